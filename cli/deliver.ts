@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { pino } from "pino";
 import { AdbindError } from "../runtime/errors.js";
-import type { OpenQueue } from "../runtime/queue/index.js";
+import { natsQueue, type OpenQueue } from "../runtime/queue/index.js";
 import { createSender, type Sender } from "../runtime/sender/index.js";
 import { secretKeysIn } from "../runtime/sender/secret-keys.js";
 import type { AnyStore } from "../runtime/store/index.js";
@@ -39,22 +39,18 @@ function databasesOf({ database }: DeliverOptions): string[] {
   );
 }
 
-/** @throws AdbindError `usage` for what names no servers */
-async function queueOf({ queue, replicas }: DeliverOptions): Promise<OpenQueue | undefined> {
-  if (queue === undefined) return undefined;
-  // Not printed: it may hold a password.
-  if (!queue.split(",").every((server) => /^(nats|tls):\/\/\S+$/.test(server.trim())))
-    throw usage("--queue names no servers adbind knows", "give nats://host:4222, several with commas between");
-  const { natsQueue } = await import("../runtime/queue/nats/index.js");
-  return natsQueue({ servers: queue, replicas: wholeNumber(replicas, "number of replicas", "give 1, 3 or 5") });
-}
+/** @throws AdbindError `queue_option_invalid` */
+const queueOf = ({ queue, replicas }: DeliverOptions): OpenQueue | undefined =>
+  queue === undefined
+    ? undefined
+    : natsQueue({ servers: queue, replicas: wholeNumber(replicas, "number of replicas", "give 1, 3 or 5") });
 
 async function deliver(options: DeliverOptions): Promise<void> {
   if (options.key === undefined)
     throw usage("nothing to sign with", "give --key <file>, as adbind keys generate writes it");
   const { kid, ...key } = signingKey(userPath(options.key), options.kid);
   const places = databasesOf(options);
-  const queue = await queueOf(options);
+  const queue = queueOf(options);
   const asked = options.release.length === 0 ? [undefined] : options.release;
   const [release, ...releases] = await Promise.all(asked.map((one) => releaseNamed(one, options)));
   const concurrency = wholeNumber(options.concurrency, "number of attempts", "give 1 or more");

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import pino from "pino";
 import { release } from "../../generated/3.1.0/index.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
-import { natsQueue } from "../../runtime/queue/nats/index.js";
+import { natsQueue } from "../../runtime/queue/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore } from "../../runtime/store/index.js";
 import { type Contender, EVENT_TEXT, type Producer, type WorkerOptions } from "./queue-contender.js";

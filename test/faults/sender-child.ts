@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { release } from "../../generated/3.1.0/index.js";
 import type { PostgresTx } from "../../runtime/db/postgres/open.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
-import { natsQueue } from "../../runtime/queue/nats/index.js";
+import { natsQueue } from "../../runtime/queue/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 

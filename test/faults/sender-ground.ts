@@ -6,7 +6,25 @@ import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js
 import { startNats, type TestNats } from "../support/nats.js";
 import { startPgbouncer } from "../support/pgbouncer.js";
 import { sharedPostgres, startPostgres } from "../support/postgres.js";
-import type { FaultsOptions } from "./sender-run.js";
+
+export interface FaultsOptions {
+  readonly engine: "sqlite" | "postgres";
+  readonly kills: number;
+  /** What hands events out, where it is not the database: three servers, killed too. */
+  readonly queue?: "nats" | undefined;
+  /** Through a PgBouncer that pools by transaction. */
+  readonly pooler?: boolean;
+  /** Times that PostgreSQL is restarted under load. */
+  readonly restarts?: number;
+  /** Senders alive at a time. */
+  readonly senders: number;
+  /** Tasks each sender makes before it only delivers. */
+  readonly tasks: number;
+  /** Events there must be before the first kill: a slow machine would otherwise be judged by next to none. */
+  readonly eventsFirst: number;
+  /** Longest wait for what is left after the kills, in milliseconds. */
+  readonly drainMs: number;
+}
 
 /** The books of the run. */
 export interface Books {

@@ -6,28 +6,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fromSource } from "../runner/from-source.js";
 import { checkOrder, comebacks, type Made, settledKeys } from "./sender-books.js";
-import { type Books, openBooks } from "./sender-ground.js";
+import { type Books, type FaultsOptions, openBooks } from "./sender-ground.js";
 import { type Loss, Receivers } from "./sender-receivers.js";
 import { type Outage, serversDying } from "./sender-servers.js";
-
-export interface FaultsOptions {
-  readonly engine: "sqlite" | "postgres";
-  readonly kills: number;
-  /** What hands events out, where it is not the database: three servers, killed too. */
-  readonly queue?: "nats" | undefined;
-  /** Through a PgBouncer that pools by transaction. */
-  readonly pooler?: boolean;
-  /** Times that PostgreSQL is restarted under load. */
-  readonly restarts?: number;
-  /** Senders alive at a time. */
-  readonly senders: number;
-  /** Tasks each sender makes before it only delivers. */
-  readonly tasks: number;
-  /** Events there must be before the first kill: a slow machine would otherwise be judged by next to none. */
-  readonly eventsFirst: number;
-  /** Longest wait for what is left after the kills, in milliseconds. */
-  readonly drainMs: number;
-}
 
 export interface Ledger {
   readonly engine: string;

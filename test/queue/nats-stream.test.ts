@@ -5,7 +5,7 @@ import { connect } from "@nats-io/transport-node";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
-import { natsQueue } from "../../runtime/queue/nats/index.js";
+import { natsQueue } from "../../runtime/queue/index.js";
 import type { Job, Queue } from "../../runtime/queue/types.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
@@ -18,7 +18,7 @@ import { until } from "../support/until.js";
 import { job, put } from "./queue-suite.js";
 
 test("servers, topics and databases that cannot be used are refused before anything is stored", async () => {
-  for (const options of [{ servers: " " }, { servers: "nats://a", replicas: 2 }])
+  for (const options of [{ servers: " " }, { servers: "http://a" }, { servers: "nats://a", replicas: 2 }])
     assert.throws(() => natsQueue(options), /cannot be opened/);
   const store = openSqliteStore({ path: path.join(tempFolder(), "s.db") });
   const open = Promise.resolve(natsQueue({ servers: "nats://a" })(store.database, "t", {}));
@@ -108,7 +108,9 @@ function streamTests(ground: Ground): void {
     assert.is(new Set(jobs.map(({ id }) => id)).size, jobs.length);
     await close();
   });
+}
 
+function lossTest(ground: Ground): void {
   test("a stream that is deleted whole costs time, and no event", async () => {
     const { queue, close } = await opened(ground, { resendMs: 300 });
     const other = await opened(ground, { resendMs: 300 });
@@ -209,6 +211,7 @@ if (hasNats()) {
   const [postgres, nats] = await Promise.all([sharedPostgres(), startNats()]);
   const ground: Ground = { postgres, nats };
   streamTests(ground);
+  lossTest(ground);
   secretTest(ground);
   majorityTest(ground);
   test.after(async () => {

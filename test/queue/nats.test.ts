@@ -1,7 +1,7 @@
 /** The queue whose jobs are handed out by NATS: the cases of every queue, then what only this one has. */
 import { test } from "uvu";
 import { openPostgres } from "../../runtime/db/index.js";
-import { natsQueue } from "../../runtime/queue/nats/index.js";
+import { natsQueue } from "../../runtime/queue/index.js";
 import { hasNats, NO_NATS, startNats } from "../support/nats.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { queueCase } from "./queue.case.js";

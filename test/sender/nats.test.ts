@@ -1,6 +1,6 @@
 /** The cases of every sender, with events handed out by NATS. */
 import { test } from "uvu";
-import { natsQueue } from "../../runtime/queue/nats/index.js";
+import { natsQueue } from "../../runtime/queue/index.js";
 import { hasNats, NO_NATS, startNats } from "../support/nats.js";
 import { onPostgres } from "./on-postgres.js";
 

@@ -8,8 +8,9 @@ import { postponeJobs } from "../postgres/jobs.js";
 import { PostgresQueue } from "../postgres/queue.js";
 import { type Room, Turns } from "../postgres/turns.js";
 import type { Ack, AckEffect, Job, QueueOptions, TakeRequest } from "../types.js";
-import { type LeasedTicket, LONGER_MS, type NatsOptions, type NewTicket, type Servers } from "./servers.js";
-import { type Candidate, claimRows, markRows, pickRows } from "./tickets.js";
+import type { NatsOptions } from "./options.js";
+import { type LeasedTicket, LONGER_MS, type NewTicket, type Servers } from "./servers.js";
+import { claimRows, markRows, pickRows, type TicketRow } from "./tickets.js";
 
 /** How long a ticket that nobody claims is waited for, in milliseconds: longer than a killed deliverer's lease. */
 const RESEND_MS = 30_000;
@@ -178,7 +179,7 @@ export class NatsQueue extends PostgresQueue {
   }
 
   /** A row has one under each of its versions, whoever puts it in. */
-  #ticketOf({ id, endpoint, version }: Candidate): NewTicket {
+  #ticketOf({ id, endpoint, version }: TicketRow): NewTicket {
     return { id: `${this.servers.of.source}.${id}.${version}`, job: id, endpoint };
   }
 

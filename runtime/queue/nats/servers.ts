@@ -1,18 +1,9 @@
 /** The servers of a stream, as a queue uses them: tickets in, tickets out, each with a deadline. */
-import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
-import type { Msg, NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
+import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { AdbindError } from "../../errors.js";
-
-export interface NatsOptions {
-  /** `nats://host:port`, one or more; with commas between them in one text, too. */
-  readonly servers: string | readonly string[];
-  /** Servers that keep each ticket: 3 by default, 1 for a server that stands alone. */
-  readonly replicas?: number;
-  /** How to connect: credentials, TLS. */
-  readonly connection?: Omit<NodeConnectionOptions, "servers">;
-  /** How long a ticket that nobody claims is waited for before another is made, in milliseconds. Default 30,000. */
-  readonly resendMs?: number;
-}
+import { type NatsOptions, serversOf } from "./options.js";
+import { namesOf, prepareStream, type StreamNames, type TicketSource } from "./stream.js";
 
 /** What a ticket says. */
 export interface Ticket {
@@ -36,19 +27,10 @@ export interface NewTicket extends Ticket {
 
 /** How long a server may take to answer, in milliseconds: longer than a new leader needs to be elected. */
 const ANSWER_MS = 5_000;
+/** Servers that keep each ticket: one may be away. */
+const REPLICAS = 3;
 /** Between two questions to servers that have no leader, in milliseconds. */
 const ELECTION_MS = 100;
-const SECOND_NS = 1_000_000_000;
-/** By when the same ticket would be dropped as a duplicate. */
-const DUPLICATES_NS = 120 * SECOND_NS;
-/** A ticket older than every retry is nobody's. */
-const AGE_NS = 9 * 86_400 * SECOND_NS;
-/** Tickets at most; what comes beyond waits in its database. */
-const MAX_TICKETS = 5_000_000;
-/** Tickets that deliverers may have out at a time. */
-const MAX_OUT = 100_000;
-/** A source of which nothing was heard for that long has its consumer taken away; its tickets stay. */
-const INACTIVE_NS = 7 * 86_400 * SECOND_NS;
 /** What a lease in the stream outlasts one in the database by, in milliseconds: who is given its ticket finds its row free. */
 export const LONGER_MS = 1_000;
 
@@ -56,18 +38,12 @@ interface Ready {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
+  readonly newHeaders: () => MsgHdrs;
+  readonly newInbox: () => string;
 }
 
 /** Messages that a server sends in place of a ticket. */
 const NONE_LEFT = [404, 408];
-
-const listOf = (servers: NatsOptions["servers"]): string[] =>
-  [servers].flat().flatMap((one) =>
-    one
-      .split(",")
-      .map((text) => text.trim())
-      .filter((text) => text !== ""),
-  );
 
 async function loaded() {
   try {
@@ -85,50 +61,42 @@ export class Servers {
   #closed = false;
   /** Ends requests that stand. */
   readonly #asked = new Set<() => void>();
-  readonly #names: { readonly stream: string; readonly consumer: string; readonly now: string; readonly later: string };
-  readonly #list: readonly string[];
+  readonly #names: StreamNames;
 
-  /** @param source name of the database whose tickets these are */
   constructor(
     readonly options: NatsOptions,
-    readonly of: { readonly topic: string; readonly source: string; readonly leaseMs: number },
+    readonly of: TicketSource,
   ) {
-    const { topic, source } = of;
-    this.#list = listOf(options.servers);
-    const subjects = `adbind.${topic}`;
-    this.#names = {
-      stream: `adbind_${topic}`,
-      consumer: source,
-      now: `${subjects}.now.${source}`,
-      later: `${subjects}.later.${source}`,
-    };
+    this.#names = namesOf(of);
   }
 
   /** For people. */
   get where(): string {
-    return this.#list.map((server) => server.replace(/^.*@/, "")).join(", ");
+    return serversOf(this.options)
+      .map((server) => server.replace(/^.*@/, ""))
+      .join(", ");
   }
 
   /** Puts tickets into the stream. Resolves when a majority of the servers has all of them. */
   async put(tickets: readonly NewTicket[]): Promise<void> {
     if (tickets.length === 0) return;
-    const { js } = await this.#connected();
-    const { headers } = await loaded();
-    const { now, later } = this.#names;
-    const puts = tickets.map(({ id, at, job, endpoint }) => {
-      const payload = JSON.stringify({ job, endpoint } satisfies Ticket);
-      const options = { msgID: id, timeout: ANSWER_MS };
-      if (at === undefined) return js.publish(now, payload, options);
-      const schedule = headers();
-      schedule.set("Nats-Schedule", `@at ${new Date(at).toISOString()}`);
-      schedule.set("Nats-Schedule-Target", now);
-      return js.publish(`${later}.${job}`, payload, { ...options, headers: schedule });
-    });
+    const ready = await this.#connected();
     try {
-      await Promise.all(puts);
+      await Promise.all(tickets.map((ticket) => this.#putOne(ready, ticket)));
     } catch (error) {
       throw await this.#told(error);
     }
+  }
+
+  #putOne({ js, newHeaders }: Ready, { id, at, job, endpoint }: NewTicket): Promise<unknown> {
+    const { now, later } = this.#names;
+    const payload = JSON.stringify({ job, endpoint } satisfies Ticket);
+    const options = { msgID: id, timeout: ANSWER_MS };
+    if (at === undefined) return js.publish(now, payload, options);
+    const headers = newHeaders();
+    headers.set("Nats-Schedule", `@at ${new Date(at).toISOString()}`);
+    headers.set("Nats-Schedule-Target", now);
+    return js.publish(`${later}.${job}`, payload, { ...options, headers });
   }
 
   /**
@@ -149,9 +117,9 @@ export class Servers {
   }
 
   async #lease(limit: number, waitMs: number): Promise<LeasedTicket[]> {
-    const { nc } = await this.#connected();
+    const { nc, newInbox } = await this.#connected();
     const { stream, consumer } = this.#names;
-    const inbox = `${(await loaded()).createInbox()}`;
+    const inbox = newInbox();
     const found: LeasedTicket[] = [];
     const request = { batch: limit, ...(waitMs === 0 ? { no_wait: true } : { expires: waitMs * 1_000_000 }) };
     await new Promise<void>((resolve, reject) => {
@@ -219,49 +187,23 @@ export class Servers {
   }
 
   async #connect(): Promise<Ready> {
-    const { connect, jetstream, jetstreamManager } = await loaded();
+    const { connect, createInbox, headers, jetstream, jetstreamManager } = await loaded();
     const settings = { timeout: ANSWER_MS, maxReconnectAttempts: -1, reconnectTimeWait: 500, name: "adbind" };
-    const nc = await connect({ ...settings, ...this.options.connection, servers: [...this.#list] });
+    const nc = await connect({ ...settings, ...this.options.connection, servers: serversOf(this.options) });
     try {
       const jsm = await jetstreamManager(nc, { timeout: ANSWER_MS });
       await this.#prepare(jsm);
-      return { nc, jsm, js: jetstream(nc, { timeout: ANSWER_MS }) };
+      const js = jetstream(nc, { timeout: ANSWER_MS });
+      return { nc, jsm, js, newHeaders: headers, newInbox: () => createInbox() };
     } catch (error) {
       await nc.close();
       throw error;
     }
   }
 
-  async #prepare(jsm: JetStreamManager): Promise<void> {
-    const { stream, consumer, now } = this.#names;
-    const config: Partial<StreamConfig> & Pick<StreamConfig, "name"> = {
-      name: stream,
-      subjects: [`adbind.${this.of.topic}.>`],
-      retention: "workqueue",
-      storage: "file",
-      discard: "new",
-      num_replicas: this.options.replicas ?? 3,
-      duplicate_window: DUPLICATES_NS,
-      max_age: AGE_NS,
-      max_msgs: MAX_TICKETS,
-      allow_msg_schedules: true,
-    };
-    // An operator may have made it, with other limits.
-    const there = await jsm.streams.info(stream).catch(() => jsm.streams.add(config));
-    if (there.config.allow_msg_schedules !== true || there.config.retention !== "workqueue")
-      throw new AdbindError("queue_option_invalid", "the stream is not one of tickets", {
-        where: `${stream} on ${this.where}`,
-        remedy: "give it work-queue retention and message schedules (NATS 2.12 or newer), or remove it",
-      });
-    await jsm.consumers.add(stream, {
-      durable_name: consumer,
-      ack_policy: "explicit",
-      ack_wait: (this.of.leaseMs + LONGER_MS) * 1_000_000,
-      filter_subject: now,
-      max_ack_pending: MAX_OUT,
-      max_deliver: -1,
-      inactive_threshold: INACTIVE_NS,
-    });
+  #prepare(jsm: JetStreamManager): Promise<void> {
+    const leaseMs = this.of.leaseMs + LONGER_MS;
+    return prepareStream(jsm, { ...this.of, leaseMs }, this.options.replicas ?? REPLICAS);
   }
 
   /** What a server or the way to it has said, as an error of ours. */

@@ -10,14 +10,14 @@ import { type Behind, BODY, CLOCK, jobIn, type LeasedJobRow, UNHURRIED, UNLEASED
 const MARK = "ticket";
 
 /** A row that may have a ticket. */
-export interface Candidate {
+export interface TicketRow {
   readonly id: number;
   readonly endpoint: string;
   /** Changes with the row: under one version it has one ticket. */
   readonly version: string;
 }
 
-interface PickedRow extends Candidate {
+interface PickedRow extends TicketRow {
   readonly head: number;
 }
 
@@ -48,7 +48,7 @@ export function* pickRows(
   q: Query,
   topic: string,
   { now, rooms, limit, resendMs }: PickRequest,
-): Coroutine<{ readonly found: readonly Candidate[]; readonly behind: readonly Behind[] }> {
+): Coroutine<{ readonly found: readonly TicketRow[]; readonly behind: readonly Behind[] }> {
   const rows = yield* q.rows<PickedRow>(PICK, [
     ...[topic, rooms.map(([endpoint]) => endpoint), rooms.map(([, room]) => room), topic, now],
     ...[now - resendMs, resendMs, limit],
@@ -95,7 +95,7 @@ export interface ClaimRequest {
   readonly leaseMs: number;
 }
 
-export interface Claimed {
+export interface ClaimedJobs {
   readonly jobs: readonly Job[];
   /** Somebody has a lease on them: their tickets are needed where it ends unacknowledged. */
   readonly held: ReadonlySet<number>;
@@ -110,7 +110,11 @@ const isLeased = (row: ClaimedRow): row is ClaimedRow & LeasedJobRow => row.id !
  * Leases rows by their numbers: what is due, nobody's, first under its ordering key, and of an endpoint that is not paused. The
  * mark of others is taken away: a relay finds them in their time.
  */
-export function* claimRows(q: Query, topic: string, { ids, now, token, leaseMs }: ClaimRequest): Coroutine<Claimed> {
+export function* claimRows(
+  q: Query,
+  topic: string,
+  { ids, now, token, leaseMs }: ClaimRequest,
+): Coroutine<ClaimedJobs> {
   const rows = yield* q.rows<ClaimedRow>(CLAIM, [ids, topic, topic, now, topic, now, token, leaseMs, now, now]);
   const leased = { topic, state: "ready", due: now + leaseMs, startedAt: now, token } as const;
   return {
