@@ -1,6 +1,6 @@
 /** Three servers of NATS with JetStream as processes on loopback, in a temporary folder, ended with whoever started them. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -63,17 +63,17 @@ async function waitForLeader(servers: readonly string[]): Promise<void> {
 
 /** @param count servers: 1 or 3 */
 export async function startNats(count: 1 | 3 = 3): Promise<TestNats> {
-  const folder = mkdtempSync(path.join(tmpdir(), "adbind-nats-"));
-  const release = guard(folder);
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "adbind-nats-")));
+  const release = guard(folder, "processes");
   const nodes: { readonly port: number; readonly route: number; child?: ChildProcess }[] = [];
   for (let at = 0; at < count; at++) nodes.push({ port: await freePort(), route: await freePort() });
   const routes = nodes.map(({ route }) => `nats://127.0.0.1:${route}`).join(",");
   const start = async (which: number): Promise<void> => {
     const node = nodes[which]!;
-    const own = ["-a", "127.0.0.1", "-p", `${node.port}`, "-n", `n${which}`, "-P", path.join(folder, `n${which}.pid`)];
+    const own = ["-a", "127.0.0.1", "-p", `${node.port}`, "-n", `n${which}`];
     const clustered = ["--cluster_name", "adbind", "--cluster", `nats://127.0.0.1:${node.route}`, "--routes", routes];
     const given = [...own, "-js", "-sd", path.join(folder, `n${which}`), ...(count === 1 ? [] : clustered)];
-    node.child = spawn(server, given, { stdio: "ignore" });
+    node.child = spawn(server, given, { stdio: "ignore", cwd: folder });
     node.child.unref();
     await waitFor(node.port);
   };

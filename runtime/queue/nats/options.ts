@@ -15,7 +15,7 @@ export interface NatsOptions {
 /** What JetStream keeps a stream on. */
 const REPLICAS = [1, 3, 5];
 
-export const unusable = (where: string, remedy: string): AdbindError =>
+export const unusableQueue = (where: string, remedy: string): AdbindError =>
   new AdbindError("queue_option_invalid", "a queue on NATS cannot be opened", { where, remedy });
 
 export const serversOf = ({ servers }: NatsOptions): string[] =>
@@ -31,7 +31,7 @@ export function checkNatsOptions(options: NatsOptions): void {
   const { replicas = 3, resendMs = 0 } = options;
   // Not said which: one may hold a password.
   if (serversOf(options).length === 0 || !serversOf(options).every((one) => /^(nats|tls):\/\/\S+$/.test(one)))
-    throw unusable("servers", "give nats://host:4222, or several");
-  if (!REPLICAS.includes(replicas)) throw unusable("replicas", `give ${REPLICAS.join(", ")}`);
-  if (!Number.isSafeInteger(resendMs) || resendMs < 0) throw unusable("resendMs", "give milliseconds");
+    throw unusableQueue("servers", "give nats://host:4222, or several");
+  if (!REPLICAS.includes(replicas)) throw unusableQueue("replicas", `give ${REPLICAS.join(", ")}`);
+  if (!Number.isSafeInteger(resendMs) || resendMs < 0) throw unusableQueue("resendMs", "give milliseconds");
 }

@@ -3,7 +3,7 @@ import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { AdbindError } from "../../errors.js";
 import { type NatsOptions, serversOf } from "./options.js";
-import { namesOf, prepareStream, type StreamNames, type TicketSource } from "./stream.js";
+import { prepareStream, type StreamNames, streamNames, type TicketSource } from "./stream.js";
 
 /** What a ticket says. */
 export interface Ticket {
@@ -67,7 +67,7 @@ export class Servers {
     readonly options: NatsOptions,
     readonly of: TicketSource,
   ) {
-    this.#names = namesOf(of);
+    this.#names = streamNames(of);
   }
 
   /** For people. */

@@ -32,7 +32,7 @@ export interface StreamNames {
   readonly later: string;
 }
 
-export const namesOf = ({ topic, source }: TicketSource): StreamNames => ({
+export const streamNames = ({ topic, source }: TicketSource): StreamNames => ({
   stream: `adbind_${topic}`,
   consumer: source,
   now: `adbind.${topic}.now.${source}`,
@@ -44,7 +44,7 @@ export const namesOf = ({ topic, source }: TicketSource): StreamNames => ({
  * @throws AdbindError `queue_option_invalid` for a stream that cannot hold tickets
  */
 export async function prepareStream(jsm: JetStreamManager, of: TicketSource, replicas: number): Promise<void> {
-  const { stream, consumer, now } = namesOf(of);
+  const { stream, consumer, now } = streamNames(of);
   const config: Partial<StreamConfig> & Pick<StreamConfig, "name"> = {
     name: stream,
     subjects: [`adbind.${of.topic}.>`],
