@@ -59,7 +59,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "check/ check",
     "conform/ conform",
     "agent/",
-    "call tools auth new",
+    "call tools auth new deliver",
     "event-sample",
     "webhook-events",
     "webhook-send",
