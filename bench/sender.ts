@@ -23,6 +23,8 @@ import { isolationRows } from "./support/sender-isolation.js";
 import { storingRows } from "./support/sender-sqlite.js";
 
 const DELIVERIES = 4_000;
+/** Of a drain beside other queues. */
+const DRAINED = 20_000;
 const ROUNDS = 3;
 /** Requests at a time on both sides: what one destination may have out. */
 const CONCURRENCY = 64;
@@ -233,7 +235,7 @@ export async function run(args: readonly string[]): Promise<Row[]> {
       }
     }
     if (only !== "sqlite")
-      rows.push(...(await besidePeers(asked, receiver.live, args.includes("--short") ? undefined : DELIVERIES)));
+      rows.push(...(await besidePeers(asked, receiver.live, args.includes("--short") ? undefined : DRAINED)));
   } finally {
     receiver.child.kill();
   }

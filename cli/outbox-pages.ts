@@ -1,7 +1,7 @@
 /** The pages of `adbind outbox serve`. No script; whatever a receiver said is text. */
 
 import { type Html, html, type Part } from "../runtime/registry/server/pages/html.js";
-import { style as registryStyle } from "../runtime/registry/server/pages/layout.js";
+import { style as registryStyle } from "../runtime/registry/server/pages/style.js";
 import type { EndpointEntry, OutboxCounts, OutboxEntry, OutboxEvent } from "../runtime/sender/operators.js";
 
 export const OUTBOX_STYLE_PATH = "/static/outbox.css";

@@ -1,7 +1,7 @@
 /** Every error adbind throws on purpose: one table, one class. Traffic that is merely bad is a value, never one of these. */
 
-/** Code -> what went wrong, in general terms. The message of an instance says what, where and what to do. */
-const errorTable = {
+/** Code -> what went wrong, in general terms; docs/reference/errors.md says why and what to do, from cli/dev/reference/remedies.ts. The message of an instance says what, where and what to do. */
+export const errorTable = {
   // generator
   release_unreadable: "a release could not be read",
   release_ambiguous: "a path names several releases where one is needed",

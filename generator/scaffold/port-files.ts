@@ -19,6 +19,8 @@ const shared: Readonly<Record<string, string>> = {
   signals: "catalogue",
   creatives: "catalogue",
   reporting: "ad-server",
+  events: "ad-server",
+  audiences: "ad-server",
   collections: "properties",
   policy: "properties",
 };

@@ -1,6 +1,7 @@
 /** `adbind new seller`: a release and specialisms -> a project on disk, or what an existing one lacks. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import semver from "semver";
 import { AdbindError } from "../../runtime/errors.js";
 import { generatorName } from "../emit/disk.js";
 import { makeFolder } from "../emit/disk-swap.js";
@@ -21,6 +22,8 @@ export interface NewSellerOptions {
   readonly folder: string;
   /** Folder or archive of the release. */
   readonly release: string;
+  /** The same of further releases that are spoken, in any order: the newest of all is the one that the project is of. */
+  readonly releases?: readonly string[];
   /** Ids of specialisms, snake or kebab case; those the project claims already where it exists. */
   readonly specialisms: readonly string[];
   /** Areas that stand in no specialism, such as `financials`. */
@@ -38,7 +41,10 @@ export interface NewSellerOptions {
 export interface NewSellerResult {
   readonly folder: string;
   readonly created: boolean;
+  /** The newest release that is spoken. */
   readonly version: string;
+  /** Versions of the further ones, newest first. */
+  readonly also: readonly string[];
   readonly specialisms: readonly string[];
   readonly tools: readonly string[];
   /** Tools that the specialisms name and nobody answers yet. */
@@ -61,7 +67,9 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const folder = path.resolve(options.folder);
   const created = !existsSync(path.join(folder, "package.json"));
   const partial = options.partial ?? false;
-  const model = await modelOf(options.release, partial);
+  const [newest, ...further] = await spokenModels([options.release, ...(options.releases ?? [])], partial);
+  const { model } = newest;
+  const also = further.map((one) => one.model.version);
   const library = created ? undefined : claimedInLibrary(folder);
   const claimed = created ? [] : (library ?? claimedIn(folder));
   const specialisms = [...new Set([...claimed, ...options.specialisms].map((id) => answeredSpecialism(model, id)))];
@@ -73,6 +81,7 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     packageName: packageNameOf(name),
     adbind: options.adbind ?? `^${generatorName().split(" ")[1]!}`,
     specialisms,
+    ...(also.length > 0 && { also }),
     ...(options.with !== undefined && { with: options.with }),
     ...(library !== undefined && { before: readFileSync(path.join(folder, "src/seller.ts"), "utf8") }),
   };
@@ -85,20 +94,35 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
       where: folder,
       remedy: "name another folder for the project",
     });
-  const bindings = await generate([options.release], {
-    out: path.join(folder, "bindings"),
-    partial,
-    force: options.force ?? false,
-  });
+  if (also.length > 0 && !ofLibrary)
+    throw usage(
+      "several releases are spoken by what comes from the library",
+      specialisms.join(", "),
+      "give one release",
+    );
+  const bindings = await generate(
+    [newest, ...further].map(({ source }) => source),
+    {
+      out: path.join(folder, "bindings"),
+      partial,
+      force: options.force ?? false,
+    },
+  );
   if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
   const update = ofLibrary
-    ? () => updateLibraryProject(folder, plan, { version: model.version, added: missingIn(library ?? [], specialisms) })
+    ? () =>
+        updateLibraryProject(folder, plan, {
+          version: model.version,
+          also,
+          added: missingIn(library ?? [], specialisms),
+        })
     : () => updateProject(folder, model, plan, specialisms);
   const done = created ? writeProject(folder, plan) : update();
   return {
     folder,
     created,
     version: model.version,
+    also,
     specialisms,
     tools: plan.tools,
     open: plan.open,
@@ -123,6 +147,34 @@ function planFor(
   const choice = mayUseLibrary ? libraryChoice(model, areas, request) : undefined;
   if (choice !== undefined) return { plan: planLibraryProject(model, files, request, choice), ofLibrary: true };
   return { plan: planProject(model, readTemplates(), request), ofLibrary: false };
+}
+
+interface SourceModel {
+  readonly source: string;
+  readonly model: Model;
+}
+
+/** A pin names a release by this. */
+const lineOf = (version: string): string => version.replace(/^(\d+\.\d+)\.\d+/, "$1");
+
+/** The releases that a project speaks, newest first. */
+async function spokenModels(sources: readonly string[], partial: boolean): Promise<[SourceModel, ...SourceModel[]]> {
+  const all: SourceModel[] = [];
+  for (const source of sources) all.push({ source, model: await modelOf(source, partial) });
+  all.sort((a, b) => semver.rcompare(a.model.version, b.model.version));
+  for (const [at, { model }] of all.entries()) {
+    const before = all[at - 1]?.model;
+    if (before === undefined) continue;
+    if (before.word !== model.word)
+      throw usage(`${before.word} and ${model.word} are two protocols`, "--release", "make a project of each");
+    if (lineOf(before.version) === lineOf(model.version))
+      throw usage(
+        `callers pin ${before.version} and ${model.version} by the same name`,
+        "--release",
+        "give one of them",
+      );
+  }
+  return all as [SourceModel, ...SourceModel[]];
 }
 
 export async function modelOf(source: string, partial: boolean): Promise<Model> {

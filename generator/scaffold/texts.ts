@@ -10,6 +10,8 @@ export interface ProjectFacts {
   readonly word: string;
   readonly version: string;
   readonly specialisms: readonly string[];
+  /** Versions of the further releases that are spoken, newest first. */
+  readonly also?: readonly string[];
   readonly tools: readonly string[];
   /** Tools that answer UNSUPPORTED_FEATURE until somebody writes them. */
   readonly open: readonly string[];
@@ -17,7 +19,14 @@ export interface ProjectFacts {
 
 const NODE = ">=22.20";
 
-export const packageJson = ({ packageName, adbind, version }: ProjectFacts): string =>
+/** How a project names its bindings: the newest by no version, further ones by theirs. */
+export const bindingsOf = (version: string) => ({
+  "adbind-source": `./bindings/${version}/index.ts`,
+  types: `./bindings/${version}/index.ts`,
+  default: `./dist/bindings/${version}/index.js`,
+});
+
+export const packageJson = ({ packageName, adbind, version, also = [] }: ProjectFacts): string =>
   `${JSON.stringify(
     {
       name: packageName,
@@ -26,11 +35,8 @@ export const packageJson = ({ packageName, adbind, version }: ProjectFacts): str
       type: "module",
       engines: { node: NODE },
       imports: {
-        "#bindings": {
-          "adbind-source": `./bindings/${version}/index.ts`,
-          types: `./bindings/${version}/index.ts`,
-          default: `./dist/bindings/${version}/index.js`,
-        },
+        "#bindings": bindingsOf(version),
+        ...(also.length > 0 && { "#bindings/*": bindingsOf("*") }),
       },
       scripts: {
         build: "tsc -p tsconfig.json",

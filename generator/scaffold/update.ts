@@ -17,6 +17,7 @@ import type { Model } from "../model/model.js";
 import { type Addition, areaAddition, toolAddition } from "./lists.js";
 import type { ProjectPlan } from "./plan.js";
 import { areaParts, listFiles } from "./template-files.js";
+import { bindingsOf } from "./texts.js";
 
 export interface Update {
   readonly files: readonly string[];
@@ -53,11 +54,18 @@ export function claimedInLibrary(folder: string): string[] | undefined {
 export function updateLibraryProject(
   folder: string,
   plan: ProjectPlan,
-  { version, added }: { readonly version: string; readonly added: readonly string[] },
+  {
+    version,
+    also,
+    added,
+  }: { readonly version: string; readonly also: readonly string[]; readonly added: readonly string[] },
 ): Update {
   const files = writeMissing(folder, plan);
-  if (pointToBindings(folder, version)) files.push("package.json");
-  const byHand = added.map((id) => `src/seller.ts: ${JSON.stringify(id)} in specialisms`);
+  if (pointToBindings(folder, version, also)) files.push("package.json");
+  const byHand = [
+    ...added.map((id) => `src/seller.ts: ${JSON.stringify(id)} in specialisms`),
+    ...unnamedReleases(folder, also).map((one) => `src/seller.ts: ${JSON.stringify(`#bindings/${one}`)} in releases`),
+  ];
   const ports = files.filter((file) => /^src\/[\w-]+\.ts$/.test(file));
   return { files: files.sort(), byHand: [...byHand, ...ports.map((file) => `src/seller.ts: the port of ${file}`)] };
 }
@@ -180,11 +188,21 @@ const armName = (status: string): string => (/^\w+$/.test(status) ? status : JSO
 const thrown = (tool: string, status: string): string =>
   `{ throw new Error("${tool} answered ${status}, which is not handled yet"); }`;
 
+/** Further releases that the project does not import yet. */
+function unnamedReleases(folder: string, also: readonly string[]): string[] {
+  const text = readFileSync(path.join(folder, "src/seller.ts"), "utf8");
+  return also.filter((version) => !text.includes(`"#bindings/${version}"`));
+}
+
 /** The project's own import of its bindings, from the newest release on. @returns something changed */
-function pointToBindings(folder: string, version: string): boolean {
+function pointToBindings(folder: string, version: string, also: readonly string[] = []): boolean {
   const file = path.join(folder, "package.json");
   const before = readFileSync(file, "utf8");
-  const after = before.replaceAll(/(\.\/(?:dist\/)?bindings\/)[^/"]+(\/index\.)/g, `$1${version}$2`);
+  const pointed = before.replaceAll(/(\.\/(?:dist\/)?bindings\/)[^/"*]+(\/index\.)/g, `$1${version}$2`);
+  const { imports, ...rest } = JSON.parse(pointed) as { imports?: Record<string, unknown> };
+  const lacks = also.length > 0 && imports?.["#bindings/*"] === undefined;
+  const named = { ...rest, imports: { ...imports, "#bindings/*": bindingsOf("*") } };
+  const after = lacks ? `${JSON.stringify(named, null, 2)}\n` : pointed;
   if (after !== before) writeFileSync(file, after);
   return after !== before;
 }

@@ -20,11 +20,13 @@ export type TypedAgreement<R extends Release> = Omit<Agreement, "capabilities"> 
   readonly capabilities: CapabilitiesOf<R> | null;
 };
 
+/** What came of agreeing with an agent on release, transport and signing. */
 export type Agreeing<R extends Release = Release> =
   | { readonly ok: true; readonly agreement: TypedAgreement<R> }
   /** The failed call that showed it: `VERSION_UNSUPPORTED` where nothing is spoken by both. */
   | { readonly ok: false; readonly answer: Answer<AnyArms>; readonly recovery: Recovery | undefined };
 
+/** Calls one agent: a method for each tool, webhooks and polling included. */
 export interface Buyer<R extends Release = Release> {
   /** The agent called. */
   readonly agentUrl: string;

@@ -14,6 +14,7 @@ export interface ChangePage {
   readonly has_more: boolean;
 }
 
+/** Which account's changes to read, from which cursor. */
 export interface FeedOptions {
   /** The seller's agent URL. */
   readonly sender: string;
@@ -28,6 +29,7 @@ export interface FeedOptions {
   readonly maxPages?: number;
 }
 
+/** What was read: where to go on, how many were accepted, whether there is more. */
 export interface FeedRead {
   /** To begin with the next time: everything before it is in the inbox. */
   readonly cursor: string | undefined;

@@ -17,6 +17,7 @@ import type {
 import { Endings, type Pause, type Watched, type WatchOptions, watch } from "./watch.js";
 import { createWorker } from "./worker.js";
 
+/** What a receiver is made of: one release or several, and handlers for them. */
 export type ReceiverOptions<T extends Tools, Tx, E extends Events = Events> = ReceiverSettings<Tx> &
   (
     | {
@@ -39,6 +40,7 @@ export interface StopOptions {
   readonly withinMs?: number;
 }
 
+/** Webhooks in: what is expected, what arrives, and the work that follows. */
 export interface Receiver<Tx = unknown> {
   readonly store: Store<Tx>;
   readonly descriptor: ReceiverDescriptor;

@@ -143,6 +143,7 @@ export type EventHandlers<E extends Events, Tx> = {
   readonly [K in keyof E]-?: (event: EventBodyOf<E[K]>, delivery: Delivery) => Outcome<Tx>;
 };
 
+/** The application's functions for what arrives: by tool, by kind of event, and for what has none. */
 export interface ReceiverHandlers<T extends Tools, Tx, E extends Events = Events> {
   /** Tasks, per tool: every arm of a tool that is there must be there. */
   readonly tools?: { readonly [K in keyof T]?: ArmHandlers<ArmsOf<T[K]>, Tx> };
@@ -167,6 +168,7 @@ export interface BoundRelease<Tx> {
   readonly handlers: ReceiverHandlers<any, Tx>;
 }
 
+/** What a receiver is made of, beside releases and handlers. Times are in the unit of their name. */
 export interface ReceiverSettings<Tx> {
   readonly store: Store<Tx>;
   readonly senders: Senders;
@@ -230,6 +232,7 @@ export interface ReceiverRequest {
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
+/** An answer to be sent as it is. */
 export interface ReceiverAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

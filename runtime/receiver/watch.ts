@@ -22,6 +22,7 @@ export interface PolledTask {
   readonly message?: string;
 }
 
+/** Which task to poll beside its webhooks, and how. `firstMs`: when to begin. */
 export interface WatchOptions {
   readonly sender: string;
   readonly taskId: string;

@@ -9,7 +9,7 @@ import {
   ensureAgents,
   hostedByDomain,
   hostedDue,
-  lockAgent,
+  lockAgents,
   memberByOrganization,
   memberBySlug,
   membersAfter,
@@ -17,8 +17,9 @@ import {
   putHosted,
   removeHosted,
 } from "../store/registry-agents.js";
+import { type ClockRow, clock, tick } from "../store/registry-clock.js";
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
-import { clock, count, recountMembers, tick } from "../store/registry-profiles.js";
+import { count, recountMembers } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { brandEnds, keepBrandFile } from "./brand-files.js";
 import { checkedData } from "./checks.js";
@@ -34,6 +35,7 @@ import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
 import { Offers } from "./offers.js";
 import { findOperator, operatorLookup } from "./operator.js";
 import { optOutData } from "./opt-outs.js";
+import { pagedData } from "./paged.js";
 import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
@@ -93,6 +95,7 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     ...crawling(parts),
     ...hosting(parts),
     ...membership(parts),
+    ...pagedData({ ...parts, search, domainOf, urlOf }),
     search: search.search,
     warm: async () => {
       await settleEffect(parts.db, parts.now);
@@ -101,6 +104,9 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     },
   };
 }
+
+/** While a change is under way that others have overtaken, no number stands for what can be seen: each is another. */
+const revisionOf = ({ seq, last }: ClockRow): number => (seq === last ? seq : seq + Math.random());
 
 interface Parts {
   readonly db: Database;
@@ -141,7 +147,7 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
     expandBytes: expanded,
     validateProduct: (request) => db.query((q) => validateProduct(q, request, { offers, now: now() })),
     stats: () => db.read(stats),
-    revision: async () => (await db.query((q) => clock(q))).seq,
+    revision: async () => revisionOf(await db.query((q) => clock(q))),
   } satisfies Partial<RegistryData>;
 };
 
@@ -200,8 +206,8 @@ export function* putClaims(
   now: number,
 ): Coroutine<void> {
   const agent = (yield* ensureAgents(q, [url])).get(url)!;
-  yield* lockAgent(q, agent);
   const rows = yield* lockPublishers(q, [...claims.keys()].sort(byCodePoint));
+  yield* lockAgents(q, [agent]);
   const removed = yield* removeClaims(q, [url]);
   const edges = [...claims].flatMap(([domain, { authorizedFor }]) =>
     projectEdges(

@@ -35,6 +35,8 @@ export interface PropertyRecord {
 export interface AgentEntry {
   /** Canonical. */
   readonly agentUrl: string;
+  /** Its number among the file's `authorized_agents`; absent in what is no file. */
+  readonly place?: number;
   readonly authorizedFor: string | null;
   /** Null in what is no file: an agent's own claim, or an import by who runs the registry; then all the publisher has. */
   readonly authorizationType: AuthorizationType | null;

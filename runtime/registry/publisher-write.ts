@@ -13,6 +13,7 @@ import {
   type PropertyRow,
   type PropertySource,
   type PublisherRow,
+  type RemovedSet,
   removeClaims,
   removeSets,
   updatePublishers,
@@ -29,6 +30,7 @@ import {
   propertyOfRow,
   type SetProperty,
 } from "./project.js";
+import { propertyChange } from "./publisher-pages.js";
 
 export interface Written {
   /** Domains whose sets were not as before. */
@@ -81,9 +83,17 @@ class Tally {
   }
 }
 
-/** Removes what replaced sets said before; counts it, and collects the agents it named. */
-function* clear(q: Query, replaced: readonly Replaced[], tally: Tally): Coroutine<Set<number>> {
+interface Cleared {
+  /** Agents that were named. */
+  readonly agents: Set<number>;
+  /** What publishers' own files declared. */
+  readonly own: RemovedSet["properties"];
+}
+
+/** Removes what replaced sets said before; counts it. */
+function* clear(q: Query, replaced: readonly Replaced[], tally: Tally): Coroutine<Cleared> {
   const agents = new Set<number>();
+  let own: RemovedSet["properties"] = [];
   const bySource = new Map<PropertySource, number[]>();
   for (const { row, sets } of replaced) {
     const before = JSON.parse(row.digests ?? "{}") as Record<string, string>;
@@ -94,6 +104,7 @@ function* clear(q: Query, replaced: readonly Replaced[], tally: Tally): Coroutin
     const removed = yield* removeSets(q, source, publishers);
     for (const { type } of removed.properties) if (source !== "brand_json") tally.add("properties", type, -1);
     for (const { agent } of removed.agents) agents.add(agent);
+    if (source === "adagents_json") own = removed.properties;
     tally.add("authorizations", source, -removed.agents.length);
   }
   const claimants = replaced.filter(({ claimsChanged }) => claimsChanged).map(({ change }) => change.domain);
@@ -101,7 +112,7 @@ function* clear(q: Query, replaced: readonly Replaced[], tally: Tally): Coroutin
     const claims = yield* removeClaims(q, claimants);
     tally.add("authorizations", "agent_claim", -claims.length);
   }
-  return agents;
+  return { agents, own };
 }
 
 interface Projection {
@@ -128,9 +139,24 @@ function project(replaced: readonly Replaced[], rows: ReadonlyMap<string, Publis
   return { properties, edges };
 }
 
+/** How the properties of the publisher's own file changed; nothing where they are as they were. */
+function lastChange(
+  { now }: PreparedChange,
+  sets: readonly PreparedSet[],
+  before: RemovedSet["properties"],
+): Partial<Pick<PublisherRow, "last_change">> {
+  const set = sets.find(({ source }) => source === "adagents_json");
+  const change = set === undefined ? undefined : propertyChange(before, set.properties, now);
+  return change === undefined ? {} : { last_change: JSON.stringify(change) };
+}
+
 /** The publisher's row after the change; `kept` are properties of sources that did not change. */
-function changedRow({ row, change, sets, digests }: Replaced, kept: readonly PropertyRow[]): PublisherRow {
-  const next = { ...row, ...change.facts(row), digests: JSON.stringify(digests) };
+function changedRow(
+  { row, change, sets, digests }: Replaced,
+  kept: readonly PropertyRow[],
+  own: RemovedSet["properties"],
+): PublisherRow {
+  const next = { ...row, ...change.facts(row), digests: JSON.stringify(digests), ...lastChange(change, sets, own) };
   const all: { source: PropertySource; property: SetProperty }[] = [
     ...kept.map((one) => ({ source: one.source, property: propertyOfRow(one) })),
     ...sets.flatMap(({ source, set }) => [...keyedProperties(set).values()].map((property) => ({ source, property }))),
@@ -156,7 +182,8 @@ export function* writePublishers(q: Query, changes: readonly PreparedChange[]): 
   const rows = yield* lockPublishers(q, [...domains].sort(byCodePoint));
   const replaced = changes.map((change) => replacedSets(change, rows.get(change.domain)!));
   const tally = new Tally();
-  const agents = yield* clear(q, replaced, tally);
+  const { agents, own } = yield* clear(q, replaced, tally);
+  const before = Map.groupBy(own, ({ publisher }) => publisher);
   const { properties, edges } = project(replaced, rows);
 
   const urls = [...new Set(edges.map(({ agentUrl }) => agentUrl))].sort(byCodePoint);
@@ -171,7 +198,7 @@ export function* writePublishers(q: Query, changes: readonly PreparedChange[]): 
   const kept = yield* keptProperties(q, partial);
   const after = replaced.map((one) =>
     one.sets.length > 0
-      ? changedRow(one, kept.get(one.row.id) ?? [])
+      ? changedRow(one, kept.get(one.row.id) ?? [], before.get(one.row.id) ?? [])
       : { ...one.row, ...one.change.facts(one.row), digests: JSON.stringify(one.digests) },
   );
   yield* updatePublishers(q, after);

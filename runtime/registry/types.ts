@@ -10,6 +10,7 @@ import type { FollowedData, Page, PageRequest, PublishersPage } from "./follow-t
 import type { JsonBytes } from "./json-bytes.js";
 import type { ListedData, OptOutData } from "./listed-types.js";
 import type { Member, MemberAgent, OperatorScope, OperatorViewer } from "./member-types.js";
+import type { PagedData } from "./page-types.js";
 import type { SearchFilters } from "./search-types.js";
 
 export type * from "./checked-types.js";
@@ -17,6 +18,7 @@ export type * from "./file-types.js";
 export type * from "./follow-types.js";
 export type * from "./listed-types.js";
 export type * from "./member-types.js";
+export type * from "./page-types.js";
 export * from "./search-types.js";
 
 type Schemas = components["schemas"];
@@ -61,7 +63,7 @@ export interface RegistryDataOptions {
 }
 
 /** The registry's data, on either database. Domains and URLs may come as callers wrote them, but must be usable. */
-export interface RegistryData extends FollowedData, ListedData, OptOutData, CheckedData {
+export interface RegistryData extends FollowedData, ListedData, OptOutData, CheckedData, PagedData {
   /** One transaction: the domain's rows, and the profiles of the agents they touch. */
   applyCrawl(result: CrawlResult): Promise<AppliedCrawl>;
   /** Never says `checking` or `auto_crawl_triggered`: the server adds them when it starts a crawl. */

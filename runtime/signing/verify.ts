@@ -25,6 +25,7 @@ import type {
   VerifyResult,
 } from "./types.js";
 
+/** Where keys, nonces and revocations come from. */
 export interface VerifyOptions {
   readonly keys: KeySource;
   readonly replay: ReplayStore;

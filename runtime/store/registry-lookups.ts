@@ -1,6 +1,6 @@
 /** Questions about publishers, their properties and who may sell them. */
 import type { Coroutine } from "../db/coroutine.js";
-import type { Query } from "../db/types.js";
+import type { ListValue, Query } from "../db/types.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PublisherRow } from "./registry-publishers.js";
 
 export const publishersByDomain = (q: Query, domains: readonly string[]): Coroutine<PublisherRow[]> =>
@@ -35,6 +35,22 @@ export const ownEdgesOf = (q: Query, publishers: readonly number[]): Coroutine<E
     [q.dialect.list(publishers)],
   );
 
+/** An edge without its entries, which may name every property of a large file. */
+export interface EdgeFacts extends Pick<EdgeRow, "source" | "authorized_for" | "wide" | "covered"> {
+  readonly url: string;
+  /** Something of it is in effect. */
+  readonly stands: number;
+}
+
+/** What a publisher says of agents, or the file hosted for it, as it stands now. */
+export const edgeFactsOf = (q: Query, publisher: number): Coroutine<EdgeFacts[]> =>
+  q.rows(
+    "select a.source, a.authorized_for, a.wide, a.covered, case when a.wide = 1 or a.coverage is not null then 1 else 0 end as stands, " +
+      "g.url from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
+      "where a.publisher = ? and a.source in ('aao_hosted', 'adagents_json') order by a.source, g.url",
+    [publisher],
+  );
+
 /** The first claims about a publisher: anybody may make any number of them. */
 export const claimsAt = (q: Query, publisher: number, limit: number): Coroutine<EdgeWithUrl[]> =>
   q.rows(
@@ -48,6 +64,80 @@ export const edgesBetween = (q: Query, agent: number, publishers: readonly numbe
     `select * from adbind_registry_authorizations where agent = ? and ${q.dialect.among("publisher", "bigint")} order by publisher, source`,
     [agent, q.dialect.list(publishers)],
   );
+
+/** Properties of one publisher that somebody names: by the publisher's own name for them, or by an identifier. */
+export const propertiesNamed = (q: Query, publisher: number, name: string): Coroutine<PropertyRow[]> => {
+  const value = name.trim().toLowerCase();
+  return q.rows(
+    "select * from adbind_registry_properties p where p.publisher = ? and (p.key = ? or exists (select 1 from " +
+      "adbind_registry_identifiers i where i.value = ? and i.publisher = p.publisher and i.source = p.source and i.key = p.key)) " +
+      "order by p.source, p.position limit ?",
+    [publisher, `#${name.trim()}`, value, IDENTIFIER_LIMIT_PLACES],
+  );
+};
+
+/** From which sources a publisher has properties. */
+export const propertySources = (q: Query, publisher: number): Coroutine<{ source: string }[]> =>
+  q.rows(
+    ["adagents_json", "aao_hosted", "brand_json", "discovered"]
+      .map(
+        (one) =>
+          `select '${one}' as source where exists (select 1 from adbind_registry_properties where publisher = ? and source = '${one}')`,
+      )
+      .join(" union all "),
+    [publisher, publisher, publisher, publisher],
+  );
+
+interface MatchingProperties {
+  readonly publisher: number;
+  readonly sources: readonly PropertyRow["source"][];
+  /** Without case, in names, identifiers and labels; empty is any. */
+  readonly text: string;
+  readonly type: string;
+}
+
+const matching = (
+  q: Query,
+  { publisher, sources, text, type }: MatchingProperties,
+): { condition: string; values: (string | number | ListValue)[] } => {
+  const like = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+  const within = ["name", "key", "identifiers", "tags"].map((column) => `lower(${column}) like ? escape '\\'`);
+  return {
+    condition:
+      `publisher = ? and ${q.dialect.among("source", "text")}` +
+      (type === "" ? "" : " and type = ?") +
+      (text === "" ? "" : ` and (${within.join(" or ")})`),
+    values: [
+      publisher,
+      q.dialect.list(sources),
+      ...(type === "" ? [] : [type]),
+      ...(text === "" ? [] : within.map(() => like)),
+    ],
+  };
+};
+
+/** Properties of a publisher that match, in the order of their keys. */
+export const propertiesMatching = (
+  q: Query,
+  given: MatchingProperties & {
+    readonly after: { readonly source: string; readonly key: string };
+    readonly limit: number;
+  },
+): Coroutine<PropertyRow[]> => {
+  const { condition, values } = matching(q, given);
+  const { after, limit } = given;
+  return q.rows(
+    `select * from adbind_registry_properties where ${condition} and (source, key) > (?, ?) order by source, key limit ?`,
+    [...values, after.source, after.key, limit],
+  );
+};
+
+/** How many match, up to a number. */
+export function* matchingProperties(q: Query, given: MatchingProperties, limit: number): Coroutine<number> {
+  const { condition, values } = matching(q, given);
+  const text = `select count(*) as found from (select 1 as one from adbind_registry_properties where ${condition} limit ?) c`;
+  return (yield* q.rows<{ found: number }>(text, [...values, limit]))[0]!.found;
+}
 
 /** Most places of one identifier looked at: real ones have a handful. */
 const IDENTIFIER_LIMIT_PLACES = 100;

@@ -34,6 +34,8 @@ export interface PublisherRow {
   readonly properties_declared: number | null;
   /** Its brand's name in lower case. */
   readonly brand_key: string | null;
+  /** JSON: how the properties of its own file changed last. */
+  readonly last_change: string | null;
 }
 
 export interface PropertyRow {
@@ -131,6 +133,7 @@ const factColumns: Columns = [
   ["digests", "text"],
   ["properties_declared", "bigint"],
   ["brand_key", "text"],
+  ["last_change", "text"],
 ];
 
 /** Longest identifier looked up by value, in characters (openapi.yaml); also under PostgreSQL's bound of an index row. */
@@ -182,7 +185,7 @@ export function* updatePublishers(q: Query, rows: readonly PublisherRow[]): Coro
 
 /** What is removed of a set: for the counters, and for the agents it named. */
 export interface RemovedSet {
-  readonly properties: readonly Pick<PropertyRow, "publisher" | "type">[];
+  readonly properties: readonly Pick<PropertyRow, "publisher" | "key" | "type" | "identifiers">[];
   readonly agents: readonly Pick<EdgeRow, "publisher" | "agent">[];
 }
 

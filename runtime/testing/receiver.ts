@@ -12,6 +12,7 @@ type Tx = TxOf<TemporaryStore["store"]>;
 /** When the clock of a test receiver stands, by default: 2026-04-18T14:00:00Z. */
 export const TEST_NOW_MS = 1_776_520_800_000;
 
+/** A receiver on a store and a clock of its own, for tests. */
 export interface TestReceiver {
   readonly receiver: Receiver<Tx>;
   readonly store: TemporaryStore["store"];
@@ -37,6 +38,7 @@ interface TestSettings extends Partial<ReceiverSettings<Tx>> {
   readonly senderConfig?: Partial<SenderConfig>;
 }
 
+/** What a receiver for tests is made of. */
 export type TestReceiverOptions<T extends Tools> = TestSettings &
   (
     | { readonly release: Release<T>; readonly handlers?: Partial<ReceiverHandlers<T, Tx>>; readonly releases?: never }

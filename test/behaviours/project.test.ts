@@ -24,14 +24,19 @@ const linesOf = (text: string): number => text.trimEnd().split("\n").length;
 const newest = versions.at(-1);
 
 const OVERRIDE = "an override of an older release";
+const SEVERAL = "several releases";
 /** Everything that has a port of its own. */
 const WHOLE = ["sales_guaranteed", "signal_owned", "creative_template"];
-const claimed = ["sales_guaranteed", "signal_owned", WHOLE.join("+"), OVERRIDE];
+const claimed = ["sales_guaranteed", "signal_owned", WHOLE.join("+"), OVERRIDE, SEVERAL];
 for (const specialism of newest === undefined
   ? []
   : cellsOf("ADBIND_CELLS=all ./run test test/behaviours", claimed, 1)) {
   if (specialism === OVERRIDE) {
     test("an override that a newer release wants more of is named, with what to write", overridden);
+    continue;
+  }
+  if (specialism === SEVERAL) {
+    test("a project of three releases is of the newest, compiles against all, and asks each in its test", several);
     continue;
   }
   test(`a project of ${specialism} is twelve files at most, compiles and passes its own test`, async () => {
@@ -49,6 +54,22 @@ for (const specialism of newest === undefined
     const own = await ownTests(folder);
     assert.is(own.code, 0, own.output);
   });
+}
+
+async function several(): Promise<void> {
+  const [first, ...further] = ["3.1.19", "3.2.4", "3.0.26"].map((version) => path.join(corpus, "releases", version));
+  const folder = path.join(workspace(), "three");
+  const made = { folder, release: first!, releases: further, specialisms: ["sales_guaranteed"] };
+  const { version, also, files } = await newSeller(made);
+  assert.equal([version, also], ["3.2.4", ["3.1.19", "3.0.26"]]);
+  assert.ok(files.length <= 12, files.join(", "));
+  const types = await typeCheck(folder);
+  assert.is(types.code, 0, types.output);
+  const own = await ownTests(folder);
+  assert.is(own.code, 0, own.output);
+  for (const one of ["3.2.4", ...also]) assert.match(own.output, `answers in ${one}`);
+  const again = await newSeller(made);
+  assert.equal([again.files, again.byHand], [[], []], "nothing is missing the second time");
 }
 
 /** Of the others come ports and areas of their own. */

@@ -7,10 +7,9 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { type Creative, findCreative } from "../library/creatives.js";
 import type { CreativeFormat } from "../ports/creatives.js";
-import { capabilityIn, isBuilt } from "./capability.js";
-import { catalogFor } from "./catalogs.js";
-import { host } from "./hosted.js";
-import { fillLiteral } from "./macros.js";
+import { catalogFor } from "../previews/catalogs.js";
+import { host } from "../previews/hosted.js";
+import { fillLiteral } from "../previews/macros.js";
 import {
   assetTypesOf,
   type CreativeManifest,
@@ -18,10 +17,11 @@ import {
   type ManifestAsset,
   sizeOf,
   unsupported,
-} from "./manifest.js";
-import { type PreviewInput, previewsExpire, previewsOf } from "./preview.js";
-import { type CatalogItems, renderPage } from "./render.js";
-import { makeTag } from "./tags.js";
+} from "../previews/manifest.js";
+import { type PreviewInput, previewsExpire, previewsOf } from "../previews/preview.js";
+import { type CatalogItems, renderPage } from "../previews/render.js";
+import { makeTag } from "../previews/tags.js";
+import { capabilityIn, isBuilt } from "./capability.js";
 import { drawImage, plainPalette, writeCopy } from "./write.js";
 
 interface Build {

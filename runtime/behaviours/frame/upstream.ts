@@ -51,6 +51,8 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   collections: "other",
   policy: "other",
   brands: "other",
+  conversations: "other",
+  audiences: "platform_primary",
 };
 
 interface Scope {

@@ -2,13 +2,16 @@
 import { type AccountsPort, openAccounts } from "./accounts.js";
 import { type AdServer, ownAdServer } from "./ad-server.js";
 import { type Approvals, signedApprovals } from "./approvals.js";
+import { type AudiencesPort, countedAudiences } from "./audiences.js";
 import type { BrandsPort } from "./brands.js";
 import { type Catalogue, listedCatalogue } from "./catalogue.js";
 import { type CollectionsPort, exampleCollections } from "./collections.js";
+import type { ConversationsPort } from "./conversations.js";
 import type { Creatives } from "./creatives.js";
 import { type EventsPort, keptEvents } from "./events.js";
 import { exampleBrands } from "./example-brands.js";
 import { exampleProducts, exampleProposals } from "./example-catalogue.js";
+import { exampleConversations } from "./example-conversations.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleProperties } from "./example-properties.js";
 import { exampleSignals } from "./example-signals.js";
@@ -23,9 +26,11 @@ import { listedSignals, type Signals } from "./signals.js";
 export type * from "./accounts.js";
 export type * from "./ad-server.js";
 export type * from "./approvals.js";
+export type * from "./audiences.js";
 export type * from "./brands.js";
 export type * from "./catalogue.js";
 export type * from "./collections.js";
+export type * from "./conversations.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
 export type * from "./governance.js";
@@ -40,6 +45,7 @@ export {
   askedGovernance,
   exampleBrands,
   exampleCollections,
+  exampleConversations,
   exampleCreatives,
   exampleProducts,
   exampleProperties,
@@ -68,6 +74,8 @@ export interface Ports {
   readonly collections: CollectionsPort;
   readonly policy: PolicyPort;
   readonly brands: BrandsPort;
+  readonly conversations: ConversationsPort;
+  readonly audiences: AudiencesPort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -86,4 +94,6 @@ export const portsFrom = (given: Partial<Ports>, mode: "development" | "producti
   collections: given.collections ?? exampleCollections,
   policy: given.policy ?? plainPolicies,
   brands: given.brands ?? exampleBrands,
+  conversations: given.conversations ?? exampleConversations,
+  audiences: given.audiences ?? countedAudiences,
 });

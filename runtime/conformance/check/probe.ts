@@ -16,14 +16,17 @@ export const checks = {
   errors: "an invalid request is refused, with code, message and recovery",
 } as const;
 
+/** Names a check of one tool. */
 export type CheckId = keyof typeof checks;
 
+/** What came of one check. */
 export interface CheckResult {
   readonly check: CheckId;
   readonly outcome: "passed" | "failed" | "skipped";
   readonly detail?: string;
 }
 
+/** What one tool of an agent answered to the checks of it. */
 export interface ToolReport {
   readonly tool: string;
   /** An entry point of the specialism; of others nothing is demanded but that they are right where they are. */

@@ -162,7 +162,7 @@ function entriesIn(given: readonly unknown[], reading: Reading): Entries {
   given.forEach((value, index) => {
     const read = readAgentEntry(value, `/authorized_agents/${index}`, reading);
     if (read.usable) usable += 1;
-    if (read.entry !== undefined) agents.push(read.entry);
+    if (read.entry !== undefined) agents.push({ ...read.entry, place: index });
     for (const other of read.others) if (others.length < MAX_OTHERS) others.push(other);
   });
   return { agents, others, usable };

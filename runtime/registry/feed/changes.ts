@@ -22,7 +22,9 @@ const short = (text: string): string => createHash("sha256").update(text).digest
 function nowOf({ source, entries }: SaidRow, now: number): Now | undefined {
   const active = activeEntries(entries, now);
   if (active.length === 0) return undefined;
-  return { types: [...new Set(active.map(typeOf))], digest: short(`${source} ${JSON.stringify(active)}`) };
+  // An entry that another one was put before says what it said.
+  const said = active.map(({ place: _, ...entry }) => entry);
+  return { types: [...new Set(active.map(typeOf))], digest: short(`${source} ${JSON.stringify(said)}`) };
 }
 
 /** Undefined where the pair is as it was. */

@@ -95,6 +95,11 @@ export class AgentIndex {
     return id === undefined ? undefined : this.#postings[id];
   }
 
+  /** Values of a dimension with who has them; some may have nobody any more. */
+  *valuesOf(dimension: number): Generator<[value: string, posting: Posting]> {
+    for (const [value, id] of this.#valueIds[dimension]!) yield [value, this.#postings[id]!];
+  }
+
   keyOf(slot: number): Key {
     return { score: this.scores[slot]!, url: this.urls[slot]! };
   }
@@ -136,10 +141,12 @@ export class AgentIndex {
     );
   }
 
-  /** Adds moves, in the order of their clocks. */
+  /** Adds moves, in the order of their clocks; some may be from before others that came to be seen sooner. */
   addMoves(moves: readonly Move[]): void {
+    const late = moves.length > 0 && moves[0]!.version < (this.#moves.at(-1)?.version ?? 0);
+    for (const move of moves) this.#moves.push(move);
+    if (late) this.#moves.sort((a, b) => a.version - b.version || a.agent - b.agent);
     for (const move of moves) {
-      this.#moves.push(move);
       const slot = this.#slots.get(move.agent);
       if (slot !== undefined) this.moved[slot] = Math.max(this.moved[slot]!, move.version);
       this.lastMoved = Math.max(this.lastMoved, move.version);

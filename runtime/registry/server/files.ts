@@ -13,11 +13,16 @@ export interface ServedFile {
 export interface Files {
   /** A file of a release, by its path within. */
   release(version: string, file: string): ServedFile | undefined;
+  /** The file of the newest release that has it. */
+  newest(file: string): ServedFile | undefined;
   vectors(): ServedFile | undefined;
 }
 
 export const etagOf = (content: string | Buffer): string =>
   `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+
+/** Folders are named by versions. */
+const newerFirst = (a: string, b: string): number => b.localeCompare(a, "en", { numeric: true });
 
 /** @param folder where releases lie, one folder each; default the package's own */
 export function openFiles(folder = packageFolder("manifests")): Files {
@@ -35,6 +40,10 @@ export function openFiles(folder = packageFolder("manifests")): Files {
   const vectorsFile = "registry/webhook-payload-extraction.json";
   return {
     release: (version, file) => (known.has(`${version}/${file}`) ? load(`${version}/${file}`) : undefined),
+    newest: (file) => {
+      const [newest] = [...known].filter((one) => one.endsWith(`/${file}`)).sort((a, b) => newerFirst(a, b));
+      return newest === undefined ? undefined : load(newest);
+    },
     vectors: () => (existsSync(path.join(folder, vectorsFile)) ? load(vectorsFile) : undefined),
   };
 }

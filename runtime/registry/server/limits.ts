@@ -106,7 +106,8 @@ export function checkedLimits(given: Partial<Limits> | false = {}): Limits {
 /** One network of IPv6 is one caller: whoever has one address of it has them all. */
 const IPV6_PREFIX_BITS = 64;
 
-const whoAsks = (request: FastifyRequest): string =>
+/** A caller by name; anybody else by network. */
+export const whoAsks = (request: FastifyRequest): string =>
   request.identity.state === "known" ? request.identity.caller.id : `ip:${normalizeIP(request.ip, IPV6_PREFIX_BITS)}`;
 
 interface Counted {

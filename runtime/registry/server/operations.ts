@@ -11,7 +11,6 @@ import { bucketOf, countAttempt, type Limits, limitOf } from "./limits.js";
 import { Problem } from "./problems.js";
 import { createRevalidation, type Revalidation } from "./revalidation.js";
 import { agentRoutes } from "./routes/agents.js";
-import { addCheckPage } from "./routes/check-page.js";
 import { checkingRoutes } from "./routes/checking.js";
 import { crawlRoutes } from "./routes/crawling.js";
 import { documentRoutes } from "./routes/documents.js";
@@ -159,7 +158,6 @@ export function addRoutes(app: FastifyInstance, parts: Parts, limits: Limits): v
   for (const operation of document.operations)
     addOperation(app, operation, { parts, limits, checkers, revalidation }, handlers[operation.id]);
   addPages(app, parts, (id) => checkers.get(id)!, limits);
-  addCheckPage(app, parts, limits);
   if (issuer !== undefined)
     addLogin(app, { issuer, access, limits, attempt: (email) => countAttempt({ count, limits, now }, email) });
 }

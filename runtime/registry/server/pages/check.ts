@@ -1,7 +1,7 @@
 /** `/check`: a publisher's file, at its domain or pasted, and all that is wrong with it. Nothing is kept. */
 import type { FileProblem } from "../../file-problems.js";
-import { faultsTable } from "./home.js";
 import { type Html, html, type Part } from "./html.js";
+import { faultsTable } from "./parts.js";
 
 export interface CheckForm {
   readonly domain: string;

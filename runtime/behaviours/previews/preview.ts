@@ -5,6 +5,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { CreativeFormat, Dimensions } from "../ports/creatives.js";
 import { formatFromId } from "../ports/example-formats.js";
+import { catalogIn } from "./catalogs.js";
 import { host } from "./hosted.js";
 import { type CreativeManifest, knownFormat, missingAssets, sizeOf } from "./manifest.js";
 import { type CatalogItems, renderPage } from "./render.js";
@@ -23,7 +24,10 @@ export interface PreviewInput {
 export interface PreviewOptions {
   readonly output?: "url" | "html" | undefined;
   readonly inputs?: readonly PreviewInput[] | undefined;
+  /** What it is filled from; without one, from the catalogue that the manifest names. */
   readonly catalog?: CatalogItems | undefined;
+  /** Items of a catalogue that are drawn, at most. */
+  readonly itemLimit?: number | undefined;
   /** Where the manifest stands in the request. */
   readonly field: string;
 }
@@ -60,12 +64,13 @@ export async function previewsOf(
   }
   const { width, height } = sizeOf(of);
   const inputs = options.inputs ?? [{ name: "Default" }];
+  const catalog = options.catalog ?? (await catalogIn(call, manifest, options.itemLimit));
   return inputs.map((input) => {
     const { macros = {} } = input;
     const html = renderPage(manifest, {
       size: { width, height },
       macros,
-      ...(options.catalog !== undefined && { catalog: options.catalog }),
+      ...(catalog !== undefined && { catalog }),
     });
     return {
       preview_id: call.id("prv"),
@@ -102,6 +107,7 @@ interface Item {
   readonly creative_manifest: CreativeManifest & { readonly creative_id?: string };
   readonly output_format?: "url" | "html";
   readonly inputs?: readonly PreviewInput[];
+  readonly item_limit?: number;
 }
 
 interface Preview extends Item {
@@ -118,6 +124,7 @@ interface Preview extends Item {
 const optionsOf = (request: Preview | Item, output: PreviewOptions["output"], field: string): PreviewOptions => ({
   output: request.output_format ?? output,
   inputs: request.inputs,
+  itemLimit: request.item_limit,
   field,
 });
 

@@ -1,6 +1,7 @@
-/** Catalogues a brief is about: the account's own, as they were synced. */
+/** Catalogues that creatives are filled from: the account's own, as they were synced. */
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
+import type { CreativeManifest } from "./manifest.js";
 import type { CatalogItems } from "./render.js";
 
 type Item = { readonly [field: string]: unknown };
@@ -38,4 +39,18 @@ export async function catalogFor(
     if (item !== undefined) return { catalogId: catalog_id, items: [item] };
   }
   return undefined;
+}
+
+/** The catalogue a creative is bound to by one of its assets: its own items, or those of an account's catalogue. */
+export async function catalogIn(
+  call: BehaviourCall,
+  { assets }: CreativeManifest,
+  limit = SAMPLE,
+): Promise<CatalogItems | undefined> {
+  const bound = Object.values(assets).find(({ asset_type }) => asset_type === "catalog");
+  if (bound === undefined) return undefined;
+  const { catalog_id: id, items } = bound as { readonly catalog_id?: unknown; readonly items?: unknown };
+  const own = Array.isArray(items) ? (items as readonly Item[]) : undefined;
+  const synced = own ?? (await kept.get(call, call.principal, text(id)))?.catalog.items;
+  return synced === undefined ? undefined : { catalogId: text(id), items: synced.slice(0, limit) };
 }
