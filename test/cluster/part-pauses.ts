@@ -1,6 +1,6 @@
 /** Whether the parts of a market go on: each is asked all the time, or counted, and its pauses are measured. */
 
-export interface Part {
+export interface AskedPart {
   readonly name: string;
   /** Ends well when the part works. */
   readonly ask: () => Promise<unknown>;
@@ -30,13 +30,13 @@ class Track {
   }
 }
 
-export class Going {
+export class PartPauses {
   readonly #tracks = new Map<string, Track>();
   readonly #loops: Promise<void>[] = [];
   #over = false;
 
   /** Asks a part until the end. */
-  ask({ name, ask }: Part): void {
+  ask({ name, ask }: AskedPart): void {
     const track = this.#trackOf(name);
     const loop = async (): Promise<void> => {
       while (!this.#over) {

@@ -1,5 +1,5 @@
 /** Writes to a database without end, and remembers what was answered: what is acknowledged has to be there at the end. */
-import { openPostgres, type PostgresDatabase, type PostgresOptions } from "../../runtime/db/postgres/open.js";
+import { type Database, openDatabase } from "../../runtime/db/index.js";
 
 export interface Reckoning {
   readonly acknowledged: number;
@@ -13,7 +13,7 @@ export interface Reckoning {
 
 const TABLE = "create table if not exists soak_written (n bigint, writer text)";
 
-export class Writer {
+export class RowWriter {
   readonly #acknowledged = new Set<number>();
   #next = 0;
   /** Newest that was heard of from whoever listens. */
@@ -21,13 +21,13 @@ export class Writer {
 
   private constructor(
     readonly name: string,
-    readonly database: PostgresDatabase,
+    readonly database: Database,
   ) {}
 
-  static async open(name: string, options: PostgresOptions): Promise<Writer> {
-    const database = await openPostgres({ ...options, migrate: "skip", connections: 2 });
+  static async open(name: string, url: string): Promise<RowWriter> {
+    const database = await openDatabase(url, { migrate: "skip" });
     await database.execute(TABLE);
-    const writer = new Writer(name, database);
+    const writer = new RowWriter(name, database);
     database.onNotify(`soak_${name}`, (payload) => {
       writer.heard = Math.max(writer.heard, Number(payload ?? 0));
     });

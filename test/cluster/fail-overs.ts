@@ -2,11 +2,11 @@
  * Rounds in which the primary of a cluster goes away while the market works: killed, frozen, or switched over. A round is
  * passed when every part goes on by itself, and the node that went follows the new primary.
  */
-import type { NodePlace } from "../../test/cluster/ha-config.js";
-import type { HaPostgres } from "../../test/cluster/ha-postgres.js";
-import { Going } from "./going.js";
-import type { Market } from "./market.js";
-import { type Reckoning, Writer } from "./written.js";
+import type { Market } from "../../cli/demo/market.js";
+import type { NodePlace } from "./ha-config.js";
+import type { HaPostgres } from "./ha-postgres.js";
+import { PartPauses } from "./part-pauses.js";
+import { type Reckoning, RowWriter } from "./written-rows.js";
 
 const kinds = ["killed", "frozen", "switched over"] as const;
 export type FailOverKind = (typeof kinds)[number];
@@ -24,8 +24,10 @@ const GO_ON_MS = 120_000;
 /** Between two rounds, in milliseconds: the market works as it should. */
 const CALM_MS = 3_000;
 const POLL_MS = 50;
+/** Longest answer of the registry, in milliseconds. */
+const ANSWER_MS = 10_000;
 /** Of the writer that names all hosts: without a proxy that ends sessions, its own deadlines find a frozen server. */
-const DEADLINES = { statementTimeoutMs: 3_000, deadlineSlackMs: 2_000, connectTimeoutMs: 3_000 };
+const DEADLINES = "&connect_timeout=10&options=-c%20statement_timeout%3D3000";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -47,32 +49,43 @@ export interface FailOversPlan {
 
 export class FailOvers {
   readonly done: FailOver[] = [];
-  readonly going = new Going();
-  readonly #writers: Writer[] = [];
+  readonly going = new PartPauses();
+  /** How often receivers answered with each status to a webhook that came once more. */
+  readonly answers = new Map<number, number>();
+  readonly #writers: RowWriter[] = [];
 
   constructor(readonly plan: FailOversPlan) {}
 
   async open(): Promise<void> {
     const { written, market, settled } = this.plan;
-    for (const [name, options] of [
-      ["HAProxy", { url: written.url }],
-      ["all hosts", { url: written.directUrl, ...DEADLINES }],
-    ] as const) {
-      const writer = await Writer.open(name, options);
+    const urls = { HAProxy: written.url, "all hosts": `${written.directUrl}${DEADLINES}` };
+    for (const [name, url] of Object.entries(urls)) {
+      const writer = await RowWriter.open(name, url);
       this.#writers.push(writer);
       this.going.ask({ name: `writes through ${name}`, ask: () => writer.write() });
       this.going.count(`LISTEN through ${name}`, () => writer.heard);
     }
-    const { client } = market.registry;
+    const lookup = `${market.registry.url}/api/registry/lookup/domain/publisher-0.example`;
     this.going.ask({
       name: "registry answers",
+      // Without its client, which would wait and ask again. That it is asked too often it knows by counters in the database.
       async ask() {
-        const answer = await client.lookupDomain({ domain: "publisher-0.example" } as never);
-        if (!answer.ok) throw new Error(answer.error);
+        const { ok, status } = await fetch(lookup, { signal: AbortSignal.timeout(ANSWER_MS) });
+        if (!ok && status !== 429) throw new Error(`answered with ${status}`);
       },
     });
+    this.going.ask({ name: "receivers judge", ask: () => this.#judgedAgain(market) });
     this.going.count("webhooks accepted", () => market.scene.delivered);
     this.going.count("orders settled", settled);
+  }
+
+  /** A webhook that came by comes once more, byte for byte: whether it is known a receiver can say only with its database. */
+  async #judgedAgain({ scene }: Market): Promise<void> {
+    const { passing } = scene;
+    if (passing === undefined) throw new Error("nothing came by yet");
+    const { status } = await scene.options.inject(passing);
+    this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
+    if (status >= 500) throw new Error(`answered with ${status}`);
   }
 
   /** @param more asked before each round */
