@@ -39,8 +39,8 @@ export interface Tool<Name extends string = string, Request = unknown, Arms = An
   readonly [types]?: { request: Request; arms: Arms };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: any tool at all; unknown would make Request contravariant
 /** A tool of which neither name, request nor arms are known to the compiler. */
+// biome-ignore lint/suspicious/noExplicitAny: any tool at all; unknown would make Request contravariant
 export type AnyTool = Tool<string, any, any>;
 /** The tools of a release by name. */
 export type Tools = { readonly [name: string]: AnyTool };
