@@ -39,6 +39,10 @@ export const commands = {
     load: () => import("./outbox.js"),
   },
   db: { help: "the schema of a database: print, apply, compare", load: () => import("./db.js") },
+  plan: {
+    help: "what delivering a load takes: processes, databases, disk, and the next wall",
+    load: () => import("./plan.js"),
+  },
   registry: {
     help: "the agent registry: serve, import, export, crawl, doctor, orgs, users, keys",
     load: () => import("./registry.js"),

@@ -24,7 +24,7 @@ export interface PromptAsked {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A receiver of this process, so that one clock tells when an event was committed and when it arrived. */
-async function listening(arrived: (task: string, at: number) => void) {
+export async function listening(arrived: (task: string, at: number) => void) {
   const server = createServer((request, response) => {
     const at = performance.now();
     const chunks: Buffer[] = [];

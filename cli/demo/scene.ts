@@ -49,6 +49,8 @@ export class Scene {
   readonly #held = new Map<string, string>();
   #calm = false;
   duplicates = 0;
+  /** Requests that a receiver could not judge then. */
+  unavailable = 0;
   stale = 0;
   forgeries = 0;
   refused = 0;
@@ -142,7 +144,8 @@ export class Scene {
     return "pass";
   }
 
-  judged(passed: Passed, { text }: Verdict, treatment: Treatment): void {
+  judged(passed: Passed, { status: code, text }: Verdict, treatment: Treatment): void {
+    if (code === 503) this.unavailable += 1;
     const { key, status, task } = eventOf(passed);
     for (const [held, of] of this.#held) if (of === task && held !== key) this.#held.delete(held);
     const said = /"status":"(\w+)"/.exec(text)?.[1] ?? text;

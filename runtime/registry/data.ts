@@ -9,7 +9,7 @@ import {
   ensureAgents,
   hostedByDomain,
   hostedDue,
-  lockAgent,
+  lockAgents,
   memberByOrganization,
   memberBySlug,
   membersAfter,
@@ -17,8 +17,9 @@ import {
   putHosted,
   removeHosted,
 } from "../store/registry-agents.js";
+import { type ClockRow, clock, tick } from "../store/registry-clock.js";
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
-import { clock, count, recountMembers, tick } from "../store/registry-profiles.js";
+import { count, recountMembers } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { brandEnds, keepBrandFile } from "./brand-files.js";
 import { checkedData } from "./checks.js";
@@ -104,6 +105,9 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
   };
 }
 
+/** While a change is under way that others have overtaken, no number stands for what can be seen: each is another. */
+const revisionOf = ({ seq, last }: ClockRow): number => (seq === last ? seq : seq + Math.random());
+
 interface Parts {
   readonly db: Database;
   readonly now: () => number;
@@ -143,7 +147,7 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
     expandBytes: expanded,
     validateProduct: (request) => db.query((q) => validateProduct(q, request, { offers, now: now() })),
     stats: () => db.read(stats),
-    revision: async () => (await db.query((q) => clock(q))).seq,
+    revision: async () => revisionOf(await db.query((q) => clock(q))),
   } satisfies Partial<RegistryData>;
 };
 
@@ -202,8 +206,8 @@ export function* putClaims(
   now: number,
 ): Coroutine<void> {
   const agent = (yield* ensureAgents(q, [url])).get(url)!;
-  yield* lockAgent(q, agent);
   const rows = yield* lockPublishers(q, [...claims.keys()].sort(byCodePoint));
+  yield* lockAgents(q, [agent]);
   const removed = yield* removeClaims(q, [url]);
   const edges = [...claims].flatMap(([domain, { authorizedFor }]) =>
     projectEdges(

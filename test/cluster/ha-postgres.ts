@@ -3,7 +3,18 @@
  * them, and with whoever started them however that ends.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { chmodSync, chownSync, closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -12,7 +23,16 @@ import { freePort } from "../../runtime/testing/free-port.js";
 import { signalIn } from "../runner/folder-processes.js";
 import { guard } from "../runner/guard.js";
 import { type ClusterPrograms, type RunsAs, withinReach } from "./cluster-programs.js";
-import { etcdArgs, haproxyConfig, type HaPlan, type NodePlace, PASSWORD, patroniConfig, SCOPE, USER } from "./ha-config.js";
+import {
+  etcdArgs,
+  type HaPlan,
+  haproxyConfig,
+  type NodePlace,
+  PASSWORD,
+  patroniConfig,
+  SCOPE,
+  USER,
+} from "./ha-config.js";
 
 const NODES = 3;
 /** Longest wait for the cluster, or for a node that joins it again, in milliseconds: it may be copied anew. */
@@ -146,7 +166,11 @@ class Cluster implements HaPostgres {
     for (const node of this.nodes) this.revive(node);
     await this.settled();
     this.#spawn("haproxy", programs.haproxy, ["-f", path.join(folder, "haproxy.cfg"), "-db", "-q"]);
-    await until(() => this.#answers(), "HAProxy", () => this.#said("haproxy"));
+    await until(
+      () => this.#answers(),
+      "HAProxy",
+      () => this.#said("haproxy"),
+    );
   }
 
   revive(node: NodePlace): void {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
 import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
-import { createMediaBuy } from "../media-buys/create.js";
+import { createMediaBuy, orderAgain } from "../media-buys/create.js";
 import { productOf } from "../products/products.js";
 import {
   type CommercialTerms,
@@ -87,6 +87,8 @@ interface Accepting extends JsonObject {
  * @throws ToolError INVALID_REQUEST for a digest of other terms, and as `committedOf` does
  */
 export async function acceptProposal(request: Accepting, call: BehaviourToolCall): Promise<BehaviourReply> {
+  const again = await orderAgain(call);
+  if (again !== undefined) return again;
   const found = await committedOf(call, request.proposal_id, "proposal_id");
   if (request.proposal_terms_digest !== found.terms_digest)
     throw new ToolError("CONFLICT", "these are not the terms of the proposal", { field: "proposal_terms_digest" });

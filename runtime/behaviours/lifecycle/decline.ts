@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
+import { endProposal, findEnd } from "../products/proposal-ends.js";
 import { findNegotiated, saveNegotiated } from "../products/terms.js";
 
 interface Wanted {
@@ -15,7 +16,8 @@ export const declineProposals: ToolBehaviour = async (request: Wanted, call) => 
       results.push({ proposal_id, outcome: "unable", reason: "There is no such proposal." });
       continue;
     }
-    if (found.state === "accepted") {
+    const end = await findEnd(call, proposal_id);
+    if (end?.how === "accepted" || found.state === "accepted") {
       results.push({
         proposal_id,
         outcome: "unable",
@@ -23,7 +25,10 @@ export const declineProposals: ToolBehaviour = async (request: Wanted, call) => 
       });
       continue;
     }
-    saveNegotiated(call, { ...found, state: "declined" });
+    if (end === undefined) {
+      await endProposal(call, { proposal_id, how: "declined" }, "declines");
+      saveNegotiated(call, { ...found, state: "declined" });
+    }
     results.push({ proposal_id, outcome: "declined" });
   }
   return call.answer({ results });

@@ -6,6 +6,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { PricingOption } from "../ports/catalogue.js";
+import { checkOpen } from "./proposal-ends.js";
 
 export interface Money {
   readonly amount: number;
@@ -63,11 +64,7 @@ const isExpired = ({ now }: BehaviourCall, { expires_at }: Negotiated): boolean 
 export async function negotiatedOf(call: BehaviourCall, id: string, field: string): Promise<Negotiated> {
   const found = await findNegotiated(call, id);
   if (found === undefined) throw new ToolError("PROPOSAL_NOT_FOUND", `no proposal ${id}`, { field });
-  if (found.state === "declined")
-    throw new ToolError("INVALID_STATE", `proposal ${id} was declined`, {
-      field,
-      details: { current_state: "declined" },
-    });
+  if (found.state === "declined") await checkOpen(call, id, field);
   return found;
 }
 
@@ -77,11 +74,7 @@ export async function negotiatedOf(call: BehaviourCall, id: string, field: strin
  */
 export async function committedOf(call: BehaviourCall, id: string, field: string): Promise<Negotiated> {
   const found = await negotiatedOf(call, id, field);
-  if (found.state === "accepted")
-    throw new ToolError("INVALID_STATE", `proposal ${id} was accepted before`, {
-      field,
-      details: { current_state: "accepted" },
-    });
+  await checkOpen(call, id, field);
   if (isExpired(call, found))
     throw new ToolError("PROPOSAL_EXPIRED", `proposal ${id} held until ${found.expires_at}`, { field });
   if (found.state === "draft")

@@ -1,8 +1,9 @@
 /** Connections with their timeouts, and the transactions on them. */
 import pg from "pg";
 import { AdbindError } from "../../errors.js";
-import { ask, type Keeping, PostgresClient, types } from "./client.js";
-import { isUsable, toldFault, unreachable } from "./faults.js";
+import { ask, type Keeping, PostgresClient, type PostgresClientConfig, types } from "./client.js";
+import { isDemoted, isDisconnected, isUnsent, isUsable, toldFault, unreachable } from "./faults.js";
+import { type NamedHosts, namedHosts, Primary } from "./hosts.js";
 import type { PostgresOptions } from "./options.js";
 
 const CONNECTIONS = 10;
@@ -33,11 +34,13 @@ export interface Connections {
   readonly where: string;
   readonly pool: pg.Pool;
   readonly pooled: boolean;
-  /** Runs `work` on a connection, each statement its own transaction. */
+  /** Runs `work`, which is one statement, on a connection: it is its own transaction. */
   use<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
   transaction<T>(work: (tx: pg.ClientBase) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Statements that write nothing, as one transaction: begun once more where its connection is lost. */
+  snapshot<T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T>;
   /** A connection outside the pool, made alike. */
-  configOf(url: string): pg.ClientConfig;
+  configOf(url: string): PostgresClientConfig;
 }
 
 /**
@@ -85,9 +88,11 @@ async function lookAt(pool: pg.Pool): Promise<{ readonly direct: boolean; readon
 /** Host, port and database. @throws AdbindError `store_option_invalid` for what is no URL of PostgreSQL */
 function whereOf(url: string): string {
   try {
-    const { host, port, database } = new pg.Client({ connectionString: url });
-    return `${host}:${port}/${database ?? ""}`;
+    const { url: first, told } = namedHosts(url);
+    const { host, port, database } = new pg.Client({ connectionString: first });
+    return `${told === "" ? `${host}:${port}` : told}/${database ?? ""}`;
   } catch (cause) {
+    if (cause instanceof AdbindError) throw cause;
     const remedy = "give postgres://user:password@host:port/database";
     throw new AdbindError("store_option_invalid", "the URL of the database cannot be read", { remedy, cause });
   }
@@ -100,10 +105,11 @@ function startupOptions(url: string, timeouts: Timeouts): string {
   return [...ours, `-c ${MARK}=on`, given].join(" ").trim();
 }
 
-function configOf(url: string, options: PostgresOptions, timeouts: Timeouts | undefined): pg.ClientConfig {
+function configOf(given: string, options: PostgresOptions, timeouts: Timeouts | undefined): PostgresClientConfig {
+  const { url, hosts } = namedHosts(given);
   const bare = new URL(url, "postgres://localhost");
   bare.searchParams.delete("options");
-  return {
+  const config = {
     connectionString: timeouts === undefined ? url : bare.href,
     connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     fallback_application_name: "adbind",
@@ -111,6 +117,7 @@ function configOf(url: string, options: PostgresOptions, timeouts: Timeouts | un
     types,
     ...(timeouts === undefined ? {} : { options: startupOptions(url, timeouts) }),
   };
+  return hosts.length === 0 ? config : { ...config, primary: new Primary(hosts, config) };
 }
 
 /** Milliseconds until a connection that does not answer is given up. */
@@ -140,6 +147,10 @@ function poolOf(
   return pool;
 }
 
+type PoolClient = pg.PoolClient & { used?: boolean; readonly overdue?: boolean };
+
+const SNAPSHOT = "begin isolation level repeatable read, read only";
+
 interface Given {
   readonly where: string;
   readonly options: PostgresOptions;
@@ -151,16 +162,64 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
   const settings = Object.entries(timeouts).map(([name, value]) => `; set local ${name} = ${value}`);
   const brought = pooled ? settings.join("") : "";
 
-  const use = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
-    const client = await pool.connect();
-    let broken = false;
+  /** Connections made before this count are thrown away: their server takes no writes any more. */
+  let since = 0;
+  const made = new WeakMap<pg.ClientBase, number>();
+  pool.on("connect", (client) => made.set(client, since));
+  pool.on("release", (_, client: PoolClient) => {
+    client.used = true;
+  });
+
+  const acquire = async (): Promise<PoolClient> => {
+    for (;;) {
+      const client = await pool.connect();
+      if ((made.get(client) ?? 0) === since) return client;
+      client.release(true);
+    }
+  };
+
+  const release = (client: PoolClient, broken: boolean, error?: unknown): void => {
+    // Its neighbours have the same server, and would each find that out at the cost of a request.
+    if ((isDemoted(error) || client.overdue === true) && (made.get(client) ?? 0) === since) since += 1;
+    client.release(broken || isDemoted(error));
+  };
+
+  const useOnce = async <T>(work: (client: pg.ClientBase) => Promise<T>, client: PoolClient): Promise<T> => {
     try {
-      return await work(client);
+      const value = await work(client);
+      release(client, false);
+      return value;
     } catch (error) {
-      broken = !isUsable(error);
-      throw toldFault(error, where, timeouts.lock_timeout);
-    } finally {
-      client.release(broken);
+      release(client, !isUsable(error), error);
+      throw error;
+    }
+  };
+
+  const use = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
+    for (;;) {
+      const client = await acquire();
+      const { used } = client;
+      try {
+        return await useOnce(work, client);
+      } catch (error) {
+        // What was not sent can be sent again.
+        if (!used || !isUnsent(error)) throw toldFault(error, where, timeouts.lock_timeout);
+      }
+    }
+  };
+
+  /** A connection on which a transaction has begun. One that died while nobody used it has done nothing yet. */
+  const begun = async (text: string): Promise<PoolClient> => {
+    for (;;) {
+      const client = await acquire();
+      const { used } = client;
+      try {
+        await ask(client, text);
+        return client;
+      } catch (error) {
+        release(client, true, error);
+        if (!used || !isDisconnected(error)) throw error;
+      }
     }
   };
 
@@ -169,20 +228,26 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
     { begin = "begin", lockTimeoutMs }: TransactionOptions = {},
   ): Promise<T> => {
     const patience = lockTimeoutMs === undefined ? "" : `; set local lock_timeout = ${lockTimeoutMs}`;
-    const client = await pool.connect();
-    let broken = false;
+    const client = await begun(begin + brought + patience);
     try {
-      await ask(client, begin + brought + patience);
       const value = await work(client);
       const { command } = await ask(client, "commit");
       // A statement failed and `work` went on without it: the server undid all of it.
       if (command !== "COMMIT") throw new Error("the transaction was undone, because a statement of it had failed");
+      release(client, false);
       return value;
     } catch (error) {
-      broken = await undone(client);
+      release(client, await undone(client), error);
       throw toldFault(error, where, lockTimeoutMs ?? timeouts.lock_timeout);
-    } finally {
-      client.release(broken);
+    }
+  };
+
+  const snapshot = async <T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T> => {
+    try {
+      return await transaction(work, { begin: SNAPSHOT });
+    } catch (error) {
+      if (!isDisconnected(error)) throw error;
+      return await transaction(work, { begin: SNAPSHOT });
     }
   };
 
@@ -192,6 +257,7 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
     pooled,
     use,
     transaction,
+    snapshot,
     configOf: (url) => configOf(url, options, pooled ? undefined : timeouts),
   };
 }
