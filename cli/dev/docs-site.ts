@@ -26,7 +26,7 @@ const adbind = (args: readonly string[], output: "inherit" | "ignore", timeout?:
 /** @returns what is wrong, as lines */
 function buildPages(base: string, withExplorer: boolean): string[] {
   const docs = path.join(root, "docs");
-  const { status, stdout, stderr } = spawnSync(path.join(docs, "node_modules/.bin/vitepress"), ["build", docs], {
+  const { status, stdout, stderr } = spawnSync(path.join(docs, ".vitepress/node_modules/.bin/vitepress"), ["build", docs], {
     encoding: "utf8",
     env: { ...process.env, DOCS_BASE: base, DOCS_EXPLORER: withExplorer ? "yes" : "no" },
   });

@@ -93,7 +93,7 @@ export default defineConfig({
   base: process.env.DOCS_BASE ?? "/",
   outDir: path.resolve(docs, "../site"),
   cacheDir: path.resolve(docs, "../.cache/vitepress"),
-  srcExclude: ["examples/**", "node_modules/**"],
+  srcExclude: ["examples/**"],
   cleanUrls: false,
   markdown: {
     // Comments of the sources name headings as GitHub does.
