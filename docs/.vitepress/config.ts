@@ -33,6 +33,7 @@ const guides = [
       page("The database", "database"),
       page("Migrations", "migrations"),
       page("Beyond one machine", "scaling"),
+      page("Figures", "figures"),
       page("Security", "security"),
       page("Configuration of a registry", "registry-configuration"),
     ],
