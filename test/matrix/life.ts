@@ -112,11 +112,11 @@ class Life {
   *#requests(step: string, tool: string): Iterable<JsonObject> {
     const { release, validator } = this.options;
     const made = this.#made(step);
+    // What is changed is what was made last.
+    const told = (some: readonly string[]): string | undefined => some.at(tool.startsWith("update_") ? -1 : 0);
     const samples = [...this.sampler.requests(release.tools[tool]!.request)].sort(fullerFirst);
     const candidates =
-      made.length > 0
-        ? made
-        : samples.map((one) => meant(this.known.referring(one as Json, (some) => some[0])) as JsonObject);
+      made.length > 0 ? made : samples.map((one) => meant(this.known.referring(one as Json, told)) as JsonObject);
     for (const one of candidates)
       for (const account of [this.#account, undefined]) {
         const whole = { ...one, ...(account !== undefined && { account }), idempotency_key: randomUUID() };
