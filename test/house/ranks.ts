@@ -126,6 +126,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "lifecycle/",
     "areas",
     "assembled",
+    "options",
     "open",
     "index",
   ],

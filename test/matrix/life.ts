@@ -23,7 +23,7 @@ export interface Lived {
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** What takes another agent beside the buyer and the seller: one that is asked, and one that agrees. */
+/** What takes another agent: one that is asked, and one that agrees. */
 const NOT_ALONE = ["sync_governance", "report_plan_adjustment"];
 const SELLER = "https://seller.example";
 
@@ -68,7 +68,6 @@ class Life {
   async live(tools: readonly string[]): Promise<void> {
     for (const tool of tools) {
       await this.#step(tool, tool);
-      // What takes hours has a task to ask after.
       if (tool === "create_media_buy" && tools.includes("get_task_status")) await this.#step("later", tool);
     }
     if (this.#told.has("create_media_buy") && tools.includes("update_media_buy"))
@@ -166,6 +165,8 @@ class Life {
         return this.#uploads();
       case "preview_creative":
         return this.#previews();
+      case "si_get_offering":
+        return [{ offering_id: "novamotors_conversational_v1" }];
       case "sync_plans":
         return [{ plans: [PLAN] }];
       case "check_governance":
@@ -259,14 +260,10 @@ class Life {
   /** What was built is looked at, or what is to be uploaded. */
   #previews(): JsonObject[] {
     const built = this.#told.get("build_creative")?.creative_manifest as JsonObject | undefined;
-    const uploads = this.#uploads().map(({ creatives }) => {
-      const [{ format_id, assets }] = creatives as [JsonObject];
-      return { format_id, assets };
-    });
-    return [...(built === undefined ? [] : [built]), ...uploads].flatMap((manifest) => {
-      const looked = { request_type: "single", creative_manifest: manifest };
-      return [looked, { ...looked, format_id: manifest.format_id }] as JsonObject[];
-    });
+    const uploads = this.#uploads().map(({ creatives }) => (creatives as JsonObject[])[0]!);
+    const manifests = uploads.map(({ format_id, assets }) => ({ format_id, assets }));
+    const all = [...(built === undefined ? [] : [built]), ...manifests];
+    return all.map((one) => ({ request_type: "single", creative_manifest: one })) as JsonObject[];
   }
 
   #builds(): JsonObject[] {
