@@ -10,6 +10,7 @@ export type Reply<T> = T extends unknown
   ? { [S in keyof ArmsOf<T>]-?: { status: S; data: ArmsOf<T>[S] } }[keyof ArmsOf<T>]
   : never;
 
+/** Answers one tool: a request in, one arm out. */
 export type ToolHandler<T, Context = unknown> = (request: RequestOf<T>, context: Context) => MaybePromise<Reply<T>>;
 
 /** Tools as they are called: what `createBuyer` of adbind/buyer gives has them, and any double that a test makes. */

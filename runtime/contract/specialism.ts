@@ -13,6 +13,7 @@ export interface Specialism {
   /** Names the release lists as exercised that are no tools: steps of its conformance harness. */
   readonly harness: readonly string[];
 }
+/** Specialism id -> its tools. */
 export type SpecialismTable = { readonly [id: string]: Specialism };
 
 /**
@@ -30,6 +31,7 @@ export function toolsOfClaim(
   return { required: own, all: own };
 }
 
+/** What an agent lacks for a specialism: tools it must answer, tools its storyboards call. */
 export interface SpecialismCheck {
   /** Every entry point is there: the specialism may be claimed. */
   readonly ok: boolean;

@@ -35,6 +35,8 @@ export interface Dialect {
   readonly members: string;
   /** `for update` where rows are locked one by one; empty where transactions exclude each other. */
   readonly forUpdate: "" | " for update";
+  /** Transactions that write take turns: none ever ends while another is open. */
+  readonly turns: boolean;
   /** Statements that change something may be parts of one: worth it where each is a journey to a server. */
   readonly parts: boolean;
 }

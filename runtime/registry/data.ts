@@ -9,7 +9,7 @@ import {
   ensureAgents,
   hostedByDomain,
   hostedDue,
-  lockAgent,
+  lockAgents,
   memberByOrganization,
   memberBySlug,
   membersAfter,
@@ -17,8 +17,9 @@ import {
   putHosted,
   removeHosted,
 } from "../store/registry-agents.js";
+import { type ClockRow, clock, tick } from "../store/registry-clock.js";
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
-import { clock, count, recountMembers, tick } from "../store/registry-profiles.js";
+import { count, recountMembers } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { brandEnds, keepBrandFile } from "./brand-files.js";
 import { checkedData } from "./checks.js";
@@ -39,6 +40,7 @@ import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
 import { writePublishers } from "./publisher-write.js";
+import { databaseSearch } from "./search/database-search.js";
 import { agentSearch } from "./search/search.js";
 import { finish, settleProfiles } from "./settle.js";
 import { endAbsent, endStale } from "./stale.js";
@@ -84,7 +86,7 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     now: options.now ?? Date.now,
     publicUrl: options.publicUrl ?? "http://localhost",
   };
-  const search = agentSearch(parts.db, options.searchDiscovered ?? false);
+  const search = searchOf(parts.db, options);
   return {
     ...lookups(parts),
     ...listedData({ ...parts, urlOf }),
@@ -96,6 +98,7 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     ...membership(parts),
     ...pagedData({ ...parts, search, domainOf, urlOf }),
     search: search.search,
+    settleMark: async () => search.settle?.(),
     warm: async () => {
       await settleEffect(parts.db, parts.now);
       await settleProfiles(parts.db, parts.now);
@@ -103,6 +106,17 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     },
   };
 }
+
+const searchOf = (
+  store: Database,
+  { search, searchCopy, searchDiscovered: discovered = false }: RegistryDataOptions,
+) =>
+  search === "postgres"
+    ? databaseSearch({ store, copy: searchCopy?.database, discovered })
+    : agentSearch(store, discovered);
+
+/** While a change is under way that others have overtaken, no number stands for what can be seen: each is another. */
+const revisionOf = ({ seq, last }: ClockRow): number => (seq === last ? seq : seq + Math.random());
 
 interface Parts {
   readonly db: Database;
@@ -143,7 +157,7 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
     expandBytes: expanded,
     validateProduct: (request) => db.query((q) => validateProduct(q, request, { offers, now: now() })),
     stats: () => db.read(stats),
-    revision: async () => (await db.query((q) => clock(q))).seq,
+    revision: async () => revisionOf(await db.query((q) => clock(q))),
   } satisfies Partial<RegistryData>;
 };
 
@@ -202,8 +216,8 @@ export function* putClaims(
   now: number,
 ): Coroutine<void> {
   const agent = (yield* ensureAgents(q, [url])).get(url)!;
-  yield* lockAgent(q, agent);
   const rows = yield* lockPublishers(q, [...claims.keys()].sort(byCodePoint));
+  yield* lockAgents(q, [agent]);
   const removed = yield* removeClaims(q, [url]);
   const edges = [...claims].flatMap(([domain, { authorizedFor }]) =>
     projectEdges(

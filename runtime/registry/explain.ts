@@ -3,7 +3,7 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import { pairChange } from "../store/registry-feed.js";
-import { edgesBetween, ownEdgesOf, propertiesNamed, publishersByDomain } from "../store/registry-lookups.js";
+import { edgeFactsOf, edgesBetween, propertiesNamed, publishersByDomain } from "../store/registry-lookups.js";
 import type { EdgeRow, PublisherRow } from "../store/registry-publishers.js";
 import { expectedUrl, iso, isoOrNull } from "./model.js";
 import type { Explanation, Grant, PathStep, ToldProperty, WhyNot, WhyNotCode } from "./page-types.js";
@@ -191,7 +191,7 @@ function whyNot(
 /** Agents of the same host that the file names: a URL that was written otherwise is the most common reason. */
 function* similarAgents(q: Query, publisher: number, agentUrl: string): Coroutine<string[]> {
   const { hostname } = new URL(agentUrl);
-  const own = yield* ownEdgesOf(q, [publisher]);
+  const own = yield* edgeFactsOf(q, publisher);
   return own
     .filter(({ url }) => new URL(url).hostname === hostname)
     .map(({ url }) => url)

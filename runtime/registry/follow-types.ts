@@ -18,8 +18,6 @@ export interface PageRequest {
 export interface LookupPage extends Partial<PageRequest> {
   readonly agentsCursor?: string | undefined;
   readonly agentsLimit?: number | undefined;
-  /** Only agents whose URL has this text in it. */
-  readonly agentsText?: string | undefined;
 }
 
 /** A page of an agent's publishers. */

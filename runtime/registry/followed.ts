@@ -1,7 +1,6 @@
 /** The registry's data for those who read it in parts, or keep a copy. */
 import type { Database } from "../db/types.js";
-import { feedEnd } from "../store/registry-feed.js";
-import { endCursor, feedPage, forgetGone } from "./feed/read.js";
+import { endCursor, feedEnd, feedPage, forgetGone } from "./feed/read.js";
 import { agentRows, snapshotPart } from "./feed/snapshot.js";
 import type { FollowedData } from "./follow-types.js";
 import { lookupPublisher } from "./publisher.js";
@@ -24,7 +23,7 @@ export const followed = ({ db, now, publicUrl, domainOf, urlOf }: Parts): Follow
     const domain = domainOf(text);
     return db.read((q) => lookupPublisher(q, domain, { ...page, publicUrl, now: now() }));
   },
-  feed: (request) => db.read((q) => feedPage(q, request, now())),
+  feed: (request) => feedPage(db, request, now()),
   feedEnd: async () => {
     const { seq } = await db.query(feedEnd);
     return { seq, cursor: endCursor({ seq }) };

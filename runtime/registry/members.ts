@@ -8,6 +8,8 @@ import {
   agentsByUrl,
   agentsOfMembers,
   domainsOfMembers,
+  ensureAgents,
+  lockAgents,
   lockMember,
   type MemberDomainRow,
   type MemberRow,
@@ -76,15 +78,23 @@ function registration(slug: string, agent: MemberAgent, member: number): Omit<Ag
   };
 }
 
-function* register(q: Query, slug: string, rows: readonly Omit<AgentRow, "id">[]): Coroutine<number[]> {
+/** @param others agents that the caller changes too: all are held at once, so that no two transactions wait for each other */
+function* register(
+  q: Query,
+  slug: string,
+  rows: readonly Omit<AgentRow, "id">[],
+  others: readonly number[] = [],
+): Coroutine<number[]> {
   const urls = rows.map(({ url }) => url);
   for (const { url, member } of yield* agentsByUrl(q, urls)) {
     const owner = rows.find((row) => row.url === url)!.member;
     if (member !== null && member !== owner)
       throw invalid("an agent belongs to another member", `${slug}: ${url}`, "have that member remove it first");
   }
+  const ids = [...(yield* ensureAgents(q, [...urls].sort(byCodePoint))).values()];
+  yield* lockAgents(q, [...ids, ...others]);
   yield* registerAgents(q, rows);
-  return (yield* agentsByUrl(q, urls)).map(({ id }) => id);
+  return ids;
 }
 
 /**
@@ -126,8 +136,9 @@ export function* putMember(q: Query, member: Member): Coroutine<number[]> {
   );
   const byUrl = new Map(member.agents.map((agent) => registration(slug, agent, id)).map((row) => [row.url, row]));
   const dropped = (yield* agentsOfMembers(q, [id])).filter(({ url }) => !byUrl.has(url)).map((row) => row.id);
+  const registered = yield* register(q, slug, [...byUrl.values()], dropped);
   if (dropped.length > 0) yield* releaseAgents(q, dropped);
-  return [...dropped, ...(yield* register(q, slug, [...byUrl.values()]))];
+  return [...dropped, ...registered];
 }
 
 /** Removes a member; its agents become nobody's. Undefined when there is none. */
@@ -135,6 +146,7 @@ export function* removeMember(q: Query, slug: string): Coroutine<number[] | unde
   const row = yield* lockMember(q, slug);
   if (row === undefined) return undefined;
   const agents = (yield* agentsOfMembers(q, [row.id])).map(({ id }) => id);
+  yield* lockAgents(q, agents);
   yield* releaseAgents(q, agents);
   yield* removeMemberRow(q, row.id);
   return agents;

@@ -1,6 +1,10 @@
 /** What people ask of the registry page by page. Names are those that pages show as JSON. */
+
+import type { components } from "../../generated/registry/openapi.js";
 import type { AuthorizationType, DelegationType, DiscoveryMethod, Identifier } from "./file-types.js";
 import type { SearchDimension, SearchFilters } from "./search-types.js";
+
+type PublisherLookup = components["schemas"]["PublisherLookup"];
 
 /** Why not, one of a closed set. */
 export type WhyNotCode =
@@ -149,7 +153,19 @@ export interface MarketMap {
   readonly counts: readonly (readonly number[])[];
 }
 
+export interface OverviewRequest {
+  /** Only agents whose URL has this text in it, without case. */
+  readonly text?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
 export interface PagedData {
+  /**
+   * A publisher lookup without the properties: its price does not grow with them. A cursor that leads nowhere begins at the
+   * beginning.
+   */
+  overview(domain: string, agents: OverviewRequest): Promise<PublisherLookup>;
   /**
    * Why an agent may sell a publisher's properties, or one of them, or why not.
    * @param property the publisher's name for it, or an identifier; absent is any

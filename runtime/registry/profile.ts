@@ -5,14 +5,15 @@ import { type AgentRow, agentsById } from "../store/registry-agents.js";
 import {
   addMoves,
   type ContributionRow,
+  type CountChange,
   contributionsOf,
-  count,
   type MoveRow,
   type ProfileRow,
   profilesOf,
   pruneMoves,
   putProfiles,
 } from "../store/registry-profiles.js";
+import { putSearchRows, searchState } from "../store/registry-search.js";
 import type { Contribution } from "./contribution.js";
 import { byCodePoint } from "./model.js";
 
@@ -170,13 +171,19 @@ const compared = [
   "type_counts",
 ] as const satisfies readonly (keyof Content)[];
 
+/** How many profiles changed, and what that adds to the counters. */
+interface Computed {
+  readonly profiles: number;
+  readonly counts: readonly CountChange[];
+}
+
 /**
- * Computes profiles again, in the caller's transaction, which has ticked the clock and so holds it: another transaction's
- * change of the same agent is either seen here, or sees this one.
- * @param seq what the clock says
+ * Computes profiles again, in the caller's transaction, which holds the agents: another transaction's change of the same agent
+ * is either seen here, or sees this one.
+ * @param seq number of the change, taken since they are held
  */
-export function* computeProfiles(q: Query, agents: readonly number[], seq: number, now: number): Coroutine<number> {
-  if (agents.length === 0) return 0;
+export function* computeProfiles(q: Query, agents: readonly number[], seq: number, now: number): Coroutine<Computed> {
+  if (agents.length === 0) return { profiles: 0, counts: [] };
   const rows = yield* agentsById(q, agents);
   const before = new Map((yield* profilesOf(q, agents)).map((row) => [row.agent, row]));
   const profiles: ProfileRow[] = [];
@@ -191,10 +198,9 @@ export function* computeProfiles(q: Query, agents: readonly number[], seq: numbe
     else profiles.push({ ...next, updated_at: now, born: there ? old.born : seq, version: seq, gone: 0 });
   }
   yield* putProfiles(q, profiles);
-  yield* count(q, [
-    { kind: "agents", name: "discovered", by: foundOf(profiles) - foundOf([...before.values()], profiles) },
-  ]);
+  if (!q.dialect.turns && profiles.length > 0 && (yield* searchState(q)) > 0) yield* putSearchRows(q, profiles);
   yield* addMoves(q, moves, now);
   yield* pruneMoves(q, now - MOVE_RETENTION_MS);
-  return profiles.length;
+  const by = foundOf(profiles) - foundOf([...before.values()], profiles);
+  return { profiles: profiles.length, counts: [{ kind: "agents", name: "discovered", by }] };
 }

@@ -3,17 +3,24 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import { newestPairs } from "../store/registry-feed.js";
 import {
+  claimsAt,
+  type EdgeFacts,
+  edgeFactsOf,
   matchingProperties,
   propertiesMatching,
   propertySources,
   publishersByDomain,
 } from "../store/registry-lookups.js";
 import type { PropertyRow, PublisherRow } from "../store/registry-publishers.js";
+import { pagedAgents, readAgentsCursor } from "./agent-pages.js";
 import { toldProperty } from "./explain.js";
-import { iso, isoOrNull } from "./model.js";
-import type { PropertiesPage, PropertiesRequest, PublisherChanges } from "./page-types.js";
-import { knownProperty } from "./publisher.js";
+import { byCodePoint, iso, isoOrNull } from "./model.js";
+import type { OverviewRequest, PropertiesPage, PropertiesRequest, PublisherChanges } from "./page-types.js";
+import { aboutPublisher, knownProperty } from "./publisher.js";
+import type { PublisherLookup } from "./types.js";
 
+/** Claims looked at of one publisher. */
+const CLAIMS = 1_000;
 /** Matches counted; a page says no more than that there are more. */
 const COUNTED = 10_000;
 
@@ -53,6 +60,50 @@ export function* propertiesPage(
     matching: matching < total && matching > COUNTED ? null : matching,
     properties: rows.slice(0, limit).map(knownProperty).map(toldProperty),
     cursor: last === undefined ? null : Buffer.from(`${last.source} ${last.key}`).toString("base64url"),
+  };
+}
+
+/** A claim counts for nothing, and hosted files give way to the publisher's own. */
+const shareOf = ({ source, wide, covered }: EdgeFacts, total: number) => ({
+  properties_authorized: source === "agent_claim" ? 0 : wide === 1 ? total : covered,
+  properties_total: total,
+  publisher_wide: source !== "agent_claim" && wide === 1,
+});
+
+/** @see PagedData.overview */
+export function* overview(
+  q: Query,
+  domain: string,
+  { text = "", cursor, limit, publicUrl }: OverviewRequest & { readonly publicUrl: string },
+): Coroutine<PublisherLookup> {
+  const [row] = yield* publishersByDomain(q, [domain]);
+  const own = row === undefined ? [] : yield* edgeFactsOf(q, row.id);
+  const claims = row === undefined ? [] : yield* claimsAt(q, row.id, CLAIMS);
+  const claimed = new Map(claims.map((claim) => [claim.url, { ...claim, stands: 1 }]));
+  const wanted = text.toLowerCase();
+  const agents = [...own, ...[...claimed.values()].sort((a, b) => byCodePoint(a.url, b.url))].filter(
+    ({ source, stands, url }) =>
+      stands === 1 && !(source === "aao_hosted" && row?.valid === 1) && url.toLowerCase().includes(wanted),
+  );
+  const after = cursor === undefined ? undefined : readAgentsCursor(cursor);
+  const page = pagedAgents(
+    agents.map((edge) => ({ edge })),
+    after,
+    limit,
+  );
+  return {
+    ...(yield* aboutPublisher(q, domain, row, publicUrl)),
+    properties: [],
+    ...(row?.properties_declared != null && {
+      truncated: { declared: row.properties_declared, kept: row.property_count },
+    }),
+    authorized_agents: page.shown.map(({ edge }) => ({
+      url: edge.url,
+      ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
+      source: edge.source,
+      ...shareOf(edge, row?.property_count ?? 0),
+    })),
+    ...page.about,
   };
 }
 

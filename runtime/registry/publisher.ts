@@ -89,15 +89,7 @@ interface LookupOptions extends LookupPage {
 export function* lookupPublisher(
   q: Query,
   domain: string,
-  {
-    publicUrl,
-    now,
-    cursor: text,
-    limit = PROPERTIES_LIMIT,
-    agentsCursor,
-    agentsLimit = AGENTS_LIMIT,
-    agentsText = "",
-  }: LookupOptions,
+  { publicUrl, now, cursor: text, limit = PROPERTIES_LIMIT, agentsCursor, agentsLimit = AGENTS_LIMIT }: LookupOptions,
 ): Coroutine<Page<PublisherLookup>> {
   const cursor = text === undefined ? undefined : readPropertiesCursor(text);
   const after = agentsCursor === undefined ? undefined : readAgentsCursor(agentsCursor);
@@ -107,16 +99,12 @@ export function* lookupPublisher(
   const state = fileStateOf(row);
   // Pages of different files make no list of properties.
   if (cursor !== undefined && cursor.state !== state) return { ok: false, reason: "cursor_expired" };
-  const hosted = yield* hostedByDomain(q, domain);
-  const member = yield* verifiedOwner(q, [domain]);
   const known = row === undefined ? [] : (yield* propertiesOf(q, [row.id])).map(knownProperty);
   const edges = row === undefined ? [] : yield* edgesAt(q, row.id);
   const valid = row?.valid === 1;
   const stored = counting(known, valid);
   const brand = known.filter(({ source }) => source === "brand_json");
-  const named = standing(distinctEdges(edges), valid, now);
-  const agents =
-    agentsText === "" ? named : named.filter(({ edge }) => edge.url.toLowerCase().includes(agentsText.toLowerCase()));
+  const agents = standing(distinctEdges(edges), valid, now);
   const claimed = agents.some(({ edge }) => edge.source === "agent_claim");
   // Counts say nothing where every property comes from the brand file and nobody claims any.
   const counted = !(stored.length === 0 && brand.length > 0 && !claimed);
@@ -124,19 +112,7 @@ export function* lookupPublisher(
   const { shown, about } = paged(told, { offset: cursor?.offset ?? 0, limit, state });
   const page = pagedAgents(agents, after, agentsLimit);
   const value: PublisherLookup = {
-    domain,
-    member: member === undefined ? null : { slug: member.slug, display_name: member.display_name },
-    adagents_valid: row?.valid == null ? null : row.valid === 1,
-    discovery_method: (row?.method ?? null) as DiscoveryMethod | null,
-    manager_domain: row?.method === "ads_txt_managerdomain" ? row.manager_domain : null,
-    hosting: hostingOf(domain, row, hosted, publicUrl),
-    files: {
-      adagents_json: {
-        status: fileStatus(row),
-        expected_url: expectedUrl(domain),
-      },
-      brand_json: row?.brand_outcome === "present" ? { status: "present", ...brandTold(row) } : { status: "unknown" },
-    },
+    ...(yield* aboutPublisher(q, domain, row, publicUrl)),
     properties: shown.map(publisherProperty),
     ...about,
     ...(row?.properties_declared != null && {
@@ -157,6 +133,32 @@ export function* lookupPublisher(
     }),
   };
   return { ok: true, value };
+}
+
+/** What is known of a publisher beside its properties and agents. */
+export function* aboutPublisher(
+  q: Query,
+  domain: string,
+  row: PublisherRow | undefined,
+  publicUrl: string,
+): Coroutine<Omit<PublisherLookup, "properties" | "authorized_agents">> {
+  const hosted = yield* hostedByDomain(q, domain);
+  const member = yield* verifiedOwner(q, [domain]);
+  return {
+    domain,
+    member: member === undefined ? null : { slug: member.slug, display_name: member.display_name },
+    adagents_valid: row?.valid == null ? null : row.valid === 1,
+    discovery_method: (row?.method ?? null) as DiscoveryMethod | null,
+    manager_domain: row?.method === "ads_txt_managerdomain" ? row.manager_domain : null,
+    hosting: hostingOf(domain, row, hosted, publicUrl),
+    files: {
+      adagents_json: {
+        status: fileStatus(row),
+        expected_url: expectedUrl(domain),
+      },
+      brand_json: row?.brand_outcome === "present" ? { status: "present", ...brandTold(row) } : { status: "unknown" },
+    },
+  };
 }
 
 /** The origin's last word that there is no file is a state of its own, whatever an earlier file still says. */

@@ -1,24 +1,30 @@
 /** Ends of changes: the clock moves on, and profiles are computed again, at once or a part at a time. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
-import { anyDirty, count, recountMembers, takeDirty, tick } from "../store/registry-profiles.js";
+import { lockAgents } from "../store/registry-agents.js";
+import { tick } from "../store/registry-clock.js";
+import { anyDirty, clearDirty, count, dirtyAgents, recountMembers } from "../store/registry-profiles.js";
 import { noteChanges } from "./feed/changes.js";
 import { computeProfiles } from "./profile.js";
 import type { Written } from "./publisher-write.js";
 
-/** Profiles computed in one transaction: it holds the registry's clock meanwhile. */
+/** Profiles computed in one transaction: it holds their agents meanwhile. */
 const SETTLE_AGENTS = 2_000;
 
-/** Ends a transaction that wrote publishers: from the tick on, such transactions take turns. */
+/** Ends a transaction that wrote publishers, and holds them: its change gets its number, and profiles are computed again. */
 export function* finish(
   q: Query,
   written: Pick<Written, "agents" | "counts"> & Partial<Pick<Written, "publishers">>,
   now: number,
 ): Coroutine<number> {
+  // Whoever changes one of these agents meanwhile waits, and then sees this; or was first, and is seen.
+  yield* lockAgents(q, written.agents);
   const seq = yield* tick(q);
-  yield* count(q, written.counts);
   yield* noteChanges(q, written.publishers ?? [], { seq, now });
-  return yield* computeProfiles(q, written.agents, seq, now);
+  const computed = yield* computeProfiles(q, written.agents, seq, now);
+  // What many writers add to comes last, to be held shortly.
+  yield* count(q, [...written.counts, ...computed.counts]);
+  return computed.profiles;
 }
 
 /** Computes profiles that wait, some hundred in each transaction. */
@@ -30,9 +36,11 @@ export async function settleProfiles(
   for (let settled = 0; ; ) {
     if (!(await db.query(anyDirty))) return settled;
     const taken = await db.write(function* (q): Coroutine<number> {
+      const agents = yield* dirtyAgents(q, SETTLE_AGENTS);
+      yield* lockAgents(q, agents);
+      yield* clearDirty(q, agents);
       const seq = yield* tick(q);
-      const agents = yield* takeDirty(q, SETTLE_AGENTS);
-      yield* computeProfiles(q, agents, seq, now());
+      yield* count(q, (yield* computeProfiles(q, agents, seq, now())).counts);
       return agents.length;
     });
     settled += taken;

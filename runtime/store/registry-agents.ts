@@ -54,9 +54,17 @@ export function* ensureAgents(q: Query, urls: readonly string[]): Coroutine<Map<
   return ids;
 }
 
-/** Holds an agent until the transaction ends: what it says of itself is replaced by one at a time. */
-export const lockAgent = (q: Query, id: number): Coroutine<unknown> =>
-  q.rows(`select id from adbind_registry_agents where id = ?${q.dialect.forUpdate}`, [id]);
+/**
+ * Holds agents until the transaction ends: what they say of themselves, and what comes of it all, is written by one at a time.
+ * After publishers, where those are held too, so that no two transactions wait for each other.
+ */
+export function* lockAgents(q: Query, ids: readonly number[]): Coroutine<void> {
+  if (ids.length === 0 || q.dialect.turns) return;
+  const among = q.dialect.among("id", "bigint");
+  yield* q.rows(`select id from adbind_registry_agents where ${among} order by id${q.dialect.forUpdate}`, [
+    q.dialect.list(ids),
+  ]);
+}
 
 export const agentsByUrl = (q: Query, urls: readonly string[]): Coroutine<AgentRow[]> =>
   q.rows(`select * from adbind_registry_agents where ${q.dialect.among("url", "text")}`, [q.dialect.list(urls)]);

@@ -136,13 +136,19 @@ function* toldRows(q: Query, text: string, values: readonly Value[]): Coroutine<
   return (yield* q.rows<StoredTold>(text, values)).map(toldRow);
 }
 
+interface FeedAfter {
+  readonly seq: number;
+  readonly position: number;
+  /** Newest clock wanted. */
+  readonly until: number;
+  readonly limit: number;
+}
+
 /** Changes after a place, in their order. */
-export const feedAfter = (
-  q: Query,
-  { seq, position, limit }: { readonly seq: number; readonly position: number; readonly limit: number },
-): Coroutine<ToldRow[]> => {
-  const rows = "select * from adbind_registry_feed where (seq, position) > (?, ?) order by seq, position limit ?";
-  return toldRows(q, `${told(rows)} order by f.seq, f.position`, [seq, position, limit]);
+export const feedAfter = (q: Query, { seq, position, until, limit }: FeedAfter): Coroutine<ToldRow[]> => {
+  const rows =
+    "select * from adbind_registry_feed where (seq, position) > (?, ?) and seq <= ? order by seq, position limit ?";
+  return toldRows(q, `${told(rows)} order by f.seq, f.position`, [seq, position, until, limit]);
 };
 
 /** What stands, of all pairs after a place, by publisher and agent. */
@@ -191,13 +197,16 @@ export interface StoredFeedEnd {
   readonly pruned: number;
 }
 
-export function* feedEnd(q: Query): Coroutine<StoredFeedEnd> {
+/** @param mark all changes up to it can be seen */
+export function* feedEndAt(q: Query, mark: number): Coroutine<StoredFeedEnd> {
   const [clock] = yield* q.rows<{ feed_pruned: number }>("select feed_pruned from adbind_registry_clock where id = 1");
   const [change] = yield* q.rows<{ seq: number; at: number }>(
-    "select seq, at from adbind_registry_feed order by seq desc, position desc limit 1",
+    "select seq, at from adbind_registry_feed where seq <= ? order by seq desc, position desc limit 1",
+    [mark],
   );
   const [profile] = yield* q.rows<{ seq: number; at: number }>(
-    "select version as seq, updated_at as at from adbind_registry_profiles order by version desc limit 1",
+    "select version as seq, updated_at as at from adbind_registry_profiles where version <= ? order by version desc limit 1",
+    [mark],
   );
   const newest = (profile?.seq ?? 0) > (change?.seq ?? 0) ? profile : change;
   return { seq: newest?.seq ?? 0, at: newest?.at ?? null, pruned: clock!.feed_pruned };
@@ -208,7 +217,7 @@ export function* anyGone(q: Query, before: number): Coroutine<boolean> {
   return (yield* q.rows(text, [before])).length > 0;
 }
 
-/** Forgets pairs that are gone since before a time. The clock is locked already. @returns how many */
+/** Forgets pairs that are gone since before a time. @returns how many */
 export function* pruneFeed(q: Query, before: number, limit: number): Coroutine<number> {
   const rows = yield* q.rows<{ publisher: number; agent: number; seq: number }>(
     "select publisher, agent, seq from adbind_registry_feed where gone = 1 and at < ? order by at limit ?",

@@ -1,6 +1,7 @@
-/** Profiles of agents, the clock they are versioned by, counters and import checkpoints, as rows. */
+/** Profiles of agents, counters and import checkpoints, as rows. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Columns, Query, Value } from "../db/types.js";
+import { noteMovesPruned, takesPruning } from "./registry-clock.js";
 
 export interface ProfileRow {
   readonly agent: number;
@@ -32,25 +33,6 @@ export interface MoveRow {
   readonly before: number;
   /** Clock at which it had come. */
   readonly born: number;
-}
-
-export interface ClockRow {
-  readonly seq: number;
-  /** Moves up to this clock are forgotten. */
-  readonly pruned: number;
-}
-
-/** Moves on the clock, and locks it until the transaction ends: from here on transactions take turns. */
-export function* tick(q: Query): Coroutine<number> {
-  const rows = yield* q.rows<{ seq: number }>(
-    "update adbind_registry_clock set seq = seq + 1 where id = 1 returning seq",
-  );
-  return rows[0]!.seq;
-}
-
-export function* clock(q: Query): Coroutine<ClockRow> {
-  const rows = yield* q.rows<ClockRow>("select seq, pruned from adbind_registry_clock where id = 1");
-  return rows[0]!;
 }
 
 const profileColumns: Columns = [
@@ -91,8 +73,19 @@ export const profilesOf = (q: Query, agents: readonly number[]): Coroutine<Profi
 export const profilesAfter = (q: Query, agent: number, limit: number): Coroutine<ProfileRow[]> =>
   q.rows("select * from adbind_registry_profiles where agent > ? and gone = 0 order by agent limit ?", [agent, limit]);
 
-export const profilesSince = (q: Query, version: number): Coroutine<ProfileRow[]> =>
-  q.rows("select * from adbind_registry_profiles where version > ? order by version, agent", [version]);
+/** What changed after a number and is there to be seen, but for numbers that were seen before. */
+export interface Since {
+  readonly version: number;
+  readonly seen: readonly number[];
+}
+
+const since = (q: Query): string => `version > ? and not (${q.dialect.among("version", "bigint")})`;
+
+export const profilesSince = (q: Query, { version, seen }: Since): Coroutine<ProfileRow[]> =>
+  q.rows(`select * from adbind_registry_profiles where ${since(q)} order by version, agent`, [
+    version,
+    q.dialect.list(seen),
+  ]);
 
 export function* addMoves(q: Query, rows: readonly MoveRow[], at: number): Coroutine<void> {
   if (rows.length === 0) return;
@@ -107,21 +100,23 @@ export function* addMoves(q: Query, rows: readonly MoveRow[], at: number): Corou
   yield* q.insert("adbind_registry_moves", columns, values);
 }
 
-export const movesSince = (q: Query, version: number): Coroutine<MoveRow[]> =>
-  q.rows("select version, agent, before, born from adbind_registry_moves where version > ? order by version, agent", [
+export const movesSince = (q: Query, { version, seen }: Since): Coroutine<MoveRow[]> =>
+  q.rows(`select version, agent, before, born from adbind_registry_moves where ${since(q)} order by version, agent`, [
     version,
+    q.dialect.list(seen),
   ]);
 
-/** Forgets moves made before a time, and says on the clock how far. The clock is locked already. */
+/** Forgets moves made before a time, and says on the clock how far. */
 export function* pruneMoves(q: Query, before: number): Coroutine<void> {
   const [oldest] = yield* q.rows<{ at: number }>("select at from adbind_registry_moves order by version limit 1");
-  if (oldest === undefined || oldest.at >= before) return;
-  const [last] = yield* q.rows<{ version: number }>(
+  if (oldest === undefined || oldest.at >= before || !(yield* takesPruning(q))) return;
+  const [last] = yield* q.rows<{ version: number | null }>(
     "select max(version) as version from adbind_registry_moves where at < ?",
     [before],
   );
+  if (last!.version === null) return;
   yield* q.rows("delete from adbind_registry_moves where version <= ?", [last!.version]);
-  yield* q.rows("update adbind_registry_clock set pruned = ? where id = 1", [last!.version]);
+  yield* noteMovesPruned(q, last!.version);
 }
 
 /** Remembers that agents' profiles wait to be computed. */
@@ -136,14 +131,17 @@ export function* anyDirty(q: Query): Coroutine<boolean> {
   return (yield* q.rows("select agent from adbind_registry_dirty limit 1")).length > 0;
 }
 
-/** Takes agents whose profiles wait. */
-export function* takeDirty(q: Query, limit: number): Coroutine<number[]> {
-  const rows = yield* q.rows<{ agent: number }>(
-    "delete from adbind_registry_dirty where agent in (select agent from adbind_registry_dirty order by agent limit ?) returning agent",
-    [limit],
-  );
+/** Agents whose profiles wait. */
+export function* dirtyAgents(q: Query, limit: number): Coroutine<number[]> {
+  const rows = yield* q.rows<{ agent: number }>("select agent from adbind_registry_dirty order by agent limit ?", [
+    limit,
+  ]);
   return rows.map((row) => row.agent);
 }
+
+/** They wait no more. The agents are locked already. */
+export const clearDirty = (q: Query, agents: readonly number[]): Coroutine<unknown> =>
+  q.rows(`delete from adbind_registry_dirty where ${q.dialect.among("agent", "bigint")}`, [q.dialect.list(agents)]);
 
 /** What a publisher adds to an agent's profile: all it has (`wide`), or what is covered. */
 export interface ContributionRow {
@@ -177,28 +175,40 @@ export interface CountChange {
   readonly by: number;
 }
 
+/** Rows that a count is spread over where transactions do not take turns. */
+const SHARDS = 16;
+
+/** Adds to counts. Twice in a transaction only in an order that all keep to: agents last. */
 export function* count(q: Query, changes: readonly CountChange[]): Coroutine<void> {
+  const shard = q.dialect.turns ? 0 : Math.floor(Math.random() * SHARDS);
   const rows = changes
     .filter(({ by }) => by !== 0)
-    .map(({ kind, name, by }) => [kind, name, by] as const)
+    .map(({ kind, name, by }) => [kind, name, shard, by] as const)
     .sort((a, b) => (a[0] + a[1] < b[0] + b[1] ? -1 : 1));
   if (rows.length === 0) return;
   const columns: Columns = [
     ["kind", "text"],
     ["name", "text"],
+    ["shard", "bigint"],
     ["count", "bigint"],
   ];
-  const conflict = "on conflict (kind, name) do update set count = adbind_registry_counts.count + excluded.count";
-  yield* q.insert("adbind_registry_counts", columns, rows, conflict);
+  const conflict =
+    "on conflict (kind, name, shard) do update set count = adbind_registry_tallies.count + excluded.count";
+  yield* q.insert("adbind_registry_tallies", columns, rows, conflict);
 }
 
 export const counts = (q: Query): Coroutine<{ kind: string; name: string; count: number }[]> =>
-  q.rows("select kind, name, count from adbind_registry_counts where count <> 0 order by kind, name");
+  q.rows(
+    "select kind, name, cast(sum(count) as bigint) as count from (select kind, name, count from adbind_registry_counts " +
+      "union all select kind, name, count from adbind_registry_tallies) c group by kind, name having sum(count) <> 0 order by kind, name",
+  );
 
 /**
- * Counts members' agents and verified domains again, which change seldom, and few at a time. The clock is locked already.
+ * Counts members' agents and verified domains again, which change seldom, and few at a time.
  */
 export function* recountMembers(q: Query): Coroutine<void> {
+  // One after the other, each sees what the one before has counted.
+  yield* q.lock("registry members");
   for (const [kind, name, rows] of [
     ["agents", "registered", "adbind_registry_agents where member is not null"],
     ["domains", "verified", "adbind_registry_member_domains where verified = 1"],

@@ -88,6 +88,43 @@ if (there) {
     }
   });
 
+  test("a creative is listed by what its caller's release knows formats by", async () => {
+    const { ask } = await opened;
+    const found = await ask("3.2.4", "get_products", { buying_mode: "brief", brief: "Outdoor", brand, account });
+    const [product] = found.products as [JsonObject];
+    const [{ format_option_id, v1_format_ref }] = product.format_options as [JsonObject];
+    const [format_id] = v1_format_ref as [JsonObject];
+    const image = { asset_type: "image", url: "https://cdn.acmeoutdoor.example/a.png", width: 300, height: 250 };
+    const upload = (version: string, creative_id: string, more: object) =>
+      ask(version, "sync_creatives", {
+        ...{ ...key(), account },
+        creatives: [{ creative_id, name: "A banner", assets: { image_main: image }, ...more }],
+      });
+    const ref = { scope: "product", format_option_id };
+    await upload("3.0.26", "named", { format_id });
+    await upload("3.2.4", "canonical", { format_kind: "image", format_option_ref: ref });
+    await upload("3.2.4", "named_knowingly", { format_id });
+    const listed = async (version: string) => {
+      const { creatives } = await ask(version, "list_creatives", { account });
+      const identity = ({ creative_id, format_id: named, format_kind }: JsonObject) => [
+        creative_id,
+        named,
+        format_kind,
+      ];
+      return (creatives as JsonObject[]).map(identity).sort();
+    };
+    const kind = [undefined, "image"];
+    const now = [
+      ["canonical", ...kind],
+      ["named", ...kind],
+      ["named_knowingly", format_id, undefined],
+    ];
+    assert.equal(await listed("3.2.4"), now);
+    assert.equal(await listed("3.1.19"), now);
+    const before = now.map(([id]) => [id, format_id, undefined]);
+    assert.equal(await listed("3.0.26"), before);
+  });
+
   test("a pin is met or refused as the protocol has it", async () => {
     const { seller, ask } = await opened;
     const brief = { buying_mode: "brief", brief: "Outdoor", brand };

@@ -19,12 +19,12 @@ async function main(): Promise<void> {
   const parent = process.ppid;
   const programs = prepareCluster();
   const as = runsAs();
-  for (const why of [programs, as])
-    if (typeof why === "string") return console.log(`skipped: there is no cluster, because ${why}`);
+  if (typeof programs === "string") return console.log(`skipped: there is no cluster, because ${programs}`);
+  if (typeof as === "string") return console.log(`skipped: there is no cluster, because ${as}`);
   const over = Promise.withResolvers<void>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => over.resolve());
   const begun = performance.now();
-  const cluster = await startHaPostgres({ programs, as, synchronous: !asynchronous } as never);
+  const cluster = await startHaPostgres({ programs, as, synchronous: !asynchronous });
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
   const { url, directUrl, nodes, folder } = cluster;
   console.log(`Three PostgreSQL ${asynchronous ? "" : "with synchronous replication "}are up after ${seconds} s:`);

@@ -68,7 +68,7 @@ export const walks: readonly Walk[] = [
     file: "runtime/receiver/worker.ts",
     fault: "a second job engine beside the queue's worker, in one closure",
     until: subjects.receiver,
-    still: /export function createWorker\b/,
+    still: /export function createInboxWorker\b/,
   },
   {
     file: "runtime/receiver/dispatch.ts",

@@ -1,5 +1,6 @@
 /** A buyer's life at a seller: what is there is found, ordered, filled, changed, reported and given up. */
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
+import canonicalize from "canonicalize";
 import type { Json } from "../../generator/model/shape.js";
 import type { Buyer } from "../../runtime/buyer/index.js";
 import { Sampler } from "../../runtime/conformance/check/sample.js";
@@ -184,13 +185,13 @@ class Life {
     const { plan_id } = PLAN;
     const figures = { reporting_period: { start: day(2), end: day(9) }, spend: 2_000, cumulative_spend: 2_000 };
     const delivery = { caller: SELLER, phase: "delivery", governance_context };
-    const statement = {
-      ...{ statement_id: "statement_0001", statement_digest: `sha256:${"7a".repeat(32)}`, sequence: 1 },
-      ...{ issued_at: day(10), currency: "USD", ...figures },
-    };
     const planned_delivery = { media_buy_id: "mb_1", total_budget: BUDGET, currency: "USD", channels: ["display"] };
+    const said = { statement_id: "statement_0001", sequence: 1, issued_at: day(10), currency: "USD", ...figures };
+    // Releases that have statements tell by a digest what each was.
+    const text = canonicalize({ seller_reference: planned_delivery.media_buy_id, delivery_metrics: said })!;
+    const statement_digest = `sha256:${hash("sha256", text)}`;
     return [
-      { ...delivery, planned_delivery, delivery_metrics: statement },
+      { ...delivery, planned_delivery, delivery_metrics: { ...said, statement_digest } },
       { ...delivery, plan_id, delivery_metrics: figures },
     ] as JsonObject[];
   }

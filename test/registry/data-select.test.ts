@@ -58,7 +58,7 @@ function traverse(
   const urls: string[] = [];
   let position: Position | undefined;
   for (;;) {
-    const hits = select(index, { filters, position, limit, discovered }, scratch);
+    const hits = select(index, { filters, position, seq: Number.MAX_SAFE_INTEGER, limit, discovered }, scratch);
     urls.push(...hits.map(({ key }) => key.url));
     const last = hits.at(-1);
     if (last === undefined || hits.length < limit) return urls;
@@ -164,7 +164,11 @@ test("ties are ordered by URL, byte by byte", () => {
   const same = urls.map((url, at) => ({ ...profile(at + 1, random, 1), url, score: 0.5, registered: true }));
   index.load(same);
   index.sort();
-  const found = select(index, { filters: {}, position: undefined, limit: 10, discovered: true }, new Scratch());
+  const found = select(
+    index,
+    { filters: {}, position: undefined, seq: Number.MAX_SAFE_INTEGER, limit: 10, discovered: true },
+    new Scratch(),
+  );
   assert.equal(
     found.map(({ key }) => key.url),
     urls.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),

@@ -60,4 +60,48 @@ check("the file at a domain, by a link that can be shared, and nothing is kept o
   assert.is((await setup.registry.app.inject("/check")).statusCode, 200);
 });
 
+const recheck = (domain: string, headers: Record<string, string> = {}) =>
+  setup.registry.app.inject({
+    method: "POST",
+    url: "/publisher/recheck",
+    headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+    payload: new URLSearchParams({ domain }).toString(),
+  });
+
+check(
+  "recheck now: a crawl is asked for and the page waits for it; not twice in five minutes, not from elsewhere",
+  async () => {
+    const foreign = await recheck(DOMAIN, { "sec-fetch-site": "cross-site" });
+    assert.is(foreign.statusCode, 403);
+    const asked = await recheck(DOMAIN, { "sec-fetch-site": "same-origin" });
+    assert.equal([asked.statusCode, asked.headers.location], [303, `/publisher?domain=${DOMAIN}`]);
+    const waiting = await setup.registry.app.inject(`/publisher?domain=${DOMAIN}`);
+    assert.is(waiting.headers.refresh, "4");
+    assert.match(textOf(waiting.body), "It is being fetched now");
+    assert.is((await setup.registry.app.inject(`/publisher.json?domain=${DOMAIN}`)).json().being_fetched, true);
+    const inside = await recheck("internal.com");
+    assert.is(inside.statusCode, 400);
+    assert.match(textOf(inside.body), "cannot be crawled");
+    assert.is((await recheck("nowhere")).statusCode, 400);
+  },
+);
+
+check("recheck now: a caller has as many as the API gives", async () => {
+  const limited = await setupRegistry({
+    crawling: "queue",
+    crawl: { fetch: origins(pages), lookup },
+    limits: { crawl: 1 },
+  });
+  const ask = (domain: string) =>
+    limited.registry.app.inject({
+      method: "POST",
+      url: "/publisher/recheck",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      payload: `domain=${domain}`,
+    });
+  assert.is((await ask("one.com")).statusCode, 303);
+  assert.is((await ask("two.com")).statusCode, 429);
+  await limited.close();
+});
+
 check.run();

@@ -10,7 +10,9 @@ import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-c
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { freePort } from "../../runtime/testing/free-port.js";
+import { audit, tooWide } from "../explorer/visit.js";
 import { startBrowser } from "../support/browser.js";
+import { cellsOf } from "../support/cells.js";
 import { type Setup, setupRegistry } from "./server-fixture.js";
 import { BROKEN, NEWS, OTHER, SELLER, seedWorld, WIDE } from "./server-world.js";
 
@@ -110,24 +112,48 @@ pages("why a file is not usable, and what was left out of it", async () => {
     assert.is(await input.getAttribute("aria-invalid"), "true");
     assert.match(await textOf(page.getByRole("alert")), "This is no domain");
     await page.goto(`${base}/publisher?domain=${WIDE}`);
-    assert.is(await page.getByRole("link", { name: "count" }).count(), 10);
+    assert.match(await textOf(page.locator("main")), "50 of 60.");
+    await page.getByRole("link", { name: "More agents" }).click();
+    const agents = page.getByRole("region", { name: "Authorized agents" }).locator("tbody tr");
+    assert.equal([await agents.count(), await agents.filter({ hasText: "everything" }).count()], [10, 10]);
+    await page.getByLabel("Agent", { exact: true }).fill("AGENT-07");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/AGENT-07/);
+    assert.is(await agents.count(), 1);
   });
 });
 
-pages("agents by what they can sell", async () => {
+pages("agents by what they can sell: choices with their counts, of the protocol's own values", async () => {
   await open(async (page) => {
     await page.goto(`${base}/agents`);
-    await page.getByLabel("Channels").fill("ctv");
+    const channels = page.getByRole("group").filter({ hasText: "Channels" }).getByRole("checkbox");
+    assert.is(await channels.count(), 20, "the protocol's channels");
+    await page.getByRole("checkbox", { name: "ctv (2)", exact: true }).check();
     await page.getByLabel("With trusted match").check();
-    await page.getByLabel("Channels").press("Enter");
+    await page.getByLabel("Fewest properties").press("Enter");
     await page.waitForURL(/channels=ctv/);
     const rows = await page.locator("tbody tr").allInnerTexts();
     assert.is(rows.length, 1);
     assert.match(rows[0]!, SELLER);
+    assert.match(rows[0]!, "3 at 3 publishers");
     assert.ok(await page.getByLabel("With trusted match").isChecked(), "the form keeps what was asked");
     await page.screenshot({ path: path.join(shots, "agents.png"), fullPage: true });
+    await page.getByRole("link", { name: "Without Channels ctv" }).click();
+    assert.not.match(page.url(), "ctv");
     await page.getByRole("link", { name: SELLER }).click();
     assert.match(await textOf(page.locator("main")), NEWS);
+    await page.getByRole("link", { name: `Why may it sell for ${NEWS}?` }).click();
+    assert.match(await textOf(page.locator(".verdict")), `Yes. ${SELLER} may sell inventory of ${NEWS}`);
+    await page.getByLabel("Property").fill("no-such");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/no-such/);
+    assert.match(
+      await textOf(page.locator("main")),
+      "declares no property no-such. What to do: declare it in properties.",
+    );
+    await page.goto(`${base}/map`);
+    await page.getByRole("link", { name: "1 agents, ctv in DE" }).click();
+    assert.is(await page.locator("tbody tr").count(), 1);
     await page.goto(`${base}/agents?min_properties=few`);
     assert.match(await textOf(page.getByRole("alert")), "min_properties must be a number");
   });
@@ -144,7 +170,7 @@ pages("the API page lists every operation, on a narrow and dark screen too", asy
   );
 });
 
-pages("a file is pasted and looked at; nothing overflows the narrowest screen", async () => {
+pages("a file is pasted and looked at", async () => {
   await open(
     async (page) => {
       await page.goto(`${base}/check`);
@@ -154,21 +180,82 @@ pages("a file is pasted and looked at; nothing overflows the narrowest screen", 
       await page.getByText("/authorized_agents/0 line 2").waitFor();
       await page.screenshot({ path: path.join(shots, "check-narrow.png"), fullPage: true });
       assert.match(await page.getByRole("textbox", { name: "The file" }).inputValue(), "authorized_agents");
-      for (const place of [
-        "/",
-        "/check",
-        `/publisher?domain=${NEWS}`,
-        `/publisher?domain=${BROKEN}`,
-        "/agents",
-        "/docs",
-      ]) {
-        await page.goto(base + place);
-        const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
-        assert.ok(wide <= 320, `${place} is ${wide} wide`);
-      }
     },
     { viewport: { width: 320, height: 640 } },
   );
+});
+
+/** Where there is something to see on every page. */
+const places = [
+  "/",
+  `/publisher?domain=${NEWS}`,
+  `/publisher?domain=${BROKEN}`,
+  `/publisher?domain=${WIDE}&q=site`,
+  `/agents?channels=display&search=1`,
+  `/agent?url=${SELLER}`,
+  "/map",
+  `/why?domain=${NEWS}&agent=${OTHER}&property=app`,
+  "/check",
+  `/build?domain=${NEWS}&p0_name=Site&p0_value=${NEWS}&a0_url=x`,
+  "/docs",
+];
+
+pages("every page: nothing overflows the narrowest screen, and axe finds nothing", async () => {
+  await open(
+    async (page) => {
+      const looked = cellsOf("ADBIND_CELLS=all ./run test test/registry/server-pages.test.ts", places, 4);
+      for (const place of places) {
+        await page.goto(base + place);
+        assert.equal(await (looked.includes(place) ? audit(page) : tooWide(page)), [], place);
+      }
+    },
+    { viewport: { width: 320, height: 640 }, javaScriptEnabled: true, colorScheme: "dark" },
+  );
+});
+
+pages("a file is written from a form, and downloaded", async () => {
+  await open(async (page) => {
+    await page.goto(`${base}/build`);
+    await page.getByLabel("Your domain").fill(NEWS);
+    await page.getByLabel("Name").first().fill("Site");
+    await page.getByLabel("Identifier", { exact: true }).first().fill(NEWS);
+    await page.getByRole("button", { name: "One more agent" }).click();
+    assert.is(await page.getByRole("group", { name: /^Agent / }).count(), 3);
+    await page.getByLabel("Address").first().fill(SELLER);
+    await page.getByLabel("Authorized for").first().fill("All");
+    await page.getByLabel("Countries").first().fill("de, at");
+    await page.keyboard.press("Enter");
+    await page.getByText("Valid.").waitFor();
+    const href = (await page.getByRole("link", { name: "Download" }).getAttribute("href"))!;
+    const file = (await (await fetch(base + href)).json()) as { authorized_agents: object[] };
+    assert.equal(file.authorized_agents, [
+      {
+        url: SELLER,
+        authorized_for: "All",
+        authorization_type: "publisher_properties",
+        publisher_properties: [{ publisher_domain: NEWS, selection_type: "all" }],
+        countries: ["DE", "AT"],
+      },
+    ]);
+  });
+});
+
+pages("every page is JSON by its path, and by what a request accepts", async () => {
+  const { app } = setup.registry;
+  for (const place of places.filter((one) => one !== "/")) {
+    const [name, query = ""] = place.split("?");
+    const byPath = await app.inject(`${name}.json?${query}`);
+    const accepted = await app.inject({ url: place, headers: { accept: "text/html;q=0.5, application/json" } });
+    assert.match(String(byPath.headers["content-type"]), "application/json", place);
+    const fixed = (body: string): string => body.replace(/"last_updated": "[^"]*"/, "");
+    assert.is(fixed(accepted.body), fixed(byPath.body), place);
+    assert.is(accepted.headers.vary?.includes("Accept"), true, place);
+    const html = await app.inject({ url: place, headers: { accept: "text/html,*/*;q=0.8" } });
+    assert.match(String(html.headers["content-type"]), "text/html");
+    assert.is(html.statusCode, byPath.statusCode);
+  }
+  const why = (await app.inject(`/why.json?domain=${NEWS}&agent=${OTHER}&property=main_site`)).json();
+  assert.equal([why.may_sell, why.why_not[0].code], [false, "property_not_selected"]);
 });
 
 pages("the search can be closed to those without a credential", async () => {
@@ -185,6 +272,10 @@ pages("nothing of a request becomes markup", async () => {
   for (const url of [
     `/publisher?domain=${encodeURIComponent(evil)}`,
     `/agents?tags=${encodeURIComponent(evil)}&min_properties=x`,
+    `/why?domain=${NEWS}&agent=${encodeURIComponent(evil)}&property=${encodeURIComponent(evil)}`,
+    `/why?domain=${NEWS}&agent=${SELLER}&property=${encodeURIComponent(evil)}`,
+    `/build?domain=${NEWS}&p0_name=${encodeURIComponent(evil)}&a0_url=${encodeURIComponent(evil)}`,
+    `/publisher?domain=${NEWS}&q=${encodeURIComponent(evil)}&agent=${encodeURIComponent(evil)}`,
   ]) {
     const { body } = await app.inject(url);
     assert.not(body.includes("<script"), url);

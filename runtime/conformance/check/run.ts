@@ -4,6 +4,7 @@ import { type Failure, type Release, toolsOfClaim } from "../../contract/index.j
 import { AdbindError } from "../../errors.js";
 import { type CheckResult, Probe, type ToolReport } from "./probe.js";
 
+/** Which agent to check, against which release and specialisms. */
 export interface AgentCheckOptions {
   /** The agent: its MCP endpoint, or where its A2A card is. */
   readonly url: string;
@@ -19,6 +20,7 @@ export interface AgentCheckOptions {
   readonly timeoutMs?: number;
 }
 
+/** What an agent answers of what its specialisms ask. */
 export interface AgentCheckReport {
   readonly url: string;
   readonly release: string;

@@ -9,6 +9,7 @@ export const dialect: Dialect = {
   list: (values) => values,
   members: "json_each_text(?::json)",
   forUpdate: " for update",
+  turns: false,
   parts: true,
 };
 

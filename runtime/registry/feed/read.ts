@@ -1,17 +1,17 @@
 /** The feed of changes: authorizations and agents in the order in which their transactions ended. */
 import type { Coroutine } from "../../db/coroutine.js";
-import type { Database, Query } from "../../db/types.js";
+import type { Database, Query, Statements } from "../../db/types.js";
+import { clock, tick } from "../../store/registry-clock.js";
 import {
   anyGone,
   feedAfter,
-  feedEnd,
+  feedEndAt,
   profileChangesAfter,
   pruneFeed,
   type StoredFeedEnd,
   type ToldRow,
 } from "../../store/registry-feed.js";
 import type { ProfileRow } from "../../store/registry-profiles.js";
-import { tick } from "../../store/registry-profiles.js";
 import { type FeedEvent, type FeedPage, type FeedRequest, type Page, SEARCH_DIMENSIONS } from "../types.js";
 import { pairEvents, publisherEvent } from "./authorizations.js";
 import { beginning, type Cursor, cursorText, eventId, type FeedPlace, readCursor } from "./cursor.js";
@@ -82,14 +82,14 @@ const changeOfPair = (row: ToldRow, now: number): Change => ({
 function* changesFrom(
   q: Query,
   place: FeedPlace,
-  { rows, now }: { readonly rows: number; readonly now: number },
+  { rows, now, mark }: { readonly rows: number; readonly now: number; readonly mark: number },
 ): Coroutine<Change[]> {
   // A place among the agents of a clock is behind all its authorizations.
   const position = place.kind === 1 ? Number.MAX_SAFE_INTEGER : place.number;
   const agent = place.kind === 1 ? place.number : 0;
-  const pairs = yield* feedAfter(q, { seq: place.seq, position, limit: rows });
+  const pairs = yield* feedAfter(q, { seq: place.seq, position, until: mark, limit: rows });
   // Where there are as many pairs as are wanted, no profile behind the last of them can be among the first.
-  const until = pairs.length < rows ? Number.MAX_SAFE_INTEGER : pairs.at(-1)!.seq;
+  const until = pairs.length < rows ? mark : pairs.at(-1)!.seq;
   const profiles = yield* profileChangesAfter(q, { seq: place.seq, agent, until, limit: rows });
   const all: Change[] = [];
   let [p, g] = [0, 0];
@@ -149,10 +149,10 @@ class Taking {
 }
 
 /** Fills a page. @returns whether there may be more */
-function* fill(q: Query, page: Taking, now: number): Coroutine<boolean> {
+function* fill(q: Query, page: Taking, until: { readonly now: number; readonly mark: number }): Coroutine<boolean> {
   while (!page.full) {
     const { rows } = page;
-    const changes = yield* changesFrom(q, page.reached, { rows, now });
+    const changes = yield* changesFrom(q, page.reached, { rows, ...until });
     for (const change of changes) if (page.full || !page.take(change)) return true;
     if (changes.length < rows) return false;
   }
@@ -160,13 +160,23 @@ function* fill(q: Query, page: Taking, now: number): Coroutine<boolean> {
 }
 
 /** A page of changes; the reader goes on with its cursor, and has all when `has_more` is false. */
-export function* feedPage(q: Query, request: FeedRequest, now: number): Coroutine<Page<FeedPage>> {
+export async function feedPage(db: Database, request: FeedRequest, now: number): Promise<Page<FeedPage>> {
+  // Asked before the page's state of the database is taken, so that all up to it is there.
+  const { seq: mark } = await db.query((q) => clock(q));
+  return db.read((q) => pageUntil(q, request, { now, mark }));
+}
+
+function* pageUntil(
+  q: Query,
+  request: FeedRequest,
+  { now, mark }: { readonly now: number; readonly mark: number },
+): Coroutine<Page<FeedPage>> {
   const given = request.cursor ? readCursor(request.cursor) : undefined;
   if (given === undefined && request.cursor) return { ok: false, reason: "cursor_invalid" };
-  const end = yield* feedEnd(q);
+  const end = yield* feedEndAt(q, mark);
   if (given !== undefined && expired(given, end)) return { ok: false, reason: "cursor_expired" };
   const page = new Taking(given ?? beginning, request);
-  const more = yield* fill(q, page, now);
+  const more = yield* fill(q, page, { now, mark });
   const { events, reached } = page;
   return {
     ok: true,
@@ -182,6 +192,11 @@ export function* feedPage(q: Query, request: FeedRequest, now: number): Coroutin
       },
     },
   };
+}
+
+/** The newest change that all before can be seen of. */
+export function* feedEnd(q: Statements): Coroutine<StoredFeedEnd> {
+  return yield* feedEndAt(q, (yield* clock(q)).seq);
 }
 
 /** A cursor that stands behind everything there is. */

@@ -141,10 +141,12 @@ export class AgentIndex {
     );
   }
 
-  /** Adds moves, in the order of their clocks. */
+  /** Adds moves, in the order of their clocks; some may be from before others that came to be seen sooner. */
   addMoves(moves: readonly Move[]): void {
+    const late = moves.length > 0 && moves[0]!.version < (this.#moves.at(-1)?.version ?? 0);
+    for (const move of moves) this.#moves.push(move);
+    if (late) this.#moves.sort((a, b) => a.version - b.version || a.agent - b.agent);
     for (const move of moves) {
-      this.#moves.push(move);
       const slot = this.#slots.get(move.agent);
       if (slot !== undefined) this.moved[slot] = Math.max(this.moved[slot]!, move.version);
       this.lastMoved = Math.max(this.lastMoved, move.version);

@@ -128,6 +128,8 @@ export interface SelectRequest {
   readonly filters: SearchFilters;
   /** Undefined: from the beginning. */
   readonly position: Position | undefined;
+  /** Clock of a traversal that begins. */
+  readonly seq: number;
   readonly limit: number;
   /** Agents that no member registered count too. */
   readonly discovered: boolean;
@@ -140,7 +142,8 @@ export function select(index: AgentIndex, request: SelectRequest, scratch: Scrat
   if (conditions === undefined) return [];
   const atLeast = filters.min_properties ?? 0;
   // Nothing changed places since the traversal began: then the ranking of today is the traversal's.
-  const pinned = position !== undefined && index.lastMoved > position.seq ? position.seq : Infinity;
+  const seq = position?.seq ?? request.seq;
+  const pinned = index.lastMoved > seq ? seq : Infinity;
   const passes = (slot: number): boolean => index.counts[slot]! >= atLeast && index.moved[slot]! <= pinned;
   const start =
     position === undefined
@@ -156,7 +159,7 @@ export function select(index: AgentIndex, request: SelectRequest, scratch: Scrat
       });
   const hits = slots.map((slot) => ({ slot, key: index.keyOf(slot) }));
   if (pinned === Infinity) return hits;
-  const returning = movedHits(index, request, position!);
+  const returning = movedHits(index, request, { seq, after: position?.after });
   if (returning.length === 0) return hits;
   return [...hits, ...returning].sort((a, b) => compareKeys(a.key, b.key)).slice(0, limit);
 }
@@ -186,8 +189,11 @@ function denseSlots(
   return slots;
 }
 
+/** A traversal: when it began, and where it stands, unless at its beginning. */
+type Begun = Pick<Position, "seq"> & { readonly after: Key | undefined };
+
 /** Agents that moved since the traversal began and still match, at their old places. */
-function movedHits(index: AgentIndex, request: SelectRequest, { seq, after }: Position): Hit[] {
+function movedHits(index: AgentIndex, request: SelectRequest, { seq, after }: Begun): Hit[] {
   const { filters, discovered } = request;
   const wanted = new Map<number, ReadonlySet<string>>();
   SEARCH_DIMENSIONS.forEach((name, dimension) => {
@@ -200,7 +206,7 @@ function movedHits(index: AgentIndex, request: SelectRequest, { seq, after }: Po
     // It had come after the traversal began: it is not in it.
     if (slot === undefined || born > seq) continue;
     const key = { score: before, url: index.urls[slot]! };
-    if (compareKeys(key, after) <= 0) continue;
+    if (after !== undefined && compareKeys(key, after) <= 0) continue;
     const { propertyCount, hasTmp, registered } = index.read(slot);
     if (propertyCount < (filters.min_properties ?? 0) || (filters.has_tmp === true && !hasTmp)) continue;
     if ((registered || discovered) && index.hasValues(slot, wanted)) hits.push({ slot, key });

@@ -7,7 +7,8 @@ import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import type { AnyStore } from "../../store/index.js";
-import { analyze, checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
+import { tick } from "../../store/registry-clock.js";
+import { analyze, checkpoint, count, markDirty, putCheckpoint } from "../../store/registry-profiles.js";
 import { noteChanges } from "../feed/changes.js";
 import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";
@@ -248,8 +249,8 @@ class Importing {
     const written = yield* writePublishers(q, changes);
     yield* markDirty(q, written.agents);
     const seq = yield* tick(q);
-    yield* count(q, written.counts);
     yield* noteChanges(q, written.publishers, { seq, now: this.#now() });
+    yield* count(q, written.counts);
     yield* this.#note(q, lines);
   }
 

@@ -13,6 +13,7 @@ import { registryLists } from "./0010-registry-lists.js";
 import { registryReports } from "./0011-registry-reports.js";
 import { inboxTasks } from "./0012-inbox-tasks.js";
 import { registryPages } from "./0013-registry-pages.js";
+import { registryChanges } from "./0014-registry-changes.js";
 
 export const schema = schemaOf({
   receiver,
@@ -28,4 +29,5 @@ export const schema = schemaOf({
   "registry-reports": registryReports,
   "inbox-tasks": inboxTasks,
   "registry-pages": registryPages,
+  "registry-changes": registryChanges,
 });

@@ -96,7 +96,7 @@ const agentRow = (agent: AgentProfile): Part[] => [
   some(agent.channels),
   some(agent.markets),
   some(agent.property_types),
-  `${count(agent.property_count)} of ${count(agent.publisher_count)} ${agent.publisher_count === 1 ? "publisher" : "publishers"}`,
+  `${count(agent.property_count)} at ${count(agent.publisher_count)} ${agent.publisher_count === 1 ? "publisher" : "publishers"}`,
 ];
 
 export interface AgentsView {
@@ -139,6 +139,6 @@ export function agentPage(url: string, found: AgentPublishers | undefined): Html
   ]);
   return html`${facts([["Agent", html`<code>${found.agent_url}</code>`]])}
 <h2>Publishers it may sell for</h2>
-${table("Publishers", ["Publisher", "For", "May sell", "Says who", ""], rows)}
+${table("Publishers", ["Publisher", "For", "May sell", "Says who", "Because"], rows)}
 ${next("/agent", { url: found.agent_url }, found.cursor)}`;
 }

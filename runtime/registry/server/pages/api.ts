@@ -16,7 +16,8 @@ const shortType = (schema: JsonSchema | undefined): string => {
   return [type, ...range].join(" ");
 };
 
-const fieldsOf = (schema: JsonSchema | undefined): Part => {
+/** @param caption says of which operation: a table is a landmark, and landmarks have names of their own */
+const fieldsOf = (caption: string, schema: JsonSchema | undefined): Part => {
   const properties = Object.entries(schema?.properties ?? {});
   if (properties.length === 0) return "";
   const rows = properties.map(([name, one]) => [
@@ -25,14 +26,14 @@ const fieldsOf = (schema: JsonSchema | undefined): Part => {
     schema?.required?.includes(name) ? "yes" : "no",
     one.description as string | undefined,
   ]);
-  return table("Fields", ["Field", "Type", "Always there", "What it is"], rows);
+  return table(caption, ["Field", "Type", "Always there", "What it is"], rows);
 };
 
-const parametersOf = ({ parameters }: Operation): Part =>
+const parametersOf = ({ parameters, id }: Operation): Part =>
   parameters.length === 0
     ? ""
     : table(
-        "Parameters",
+        `Parameters of ${id}`,
         ["Parameter", "In", "Type", "Needed", "What it is"],
         parameters.map((one) => [
           html`<code>${one.name}</code>`,
@@ -77,16 +78,16 @@ function operationOf(operation: Operation, baseUrl: string): Html {
   const success = Object.entries(responses).find(([status]) => status.startsWith("2"));
   const content = success?.[1].content;
   const example = firstExample(content);
-  return html`<section aria-labelledby="${id}">
+  return html`<section aria-label="${summary}: ${method} ${path}">
 <h2 id="${id}">${summary}</h2>
 <p><code>${method} ${path}</code> ${credentialsText[credentials]}</p>
 ${description === undefined ? "" : html`<p>${description}</p>`}
 <pre tabindex="0"><code>${curl(operation, baseUrl)}</code></pre>
 ${parametersOf(operation)}
-${body === undefined ? "" : html`<h3>Body</h3>${fieldsOf(body.schema)}`}
+${body === undefined ? "" : html`<h3>Body</h3>${fieldsOf(`Body of ${id}`, body.schema)}`}
 <h3>Answers</h3>
 <dl>${Object.entries(responses).map(([status, one]) => html`<dt>${status}</dt><dd>${one.description}</dd>`)}</dl>
-${fieldsOf(content?.["application/json"]?.schema)}
+${fieldsOf(`Answer of ${id}`, content?.["application/json"]?.schema)}
 ${example === undefined ? "" : typeof example === "string" ? html`<pre tabindex="0"><code>${example}</code></pre>` : pretty(example)}
 </section>`;
 }

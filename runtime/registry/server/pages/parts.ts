@@ -45,7 +45,7 @@ export const faultsTable = (problems: readonly FileProblem[], lines: ReadonlyMap
     ? ""
     : html`<h3>Faults in the file</h3>${table(
         "Faults in the file",
-        ["Where", "What", "Rule", "What to do", ""],
+        ["Where", "What", "Rule", "What to do", "Effect"],
         problems.slice(0, FAULTS).map((one) => faultRow(one, lines.get(one.pointer))),
       )}`;
 

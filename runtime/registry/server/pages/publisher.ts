@@ -72,11 +72,10 @@ function hereWith(domain: string, asked: PublisherAsked, change: Partial<Publish
   return link("/publisher", { domain, q: text, type, cursor, agent, agents_cursor: agentsCursor });
 }
 
-function shareOf(agent: PublisherLookup["authorized_agents"][number], domain: string): Part {
+function shareOf(agent: PublisherLookup["authorized_agents"][number]): Part {
   if (agent.source === "agent_claim") return "nothing the publisher confirms";
   if (agent.publisher_wide) return "everything";
-  if (agent.publisher_wide === false) return `${agent.properties_authorized} of ${agent.properties_total} properties`;
-  return html`<a href="${link("/api/registry/publisher/authorization", { domain, agent: agent.url })}">count</a>`;
+  return `${count(agent.properties_authorized ?? 0)} of ${count(agent.properties_total ?? 0)} properties`;
 }
 
 /** What a form must carry so that the other list stays where it is. */
@@ -100,13 +99,13 @@ ${textField({ name: "agent", label: "Agent", hint: "part of its address", value:
   const rows = agents.map((agent) => [
     html`<a href="/agent?url=${encodeURIComponent(agent.url)}">${agent.url}</a>`,
     agent.authorized_for ?? "",
-    shareOf(agent, domain),
+    shareOf(agent),
     sources[agent.source] ?? agent.source,
     html`<a href="${link("/why", { domain, agent: agent.url })}" aria-label="Why may ${agent.url} sell for ${domain}?">why?</a>`,
   ]);
   const next = found.agents_cursor;
   return html`${filter}${total > agents.length ? html`<p>${count(agents.length)} of ${count(total)}.</p>` : ""}
-${table("Authorized agents", ["Agent", "For", "May sell", "Says who", ""], rows)}
+${table("Authorized agents", ["Agent", "For", "May sell", "Says who", "Because"], rows)}
 ${next ? html`<p><a rel="next" href="${hereWith(domain, asked, { agentsCursor: next })}">More agents</a></p>` : ""}`;
 }
 
@@ -176,7 +175,7 @@ const recheck = ({ found: { domain }, crawls, pending }: PublisherView): Part =>
   if (!crawls) return "";
   if (pending) return html`<p role="status">It is being fetched now; this page looks again by itself.</p>`;
   return html`<form method="post" action="/publisher/recheck" aria-label="Fetch the file again"><input type="hidden" name="domain" value="${domain}">
-<button type="submit">Recheck now</button> <span class="hint">Fetches the file at the origin, as the crawler does.</span></form>`;
+<p class="hint">Fetches the file at the origin, as the crawler does.</p><button type="submit">Recheck now</button></form>`;
 };
 
 export function publisherPage(view: PublisherView): Html {

@@ -22,7 +22,7 @@ form { background: var(--box); border: 1px solid var(--line); border-radius: 0.4
 label, legend { display: block; font-weight: 600; }
 .hint { color: var(--soft); margin: 0 0 0.25rem; font-size: 0.9rem; }
 .field { margin-bottom: 0.75rem; }
-.fields { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: 0 1rem; }
+.fields { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); gap: 0 1rem; }
 input, textarea, select { font: inherit; width: 100%; padding: 0.45rem; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 0.25rem; }
 input[type="checkbox"] { width: auto; }
 button { font: inherit; font-weight: 600; padding: 0.5rem 1.25rem; color: var(--back); background: var(--text); border: 0; border-radius: 0.25rem; cursor: pointer; }
@@ -30,11 +30,9 @@ button.second { color: var(--text); background: var(--back); border: 1px solid v
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.75rem 0.4rem 0; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
-code, td a { overflow-wrap: anywhere; }
+code, td a { overflow-wrap: anywhere; } td code { overflow-wrap: break-word; }
 dl { display: grid; grid-template-columns: minmax(8rem, max-content) minmax(0, 1fr); gap: 0.25rem 1rem; margin: 0.5rem 0; }
 dt { font-weight: 600; overflow-wrap: anywhere; } dd { margin: 0; overflow-wrap: anywhere; }
-@media (max-width: 40rem) { table, tbody, tr, td, tbody th { display: block; } thead { position: absolute; left: -100rem; } tr { border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.5rem 0.75rem; margin-bottom: 0.5rem; } td, tbody th { border: 0; padding: 0.1rem 0; } table.map td, table.map th { text-align: left; padding: 0.1rem 0; white-space: normal; } td:empty { display: none; } td[data-head]:not([data-head=""])::before { content: attr(data-head) ": "; font-weight: 600; } }
-@media (max-width: 30rem) { dl { grid-template-columns: minmax(0, 1fr); } dt { margin-top: 0.5rem; } }
 pre { background: var(--box); border: 1px solid var(--line); padding: 0.75rem; overflow-x: auto; }
 code { font-family: ui-monospace, monospace; font-size: 0.92em; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
@@ -50,7 +48,7 @@ fieldset { border: 1px solid var(--line); border-radius: 0.4rem; margin: 0 0 0.7
 fieldset legend { padding: 0 0.35rem; }
 details { border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.35rem 0.75rem; margin-bottom: 0.5rem; background: var(--back); }
 summary { font-weight: 600; cursor: pointer; padding: 0.25rem 0; }
-.choices { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 0.15rem 1rem; list-style: none; margin: 0.25rem 0 0.5rem; padding: 0; }
+.choices { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(13rem, 100%), 1fr)); gap: 0.15rem 1rem; list-style: none; margin: 0.25rem 0 0.5rem; padding: 0; }
 .choices label { font-weight: 400; overflow-wrap: break-word; padding: 0.15rem 0; }
 .choices label.none { color: var(--soft); }
 table.map td, table.map th { text-align: right; padding: 0.3rem 0.6rem; white-space: nowrap; } table.map th:first-child { text-align: left; }
@@ -59,4 +57,6 @@ table.map td.l3 { background: color-mix(in srgb, var(--link) 18%, var(--back)); 
 .chips { display: flex; flex-wrap: wrap; gap: 0.35rem; list-style: none; margin: 0.25rem 0 0.75rem; padding: 0; }
 .chips a { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0.1rem 0.75rem; text-decoration: none; overflow-wrap: anywhere; }
 .problem { border-left: 0.3rem solid var(--bad); padding: 0.5rem 1rem; background: var(--box); }
+@media (max-width: 40rem) { table, tbody, tr, td, tbody th { display: block; } thead { position: absolute; left: -100rem; } tr { border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.5rem 0.75rem; margin-bottom: 0.5rem; } td, tbody th { border: 0; padding: 0.1rem 0; } table.map td, table.map th { text-align: left; padding: 0.1rem 0; white-space: normal; } td:empty { display: none; } td[data-head]:not([data-head=""])::before { content: attr(data-head) ": "; font-weight: 600; } }
+@media (max-width: 30rem) { dl { grid-template-columns: minmax(0, 1fr); } dt { margin-top: 0.5rem; } }
 `;

@@ -13,7 +13,7 @@ import { type WhyForm, whyPage } from "../pages/why.js";
 import { Problem } from "../problems.js";
 import { type Vocabularies, vocabulariesOf } from "../vocabulary.js";
 import { asked as askCrawl, crawlerOf } from "./crawling.js";
-import { publisherLookup } from "./publishers.js";
+import { crawledWhereUnknown } from "./publishers.js";
 
 /** Rows of one page, and changes told. */
 const PAGE_ROWS = 50;
@@ -47,13 +47,8 @@ async function publisher(
     return answerPage(request, reply, { view, json: { error: NO_DOMAIN }, status: 400 });
   }
   const asked = askedOf(query);
-  const page = {
-    limit: 1,
-    agentsLimit: PAGE_ROWS,
-    ...(asked.agentsCursor !== "" && { agentsCursor: asked.agentsCursor }),
-    ...(asked.agent !== "" && { agentsText: asked.agent }),
-  };
-  const found = await publisherLookup(parts, domain, page);
+  const page = { limit: PAGE_ROWS, text: asked.agent, cursor: asked.agentsCursor };
+  const found = await crawledWhereUnknown(parts, domain, await within(data.overview(domain, page)));
   const { text, type, cursor } = asked;
   const [properties, changes, state, pending] = await within(
     Promise.all([
@@ -64,20 +59,19 @@ async function publisher(
     ]),
   );
   const view = { found, state, properties, changes, asked, types, crawls: crawler !== undefined, pending };
-  const { properties: _, properties_cursor: __, properties_total: ___, ...lookup } = found;
   return answerPage(request, reply, {
     view: { title: domain, body: publisherPage(view), current },
-    json: { ...lookup, ...properties, problems: state?.problems ?? [], changes, being_fetched: pending },
+    json: { ...found, ...properties, problems: state?.problems ?? [], changes, being_fetched: pending },
     refresh: pending || found.files?.adagents_json.status === "checking" ? REFRESH_SECONDS : undefined,
   });
 }
 
 /** What a form suggests: agents and properties of the publisher. */
 async function suggestions({ data }: Parts, domain: string): Promise<Pick<WhyForm, "agents" | "properties">> {
-  const page = await within(data.publisherPage(domain, { limit: 1, agentsLimit: PAGE_ROWS }));
+  const { authorized_agents: agents } = await within(data.overview(domain, { limit: PAGE_ROWS }));
   const { properties } = await within(data.propertiesPage(domain, { limit: PAGE_ROWS }));
   return {
-    agents: page.ok ? [...new Set(page.value.authorized_agents.map(({ url }) => url))] : [],
+    agents: [...new Set(agents.map(({ url }) => url))],
     properties: properties.flatMap(({ id, identifiers }) => id ?? identifiers[0]?.value ?? []),
   };
 }

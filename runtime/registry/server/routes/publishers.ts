@@ -28,12 +28,16 @@ function marked(found: PublisherLookup, triggered: boolean): PublisherLookup {
  * A publisher lookup, which starts a crawl where nothing is known of the domain. A crawler that does not work is no
  * reason to withhold what is known.
  */
-export async function publisherLookup(
-  { data, crawler, telemetry, log }: Parts,
+export async function publisherLookup(parts: Parts, domain: string, page: LookupPage = {}): Promise<PublisherLookup> {
+  return crawledWhereUnknown(parts, domain, pageOf(await within(parts.data.publisherPage(domain, page))));
+}
+
+/** What was found; where that is nothing, with a crawl begun. */
+export async function crawledWhereUnknown(
+  { crawler, telemetry, log }: Parts,
   domain: string,
-  page: LookupPage = {},
+  found: PublisherLookup,
 ): Promise<PublisherLookup> {
-  const found = pageOf(await within(data.publisherPage(domain, page)));
   if (crawler === undefined || found.adagents_valid !== null) return found;
   try {
     const triggered = await within(crawler.autoCrawl(domain));

@@ -14,8 +14,8 @@ import type {
 } from "../store/types.js";
 import type { Envelope } from "./envelope.js";
 import { instantMs } from "./instant.js";
-import { resultJudge } from "./judge.js";
 import { eventOf, kindNotes } from "./kinds.js";
+import { resultValidator } from "./result-validator.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { RequestSpan } from "./tracing.js";
 import type { BoundRelease } from "./types.js";
@@ -39,14 +39,14 @@ export interface Incoming {
 }
 
 /** Claims, orders and keeps an event; its handler then runs. Also the way in for what polling finds. */
-export type Keep = (incoming: Incoming, registration: Registration | undefined) => Promise<AcceptOutcome>;
+export type Ingest = (incoming: Incoming, registration: Registration | undefined) => Promise<AcceptOutcome>;
 
 /** Told of every event that ends its task, or would have if it had been applied. */
 export type TerminalListener = (sender: string, taskId: string) => void;
 
 /** Claim, order and inbox row, and the handler's start. */
-export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTerminal: TerminalListener): Keep {
-  const judge = resultJudge(config);
+export function createIngest<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTerminal: TerminalListener): Ingest {
+  const validate = resultValidator(config);
   return async (incoming, registration) => {
     const { binding, envelope, body, raw } = incoming;
     const bound = releaseFor(config, binding, registration);
@@ -70,7 +70,7 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
       traceparent: incoming.span?.traceparent ?? null,
       notes: [
         ...kindNotes(eventOf(bound.release, binding.kind, body), binding.kind, registration),
-        ...(await judge(binding.kind, { ...envelope, taskType }, body, bound.release)),
+        ...(await validate(binding.kind, { ...envelope, taskType }, body, bound.release)),
       ],
     };
     incoming.span?.brings(event);
@@ -107,7 +107,7 @@ function arrivalOf<Tx>(
   config: ReceiverConfig<Tx>,
   { envelope, body, raw, token, nonce, digest }: Incoming,
   event: NewEvent,
-  { registration, lease, now, bind }: KeepContext,
+  { registration, lease, now, bind }: IngestContext,
 ): Arrival {
   const { time, status, terminal } = envelope;
   const once = onceOf(event, body);
@@ -130,7 +130,7 @@ function arrivalOf<Tx>(
   };
 }
 
-interface KeepContext {
+interface IngestContext {
   readonly registration: Registration | undefined;
   readonly lease: Arrival["lease"] | undefined;
   readonly now: number;

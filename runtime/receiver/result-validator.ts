@@ -17,7 +17,7 @@ const MAX_TEXT_CHARS = 200;
 
 type Judge = Awaited<ReturnType<ReceiverConfig<unknown>["validatorOf"]>>;
 
-export type ResultJudge = (
+export type ResultValidator = (
   kind: EventKind,
   envelope: Envelope,
   body: unknown,
@@ -25,7 +25,7 @@ export type ResultJudge = (
 ) => Promise<readonly EventNote[]>;
 
 /** Makes the judge; a release's validator is made at its first event. */
-export function resultJudge<Tx>(config: ReceiverConfig<Tx>): ResultJudge {
+export function resultValidator<Tx>(config: ReceiverConfig<Tx>): ResultValidator {
   const validators = new Map<Release, Promise<Judge | undefined>>();
   const validatorOf = (release: Release): Promise<Judge | undefined> => {
     const known = validators.get(release);

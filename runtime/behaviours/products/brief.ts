@@ -1,5 +1,5 @@
 /** Money and dates that a brief states in words. */
-import type { Money } from "../products/terms.js";
+import type { Money } from "./terms.js";
 
 const signs: Readonly<Record<string, string>> = { $: "USD", "€": "EUR", "£": "GBP" };
 
@@ -31,4 +31,16 @@ export function statedFlight(brief: string): { readonly start_time: string; read
   const until = Number.isNaN(end) ? isoEnd : end;
   if (year === undefined || Number.isNaN(from) || Number.isNaN(until) || until <= from) return undefined;
   return { start_time: new Date(from).toISOString(), end_time: new Date(until).toISOString() };
+}
+
+const UNIT_DAYS = { day: 1, week: 7, month: 30 } as const;
+const COUNTED: Readonly<Record<string, number>> = { a: 1, an: 1, one: 1, two: 2, three: 3, four: 4, six: 6, eight: 8 };
+const EXTENSION = /\bextend\b[^.]*?\bby (\d{1,3}|[a-z]+) (day|week|month)s?\b/i;
+
+/** By how much a flight is to be longer, in milliseconds. */
+export function statedExtension(ask: string): number | undefined {
+  const [, count = "", unit = ""] = EXTENSION.exec(ask) ?? [];
+  const many = COUNTED[count.toLowerCase()] ?? Number(count || Number.NaN);
+  const days = UNIT_DAYS[unit.toLowerCase() as keyof typeof UNIT_DAYS];
+  return Number.isFinite(many) && days !== undefined ? many * days * 86_400_000 : undefined;
 }
