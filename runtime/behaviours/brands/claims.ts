@@ -6,7 +6,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourToolCall } from "../frame/call.js";
 import { jwsOf } from "../frame/jws.js";
-import type { BrandClaim, BrandClaims, ClaimAnswer } from "../ports/brands.js";
+import type { BrandClaims, ClaimAnswer, ClaimQuestion } from "../ports/brands.js";
 
 /** How long an answer may be relied on, in seconds: what a brand owns can change hands. */
 const FRESH_S = 300;
@@ -24,7 +24,7 @@ const detailsOf = (answer: ClaimAnswer): JsonObject => ({
   ...(answer.status === "licensed_in" && { licensor_domain: answer.licensorDomain }),
 });
 
-function shownAnswer({ claim_type }: BrandClaim, answer: ClaimAnswer, field: string): JsonObject {
+function shownAnswer({ claim_type }: ClaimQuestion, answer: ClaimAnswer, field: string): JsonObject {
   const details = detailsOf(answer);
   return {
     claim_type,
@@ -52,14 +52,14 @@ function signed(call: BehaviourToolCall, request: JsonObject, body: JsonObject):
   return { ...body, signed_response: { ...jwsOf(responses, typ, canonicalize(payload)!), payload } };
 }
 
-export const verifyClaim: ToolBehaviour = async (request: BrandClaim & JsonObject, call) => {
+export const verifyClaim: ToolBehaviour = async (request: ClaimQuestion & JsonObject, call) => {
   const answer = await claimsOf(call).answer(request, { principal: call.principal });
   const field = call.shape.has("verification_status") ? "verification_status" : "status";
   return call.answer(signed(call, request, shownAnswer(request, answer, field)));
 };
 
 /** One answer for each claim, in their order. */
-export const verifyClaims: ToolBehaviour = async (request: { claims: readonly BrandClaim[] } & JsonObject, call) => {
+export const verifyClaims: ToolBehaviour = async (request: { claims: readonly ClaimQuestion[] } & JsonObject, call) => {
   const claims = claimsOf(call);
   const field = call.shape.has("results", "*", "verification_status") ? "verification_status" : "status";
   const results: JsonObject[] = [];

@@ -3,7 +3,7 @@ import { createPrivateKey, sign } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "./call.js";
 
-export interface SigningKey {
+interface SigningKey {
   /** Private JWK. */
   readonly key: object;
   readonly keyid: string;

@@ -107,7 +107,7 @@ export interface Revocation {
 }
 
 /** A question about a brand, as the wire has it: is this domain, property or mark yours, or is this house your parent? */
-export interface BrandClaim {
+export interface ClaimQuestion {
   readonly claim_type: "subsidiary" | "parent" | "property" | "trademark";
   /** `subsidiary_domain`, `parent_domain`, `property` or `mark`, and what else is said of it. */
   readonly claim: JsonObject;
@@ -130,7 +130,7 @@ export type ClaimAnswer = {
 export interface BrandClaims {
   /** The brand that answers, by its domain: whoever asks, it is never the caller who says which. */
   readonly domain: string;
-  answer(claim: BrandClaim, who: { readonly principal: string }): Promise<ClaimAnswer>;
+  answer(claim: ClaimQuestion, who: { readonly principal: string }): Promise<ClaimAnswer>;
 }
 
 export interface BrandsPort extends CallsUpstream {

@@ -1,5 +1,5 @@
 /** Brands that clients are tested with, and what they license. */
-import type { BrandClaim, BrandsPort, ClaimAnswer, OwnBrand, RightsOffering } from "./brands.js";
+import type { BrandsPort, ClaimAnswer, ClaimQuestion, OwnBrand, RightsOffering } from "./brands.js";
 
 const brands: readonly OwnBrand[] = [
   {
@@ -156,7 +156,7 @@ const offerings: readonly RightsOffering[] = [
 const same = (a: unknown, b: string): boolean => typeof a === "string" && a.toLowerCase() === b;
 
 /** What the first of them says of itself. */
-function answered({ claim_type, claim }: BrandClaim): ClaimAnswer {
+function answered({ claim_type, claim }: ClaimQuestion): ClaimAnswer {
   switch (claim_type) {
     case "subsidiary":
       return same(claim.subsidiary_domain, "trailkitchen.example")
