@@ -120,7 +120,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "library/",
     "buys/",
     "reporting/",
-    "delivery/ creatives/ usage/",
+    "delivery/ creatives/ usage/ artifacts/",
     "building/ financials/",
     "media-buys/",
     "lifecycle/",

@@ -63,6 +63,8 @@ export function amountParam(value: unknown, name: string): number {
 export interface Behaviour {
   readonly area: string;
   readonly tools: Readonly<Record<string, ToolBehaviour>>;
+  /** Tools of it that are not answered with what the seller has; they are not offered. */
+  readonly withheld?: (settings: BehaviourSettings) => readonly string[];
   /** Parts of requests that it judges itself, item by item; see `SellerOptions`. */
   readonly judges?: Readonly<Record<string, readonly string[]>>;
   /** Areas that it cannot be without. */

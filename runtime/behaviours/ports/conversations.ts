@@ -113,7 +113,7 @@ export interface BrandReply {
 }
 
 /** Where a purchase goes on. */
-export interface Checkout {
+export interface ConversationCheckout {
   /** https */
   readonly url: string;
   readonly token?: string;
@@ -144,5 +144,5 @@ export interface ConversationsPort extends CallsUpstream {
     conversation: Conversation,
     intent: PurchaseIntent | undefined,
     call: { readonly idempotencyKey: string },
-  ): Promise<Checkout | undefined>;
+  ): Promise<ConversationCheckout | undefined>;
 }
