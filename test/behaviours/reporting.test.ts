@@ -12,7 +12,7 @@ import { contentDigest } from "../../runtime/behaviours/reporting/ledger.js";
 import { elapsedPeriods, nextExpectedAt, periodAt } from "../../runtime/behaviours/reporting/schedule.js";
 import { loadSuite, runConformance } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
-import { account, behavingSeller, key } from "./behaving-seller.js";
+import { account, behavingSeller, key, type TestSeller } from "./behaving-seller.js";
 
 const HOUR = 3_600_000;
 const sha256 = "0".repeat(64);
@@ -167,27 +167,23 @@ else {
     await close();
   });
 
-  test("a consumer accepts or rejects each correction under its digest, and accepts it once", async () => {
-    const { ask, refused, close } = await behavingSeller(version, ["sales_guaranteed"], { with: ["reporting"] });
-    const probe = (operation: string) =>
-      ask("comply_test_controller", {
+  /** A correction of an official report, which a test has put there, and what a consumer may say of it. */
+  async function corrected({ ask }: TestSeller) {
+    for (const operation of ["prepare", "publish_official_adjustment"])
+      await ask("comply_test_controller", {
         account: { ...account, sandbox: true },
         scenario: "reliable_reporting_core_integrity_probe",
         params: { operation },
       });
-    await probe("prepare");
-    await probe("publish_official_adjustment");
-    const status = (more: object, who?: string) =>
-      ask("get_reporting_status", { account, view: "periods", ...more }, who);
-    const { adjustments, changes_checkpoint } = await status({});
+    const { adjustments, changes_checkpoint } = await ask("get_reporting_status", { account, view: "periods" });
     const [{ canonical_adjustment_sha256: digest, ...adjustment }] = adjustments;
-    const { reporting_adjustment_id, adjusts_reporting_revision_id } = adjustment;
     assert.is(
       digest,
       createHash("sha256")
         .update(canonicalize(adjustment) ?? "")
         .digest("hex"),
     );
+    const { reporting_adjustment_id, adjusts_reporting_revision_id } = adjustment;
     const of = { reporting_adjustment_id, adjusts_reporting_revision_id, observed_at: "2026-11-02T05:00:30Z" };
     const receipt = (name: string, status: string, more: object = {}) => ({
       ...{
@@ -204,11 +200,18 @@ else {
       const { results } = await ask("sync_reporting_receipts", request, who);
       return results.map((one: { result: string; errors?: { code: string }[] }) => one.errors?.[0]?.code ?? one.result);
     };
+    return { changes_checkpoint, receipt, sync };
+  }
+
+  test("a consumer accepts or rejects each correction under its digest, and accepts it once", async () => {
+    const seller = await behavingSeller(version, ["sales_guaranteed"], { with: ["reporting"] });
+    const { ask, refused, close } = seller;
+    const { changes_checkpoint, receipt, sync } = await corrected(seller);
     const delivered = {
       ...{ reporting_receipt_id: "receipt-of-a-file-0001", reporting_obligation_id: "o", reporting_revision_id: "r" },
       ...{ reporting_materialization_id: "m", status: "accepted", verification_profile: "manifest_checksums" },
       observed_manifest_sha256: "0".repeat(64),
-      ...{ observed_row_count: 0, observed_control_totals: [], observed_at: of.observed_at },
+      ...{ observed_row_count: 0, observed_control_totals: [], observed_at: "2026-11-02T05:00:30Z" },
     };
     const wrong = { observed_adjustment_sha256: "0".repeat(64) };
     assert.equal(await sync([receipt("wrong", "accepted", wrong)], undefined), ["VALIDATION_ERROR"]);
@@ -223,12 +226,15 @@ else {
     const more = receipt("more", "rejected", { supersedes_reporting_receipt_id: yes.reporting_receipt_id });
     assert.equal(await sync([more]), ["CONFLICT"], "what was accepted is");
     assert.equal(await sync([yes], [delivered]), ["NOT_FOUND", "unchanged"], "nothing is delivered anywhere");
-    const changed = await status({ changes_after: changes_checkpoint });
+    const changed = await ask("get_reporting_status", { account, view: "periods", changes_after: changes_checkpoint });
     assert.equal(
       changed.adjustment_receipts.map((one: { status: string }) => one.status),
       ["rejected", "accepted"],
     );
-    assert.equal((await status({}, "another")).adjustment_receipts ?? [], []);
+    assert.equal(
+      (await ask("get_reporting_status", { account, view: "periods" }, "another")).adjustment_receipts ?? [],
+      [],
+    );
     const twice = {
       ...key(),
       account,
