@@ -22,6 +22,7 @@ import type { PropertiesPort } from "./properties.js";
 import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
 import { listedSignals, type Signals } from "./signals.js";
+import { tellPlatform } from "./tell.js";
 
 export type * from "./accounts.js";
 export type * from "./ad-server.js";
@@ -57,6 +58,7 @@ export {
   ownAdServer,
   plainPolicies,
   signedApprovals,
+  tellPlatform,
 };
 
 export interface Ports {
