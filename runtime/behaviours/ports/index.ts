@@ -23,6 +23,7 @@ import type { PropertiesPort } from "./properties.js";
 import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
 import { listedSignals, type Signals } from "./signals.js";
+import { tellPlatform } from "./tell.js";
 import type { TransformersPort } from "./transformers.js";
 
 export type * from "./accounts.js";
@@ -61,6 +62,7 @@ export {
   ownAdServer,
   plainPolicies,
   signedApprovals,
+  tellPlatform,
 };
 
 export interface Ports {
