@@ -14,7 +14,7 @@ import { type ReleaseOptions, releaseHelp, resolveForNew, withReleaseOptions } f
 interface Options extends ReleaseOptions {
   specialism: string[];
   with: string[];
-  release?: string;
+  release: string[];
   name?: string;
   adbind?: string;
   partial?: boolean;
@@ -47,7 +47,12 @@ export function register(command: Command): void {
     .description("a seller for specialisms of a release; on an existing project: what a newer release needs")
     .argument("<folder>", "the project; made when missing")
     .option("--specialism <id>", "what it claims, in snake or kebab case; may be given several times", collect, [])
-    .option("--release <release>", `${releaseHelp}; the newest in the cache by default`)
+    .option(
+      "--release <release>",
+      `${releaseHelp}; the newest in the cache by default; of several, each call is answered in its caller's`,
+      collect,
+      [],
+    )
     .option("--with <area>", "an area that stands in no specialism; may be given several times", collect, [])
     .option("--name <name>", "name for people; the folder's by default")
     .option("--adbind <tarball>", "what the project installs adbind from; this version by default")
@@ -65,9 +70,11 @@ Example: adbind new seller my-seller --release proto@3.1.0 --specialism sales_gu
     .action(async (folder: string, options: Options) => {
       const { specialism, with: areas, release, name, adbind, partial, force, json } = options;
       const target = userPath(folder);
+      const [first, ...further] = release;
       const result = await newSeller({
         folder: target,
-        release: await resolveForNew(release, options),
+        release: await resolveForNew(first, options),
+        releases: await Promise.all(further.map((one) => resolveForNew(one, options))),
         specialisms: specialism,
         ...(areas.length > 0 && { with: areas }),
         ...(name !== undefined && { name }),
@@ -78,7 +85,8 @@ Example: adbind new seller my-seller --release proto@3.1.0 --specialism sales_gu
       const faults = result.created ? [] : compileFaults(target);
       if (json) return printJson({ ...result, faults });
       const what = result.created ? "written" : "updated";
-      console.log(`${shownPath(target)} ${what}: ${result.specialisms.join(", ")} of release ${result.version}`);
+      const versions = [result.version, ...result.also].join(", ");
+      console.log(`${shownPath(target)} ${what}: ${result.specialisms.join(", ")} of release ${versions}`);
       console.log(`${plural(result.files.length, "file")}, ${plural(result.tools.length, "tool")}`);
       if (result.open.length > 0) console.log(`missing, nobody answers: ${result.open.join(", ")}`);
       for (const line of result.byHand) console.log(`add by hand: ${line}`);
@@ -106,7 +114,9 @@ function smallRequests(release: string): (tool: string) => Promise<JsonObject | 
   };
 }
 
-type BuyerOptions = Omit<Options, "with" | "partial" | "force">;
+interface BuyerOptions extends Omit<Options, "with" | "partial" | "force" | "release"> {
+  release?: string;
+}
 
 function registerBuyer(command: Command): void {
   const buyer = command.command("buyer");

@@ -2,6 +2,7 @@
 
 export type Level = "error" | "warning";
 
+/** One thing that is wrong in a release, or noteworthy: where, by which rule, and what to do about it. */
 export interface Finding {
   level: Level;
   /** Id of the rule that was broken, e.g. `ref-dangling`. */

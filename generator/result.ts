@@ -13,6 +13,7 @@ export interface LeftOut {
  */
 export type ReleaseOutcome = "written" | "unchanged" | "same" | "different" | "refused" | "withheld";
 
+/** What became of one release: its files, its findings, how long it took in milliseconds. */
 export interface ReleaseResult {
   /** As the user named it; in a folder of releases, the path of this one. */
   source: string;
@@ -35,6 +36,7 @@ export interface ReleaseResult {
   took: number;
 }
 
+/** What became of a run: every release, and what was passed over. */
 export interface GenerateResult {
   /** Nothing was refused, and with `check` nothing differs. */
   ok: boolean;

@@ -18,6 +18,7 @@ import { type LoadedRelease, loadRelease } from "./load/load.js";
 import { assertTaken, partFlags, partOfRelease, type ReleasePart } from "./load/part.js";
 import type { GenerateResult, ReleaseOutcome, ReleaseResult } from "./result.js";
 
+/** What to generate and where; the options of `adbind generate`. */
 export interface GenerateOptions {
   /** Folder that gets one folder per release. */
   out: string;

@@ -1,7 +1,7 @@
 /** Every error adbind throws on purpose: one table, one class. Traffic that is merely bad is a value, never one of these. */
 
-/** Code -> what went wrong, in general terms. The message of an instance says what, where and what to do. */
-const errorTable = {
+/** Code -> what went wrong, in general terms; docs/reference/errors.md says why and what to do, from cli/dev/reference/remedies.ts. The message of an instance says what, where and what to do. */
+export const errorTable = {
   // generator
   release_unreadable: "a release could not be read",
   release_ambiguous: "a path names several releases where one is needed",
@@ -32,6 +32,7 @@ const errorTable = {
   // queue
   queue_option_invalid: "an option of a queue or its worker cannot be used",
   job_unreadable: "a stored job cannot be read",
+  queue_unreachable: "the servers that jobs are handed out by cannot be used",
   // sender
   sender_option_invalid: "an option of a sender cannot be used",
   secret_keys_invalid: "keys under which secrets are sealed cannot be used",

@@ -8,7 +8,7 @@ import { promptnessRows } from "./sender-prompt.js";
 const PEER_PARTS = ["enqueue", "drain", "prompt", "idle", "restart"];
 const PEER_ROUNDS = 5;
 const SHORT_ROUNDS = 2;
-const SHORT_EVENTS = 2_000;
+const SHORT_EVENTS = 10_000;
 
 /**
  * Beside other queues, on a server of its own.

@@ -49,6 +49,8 @@ export class Scene {
   readonly #held = new Map<string, string>();
   #calm = false;
   duplicates = 0;
+  /** What came by last. */
+  passing: Passed | undefined;
   stale = 0;
   forgeries = 0;
   refused = 0;
@@ -98,6 +100,7 @@ export class Scene {
   /** @param verdict what a receiver will have said of it; undefined when it reached none */
   treat(passed: Passed, verdict: Promise<Verdict | undefined>): Treatment {
     const { key, status, task } = eventOf(passed);
+    this.passing = passed;
     const event = this.#seen.get(key) ?? { status, attempts: 0, fate: "" };
     this.#seen.set(key, event);
     event.attempts += 1;

@@ -1,13 +1,15 @@
 /**
- * Development only, as `./run docs [RELEASE...]`: the explorer as our documentation has it, in `site/`. Of the releases that
- * are named, else of the corpus's, else of those that come with adbind; each compared with the next, all with `--all`.
- * A named one that cannot be had is passed over, and told.
+ * Development only, as `./run docs [RELEASE...]`: the documentation in `site/`, every link of it followed, and in `site/explorer/`
+ * the explorer of the releases that are named, else of the corpus's, else of those that come with adbind; each compared with
+ * the next, all with `--all`. A named one that cannot be had is passed over, and told. `--pages` leaves the explorer out.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { deadLinks } from "./docs-site/links.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
+const site = path.join(root, "site");
 const corpus = path.resolve(root, process.env.ADBIND_CORPUS ?? "../shared", "releases");
 
 /** Longest that a release may take to be fetched and read, in milliseconds. */
@@ -21,13 +23,44 @@ const adbind = (args: readonly string[], output: "inherit" | "ignore", timeout?:
     ...(timeout !== undefined && { timeout }),
   }).status ?? 1;
 
-const named = process.argv.slice(2).filter((word) => word !== "--all");
-const given = named.filter((release) => {
-  const there = adbind(["releases", "show", release], "ignore", FETCH_LIMIT_MS) === 0;
-  if (!there) console.error(`skipped: ${release} cannot be had`);
-  return there;
-});
-const releases = given.length > 0 ? given : [existsSync(corpus) ? corpus : path.join(root, "manifests")];
-const compare = process.argv.includes("--all") ? "all" : "neighbours";
+/** @returns what is wrong, as lines */
+function buildPages(base: string, withExplorer: boolean): string[] {
+  const docs = path.join(root, "docs");
+  const { status, stdout, stderr } = spawnSync(
+    path.join(docs, ".vitepress/node_modules/.bin/vitepress"),
+    ["build", docs],
+    {
+      encoding: "utf8",
+      env: { ...process.env, DOCS_BASE: base, DOCS_EXPLORER: withExplorer ? "yes" : "no" },
+    },
+  );
+  // A page that could not be rendered is told, and ends no build of its own.
+  const failed = `${stdout}${stderr}`.split("\n").filter((line) => /error|dead link/i.test(line));
+  if (status !== 0 || failed.length > 0) return failed.length > 0 ? failed : [`vitepress ended with ${status}`];
+  const pages = globSync("**/*.html", { cwd: site, exclude: (name) => name === "explorer" });
+  const texts = new Map(pages.map((page) => [page, readFileSync(path.join(site, page), "utf8")]));
+  const wrong = deadLinks(texts, {
+    base,
+    others: (file) => file.startsWith("explorer/") || existsSync(path.join(site, file)),
+  });
+  console.error(`site: ${pages.length} pages, ${wrong.length} dead links`);
+  return wrong;
+}
 
-process.exitCode = adbind(["explorer", ...releases, "--compare", compare, "--out", path.join(root, "site")], "inherit");
+function buildExplorer(words: readonly string[]): number {
+  const named = words.filter((word) => !word.startsWith("--"));
+  const given = named.filter((release) => {
+    const there = adbind(["releases", "show", release], "ignore", FETCH_LIMIT_MS) === 0;
+    if (!there) console.error(`skipped: ${release} cannot be had`);
+    return there;
+  });
+  const releases = given.length > 0 ? given : [existsSync(corpus) ? corpus : path.join(root, "manifests")];
+  const compare = words.includes("--all") ? "all" : "neighbours";
+  return adbind(["explorer", ...releases, "--compare", compare, "--out", path.join(site, "explorer")], "inherit");
+}
+
+const words = process.argv.slice(2);
+const withExplorer = !words.includes("--pages");
+const wrong = buildPages(process.env.DOCS_BASE ?? "/", withExplorer);
+for (const line of wrong) console.error(line);
+process.exitCode = wrong.length > 0 ? 1 : withExplorer ? buildExplorer(words) : 0;

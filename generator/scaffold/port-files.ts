@@ -19,12 +19,14 @@ const shared: Readonly<Record<string, string>> = {
   signals: "catalogue",
   creatives: "catalogue",
   reporting: "ad-server",
+  events: "ad-server",
+  audiences: "ad-server",
   collections: "properties",
   policy: "properties",
 };
 
 /** As many as a newcomer reads; what the others have by default is in the library. */
-const MOST_PORTS = 5;
+const MOST_PORTS = 4;
 
 /** As many as leave a project with twelve files. */
 const MOST_FILES = 2;

@@ -1,6 +1,7 @@
 /** `adbind new seller`: a release and specialisms -> a project on disk, or what an existing one lacks. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import semver from "semver";
 import { AdbindError } from "../../runtime/errors.js";
 import { generatorName } from "../emit/disk.js";
 import { makeFolder } from "../emit/disk-swap.js";
@@ -11,16 +12,23 @@ import { specialismIn } from "../load/part.js";
 import { buildModel } from "../model/build.js";
 import type { Model } from "../model/model.js";
 import { generate } from "../run.js";
-import { type LibraryAreas, libraryChoice, planLibraryProject } from "./library-plan.js";
-import { type ProjectPlan, type ProjectRequest, planProject } from "./plan.js";
-import { readProjectTemplates, readTemplates } from "./template-files.js";
-import { claimedIn, claimedInLibrary, type Update, updateLibraryProject, updateProject } from "./update.js";
+import {
+  type LibraryAreas,
+  libraryChoice,
+  type ProjectPlan,
+  type ProjectRequest,
+  planLibraryProject,
+} from "./library-plan.js";
+import { readProjectTemplates } from "./template-files.js";
+import { claimsIn, type SellerClaims, type Update, updateProject } from "./update.js";
 
 export interface NewSellerOptions {
   /** Folder of the project; made when missing. */
   readonly folder: string;
   /** Folder or archive of the release. */
   readonly release: string;
+  /** The same of further releases that are spoken, in any order: the newest of all is the one that the project is of. */
+  readonly releases?: readonly string[];
   /** Ids of specialisms, snake or kebab case; those the project claims already where it exists. */
   readonly specialisms: readonly string[];
   /** Areas that stand in no specialism, such as `financials`. */
@@ -38,7 +46,10 @@ export interface NewSellerOptions {
 export interface NewSellerResult {
   readonly folder: string;
   readonly created: boolean;
+  /** The newest release that is spoken. */
   readonly version: string;
+  /** Versions of the further ones, newest first. */
+  readonly also: readonly string[];
   readonly specialisms: readonly string[];
   readonly tools: readonly string[];
   /** Tools that the specialisms name and nobody answers yet. */
@@ -61,11 +72,14 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const folder = path.resolve(options.folder);
   const created = !existsSync(path.join(folder, "package.json"));
   const partial = options.partial ?? false;
-  const model = await modelOf(options.release, partial);
-  const library = created ? undefined : claimedInLibrary(folder);
-  const claimed = created ? [] : (library ?? claimedIn(folder));
-  const specialisms = [...new Set([...claimed, ...options.specialisms].map((id) => answeredSpecialism(model, id)))];
-  if (specialisms.length === 0)
+  const [newest, ...further] = await spokenModels([options.release, ...(options.releases ?? [])], partial);
+  const { model } = newest;
+  const also = further.map((one) => one.model.version);
+  const claimed = created ? { specialisms: [], areas: [] } : claimedThere(folder);
+  const wanted = [...claimed.specialisms, ...options.specialisms];
+  const specialisms = [...new Set(wanted.map((id) => answeredSpecialism(model, id)))];
+  const areas = [...new Set([...claimed.areas, ...(options.with ?? [])])];
+  if (specialisms.length + areas.length === 0)
     throw usage("no specialism was given", "--specialism", `give some of ${idsOf(model).join(", ")}`);
   const name = options.name ?? path.basename(folder);
   const request: ProjectRequest = {
@@ -73,32 +87,34 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     packageName: packageNameOf(name),
     adbind: options.adbind ?? `^${generatorName().split(" ")[1]!}`,
     specialisms,
-    ...(options.with !== undefined && { with: options.with }),
-    ...(library !== undefined && { before: readFileSync(path.join(folder, "src/seller.ts"), "utf8") }),
+    ...(also.length > 0 && { also }),
+    ...(areas.length > 0 && { with: areas }),
+    ...(!created && { before: readFileSync(path.join(folder, "src/seller.ts"), "utf8") }),
   };
-  const { plan, ofLibrary } = planFor(model, request, created || library !== undefined);
-  if (library !== undefined && !ofLibrary)
-    throw usage("these specialisms do not come from the library yet", specialisms.join(", "), "give them a new folder");
+  const plan = planFor(model, request);
   makeFolder(folder);
   if (!statSync(folder).isDirectory())
     throw new AdbindError("output_unusable", "it is a file, not a folder", {
       where: folder,
       remedy: "name another folder for the project",
     });
-  const bindings = await generate([options.release], {
-    out: path.join(folder, "bindings"),
-    partial,
-    force: options.force ?? false,
-  });
+  const bindings = await generate(
+    [newest, ...further].map(({ source }) => source),
+    {
+      out: path.join(folder, "bindings"),
+      partial,
+      force: options.force ?? false,
+    },
+  );
   if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
-  const update = ofLibrary
-    ? () => updateLibraryProject(folder, plan, { version: model.version, added: missingIn(library ?? [], specialisms) })
-    : () => updateProject(folder, model, plan, specialisms);
-  const done = created ? writeProject(folder, plan) : update();
+  const done = created
+    ? writeProject(folder, plan)
+    : updateProject(folder, plan, { model, also, added: missingIn(claimed.specialisms, specialisms) });
   return {
     folder,
     created,
     version: model.version,
+    also,
     specialisms,
     tools: plan.tools,
     open: plan.open,
@@ -109,20 +125,59 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
 const missingIn = (has: readonly string[], wanted: readonly string[]): string[] =>
   wanted.filter((id) => !has.includes(id));
 
-/** Of the library where it answers what the specialisms begin with; else a project of templates, as those that are there. */
-function planFor(
-  model: Model,
-  request: ProjectRequest,
-  mayUseLibrary: boolean,
-): { readonly plan: ProjectPlan; readonly ofLibrary: boolean } {
+/** What an existing project claims. @throws AdbindError `usage` where it is none of a seller */
+function claimedThere(folder: string): SellerClaims {
+  const claimed = claimsIn(folder);
+  if (claimed !== undefined) return claimed;
+  throw usage(
+    "the project that is there has no src/seller.ts that opens a seller of adbind/behaviours",
+    folder,
+    "give a new folder; `adbind upgrade` brings another project's bindings to a newer release",
+  );
+}
+
+/** @throws AdbindError `usage` for an area that there is not, and where nothing of what is claimed is answered */
+function planFor(model: Model, request: ProjectRequest): ProjectPlan {
   const files = readProjectTemplates();
   const areas = JSON.parse(files.get("areas.json")!) as LibraryAreas;
   const unknown = (request.with ?? []).find((area) => !Object.hasOwn(areas, area));
   if (unknown !== undefined)
     throw usage(`there is no area ${unknown}`, "--with", `give some of ${Object.keys(areas).join(", ")}`);
-  const choice = mayUseLibrary ? libraryChoice(model, areas, request) : undefined;
-  if (choice !== undefined) return { plan: planLibraryProject(model, files, request, choice), ofLibrary: true };
-  return { plan: planProject(model, readTemplates(), request), ofLibrary: false };
+  const choice = libraryChoice(model, areas, request);
+  if (choice.areas.size > 0) return planLibraryProject(model, files, request, choice);
+  throw usage(
+    `adbind answers none of the tools of ${request.specialisms.join(", ")}: ${choice.open.join(", ")}`,
+    "--specialism",
+    "answer them yourself: createSeller of adbind/seller takes a handler for each",
+  );
+}
+
+interface SourceModel {
+  readonly source: string;
+  readonly model: Model;
+}
+
+/** A pin names a release by this. */
+const lineOf = (version: string): string => version.replace(/^(\d+\.\d+)\.\d+/, "$1");
+
+/** The releases that a project speaks, newest first. */
+async function spokenModels(sources: readonly string[], partial: boolean): Promise<[SourceModel, ...SourceModel[]]> {
+  const all: SourceModel[] = [];
+  for (const source of sources) all.push({ source, model: await modelOf(source, partial) });
+  all.sort((a, b) => semver.rcompare(a.model.version, b.model.version));
+  for (const [at, { model }] of all.entries()) {
+    const before = all[at - 1]?.model;
+    if (before === undefined) continue;
+    if (before.word !== model.word)
+      throw usage(`${before.word} and ${model.word} are two protocols`, "--release", "make a project of each");
+    if (lineOf(before.version) === lineOf(model.version))
+      throw usage(
+        `callers pin ${before.version} and ${model.version} by the same name`,
+        "--release",
+        "give one of them",
+      );
+  }
+  return all as [SourceModel, ...SourceModel[]];
 }
 
 export async function modelOf(source: string, partial: boolean): Promise<Model> {

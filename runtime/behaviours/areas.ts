@@ -1,13 +1,14 @@
 /** Every area there is, and which of them a seller serves. */
-import type { JsonObject, Release } from "../contract/index.js";
+import { type JsonObject, type Release, toolsOfClaim } from "../contract/index.js";
 import { accountsBehaviour, governanceAgentsBehaviour, governanceChecksBehaviour } from "./accounts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { brandsBehaviour } from "./brands/behaviour.js";
-import { buildingBehaviour } from "./building/behaviour.js";
+import { buildingBehaviour, transformersBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
 import { changesBehaviour } from "./changes/behaviour.js";
 import { collectionListsBehaviour } from "./collections/behaviour.js";
 import { controllerOf } from "./controller/controller.js";
+import { sponsoredIntelligenceBehaviour } from "./conversations/behaviour.js";
 import { creativesBehaviour } from "./creatives/behaviour.js";
 import { deliveryBehaviour } from "./delivery/behaviour.js";
 import { eventsBehaviour } from "./events/behaviour.js";
@@ -19,6 +20,7 @@ import { forcedScenarios, resetForced } from "./frame/forced.js";
 import { governanceBehaviour } from "./governance/behaviour.js";
 import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
+import { previewsBehaviour } from "./previews/behaviour.js";
 import { principalsBehaviour } from "./principals/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
 import { propertyListsBehaviour } from "./properties/behaviour.js";
@@ -36,12 +38,14 @@ export const behaviours: readonly Behaviour[] = [
   formatsBehaviour,
   productsBehaviour,
   provenanceBehaviour,
+  previewsBehaviour,
   creativesBehaviour,
   deliveryBehaviour,
   mediaBuysBehaviour,
   lifecycleBehaviour,
   usageBehaviour,
   buildingBehaviour,
+  transformersBehaviour,
   signalsBehaviour,
   eventsBehaviour,
   catalogsBehaviour,
@@ -55,6 +59,7 @@ export const behaviours: readonly Behaviour[] = [
   contentStandardsBehaviour,
   brandsBehaviour,
   governanceBehaviour,
+  sponsoredIntelligenceBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));
@@ -104,7 +109,7 @@ export function servedAreas({
 }: AreaChoice): ServedAreas {
   const [newest] = releases as readonly [Release];
   const claimed = specialisms.flatMap((id) => newest.specialisms[id] ?? []);
-  const exercised = new Set(claimed.flatMap((one) => [...one.entryPoints, ...one.exercised]));
+  const exercised = new Set(claimed.flatMap((one) => toolsOfClaim(one, Object.entries(newest.tools)).all));
   const chosen = new Set<string>(beside);
   for (const { area, tools } of behaviours)
     if (Object.keys(tools).some((name) => exercised.has(name))) chosen.add(area);
@@ -140,6 +145,21 @@ export function merge(base: JsonObject, more: JsonObject): JsonObject {
   return merged;
 }
 
+/**
+ * The protocols, where tools of one are answered that no specialism of the release is of: nobody can claim it, and callers
+ * have to be told. Else the claims say it all.
+ */
+function beyondClaims({ release, tools, specialisms }: Serving, declarable: readonly unknown[]): JsonObject {
+  const snake = (protocol: string): string => protocol.replaceAll("-", "_");
+  const homes = new Set(Object.values(release.specialisms).map(({ protocol }) => protocol));
+  const served = [...tools].flatMap((name) => release.tools[name]?.protocol ?? []);
+  const beyond = served.filter((protocol) => !homes.has(protocol) && declarable.includes(snake(protocol)));
+  if (beyond.length === 0) return {};
+  const claimed = specialisms.flatMap((id) => release.specialisms[id]?.protocol ?? []);
+  const chosen = claimed.length > 0 ? claimed : served.filter((protocol) => homes.has(protocol));
+  return { supported_protocols: [...new Set([...chosen, ...beyond].map(snake))].sort() };
+}
+
 /** What the areas declare, in the terms of one release. */
 export function declaredBy({ areas, scenarios }: ServedAreas, serving: Serving, word: string): JsonObject {
   const shape = serving.shapes.answer(
@@ -155,6 +175,7 @@ export function declaredBy({ areas, scenarios }: ServedAreas, serving: Serving, 
   return shape.fit({
     // Who asks without a version learns which one answers.
     [`${word}_version`]: serving.version,
+    ...beyondClaims(serving, shape.values("supported_protocols", "*") ?? []),
     ...all,
     ...(controlled && { compliance_testing: { scenarios: declarable } }),
   });

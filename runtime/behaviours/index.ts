@@ -5,5 +5,6 @@ export type { Assembled } from "./assembled.js";
 export { type EnvironmentSettings, fromEnvironment, type SellerEnvironment } from "./environment.js";
 export type { Behaviour, BehaviourCall, BehaviourReply, BehaviourToolCall } from "./frame/index.js";
 export type { OrderDecision } from "./media-buys/decide.js";
-export { type BehavingSellerOptions, openSeller } from "./open.js";
+export { openSeller } from "./open.js";
+export type { BehavingSellerOptions, ToolHandlers } from "./options.js";
 export * from "./ports/index.js";

@@ -5,7 +5,7 @@ import { type AnyTool, type JsonObject, type Release, type Reply, shortVersion }
 import type { Database } from "../db/types.js";
 import { AdbindError } from "../errors.js";
 import { createSeller, type Seller } from "../seller/create.js";
-import type { SellerContext, SellerHandler, SellerOptions, SellerStore } from "../seller/types.js";
+import type { SellerContext, SellerHandler, SellerOptions } from "../seller/types.js";
 import { createSender } from "../sender/create.js";
 import type { Sender } from "../sender/sender.js";
 import { type AnyStore, documentStore, openStore } from "../store/index.js";
@@ -17,46 +17,14 @@ import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
 import { upstreamRecorder } from "./frame/upstream.js";
-import { type MetricsOptions, metricsRoute, openMetrics } from "./metrics.js";
-import { type CallsUpstream, type Ports, portsFrom } from "./ports/index.js";
+import { metricsRoute, openMetrics } from "./metrics.js";
+import type { BehavingSellerOptions, Bound, ToolHandlers } from "./options.js";
+import { type CallsUpstream, portsFrom } from "./ports/index.js";
+import { sandboxProvenance } from "./provenance/sandbox-verifier.js";
 import { developmentKey } from "./signing-key.js";
 
 type Handler = SellerHandler<AnyTool, object>;
 type Handlers = Record<string, Handler>;
-
-type Shared<R extends Release> = Omit<
-  SellerOptions<R, string, SellerStore>,
-  "tools" | "store" | "sender" | "signing" | "specialisms" | "baseUrl" | "name"
->;
-
-/** A release's tools, each answered. */
-export type ToolHandlers<R extends Release> = {
-  readonly [N in keyof R["tools"] & string]: SellerHandler<R["tools"][N]>;
-};
-
-export interface BehavingSellerOptions<R extends Release = Release> extends Shared<R> {
-  /** Where callers reach it, without a path: `https://seller.example`. */
-  readonly baseUrl: string;
-  /** For people. */
-  readonly name: string;
-  /** What is claimed; ids as the release has them. */
-  readonly specialisms: readonly string[];
-  /** Areas that stand in no specialism. */
-  readonly with?: readonly string[];
-  /** What is the application's own; defaults that work for what is left out. */
-  readonly ports?: Partial<Ports>;
-  /** Where its state is: `sqlite:<file>`, `postgres://...`, or a store that is open. */
-  readonly database: string | AnyStore;
-  /** Private JWK that signs webhooks; its public part is published. In development one is made where none is given. */
-  readonly key?: object & { readonly kid: string };
-  /** How /metrics is served; false for nowhere, and where `meter` is given. */
-  readonly metrics?: MetricsOptions | false;
-  /**
-   * Tools that the application answers itself; it is given the library's, to go on from:
-   * `tools: (own) => ({ get_products: async (request, ctx) => own.get_products(request, ctx) })`.
-   */
-  readonly tools?: (own: ToolHandlers<R>) => Partial<ToolHandlers<R>>;
-}
 
 /** By default the log says what changed something, and for whom. */
 const logged =
@@ -97,12 +65,15 @@ function refuseOpen({
 function partsOf(
   options: Pick<
     BehavingSellerOptions,
-    "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now"
+    "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now" | "logger"
   >,
   state: Pick<BehaviourSettings, "store" | "place" | "signing">,
 ): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
   const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
-  const given = portsFrom(options.ports ?? {}, mode);
+  const agentUrl = `${baseUrl.replace(/\/+$/, "")}/mcp`;
+  // In development there is somebody to ask; what ports of the seller's own ask is theirs.
+  const tried = mode === "development" ? { provenance: sandboxProvenance(agentUrl, options.logger) } : {};
+  const given = portsFrom({ ...tried, ...options.ports }, mode);
   // Who asks nobody has nothing to show.
   const asks = mode === "development" && Object.values(given).some(({ upstream }: CallsUpstream) => upstream === true);
   const upstream = asks ? upstreamRecorder(options.now) : undefined;
@@ -113,7 +84,7 @@ function partsOf(
     ...(asks && { scenarios: trafficScenarios }),
   });
   const settings: BehaviourSettings = {
-    agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
+    agentUrl,
     name,
     mode,
     ports: upstream?.watched(given) ?? given,
@@ -128,7 +99,9 @@ function partsOf(
  * Opens a seller. `start` makes it listen, `close` leaves nothing open.
  * @throws AdbindError `seller_option_invalid`
  */
-export async function openSeller<R extends Release>(options: BehavingSellerOptions<R>): Promise<Assembled> {
+export async function openSeller<R extends Release, O extends Release = Release>(
+  options: BehavingSellerOptions<R, O>,
+): Promise<Assembled> {
   refuseOpen(options);
   const { database } = options;
   if (typeof database !== "string") return openOn(options, database);
@@ -142,7 +115,10 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   }
 }
 
-async function openOn<R extends Release>(options: BehavingSellerOptions<R>, store: AnyStore): Promise<Assembled> {
+async function openOn<R extends Release, O extends Release>(
+  options: BehavingSellerOptions<R, O>,
+  store: AnyStore,
+): Promise<Assembled> {
   const { database, mode = "production", release, releases = [] } = options;
   const logger = options.logger ?? plainLogger(mode);
   const documents = documentStore(store.database as Database);
@@ -152,7 +128,7 @@ async function openOn<R extends Release>(options: BehavingSellerOptions<R>, stor
   const { served, settings } = partsOf(options, { store: documents, place: store, signing });
   const sender = await openSender({ ...options, mode, logger }, { settings, served, store, signer: signing });
   const library = libraryOf(served, settings, mode);
-  const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R>));
+  const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R | Bound<O>>));
   const answered = new Set(Object.keys(tools));
   const declared = await declarations(all, options, { served, settings, answered });
   const metrics = counts({ ...options, mode }) ? await openMetrics() : undefined;

@@ -13,6 +13,7 @@ export interface Governor {
   >;
 }
 
+/** Which governance agent is asked before money is committed. */
 export interface GovernanceOptions {
   readonly agent: Governor;
   /** URL that the caller is known by to the agent. */

@@ -18,6 +18,7 @@ export type EachAnswer<T> =
       readonly tookMs: number;
     };
 
+/** How several agents are asked. `deadline` is milliseconds. */
 export interface EachOptions {
   /** How long all of it may take, in milliseconds. Default 30,000. */
   readonly deadline?: number;
@@ -26,6 +27,7 @@ export interface EachOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Calls several agents at once, each with a buyer of its own. */
 export interface Buyers<R extends Release = Release> {
   /** Names of the agents, as they were given. */
   readonly names: readonly string[];

@@ -13,6 +13,7 @@ interface Delivered {
   readonly body: unknown;
 }
 
+/** The ends of tasks, for those who wait for them. */
 export interface TaskEndings {
   /** The handlers given, with their ends remembered: `createReceiver({handlers: endings.through(handlers)})`. */
   through<H extends object>(handlers: H): H;
@@ -23,6 +24,7 @@ export interface TaskEndings {
 const isDelivered = (value: unknown): value is Delivered =>
   isJsonObject(value) && typeof value.sender === "string" && "body" in value && "taskId" in value;
 
+/** Makes what carries the ends of tasks from a receiver's handlers to a buyer's calls. */
 export function createTaskEndings(): TaskEndings {
   const ends = new Map<string, unknown>();
   const see = (delivery: unknown): void => {

@@ -29,6 +29,7 @@ export type Resource =
   /** After any other event about a state: the reading tool of its resource. */
   | { readonly kind: "state"; readonly tool: string; readonly request: JsonObject };
 
+/** A media buy's health and what impairs it, as it was read. */
 export interface Impaired {
   readonly media_buy_id: string;
   /** `ok` or `impaired`, as the agent says it. */
@@ -36,6 +37,7 @@ export interface Impaired {
   readonly impairments: readonly JsonObject[];
 }
 
+/** The state of a resource, read page by page, or why it cannot be had. */
 export type Reconciled<K extends Resource["kind"] = Resource["kind"]> =
   | {
       readonly ok: true;
@@ -50,6 +52,7 @@ export type Reconciled<K extends Resource["kind"] = Resource["kind"]> =
     }
   | { readonly ok: false; readonly answer: Answer<AnyArms>; readonly recovery: Recovery | undefined };
 
+/** Reads the state of a resource in place of webhooks that were missed. */
 export type Reconciler = <const T extends Resource>(
   resource: T,
   options?: Pick<CallOptions, "signal">,

@@ -20,11 +20,13 @@ const RETRY_MS = 3_600_000;
 /** After a receiver could not be told to refuse the old ones, in milliseconds: they should not be good for long. */
 const RETIRE_RETRY_MS = 60_000;
 
+/** The credentials of a channel: the ones that take over, and the ones before. */
 export interface Credentials {
   readonly next: string;
   readonly previous: string;
 }
 
+/** Which webhook's credentials to renew, when, and where the receiver learns of them. Times are unix milliseconds. */
 export interface RotationOptions {
   /** Has the tool `update_media_buy`. */
   readonly buyer: Pick<Buyer, "call">;
@@ -54,12 +56,14 @@ export interface RotationOptions {
   readonly now?: () => number;
 }
 
+/** What became of a rotation: new credentials, not due yet, or why it failed. */
 export type Rotated =
   | { readonly rotated: true; readonly credentials: string; readonly expiresAt: number }
   | { readonly rotated: false; readonly reason: "not_due" }
   /** The old credentials go on; the new ones are accepted too, since the seller may have taken them. */
   | { readonly rotated: false; readonly reason: "failed"; readonly answer: Answer<AnyArms> };
 
+/** Renews the credentials of a persistent webhook before they expire. */
 export interface Rotation {
   /** When the next rotation is due, unix milliseconds. */
   readonly dueAt: number;

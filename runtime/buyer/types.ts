@@ -19,7 +19,6 @@ import type {
 import type { Fetcher } from "../net/index.js";
 import type { DocumentStore } from "../store/documents.js";
 import type { ValidationResult, ValidatorSource } from "../validate/types.js";
-
 import type { AcceptanceOptions, GovernanceOptions } from "./consent.js";
 import type { TaskEndings } from "./endings.js";
 import type { OAuthOptions } from "./oauth/types.js";
@@ -37,6 +36,7 @@ type Open<D> = D extends object
 /** A tool's request as a caller writes it: without what the buyer adds. */
 export type CallRequest<T> = Open<RequestOf<T>>;
 
+/** What one call may have of its own. `deadlineMs` is milliseconds from now. */
 export interface CallOptions {
   /** Ends the call, its retries and its waiting; the answer is then a failure made here. */
   readonly signal?: AbortSignal;
@@ -51,6 +51,7 @@ export interface CallOptions {
 /** Options of `respond`. */
 export type RespondOptions = Omit<CallOptions, "contextId">;
 
+/** How the end of a task is waited for. */
 export interface SettleOptions {
   readonly signal?: AbortSignal;
 }
@@ -93,11 +94,11 @@ export interface Called<Arms> {
   respond(input: JsonObject, options?: RespondOptions): Promise<Called<Arms>>;
 }
 
+/** Calls one tool of an agent. */
 export type ToolCall<T> = (request: CallRequest<T>, options?: CallOptions) => Promise<Called<ArmsOf<T>>>;
 
 /**
- * One method per tool, under its name on the wire: `buyer.tools.create_media_buy({...})`. The name is then the one in
- * the manifest, the logs, the webhooks and the release notes, and no table of spellings stands between.
+ * One method per tool, under its name on the wire, as manifest, logs and webhooks have it: `buyer.tools.create_media_buy({...})`.
  */
 export type BuyerTools<R extends Release> = { readonly [K in keyof R["tools"]]: ToolCall<R["tools"][K]> };
 
@@ -117,6 +118,7 @@ export type BuyerAuth =
   /** Tokens are got where the agent says that they are issued, kept, renewed, and got anew once when it refuses one. */
   | { readonly oauth: OAuthOptions };
 
+/** The key that requests are signed with, and when. */
 export interface BuyerSigning {
   /** Private key: JWK with `d`, or the platform's key object (`SignOptions` of adbind/signing). */
   readonly key: object;
@@ -172,6 +174,7 @@ export interface PolledTask {
   readonly message?: string;
 }
 
+/** The receiver that webhooks of calls arrive at, and its public URL. */
 export interface BuyerWebhooks {
   readonly receiver: WebhookReceiver;
   /** Where the seller sends webhooks: a URL that reaches the receiver. */
@@ -213,6 +216,7 @@ export type Adapter = (
   },
 ) => Promise<Called<AnyArms>>;
 
+/** A request or an answer that its release does not allow. */
 export interface InvalidMessage {
   readonly tool: string;
   readonly direction: "request" | "answer";
@@ -221,6 +225,7 @@ export interface InvalidMessage {
   readonly errors: Extract<ValidationResult, { ok: false }>["errors"];
 }
 
+/** What a buyer is made of: a release, an agent, and where its webhooks arrive. Times are milliseconds. */
 export interface BuyerOptions<R extends Release = Release> {
   /** The release whose types the methods have. */
   readonly release: R;

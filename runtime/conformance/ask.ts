@@ -7,6 +7,7 @@ import { createHttp } from "./agent/http.js";
 import { openMcpSession } from "./agent/mcp.js";
 import { authorizationFor } from "./kit.js";
 
+/** How an agent is reached. `resolve` gives names other addresses. */
 export interface AskOptions {
   readonly url: string;
   readonly transport?: TransportName;

@@ -13,6 +13,10 @@ const implicit: Readonly<Record<string, readonly [name: string, path: string]>> 
   create_content_standards: ["content_standards_id", "standards_id"],
 };
 
+/** Whether a step gives later ones a value of this name, declared or not. */
+export const provides = ({ context_outputs: outputs = [] }: StoryboardStep, task: string, wanted: string): boolean =>
+  implicit[task]?.[0] === wanted || outputs.some((one) => captureName(one) === wanted);
+
 const captureName = ({ name, key }: ContextOutput): string => name ?? key ?? "";
 
 /** What a capture of a task's end is called: `task_completion.<path>`. */

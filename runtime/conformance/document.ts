@@ -28,6 +28,7 @@ export type StepAuth =
   | "none"
   | { readonly type: string; readonly from_test_kit?: boolean; readonly value_strategy?: string };
 
+/** One call of a storyboard, as it was published. */
 export interface StoryboardStep {
   readonly id: string;
   readonly title?: string;
@@ -57,6 +58,7 @@ export interface StoryboardStep {
   readonly [more: string]: unknown;
 }
 
+/** A part of a storyboard. */
 export interface Phase {
   readonly id: string;
   readonly title?: string;
@@ -77,6 +79,7 @@ export interface CapabilityPredicate {
   readonly present?: boolean;
 }
 
+/** A published sequence of calls, with what each answer has to be. */
 export interface Storyboard {
   readonly id: string;
   readonly version?: string;

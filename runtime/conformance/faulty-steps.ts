@@ -21,6 +21,9 @@ const otherBeta =
 const noPreviewThere =
   "creative/preview-render.json: preview_html is of a render, in preview.previews[].renders[] of what build_creative answers; core/creative-manifest.json has none, and the step looks for it there";
 
+const otherFormatField =
+  "creative/preview-creative-request.json: output_format says whether a preview is a url or html, and is a url by default; the step asks for html by another name, format, which is no field of the request";
+
 const noPlanNamed =
   "governance/check-governance-request.json: plan_id is required, and the step gives the seller neither a plan nor a governance_context to ask the governance agent about; only a seller that keeps the plan itself can know of it";
 
@@ -96,6 +99,43 @@ export const faultySteps: readonly FaultyStep[] = [
     step: "expect_substitution_safe",
     hash: "9978d0e7d0a3",
     contradicts: noPreviewThere,
+  },
+  {
+    release: "3.0.26",
+    storyboard: "sales_catalog_driven",
+    step: "expect_substitution_safe",
+    hash: "c6b7f7bc0332",
+    contradicts: noPreviewThere,
+  },
+  {
+    release: "3.1.19",
+    storyboard: "sales_catalog_driven",
+    step: "expect_substitution_safe",
+    hash: "c6b7f7bc0332",
+    contradicts: noPreviewThere,
+  },
+  {
+    release: "3.2.0-beta.4",
+    storyboard: "sales_catalog_driven",
+    step: "expect_substitution_safe",
+    hash: "c6b7f7bc0332",
+    contradicts: noPreviewThere,
+  },
+  {
+    release: "3.1.19",
+    storyboard: "sales_social",
+    step: "preview_substitution_probe_creative",
+    hash: "834db6fc52c0",
+    contradicts: otherFormatField,
+    pointer: "/previews/0/renders/0/preview_html",
+  },
+  {
+    release: "3.2.0-beta.4",
+    storyboard: "sales_social",
+    step: "preview_substitution_probe_creative",
+    hash: "b32f7c546188",
+    contradicts: otherFormatField,
+    pointer: "/previews/0/renders/0/preview_html",
   },
   {
     release: "3.1.19",

@@ -24,6 +24,7 @@ export interface SuiteIndex {
   readonly specialisms?: readonly SuiteSpecialism[];
 }
 
+/** The storyboards and vectors published with a release. */
 export interface Suite {
   /** Where it was read. */
   readonly place: string;

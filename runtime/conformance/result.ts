@@ -29,12 +29,14 @@ export type SkipReason =
   /** The run lacks what the storyboard requires. */
   | "requirement_unmet";
 
+/** Why a step was not run. */
 export interface Skip {
   readonly reason: SkipReason;
   /** What was looked at, and what the agent or the run would have to have. */
   readonly detail: string;
 }
 
+/** One check of a step: what was wanted, what was there. */
 export interface GradedCheck {
   readonly check: string;
   readonly description?: string;
@@ -52,8 +54,13 @@ export interface GradedCheck {
 /** Whether a check fails its step. */
 export const isBroken = ({ outcome, advisory }: GradedCheck): boolean => outcome === "failed" && advisory !== true;
 
+/**
+ * How a step ended. `not_graded`: it ran, and nothing was asked of it. `faulty`: the published step contradicts the
+ * published text.
+ */
 export type StepStatus = "passed" | "failed" | "skipped" | "not_graded" | "faulty";
 
+/** What came of one step, with what was sent and answered. */
 export interface StepResult {
   readonly storyboard: string;
   readonly phase: string;
@@ -84,6 +91,7 @@ export interface StepResult {
   readonly tookMs: number;
 }
 
+/** What came of one storyboard. */
 export interface StoryboardResult {
   readonly id: string;
   readonly title: string;
@@ -96,6 +104,7 @@ export interface StoryboardResult {
   readonly reason?: string;
 }
 
+/** How many steps ended how. */
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
@@ -116,6 +125,7 @@ export interface InvariantResult {
   readonly detail?: string;
 }
 
+/** What a run showed: every storyboard, every step, and why. */
 export interface ConformanceReport {
   readonly suite: { readonly version: string | undefined; readonly place: string };
   readonly release: { readonly word: string; readonly version: string };

@@ -29,6 +29,7 @@ import { selectStoryboards, speaks } from "./select.js";
 import type { KnownAgent, RunState } from "./state.js";
 import { runStoryboard } from "./storyboard.js";
 
+/** Which agent to test, with which suite and storyboards. Times are milliseconds. */
 export interface ConformanceOptions {
   /** URL of the agent: its MCP endpoint, or where its A2A card is. */
   readonly url: string;

@@ -4,7 +4,7 @@ import { rawMcpCall } from "./agent/mcp.js";
 import { type AnsweredTool, errorCodeOf, isFailedAnswer } from "./agent/outcome.js";
 import { callPatiently } from "./agent/patient.js";
 import type { AgentAnswer } from "./agent/types.js";
-import { capture } from "./captures.js";
+import { capture, provides } from "./captures.js";
 import type { CheckView } from "./checks/types.js";
 import { completionOf } from "./completion.js";
 import type { Phase, StoryboardStep } from "./document.js";
@@ -228,9 +228,10 @@ function unresolvedStep(
 ): StepResult {
   const names = unresolved.map((one) => one.replace("$context.", ""));
   const producers = story.storyboard.phases.flatMap(({ steps }) =>
-    steps.filter(({ context_outputs: outputs = [] }) =>
-      outputs.some(({ name, key }) => names.includes(name ?? key ?? "")),
-    ),
+    steps.filter((one) => {
+      const task = taskOf(one, story.kit, story.run.primary.tools);
+      return names.some((name) => provides(one, task, name));
+    }),
   );
   const missed = producers.map(({ id }) => story.results.get(id)).find((one) => one?.status === "skipped");
   if (missed !== undefined)

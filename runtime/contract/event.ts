@@ -12,4 +12,5 @@ export interface TypedEvent<Body = unknown> {
 /** Kinds of events by their names on the wire. */
 export type Events = { readonly [kind: string]: TypedEvent };
 
+/** What an event of this type carries. */
 export type EventBodyOf<E> = E extends TypedEvent<infer Body> ? Body : never;

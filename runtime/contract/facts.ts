@@ -18,6 +18,7 @@ export type FactTable<T> = { readonly [name: string]: Fact<T> };
 /** How requests are signed at an endpoint: the release line that wrote the rules. */
 export type RequestProfileName = "3.1" | "3.2";
 
+/** How requests and webhooks are signed under a release. */
 export interface SigningFacts {
   /** 3.1: unpadded base64url out, either alphabet in. 3.2: padded standard base64 both ways. */
   readonly profile: Fact<RequestProfileName>;
@@ -37,6 +38,7 @@ export interface SigningFacts {
   readonly retryHorizon: Fact<boolean>;
 }
 
+/** How keys are found under a release (docs/protocol/eras.md#key-discovery). */
 export interface DiscoveryFacts {
   /** Where the keys of who calls are looked for first. */
   readonly requests: Fact<"onboarding" | "capabilities">;
@@ -62,6 +64,7 @@ export interface RequestFields {
   readonly refused: readonly string[];
 }
 
+/** What a release has around requests and answers, beside the tool's own fields. */
 export interface EnvelopeFacts {
   /** The root `status` of answers: the task's, and demanded; or free to be something else. */
   readonly status: Fact<"free" | "task">;
@@ -96,6 +99,7 @@ export interface ResultResolution {
   readonly overrides: { readonly [taskType: string]: SchemaRef };
 }
 
+/** What the result of a finished task is judged by. */
 export interface ResultFacts {
   readonly terminal: Fact<ResultResolution>;
 }
@@ -106,6 +110,7 @@ export interface ResultFacts {
  */
 export type EventChannel = "task" | "reporting" | "media-buy" | "account" | "agent" | "resource" | "challenge";
 
+/** One kind of event: schema, fields that must be there, channels it goes by. */
 export interface EventShape {
   readonly schema: SchemaRef;
   /** Names that the body must have. */
@@ -119,6 +124,7 @@ export interface EventShape {
   readonly invalidation?: true;
 }
 
+/** What a release says of its events: the task's, the others by kind, and what binds a key. */
 export interface EventFacts {
   /** The envelope of a task's webhook. */
   readonly task?: Fact<EventShape>;
@@ -136,12 +142,14 @@ export interface EventFacts {
   readonly subscribable?: Fact<readonly string[]>;
 }
 
+/** What stands in for a tool, or takes its place. */
 export interface ToolRoute {
   readonly family?: string;
   readonly supersededBy?: readonly string[];
   readonly fallback?: { readonly tool?: string; readonly mode: string };
 }
 
+/** Which of a release's tools have a part of their own: capabilities, polling, routes between old and new. */
 export interface ToolFacts {
   readonly capabilities?: Fact<string>;
   /** The tools that ask for a task and for a list of tasks; absent where the release has none. */
@@ -161,6 +169,7 @@ export interface CanonicalSlot {
   readonly required: boolean;
 }
 
+/** What a release says of how to recover from its errors. */
 export interface RecoveryFacts {
   /** How many of the standard codes have each class; the table itself is `Release.errors`. */
   readonly errors: Fact<{ readonly [R in Recovery]: number }>;
@@ -168,6 +177,7 @@ export interface RecoveryFacts {
   readonly codes: FactTable<{ readonly [code: string]: Recovery }>;
 }
 
+/** What a release says of itself, each value with the pointer that shows it. */
 export interface ReleaseFacts {
   readonly signing: SigningFacts;
   readonly discovery: DiscoveryFacts;

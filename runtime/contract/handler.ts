@@ -5,9 +5,12 @@ import type { ArmsOf, RequestOf, Tools } from "./tool.js";
 /** What may answer at once, and need not: nothing is waited for where there is nothing to wait for. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** What a seller's handler returns: one of the tool's arms. */
-export type Reply<T> = { [S in keyof ArmsOf<T>]-?: { status: S; data: ArmsOf<T>[S] } }[keyof ArmsOf<T>];
+/** What a seller's handler returns: one of the tool's arms; of a tool in several releases, one of any of them. */
+export type Reply<T> = T extends unknown
+  ? { [S in keyof ArmsOf<T>]-?: { status: S; data: ArmsOf<T>[S] } }[keyof ArmsOf<T>]
+  : never;
 
+/** Answers one tool: a request in, one arm out. */
 export type ToolHandler<T, Context = unknown> = (request: RequestOf<T>, context: Context) => MaybePromise<Reply<T>>;
 
 /** Tools as they are called: what `createBuyer` of adbind/buyer gives has them, and any double that a test makes. */

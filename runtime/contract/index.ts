@@ -40,7 +40,13 @@ export { type ErrorEntry, type ErrorTable, type Recovery, type RecoverySubject, 
 export type { Release } from "./release.js";
 export { type SchemaDocuments, type SchemaRef, type SchemaSource, schemaUri } from "./schema.js";
 export { keywordLetters, nullableLetter, type SchemaKeywords, type SchemaNode, typesByLetter } from "./schema-node.js";
-export { type Specialism, type SpecialismCheck, type SpecialismTable, specialismChecks } from "./specialism.js";
+export {
+  type Specialism,
+  type SpecialismCheck,
+  type SpecialismTable,
+  specialismChecks,
+  toolsOfClaim,
+} from "./specialism.js";
 export {
   type InterimStatus,
   interimStatuses,

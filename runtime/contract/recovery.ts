@@ -1,13 +1,16 @@
 /** How a caller recovers from an error (service.md, "Error-code entry"). */
 import { isJsonObject } from "./json-object.js";
 
+/** Who can do something about an error: the caller with another request, time, or a person. */
 export type Recovery = "correctable" | "transient" | "terminal";
 
+/** What a release says of one error code. */
 export interface ErrorEntry {
   readonly recovery: Recovery;
   readonly suggestion: string;
   readonly addedIn?: string;
 }
+/** Error code -> what the release says of it. Look up own properties only: a code may be any text. */
 export type ErrorTable = { readonly [code: string]: ErrorEntry };
 
 const isRecovery = (value: unknown): value is Recovery =>

@@ -13,8 +13,25 @@ export interface Specialism {
   /** Names the release lists as exercised that are no tools: steps of its conformance harness. */
   readonly harness: readonly string[];
 }
+/** Specialism id -> its tools. */
 export type SpecialismTable = { readonly [id: string]: Specialism };
 
+/**
+ * The tools that a claimant answers. An entry that names none is of an agent that speaks its protocol: then they are the
+ * protocol's own, all of them required.
+ * @param tools the release's, by name
+ */
+export function toolsOfClaim(
+  { protocol, entryPoints, exercised }: Pick<Specialism, "protocol" | "entryPoints" | "exercised">,
+  tools: Iterable<readonly [name: string, tool: { readonly protocol: string }]>,
+): { readonly required: readonly string[]; readonly all: readonly string[] } {
+  if (entryPoints.length + exercised.length > 0)
+    return { required: entryPoints, all: [...new Set([...entryPoints, ...exercised])] };
+  const own = [...tools].flatMap(([name, tool]) => (tool.protocol === protocol ? [name] : []));
+  return { required: own, all: own };
+}
+
+/** What an agent lacks for a specialism: tools it must answer, tools its storyboards call. */
 export interface SpecialismCheck {
   /** Every entry point is there: the specialism may be claimed. */
   readonly ok: boolean;

@@ -5,6 +5,7 @@ import { interimStatuses, type TaskStatus } from "./status.js";
 /** The answers of a tool keyed by status, as the generator writes them. */
 export type AnyArms = { [S in TaskStatus]?: unknown };
 
+/** Whether a tool's request has a key: `required`, `optional`, `exempt` (it mutates, and may be repeated), `none`. */
 export type Idempotency = "required" | "optional" | "exempt" | "none";
 
 declare const types: unique symbol;
@@ -38,11 +39,15 @@ export interface Tool<Name extends string = string, Request = unknown, Arms = An
   readonly [types]?: { request: Request; arms: Arms };
 }
 
+/** A tool of which neither name, request nor arms are known to the compiler. */
 // biome-ignore lint/suspicious/noExplicitAny: any tool at all; unknown would make Request contravariant
 export type AnyTool = Tool<string, any, any>;
+/** The tools of a release by name. */
 export type Tools = { readonly [name: string]: AnyTool };
 
+/** The request of a tool. */
 export type RequestOf<T> = T extends Tool<string, infer Request, infer _Arms> ? Request : never;
+/** The arms of a tool: status -> data. */
 export type ArmsOf<T> = T extends Tool<string, infer _Request, infer Arms> ? Arms : never;
 
 /** Whether the tool may answer before its work is done, and the rest be told by a webhook or a poll. */

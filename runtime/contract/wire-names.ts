@@ -10,6 +10,7 @@ export const wireNames = (word: string) => ({
   capabilitiesTool: `get_${word}_capabilities`,
 });
 
+/** Names on the wire that carry the protocol's word. */
 export type WireNames = ReturnType<typeof wireNames>;
 
 /** A version as the wire has it, without its patch: `3.1.0` as `3.1`, `3.2.0-beta.1` as `3.2-beta.1`. */

@@ -6,6 +6,7 @@ import { isJsonObject, list, member } from "./json-object.js";
 const interimStates = [...interimStatuses, "auth-required"] as const;
 const states = [...taskStatuses, "auth-required"] as const;
 
+/** A state of an A2A task, as both versions of A2A mean it. */
 export type A2aState = (typeof states)[number];
 
 const wrappers = ["task", "message", "statusUpdate", "artifactUpdate"] as const;
@@ -49,6 +50,7 @@ export const dataParts = (parts: unknown): JsonObject[] =>
 export const statusMessageData = (event: unknown): JsonObject[] =>
   dataParts(member(member(member(event, "status"), "message"), "parts"));
 
+/** What an A2A task carries: its state, its data, and what is wrong with it. */
 export interface A2aExtraction {
   readonly state: A2aState | null;
   /** As it came; null where the task has no data. */

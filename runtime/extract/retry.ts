@@ -2,6 +2,7 @@
 import { type ErrorTable, isJsonObject, type Recovery, recoveries } from "../contract/index.js";
 import { retryAfterSeconds } from "./transport-error.js";
 
+/** Whether a failed call is tried again, and after how many seconds. */
 export interface RetryDecision {
   readonly recovery: Recovery;
   readonly action: "retry" | "stop_retrying" | "correct_request" | "escalate";

@@ -14,6 +14,7 @@ export function detectFormat(body: unknown): WebhookFormat | null {
   return typeof status === "string" && member(event, "task_id") ? "mcp" : null;
 }
 
+/** What a webhook carries, and in which shape it came. */
 export interface WebhookExtraction {
   readonly format: WebhookFormat | null;
   /** As it came; null where the body has none. */

@@ -24,6 +24,7 @@ export interface CataloguedEvent {
   readonly discriminator?: string;
 }
 
+/** Every kind of event that a release knows. */
 export interface EventCatalogue {
   readonly events: readonly CataloguedEvent[];
   get(kind: string): CataloguedEvent | undefined;

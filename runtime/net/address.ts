@@ -42,6 +42,7 @@ const v6 = listOf(reservedV6, "ipv6");
 const globalV6 = listOf([["2000::", 3]], "ipv6");
 const loopbackV4 = listOf([["127.0.0.0", 8]], "ipv4");
 
+/** What an address belongs to: the public internet, this machine, or neither. */
 export type AddressKind = "public" | "loopback" | "reserved";
 
 /**

@@ -6,6 +6,7 @@
  */
 export type NetFailureKind = "refused" | "connection" | "timeout" | "answer";
 
+/** What a code means, and whether the same request may be made again. */
 export interface NetCodeEntry {
   readonly kind: NetFailureKind;
   /** The same request may succeed later. */
@@ -18,6 +19,7 @@ const connection = (summary: string): NetCodeEntry => ({ kind: "connection", ret
 const timeout = (summary: string): NetCodeEntry => ({ kind: "timeout", retryable: true, summary });
 const answer = (summary: string): NetCodeEntry => ({ kind: "answer", retryable: false, summary });
 
+/** Every reason why a request had no answer, each with what it means. */
 export const netCodes = {
   url_malformed: refused("the URL has no single reading: bad syntax, or characters that clients read differently"),
   scheme_refused: refused("the URL is not https"),
@@ -42,6 +44,7 @@ export const netCodes = {
   too_large: answer("the answer is larger than the limit"),
 } as const satisfies Record<string, NetCodeEntry>;
 
+/** Why a request had no answer. */
 export type NetCode = keyof typeof netCodes;
 
 /**

@@ -19,6 +19,7 @@ import { headersFor, isRedirect, nextHop, type RedirectPolicy } from "./redirect
 import { checkTarget, type Target } from "./target.js";
 import { createFetchTransport, createSocketTransport, faultOf, type Transport } from "./transport.js";
 
+/** One request of a guarded fetch. Sizes are bytes, times milliseconds. */
 export interface GuardedRequest {
   /** Default GET. */
   readonly method?: string;
@@ -41,6 +42,7 @@ export interface GuardedRequest {
   readonly signal?: AbortSignal;
 }
 
+/** An answer, whatever its status. */
 export interface FetchResponse {
   readonly ok: true;
   /** Any status at all: what it means is the caller's to say. */
@@ -53,6 +55,7 @@ export interface FetchResponse {
   readonly url: string;
 }
 
+/** A request that had no answer. */
 export interface FetchFailure {
   readonly ok: false;
   readonly code: NetCode;
@@ -61,16 +64,19 @@ export interface FetchFailure {
   readonly detail: string;
 }
 
+/** What came of a request: an answer or a failure, never an exception. */
 export type FetchResult = FetchResponse | FetchFailure;
 
 /** What everything that fetches is handed: the real thing, or a test's function. */
 export type Fetcher = (url: string, request?: GuardedRequest) => Promise<FetchResult>;
 
+/** A fetch that reaches public hosts only; `close` ends its connections. */
 export interface GuardedFetch extends Fetcher {
   /** Lets requests in flight end and closes idle connections. */
   close(): Promise<void>;
 }
 
+/** How a guarded fetch behaves in all of its requests. */
 export interface GuardedFetchOptions extends NetPolicyOptions {
   /**
    * Carries the requests instead of adbind's own connections, after URL and addresses were checked. Connections are then

@@ -22,6 +22,7 @@ export const discoveryTimeouts: Timeouts = { connectMs: 5_000, readMs: 5_000, to
 /** 5 MB, webhooks-facts 1.11 rule 5: what a request reads at most unless it says otherwise. */
 export const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
 
+/** An address that a name resolved to. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: number;
@@ -30,6 +31,7 @@ export interface ResolvedAddress {
 /** Every address of a name. Rejects where it has none. */
 export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
+/** Where to connect: addresses that were judged, and none besides. */
 export interface DialOptions {
   /** Name, or a loopback address where those are allowed. For messages: `addresses` is where to connect. */
   readonly host: string;
@@ -38,6 +40,7 @@ export interface DialOptions {
   readonly addresses: readonly ResolvedAddress[];
 }
 
+/** What outbound requests may reach, and how long they may take, in milliseconds. */
 export interface NetPolicyOptions {
   /** Plain http too. For tests and demos. */
   readonly allowHttp?: boolean;

@@ -3,6 +3,7 @@ import { NetFault } from "./codes.js";
 import type { NetPolicy } from "./policy.js";
 import { checkTarget, registrableDomain, type Target } from "./target.js";
 
+/** How many redirects are followed, and how far from where they began. */
 export interface RedirectPolicy {
   /** How many may be followed. */
   readonly hops: number;

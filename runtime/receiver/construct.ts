@@ -14,6 +14,7 @@ import { kindOf } from "./kinds.js";
 import { notRaw } from "./not-raw.js";
 import type { DeliveryReport, ReceiverAnswer } from "./types.js";
 
+/** One request to verify, the keys, and the release that types its event. */
 export interface ConstructOptions<T extends Tools = Tools> {
   /** The request as it came: its public URL, all of its header fields, the bytes of its body. */
   readonly request: SignableRequest;

@@ -27,6 +27,7 @@ export interface Envelope {
   readonly terminal: boolean;
 }
 
+/** Why a body is no event. */
 export type EnvelopeCode =
   | "body_not_object"
   | "missing_idempotency_key"

@@ -13,10 +13,17 @@ function holderOf(tokens: readonly (readonly [Buffer, string])[], given: string)
   return found === undefined ? undefined : { principal: found };
 }
 
+/** A header of official clients: `x-<word>-auth`, by the protocol's word. */
+const OF_CLIENTS = /^x-[a-z]+-auth$/;
+
+/** What comes in a header for API keys. */
+export const apiKey = (headers: AuthRequest["headers"]): AuthRequest["headers"][string] =>
+  headers["x-api-key"] ?? headers[Object.keys(headers).find((name) => OF_CLIENTS.test(name)) ?? ""];
+
 export interface TokenAuthOptions {
   /** Token or API key -> who holds it. */
   readonly tokens: Readonly<Record<string, string>>;
-  /** Header an API key may also come in, in lower case. Default `x-api-key`. */
+  /** Header an API key may also come in, in lower case; `x-api-key`, and `x-<word>-auth` as official clients send it, by default. */
   readonly header?: string;
 }
 
@@ -24,12 +31,12 @@ export interface TokenAuthOptions {
  * Bearer tokens (RFC 6750) and API keys: `Authorization: Bearer <token>`, or the token alone in a header of its own.
  * A signed request needs no token: its signer is the principal.
  */
-export function tokenAuth({ tokens, header = "x-api-key" }: TokenAuthOptions): AuthHook {
+export function tokenAuth({ tokens, header }: TokenAuthOptions): AuthHook {
   const known = Object.entries(tokens).map(([token, principal]) => [digest(token), principal] as const);
   return {
     authenticate({ headers, signer }: AuthRequest) {
       const bearer = /^bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
-      const key = headers[header];
+      const key = header === undefined ? apiKey(headers) : headers[header];
       const given = bearer ?? (typeof key === "string" ? key : undefined);
       if (given !== undefined) return holderOf(known, given);
       return signer === undefined ? undefined : { principal: signer.agentUrl };

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Release } from "../contract/index.js";
 import { endpointSigning } from "../facts/index.js";
 import { type Refusal, verifyRequest } from "../signing/index.js";
-import { ANONYMOUS, openAuth } from "./auth.js";
+import { ANONYMOUS, apiKey, openAuth } from "./auth.js";
 import type { Settings } from "./settings.js";
 import { failurePayload } from "./tool-error.js";
 import type { AuthRequest, Identity } from "./types.js";
@@ -110,7 +110,7 @@ export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, res
 }
 
 const presents = ({ headers, signer }: AuthRequest): boolean =>
-  signer !== undefined || headers.authorization !== undefined || headers["x-api-key"] !== undefined;
+  signer !== undefined || headers.authorization !== undefined || apiKey(headers) !== undefined;
 
 /** Seconds to wait, where a principal has called too often. */
 function limiter<Tx>(app: FastifyInstance, { limits, uuid }: Settings<Tx>) {

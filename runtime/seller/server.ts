@@ -8,6 +8,7 @@ import { parseStrict } from "../json.js";
 import type { Answerer, Asks } from "../transport/answerer.js";
 import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
 import type { CallParts } from "./call.js";
+import { hasIdentity } from "./capabilities.js";
 import { type Endpoint, transportPath } from "./endpoint.js";
 import { type Asked, createGate, type Gate, type RawBody, type Refused } from "./gate.js";
 import { ownPaths } from "./mount.js";
@@ -170,11 +171,14 @@ const headerOf =
   };
 
 /**
- * Whether what is asked beside tools may be asked by anybody. A client that needs credentials is to be told so with the first
- * request it makes; where signatures are verified, what is to be signed and how has to be learned first.
+ * Whether what is asked beside tools may be asked by anybody. A client that needs credentials is to be told so as early as can be;
+ * but where signatures are verified, what is to be signed and how has to be learned first, and where webhooks are signed, whoever
+ * gets one finds its keys by the agent's URL alone: by the capabilities, which a client with a handshake asks for after that.
  */
 const besideIsOpen: Readonly<Record<Asks["beside"], (settings: Settings<never>) => boolean>> = {
   nothing: () => true,
+  handshake: ({ requestSigning, signing, baseUrl }) =>
+    requestSigning !== undefined || (signing !== undefined && hasIdentity(baseUrl)),
   discovery: ({ requestSigning }) => requestSigning !== undefined,
   own: () => false,
 };

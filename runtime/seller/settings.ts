@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type Tracer, trace } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { AnyTool, JsonObject, MaybePromise, Release } from "../contract/index.js";
-import { specialismChecks } from "../contract/index.js";
+import { shortVersion, specialismChecks } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Sender } from "../sender/sender.js";
 import { capabilityFault } from "../signing/index.js";
@@ -184,6 +184,10 @@ function releasesOf({ release, releases = [] }: SellerOptions): readonly Release
   const all = [release, ...releases.filter((one) => one.version !== release.version)].sort(byAge);
   if (new Set(all.map(({ version }) => version)).size < all.length)
     throw badOption("releases", "give each version once");
+  const lines = all.map(({ version }) => shortVersion(version));
+  const twice = lines.find((line, at) => lines.indexOf(line) !== at);
+  if (twice !== undefined)
+    throw badOption("releases", `callers pin ${twice}, and two releases go by that: give one of them`);
   // Wire names that say which release is asked for carry the word themselves.
   if (new Set(all.map(({ word }) => word)).size > 1) {
     throw badOption("releases", "releases of different protocol words need a seller each");

@@ -84,7 +84,8 @@ const below = <Tx>(spoken: readonly Spoken<Tx>[], { major, minor }: { major: num
 
 /**
  * The release a request is answered in: the one it pins, else the newest before it of the same major version, which the answer
- * says; without a pin, the newest of its major version, else the newest.
+ * says. Who names a major version alone can say no more: he is answered in the newest release of it that negotiates by nothing else,
+ * else in the newest of it. Without either, in the newest.
  * @param spoken newest first
  * @throws ToolError VERSION_UNSUPPORTED where there is none, or two members of the request ask for different ones
  */
@@ -104,7 +105,8 @@ export function negotiate<Tx>(spoken: readonly Spoken<Tx>[], request: JsonObject
     throw unsupported(spoken, field, pin);
   }
   if (typeof major !== "number") return newest;
-  const found = spoken.find((one) => one.major === major);
+  const ofMajor = spoken.filter((one) => one.major === major);
+  const found = ofMajor.find(({ release }) => !release.facts.envelope.versionEcho.value) ?? ofMajor[0];
   if (found !== undefined) return found;
   throw unsupported(spoken, majorField, major);
 }

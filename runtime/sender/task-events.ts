@@ -1,7 +1,7 @@
 /** A change of a task's status: whether it may be, and the event it makes for each channel (service.md, "States"). */
 import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
-import { surfaceMember } from "../facts/index.js";
+import { operationRequired, surfaceMember } from "../facts/index.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow, type TaskChange } from "../store/sent-tasks.js";
@@ -16,7 +16,7 @@ import type { Keyring } from "./sealing.js";
 import type { SenderReleases } from "./spoken.js";
 import type { TaskDetails } from "./task-details.js";
 import { describeNext, mayFollow } from "./transitions.js";
-import type { StatusChange } from "./types.js";
+import type { PushNotificationConfig, StatusChange } from "./types.js";
 
 export interface TaskParts {
   readonly queue: Queue;
@@ -112,6 +112,23 @@ function checkResult(
   });
 }
 
+/** As releases spell it that let it be registered. */
+const OPERATION_ID = /^[A-Za-z0-9_.:-]{1,255}$/;
+
+/**
+ * The caller's word for the operation. Where payloads need none, releases have no place for it in a registration: there it is
+ * "embedded in the webhook URL by the buyer", and its last segment is told, so that he need not take his URL apart. Elsewhere the
+ * URL is nobody's but his.
+ */
+function operationOf(
+  { operation_id: registered, url }: Pick<StoredConfig<PushNotificationConfig>, "operation_id" | "url">,
+  release: Release,
+): string | undefined {
+  if (registered !== undefined || operationRequired(release)) return registered;
+  const last = new URL(url).pathname.split("/").at(-1) ?? "";
+  return OPERATION_ID.test(last) ? last : undefined;
+}
+
 /** One per channel: each has its own key, and its own order. */
 function deliveriesOf(
   { uuid }: TaskParts,
@@ -128,7 +145,7 @@ function deliveriesOf(
     surface: { [surfaceMember(release)]: tool.protocol },
     status: change.status,
     timestamp,
-    operationId: push?.operation_id,
+    operationId: push && operationOf(push, release),
     contextId,
     context,
     message: change.message,

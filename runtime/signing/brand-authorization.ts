@@ -11,6 +11,7 @@ type Json = { readonly [key: string]: unknown };
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Why a signed word on a brand is not to be relied on. */
 export type BrandDistrust =
   | "brand_json_unavailable"
   | "agent_not_authorized"
@@ -26,6 +27,7 @@ export type BrandAuthorization =
   | { readonly trust: "trusted"; readonly kid: string; readonly jwks_uri: string }
   | { readonly trust: "untrusted"; readonly reason: BrandDistrust; readonly kid?: string; readonly jwks_uri?: string };
 
+/** A signed word on a brand, to be held against that brand's own file. */
 export interface BrandClaim {
   /** The brand the response speaks of, by the domain that was asked. */
   readonly brandDomain: string;

@@ -73,10 +73,14 @@ export const otherCodes = {
   replay_unavailable: unreachable("the replay store cannot be asked now"),
 } as const satisfies Record<string, CodeEntry>;
 
+/** Codes of both profiles, each with its status and whether the same may be sent again. */
 export const verificationCodes = { ...webhookCodes, ...requestCodes, ...otherCodes } as const;
 
+/** A reason to refuse a webhook. */
 export type WebhookCode = keyof typeof webhookCodes;
+/** A reason to refuse a signed request. */
 export type RequestCode = keyof typeof requestCodes;
+/** A reason to refuse a signed message, webhook or request. */
 export type VerificationCode = keyof typeof verificationCodes;
 
 /**

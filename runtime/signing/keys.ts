@@ -71,6 +71,7 @@ export function* importVerificationKey(
   return material;
 }
 
+/** Whose keys they are. */
 export interface StaticKeysOptions {
   /** Identity of whoever these keys belong to: its agent URL. */
   readonly sender: string;

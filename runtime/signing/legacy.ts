@@ -19,6 +19,7 @@ export const TIMESTAMP_SKEW_SECONDS = 300;
 /** Release that no longer has these schemes. */
 const REMOVED_IN_MAJOR = 4;
 
+/** What the deprecated schemes share: the protocol's word, the release, the clock in unix seconds. */
 export interface LegacyOptions {
   /** The protocol's word; `proto` by default. */
   readonly word?: string;
@@ -30,16 +31,19 @@ export interface LegacyOptions {
   readonly onDeprecated?: (message: string) => void;
 }
 
+/** The shared secret that a webhook is signed with. */
 export interface HmacSignOptions extends LegacyOptions {
   readonly secret: string;
 }
 
+/** Secrets that a webhook may be signed with: the current one, and the one before while it is changed. */
 export interface HmacVerifyOptions extends LegacyOptions {
   readonly secrets: HmacSecrets;
   /** Identity the credential is bound to. */
   readonly sender?: string;
 }
 
+/** Tokens that a Bearer webhook may carry. */
 export interface BearerVerifyOptions extends LegacyOptions {
   readonly tokens: HmacSecrets;
   /** Identity the credential is bound to. */
@@ -57,6 +61,7 @@ export interface LegacyVerified {
   readonly json: unknown;
 }
 
+/** What came of verifying a deprecated scheme. */
 export type LegacyResult = LegacyVerified | Refusal;
 
 /** Fewer distinct characters than this, or a unit this short repeated, is no secret: random text of 32 never has it. */

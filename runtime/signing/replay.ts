@@ -7,6 +7,7 @@ const PER_KEY_CAP_ENTRIES = 100_000;
 /** Live nonces of all keys, about 150 bytes each: bounds the memory an attacker with many keys can take. */
 const TOTAL_CAP_ENTRIES = 1_000_000;
 
+/** How many live nonces are kept, for a key and in all. */
 export interface MemoryReplayOptions {
   /** Entries one key may have. */
   readonly perKeyCap?: number;
@@ -14,6 +15,7 @@ export interface MemoryReplayOptions {
   readonly totalCap?: number;
 }
 
+/** Nonces in the memory of one process: for tests and single processes, since others do not see them. */
 export interface MemoryReplayStore extends ReplayStore {
   atCap(keyid: string, now: number): boolean;
   insert(keyid: string, nonce: string, expiresAt: number, now: number): "inserted" | "seen" | "full";

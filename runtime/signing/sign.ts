@@ -32,6 +32,7 @@ const isRemoteKey = (key: object): key is RemoteKey => "sign" in key && typeof k
 /** Bytes of a signature of either algorithm. */
 const SIGNATURE_BYTES = 64;
 
+/** The key to sign with, and how long the signature holds in seconds. */
 export interface SignOptions {
   /**
    * The private key: a JWK with `d`, a `KeyObject` (node) or a `CryptoKey` (WebCrypto). Hand the same object in every
@@ -50,6 +51,7 @@ export interface SignOptions {
   readonly word?: string;
 }
 
+/** How a request is signed: its profile, and whether the body's digest is covered. */
 export interface SignRequestOptions extends SignOptions {
   /** Cover the digest of a body; true by default. A verifier whose capability forbids it needs false, which 3.2 does not have. */
   readonly contentDigest?: boolean;

@@ -20,6 +20,7 @@ import type {
 } from "./types.js";
 import { namesOf, refusal, type VerifyOptions, verification } from "./verify.js";
 
+/** What a verifier of webhooks needs besides: the registered mode, and the purposes that keys may have. */
 export interface VerifyWebhookOptions extends VerifyOptions {
   /** How the sender's registration says it authenticates; `signature` by default. Another one is a mode mismatch. */
   readonly mode?: AuthMode;
@@ -27,6 +28,7 @@ export interface VerifyWebhookOptions extends VerifyOptions {
   readonly keyUses?: readonly string[];
 }
 
+/** What a verifier of requests needs besides: what its capabilities say, and which operation it is. */
 export interface VerifyRequestOptions extends VerifyOptions {
   /** What this verifier advertises; by default it supports signatures and requires none. */
   readonly capability?: RequestCapability;
@@ -53,6 +55,7 @@ export function receivedMode(headers: HeaderFields, word = "proto"): AuthMode | 
   return /^bearer /i.test(fieldValue(headers, "authorization") ?? "") ? "Bearer" : undefined;
 }
 
+/** Signs and verifies; made of a platform's cryptography. */
 export interface Signing {
   /**
    * Signs a webhook (service.md "Authentication"). Send the returned headers with the same method, URL and bytes.

@@ -20,6 +20,7 @@ const SECRET_BYTES = { least: 24, most: 64 } as const;
 /** Signatures of one delivery that are looked at: rotation needs two. */
 const MAX_SIGNATURES = 8;
 
+/** Secret and id of a delivery by Standard Webhooks. */
 export interface StandardSignOptions {
   /** `whsec_` and 24 to 64 random bytes in base64. */
   readonly secret: string;
@@ -29,6 +30,7 @@ export interface StandardSignOptions {
   readonly now?: () => number;
 }
 
+/** Secrets that a delivery by Standard Webhooks may be signed with. */
 export interface StandardVerifyOptions {
   /** As they were given out, `whsec_...`. */
   readonly secrets: HmacSecrets;

@@ -27,6 +27,7 @@ export interface SignableRequest {
   readonly body: Uint8Array;
 }
 
+/** An algorithm of the signing profiles. */
 export type SignatureAlgorithm = "ed25519" | "ecdsa-p256-sha256";
 
 /** A key as published, with whatever members it came with (RFC 7517). */
@@ -61,6 +62,7 @@ export interface VerificationKey {
   imported?: unknown;
 }
 
+/** A key with its owner, or why there is none. */
 export type KeyResolution =
   | {
       readonly ok: true;
@@ -106,6 +108,7 @@ export interface ReplayStore {
 /** Step 9. `stale`: the list is older than its grace; `unavailable`: there is no answer, the response is 503. */
 export type RevocationAnswer = "good" | "revoked" | "stale" | "unavailable";
 
+/** Says whether a key is revoked, or that it cannot know. */
 export interface RevocationSource {
   /** @param now unix seconds */
   check(keyid: string, sender: string, now: number): MaybePromise<RevocationAnswer>;
@@ -120,6 +123,7 @@ export interface HmacSecrets {
 /** How a sender authenticates its webhooks, fixed at registration (service.md "Authentication"). */
 export type AuthMode = "signature" | "HMAC-SHA256" | "Bearer" | "standard-webhooks";
 
+/** Why a message is not believed: the code, the step that found it, and the status to answer with. */
 export interface Refusal {
   readonly ok: false;
   readonly code: VerificationCode;
@@ -141,6 +145,7 @@ export interface Refusal {
   readonly signatureBase?: string;
 }
 
+/** A message that is believed: who signed it, with which key, and its body. */
 export interface Verified {
   readonly ok: true;
   readonly keyid: string;
@@ -162,6 +167,7 @@ export interface Verified {
   readonly signatureBase: string;
 }
 
+/** A message that is believed, or why it is not. */
 export type VerifyResult = Verified | Refusal;
 
 /** The request profile may let an unsigned request through: it is then authenticated by something else, or not at all. */
@@ -184,6 +190,7 @@ export interface SignedHeaders {
   readonly Signature: string;
 }
 
+/** Headers to add to a request, and the base that was signed. */
 export interface Signed {
   readonly headers: SignedHeaders;
   readonly signatureBase: string;

@@ -16,6 +16,7 @@ export interface DocumentPlace {
   readonly id: string;
 }
 
+/** A document as it is kept, with the version to be named when it is written. */
 export interface StoredDocument {
   readonly id: string;
   readonly version: number;
@@ -23,6 +24,7 @@ export interface StoredDocument {
   readonly body: string;
 }
 
+/** One document to be written, if its version is still the one that was read. */
 export interface DocumentChange extends DocumentPlace {
   /** As read; 0 where there was none; undefined to write whatever is there. */
   readonly version: number | undefined;
@@ -60,6 +62,7 @@ export async function onFreshDocuments<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** A seller's documents by collection and key, under optimistic locks. */
 export interface DocumentStore<Tx = unknown> {
   get(place: DocumentPlace): Promise<StoredDocument | undefined>;
   /** All of an owner, in the order they were first written. */
@@ -115,6 +118,7 @@ function* writeAll(q: Query, changes: readonly DocumentChange[]): Coroutine<void
   for (const change of ordered) if (!(yield* writeOne(q, change))) throw new StaleDocument(change);
 }
 
+/** A document store on a database. */
 export const documentStore = <Tx>(database: Database<Tx>): DocumentStore<Tx> => ({
   get: ({ collection, owner, id }) =>
     database.query(function* (q) {

@@ -11,6 +11,7 @@ type Value = string | number | null;
 /** Runs one statement and answers its rows. */
 type Run = <Row>(text: string, values: readonly Value[]) => Promise<Row[]>;
 
+/** An organization as it is kept. Times are unix milliseconds. */
 export interface OrganizationRow {
   readonly id: string;
   readonly name: string;
@@ -21,6 +22,7 @@ export interface OrganizationRow {
   readonly created: number;
 }
 
+/** A user as it is kept; the password is hashed. Times are unix milliseconds. */
 export interface UserRow {
   readonly id: string;
   /** In lower case. */
@@ -33,6 +35,7 @@ export interface UserRow {
   readonly created: number;
 }
 
+/** An organization's API key as it is kept: its hash, never itself. Times are unix milliseconds. */
 export interface ApiKeyRow {
   readonly id: string;
   readonly organization: string;
@@ -58,6 +61,7 @@ type HeldKeyRow = { readonly [Name in keyof HeldKey["key"] as `key_${Name}`]: He
   readonly [Name in keyof OrganizationRow]: OrganizationRow[Name] | null;
 };
 
+/** What the embedded issuer keeps under one id. */
 export interface IssuerRow {
   readonly payload: string;
   readonly consumed: number | null;
@@ -73,6 +77,7 @@ export interface IssuerRecord {
   readonly expires: number | null;
 }
 
+/** Who may use a registry: organizations, users, keys, what its issuer remembers. */
 export interface RegistryAccess {
   readonly organizations: {
     add(row: OrganizationRow): Promise<boolean>;

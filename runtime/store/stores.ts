@@ -4,6 +4,7 @@ import type { DatabaseOptions } from "../db/types.js";
 import { type PostgresStore, postgresStore } from "./postgres/open.js";
 import { type SqliteStore, sqliteStore } from "./sqlite/open.js";
 
+/** A store of any engine. */
 export type AnyStore = SqliteStore | PostgresStore;
 
 /** A store on a database that is open already; closing it closes that. */

@@ -6,8 +6,10 @@ import type { MaybePromise, TransportName } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import type { ReplayStore } from "../signing/types.js";
 import type { EventKind, EventNote, InboxState } from "./event.js";
+import type { Expiring, SweepResult } from "./expiring.js";
 
 export type * from "./event.js";
+export type * from "./expiring.js";
 
 /** An accepted webhook as the inbox keeps it until its handler is done. */
 export interface InboxEvent {
@@ -70,6 +72,7 @@ export interface TaskOrder {
   readonly by: "sender" | "arrival" | "poll";
 }
 
+/** An event as it arrives at an inbox, with all that must be committed with it. */
 export interface Arrival {
   readonly event: NewEvent;
   /** Used up in the same transaction, before anything else of it; absent where the sender does not sign. */
@@ -95,6 +98,7 @@ export interface Arrival {
   readonly lease?: Lease;
 }
 
+/** Who has an event, and until when in unix milliseconds. */
 export interface Lease {
   /** Who holds it; another owner's completion is refused. */
   readonly owner: string;
@@ -102,6 +106,7 @@ export interface Lease {
   readonly until: number;
 }
 
+/** What became of an event that was handed to an inbox. */
 export type AcceptOutcome =
   | {
       readonly outcome: "accepted";
@@ -133,6 +138,7 @@ export type AcceptOutcome =
 /** Runs inside the transaction that completes an event; what it writes there commits with it, exactly once. */
 export type Effect<Tx> = (tx: Tx) => MaybePromise<void>;
 
+/** A lease that somebody holds, as proof of it. */
 export interface Held {
   readonly id: number;
   readonly owner: string;
@@ -146,6 +152,7 @@ export interface Held {
   readonly signal?: AbortSignal;
 }
 
+/** Which events to list. `after` is the id of the last one seen. */
 export interface InboxFilter {
   readonly state?: InboxState;
   readonly sender?: string;
@@ -156,12 +163,14 @@ export interface InboxFilter {
   readonly limit?: number;
 }
 
+/** How many events wait for their handler, for their registration, or for a person. */
 export interface Backlog {
   readonly pending: number;
   readonly parked: number;
   readonly dead: number;
 }
 
+/** Events that were ingested: accepted, leased, ended, replayed. */
 export interface Inbox<Tx> {
   /** Claim, order and inbox row in one transaction; durable when it answers. */
   accept(arrival: Arrival): Promise<AcceptOutcome>;
@@ -215,6 +224,7 @@ export interface Registration {
 /** The members every registration of a route shares. */
 export type RouteBinding = Pick<Registration, "route" | "sender" | "kind" | "mode" | "format" | "release">;
 
+/** What is expected: operations by sender, routes by what they take. */
 export interface Registrations {
   /**
    * Stores a registration and releases what was parked for it.
@@ -241,35 +251,12 @@ export interface TaskState {
   readonly missed: number | null;
 }
 
+/** How many live nonces are kept, for a key and in all. */
 export interface ReplayOptions {
   /** Most live nonces of one key. Default 100,000 (webhooks-facts.md 1.8). */
   readonly keyCap?: number;
   /** Most live nonces of all keys. Default 10,000,000. */
   readonly totalCap?: number;
-}
-
-export interface SweepResult {
-  /** Rows removed, of all tables. */
-  readonly removed: number;
-  /** Parked events that were given up. */
-  readonly buried: number;
-  /** More may be waiting: the bound was reached. */
-  readonly more: boolean;
-}
-
-/** One kind of rows that expire. */
-export interface Expiring {
-  /** As it is told of: `expired nonces`. */
-  readonly what: string;
-  /** Nobody has handled what goes: it is worth a warning. */
-  readonly lost?: true;
-  /**
-   * Removes the oldest of what has expired, in a transaction of its own.
-   * @param now Unix milliseconds
-   * @param limit most rows removed
-   * @returns how many rows
-   */
-  remove(now: number, limit: number): Promise<number>;
 }
 
 /** What effects on a store get: the SQLite connection, or a client of `pg`. */

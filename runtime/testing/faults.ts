@@ -5,6 +5,7 @@ import { type Forgery, resigned } from "./forge.js";
 import { createTestKey, type TestKey } from "./key.js";
 import { signTestWebhook, type TestWebhook } from "./sign.js";
 
+/** What a fault is made of: where it is sent, which event, signed with which key. */
 export interface FaultContext {
   /** The URL the seller was given. */
   readonly url: string;
@@ -17,6 +18,7 @@ export interface FaultContext {
   readonly nonce?: () => string;
 }
 
+/** What a hostile or broken sender does, and the answer that is right. */
 export interface TestFault {
   readonly what: string;
   /** Status of the answer to the last request; several where the profile leaves a choice. */
@@ -135,10 +137,13 @@ export const testFaults = {
   }),
 } as const satisfies Record<string, TestFault>;
 
+/** Names a fault. */
 export type FaultName = keyof typeof testFaults;
 
+/** Every fault there is. */
 export const faultNames = Object.keys(testFaults) as readonly FaultName[];
 
+/** Whether there is a fault of this name. */
 export const isFaultName = (name: string): name is FaultName => Object.hasOwn(testFaults, name);
 
 /**

@@ -1,6 +1,7 @@
 /** A port of this machine that nobody listens on now. */
 import { createServer } from "node:net";
 
+/** A port of this machine that nobody listens on at the moment. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();

@@ -3,6 +3,7 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { staticKeys } from "../signing/index.js";
 import type { Jwk, KeySource } from "../signing/types.js";
 
+/** A key pair for tests, with the public part as it is published. */
 export interface TestKey {
   readonly keyid: string;
   /** The protocol's word, which names the key's purpose and the signature's tag. */

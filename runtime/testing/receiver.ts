@@ -2,7 +2,13 @@
 import { pino } from "pino";
 import type { Release, Tools } from "../contract/index.js";
 import { bindRelease, createReceiver, type Receiver } from "../receiver/receiver.js";
-import type { BoundRelease, Delivery, ReceiverHandlers, ReceiverSettings, SenderConfig } from "../receiver/types.js";
+import type {
+  BoundRelease,
+  ReceivedEvent,
+  ReceiverHandlers,
+  ReceiverSettings,
+  SenderConfig,
+} from "../receiver/types.js";
 import { type TemporaryStore, type TxOf, temporaryStore } from "../store/index.js";
 import { createTestKey, type TestKey } from "./key.js";
 
@@ -12,6 +18,7 @@ type Tx = TxOf<TemporaryStore["store"]>;
 /** When the clock of a test receiver stands, by default: 2026-04-18T14:00:00Z. */
 export const TEST_NOW_MS = 1_776_520_800_000;
 
+/** A receiver on a store and a clock of its own, for tests. */
 export interface TestReceiver {
   readonly receiver: Receiver<Tx>;
   readonly store: TemporaryStore["store"];
@@ -20,7 +27,7 @@ export interface TestReceiver {
   /** The seller's key, the one that `sender` is known by. */
   readonly key: TestKey;
   /** What the fallback was given, where no handler is for it. */
-  readonly seen: Delivery[];
+  readonly seen: ReceivedEvent[];
   /** Log lines as JSON, at every level. */
   readonly logs: string[];
   /** Stops it, and removes its store. */
@@ -37,6 +44,7 @@ interface TestSettings extends Partial<ReceiverSettings<Tx>> {
   readonly senderConfig?: Partial<SenderConfig>;
 }
 
+/** What a receiver for tests is made of. */
 export type TestReceiverOptions<T extends Tools> = TestSettings &
   (
     | { readonly release: Release<T>; readonly handlers?: Partial<ReceiverHandlers<T, Tx>>; readonly releases?: never }
@@ -50,7 +58,7 @@ export type TestReceiverOptions<T extends Tools> = TestSettings &
 export function createTestReceiver<T extends Tools>(options: TestReceiverOptions<T>): TestReceiver {
   const { release, releases, sender, handlers, keyid, senderConfig, senders, ...settings } = options;
   const { store, close } = temporaryStore();
-  const seen: Delivery[] = [];
+  const seen: ReceivedEvent[] = [];
   const [first, ...others] = releases ?? [
     bindRelease<T, Tx>(release, { fallback: (delivery) => void seen.push(delivery), ...handlers }),
   ];

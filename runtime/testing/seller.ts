@@ -13,6 +13,7 @@ export interface TestAnswer {
   readonly body: string;
 }
 
+/** How often the network does what, each as a share from 0 to 1. */
 export interface NetworkFaults {
   /** Share of events sent once more, signed anew as a sender's retry is. In [0, 1]. */
   readonly duplicate?: number;
@@ -26,6 +27,7 @@ export interface NetworkFaults {
   readonly reorder?: boolean;
 }
 
+/** Where a made-up seller delivers, and how bad its network is. */
 export interface SellerDoubleOptions extends Omit<FaultContext, "event"> {
   /** Hands a request to the receiver: `receiver.handle`, or by a socket. */
   readonly deliver: (webhook: TestWebhook) => Promise<TestAnswer>;
@@ -42,6 +44,7 @@ export interface Delivered {
   readonly answer: TestAnswer;
 }
 
+/** What a made-up seller sent, and what the receiver did wrong. */
 export interface SellerReport {
   readonly delivered: readonly Delivered[];
   /** Forgeries, and what was wrong with their answers: nothing, where it is undefined. */

@@ -4,6 +4,7 @@ import type { JsonObject } from "../contract/index.js";
 import { signWebhookSync } from "../signing/index.js";
 import type { TestKey } from "./key.js";
 
+/** A signed request, ready to be handed over or sent. */
 export interface TestWebhook {
   readonly method: string;
   /** The public URL it is signed for. */
@@ -15,6 +16,7 @@ export interface TestWebhook {
   readonly body: Uint8Array;
 }
 
+/** What to sign for a test, for which URL and with which key. */
 export interface SignTestOptions {
   /** The URL the seller was given: what the receiver's `publicUrl` and route make together. */
   readonly url: string;

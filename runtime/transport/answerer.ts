@@ -23,6 +23,7 @@ export interface Call {
   readonly continues?: string;
 }
 
+/** What came of a call, as its transport sends it. */
 export interface Called {
   readonly status: TaskStatus;
   /** The flat object of the answer, envelope members included. */
@@ -141,8 +142,8 @@ export interface AnswererDependencies {
 export interface Asks {
   /** Tools it calls. */
   readonly tools: readonly string[];
-  /** What it asks beside them: nothing, what the agent is and offers, or what belongs to the caller. */
-  readonly beside: "nothing" | "discovery" | "own";
+  /** What it asks beside them: nothing, who the agent is, so that a tool may be called, what it offers, or what belongs to the caller. */
+  readonly beside: "nothing" | "handshake" | "discovery" | "own";
 }
 
 export interface AnswererRequest {

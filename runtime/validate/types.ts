@@ -1,6 +1,7 @@
 /** What judges by a release's schemas, whether they were compiled when they were generated or are when they are needed. */
 import type { ArmsOf, Release, RequestOf, SchemaRef, Tools } from "../contract/index.js";
 
+/** One thing that is wrong in a document. */
 export interface ValidationError {
   /** JSON pointer (RFC 6901) to the value at fault; for a missing or a forbidden property, to that property. */
   pointer: string;
@@ -9,6 +10,7 @@ export interface ValidationError {
   message: string;
 }
 
+/** A document that fits its schema, with its type, or what is wrong with it. */
 export type ValidationResult<T = unknown> = { ok: true; data: T } | { ok: false; errors: ValidationError[] };
 
 /** Validators of one release. Nothing is compiled before it is asked for. */

@@ -12,6 +12,7 @@ import { createSeller, tokenAuth } from "../../runtime/seller/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { createValidator } from "../../runtime/validate/index.js";
 import { terminator, tls } from "../support/tls-terminator.js";
+import { until } from "../support/until.js";
 import { account, behavingSeller, brand, key, publishedRelease, versions } from "./behaving-seller.js";
 
 const TOKEN = "credentials-of-the-buyer-with-its-governance-agent";
@@ -22,11 +23,14 @@ interface GovernanceDouble {
   readonly url: string;
   /** What it was asked. */
   readonly asked: JsonObject[];
+  /** From now on it approves up to another sum; without one it decides nothing. */
+  limit(most: number | undefined): void;
   close(): Promise<void>;
 }
 
 /** An agent that approves up to a sum, for whoever has the token. */
-async function governanceAgent(release: Release, most: number): Promise<GovernanceDouble> {
+async function governanceAgent(release: Release, first: number): Promise<GovernanceDouble> {
+  let most: number | undefined = first;
   const asked: JsonObject[] = [];
   const port = await freePort();
   const renamed = Object.hasOwn(release.errors, "AUTH_MISSING");
@@ -38,6 +42,7 @@ async function governanceAgent(release: Release, most: number): Promise<Governan
       check_governance: (request: JsonObject, ctx: { complete(data: object): never }) => {
         asked.push(request);
         const { total_budget } = request.planned_delivery as { total_budget: number };
+        if (most === undefined) throw new Error("out of order");
         const verdict = total_budget <= most ? "approved" : "denied";
         const finding = { category_id: "budget_authority", severity: "critical", explanation: `over ${most}` };
         return ctx.complete({
@@ -54,6 +59,9 @@ async function governanceAgent(release: Release, most: number): Promise<Governan
   const { port: secure, close } = await terminator(port);
   return {
     ...{ url: `https://localhost:${secure}/mcp`, asked },
+    limit(sum) {
+      most = sum;
+    },
     async close() {
       close();
       await agent.close();
@@ -79,12 +87,17 @@ function counting() {
   return { adServer, booked, changed };
 }
 
-const opened = (version: string, adServer: AdServer, { aware = true, patienceMs = 10_000 } = {}) =>
+const opened = (
+  version: string,
+  adServer: AdServer,
+  { aware = true, patienceMs = 10_000, decision = "go" as "go" | "wait", now = Date.now } = {},
+) =>
   behavingSeller(version, ["sales_guaranteed"], {
+    now,
     with: aware ? ["governance-checks"] : ["governance-agents"],
     ports: {
       adServer,
-      approvals: { ask: async () => ({ decision: "go" }) },
+      approvals: { ask: async () => ({ decision }), signAfterMs: 365 * 86_400_000 },
       governance: askedGovernance({ net: { allowLoopback: true, ca: tls.cert }, patienceMs }),
     },
   });
@@ -139,6 +152,50 @@ for (const version of versions) {
     await ask("update_media_buy", change(7000));
     assert.equal(changed, [4000, 7000]);
     assert.is(agent.asked.at(-1)?.phase, "modification");
+    await close();
+    await agent.close();
+  });
+
+  test(`${version}: what is signed late is asked again, and is booked by what holds then`, async () => {
+    const agent = await governanceAgent(await publishedRelease(version), 8000);
+    const { adServer, booked } = counting();
+    let now = Date.now();
+    const { ask, decide, start, close } = await opened(version, adServer, { decision: "wait", now: () => now });
+    await start({ port: 0 });
+    await ask("sync_governance", registered(agent.url));
+    const placed = async (): Promise<string> => (await ask("create_media_buy", order(authorized))).task_id;
+    const signed = async (taskId: string) => decide({ principal: "buyer", taskId, approved: true });
+    const stateOf = async (task_id: string) => ask("get_task_status", { task_id, include_result: true });
+    const ends = async (task: string, status: string, stepMs = 0) =>
+      until(async () => {
+        now += stepMs;
+        return (await stateOf(task)).status === status;
+      });
+
+    const [denied, late] = [await placed(), await placed()];
+    assert.equal([agent.asked.length, booked.length], [2, 0]);
+    agent.limit(4000);
+    await signed(denied);
+    await ends(denied, "rejected");
+    assert.match(JSON.stringify(await stateOf(denied)), /denied: 5000/);
+    assert.equal([agent.asked.length, booked.length], [3, 0], "what is denied now is not booked");
+
+    agent.limit(undefined);
+    await signed(late);
+    await until(() => agent.asked.length > 3);
+    agent.limit(5000);
+    // It is asked again after a while, and once it has approved, no more.
+    await ends(late, "completed", 5_000);
+    const questions = agent.asked.length;
+    assert.is(booked.length, 1);
+    assert.is(agent.asked.at(-1)?.phase, "purchase");
+
+    const never = await placed();
+    agent.limit(undefined);
+    await signed(never);
+    await until(() => agent.asked.length > questions + 1);
+    await ends(never, "rejected", 25 * 3_600_000);
+    assert.is(booked.length, 1, "without a decision nothing is committed");
     await close();
     await agent.close();
   });

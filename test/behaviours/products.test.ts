@@ -44,6 +44,26 @@ for (const version of versions) {
     await close();
   });
 
+  test(`${version}: what a test's product is sold in is listed, whether or not the test has put it there`, async () => {
+    const { ask, close } = await behavingSeller(version, [], { with: ["products"] });
+    const spot = { channels: ["linear_tv"], format_ids: [{ id: "broadcast_spot_30s" }] };
+    const params = { product_id: "primetime", fixture: spot };
+    await ask("comply_test_controller", {
+      ...key(),
+      account: { ...account, sandbox: true },
+      scenario: "seed_product",
+      params,
+    });
+    const { products } = await ask("get_products", { buying_mode: "wholesale", brand });
+    const { format_ids } = products.find(({ product_id }: never) => product_id === "primetime");
+    const { formats } = await ask("list_creative_formats", { format_ids });
+    assert.equal(
+      formats.map(({ format_id }: { format_id: FormatName }) => format_id.id),
+      ["broadcast_spot_30s"],
+    );
+    await close();
+  });
+
   test(`${version}: a standard format is found by its name and judged here; one that is not taken, by a person`, async () => {
     const { ask, close } = await behavingSeller(version, [], { with: ["products", "creatives"] });
     const { formats } = await ask("list_creative_formats", {

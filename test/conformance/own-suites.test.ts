@@ -134,6 +134,22 @@ test("what only phases that are left out would use may be missing; what one of t
   assert.is(half.steps.get("look")?.checks.find(({ outcome }) => outcome === "failed")?.pointer, "/things/0/id");
 });
 
+test("what a step that was left out would have given is missing by its fault, whether or not the value was declared", async () => {
+  const suite = suiteOf(`
+id: own
+phases:
+  - id: order
+    steps: [{id: order, task: create_media_buy, stateful: true}]
+  - id: deliver
+    steps: [{id: deliver, task: get_products, sample_request: {of: $context.media_buy_id}}]
+`);
+  const { steps } = await runSmall(suite, { get_products: () => ({ products: [] }) });
+  assert.equal(
+    [steps.get("order")?.skip?.reason, steps.get("deliver")?.skip?.reason],
+    ["missing_tool", "prerequisite_failed"],
+  );
+});
+
 test("an agent that lists its releases is told which one a request is in, unless the storyboard is about that", async () => {
   const line = release.version.split(".").slice(0, 2).join(".");
   const asked = async (lines: readonly string[], sample: string, speaking: Release = release): Promise<unknown> => {

@@ -1,12 +1,12 @@
 /**
- * `./run conformance [--suite DIR] [--release RELEASE] [--specialism ID]... [--out DIR]`: for every specialism of a seller one
- * is scaffolded and served, and the published storyboards of its release judge it in one default run. One line a run; ends
- * with a count of the steps, and with exit code 1 when one failed, or fewer passed than once did (passed.json).
+ * `./run conformance [--suite DIR] [--release RELEASE] [--specialism ID]... [--with AREA]... [--storyboard ID]... [--out DIR]`:
+ * for every specialism of a seller one is scaffolded and served, and the published storyboards of its release judge it in one
+ * default run. One line a run; ends with a count of the steps, and with exit code 1 when one failed, or fewer passed than
+ * once did (passed.json). Of storyboards that are named a step that is skipped has failed too.
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type WholeRelease, wholeReleaseAt } from "../../cli/check/release-value.js";
 import { userPath } from "../../cli/output.js";
 import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
 import { script } from "../../cli/script.js";
@@ -15,18 +15,15 @@ import {
   type Counts,
   countsLine,
   htmlReport,
-  loadSuite,
   redactedReport,
   runConformance,
-  type Suite,
 } from "../../runtime/conformance/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { corpus } from "../support/corpus.js";
 import { tls } from "../support/tls-terminator.js";
 import { heldToPassed } from "./passed.js";
+import { type Place, places, snake, specialismsOf, type Wanted } from "./places.js";
 import { projectsFolder, RUN_TOKEN, type ServedSeller, scaffold, serveSeller } from "./served-seller.js";
-
-const DEFAULT = ["3.0.26", "3.1.19", "3.2.0-beta.4"];
 
 /** The agent that stands for a role where a storyboard needs another than the one under test. */
 const roles: Readonly<Record<string, readonly string[]>> = {
@@ -37,49 +34,9 @@ const roles: Readonly<Record<string, readonly string[]>> = {
   "creative-builder": ["creative_generative"],
 };
 
-interface Options {
-  readonly suite: string | undefined;
-  readonly release: string | undefined;
-  readonly specialisms: readonly string[];
+interface Options extends Wanted {
   readonly out: string | undefined;
   readonly roles: boolean;
-}
-
-interface Place extends WholeRelease {
-  readonly suite: Suite;
-  readonly source: string;
-}
-
-async function placeOf(suite: string, release: string): Promise<Place> {
-  return { suite: await loadSuite(suite), source: release, ...(await wholeReleaseAt(release)) };
-}
-
-async function places({ suite, release }: Options): Promise<Place[]> {
-  if (suite !== undefined) {
-    const { version } = await loadSuite(suite);
-    return [await placeOf(suite, release ?? path.join(corpus, "releases", version ?? ""))];
-  }
-  if (release !== undefined) {
-    const whole = await wholeReleaseAt(release);
-    const cached = path.join(corpus, "compliance", whole.release.version);
-    return [{ suite: await loadSuite(existsSync(cached) ? cached : release), source: release, ...whole }];
-  }
-  return Promise.all(
-    DEFAULT.map((version) => placeOf(path.join(corpus, "compliance", version), path.join(corpus, "releases", version))),
-  );
-}
-
-const snake = (id: string): string => id.replaceAll("-", "_");
-
-/** Specialisms of those who answer tools, that the suite has storyboards of. */
-function specialismsOf({ release, suite }: Place): string[] {
-  const tested = new Set(
-    suite.storyboards.flatMap(({ file }) => /^specialisms\/([^/]+)\//.exec(file)?.[1] ?? []).map(snake),
-  );
-  return Object.keys(release.specialisms).filter((id) => {
-    const role = release.facts.roles[id]?.value ?? "seller";
-    return role !== "buyer" && role !== "orchestrator" && (tested.size === 0 || tested.has(snake(id)));
-  });
 }
 
 /** The agents of the other roles, started when the first run of a release needs them. */
@@ -127,10 +84,10 @@ async function grade(
   id: string,
   parts: { projects: string; agents: ReadonlyMap<string, ServedSeller> },
 ): Promise<Graded> {
-  const { release, documents, published, suite } = place;
+  const { release, documents, published, suite, storyboards } = place;
   let served: ServedSeller;
   try {
-    served = await serveSeller(await scaffold(parts.projects, place.source, id));
+    served = await serveSeller(await scaffold(parts.projects, place.source, id, place.with));
   } catch (error) {
     const problem =
       error instanceof Error
@@ -149,8 +106,10 @@ async function grade(
       ca: tls.cert,
       agents: Object.fromEntries(othersThan(place, id, parts.agents).map(([key, { url }]) => [key, url])),
       webhooks: { name: "localhost", tls },
+      ...(storyboards.length > 0 && { storyboards }),
     });
-    return { counts: report.counts, report };
+    const { counts } = report;
+    return { counts: storyboards.length > 0 ? { ...counts, failed: counts.failed + counts.skipped } : counts, report };
   } catch (error) {
     return { counts: { ...none, failed: 1 }, problem: error instanceof Error ? error.message : String(error) };
   } finally {
@@ -160,7 +119,7 @@ async function grade(
 
 const cell = (value: number): string => String(value).padStart(8);
 
-function print(version: string, id: string, { counts, report, problem }: Graded): void {
+function print(version: string, id: string, { counts, report, problem }: Graded, strict: boolean): void {
   const { passed, failed, skipped, notGraded, faulty } = counts;
   const seconds = report === undefined ? "" : `${(report.tookMs / 1000).toFixed(0)} s`.padStart(7);
   console.log(
@@ -175,13 +134,13 @@ function print(version: string, id: string, { counts, report, problem }: Graded)
         step.problem ?? `${broken?.check} ${broken?.pointer ?? ""}: ${broken?.note ?? broken?.description ?? ""}`;
       console.log(`  FAILED ${step.storyboard}/${step.step}: ${why.slice(0, 220)}`);
     }
-  if (report !== undefined) printSkips(report);
+  if (report !== undefined) printSkips(report, strict);
 }
 
 /** Reasons that are the seller's own lack; every step that has one is named. */
 const lacks: ReadonlySet<string> = new Set(["missing_tool", "missing_test_controller", "requirement_unmet"]);
 
-function printSkips({ storyboards }: ConformanceReport): void {
+function printSkips({ storyboards }: ConformanceReport, strict: boolean): void {
   const skipped = storyboards
     .flatMap(({ steps }) => steps)
     .flatMap((step) => (step.skip ? [{ step, ...step.skip }] : []));
@@ -190,7 +149,8 @@ function printSkips({ storyboards }: ConformanceReport): void {
   const list = [...reasons].sort(([a], [b]) => (a < b ? -1 : 1)).map(([reason, count]) => `${count} ${reason}`);
   if (list.length > 0) console.log(`  skipped: ${list.join(", ")}`);
   for (const { step, reason, detail } of skipped)
-    if (lacks.has(reason)) console.log(`  ${reason} ${step.storyboard}/${step.step}: ${detail.slice(0, 160)}`);
+    if (strict || lacks.has(reason))
+      console.log(`  ${reason} ${step.storyboard}/${step.step}: ${detail.slice(0, 160)}`);
 }
 
 function keep(out: string | undefined, version: string, id: string, { report }: Graded): void {
@@ -203,9 +163,8 @@ function keep(out: string | undefined, version: string, id: string, { report }: 
 
 async function main(options: Options): Promise<void> {
   const all = await places(options);
-  const wanted = options.specialisms.map(snake);
   const known = new Set(all.flatMap(specialismsOf).map(snake));
-  const unknown = wanted.filter((id) => !known.has(id));
+  const unknown = options.specialisms.map(snake).filter((id) => !known.has(id));
   if (unknown.length > 0) {
     console.error(`no specialism ${unknown.join(", ")}; there are ${[...known].sort().join(", ")}`);
     process.exitCode = 2;
@@ -218,19 +177,22 @@ async function main(options: Options): Promise<void> {
     `${"release".padEnd(14)}${"specialism".padEnd(30)}${["passed", "failed", "skipped", "ungraded", "faulty"].map((one) => one.padStart(8)).join("")}`,
   );
   for (const place of all) {
+    const wanted = place.specialisms.map(snake);
     const ids = specialismsOf(place).filter((id) => wanted.length === 0 || wanted.includes(snake(id)));
-    const agents = options.roles ? await others(place, projects) : new Map<string, ServedSeller>();
+    const agents =
+      options.roles && place.storyboards.length === 0 ? await others(place, projects) : new Map<string, ServedSeller>();
     for (const id of ids) {
       const run = await grade(place, id, { projects, agents });
       const version = place.release.version;
       // Without the other roles' agents less can pass.
-      const fewer = run.report && options.roles ? heldToPassed(version, id, run.counts.passed) : undefined;
+      const name = [id, ...place.with].join("+");
+      const fewer = run.report && options.roles ? heldToPassed(version, name, run.counts.passed) : undefined;
       const graded =
         fewer === undefined
           ? run
           : { ...run, counts: { ...run.counts, failed: run.counts.failed + 1 }, problem: fewer };
-      print(version, id, graded);
-      keep(options.out, place.release.version, id, graded);
+      print(version, name, graded, place.storyboards.length > 0);
+      keep(options.out, version, name, graded);
       total = sum(total, graded.counts);
     }
     for (const { stop } of agents.values()) await stop();
@@ -239,12 +201,16 @@ async function main(options: Options): Promise<void> {
   if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
 }
 
+const collected = (id: string, all: string[]): string[] => [...all, id];
+
 /** @throws AdbindError `usage`, `release_unreadable` */
 async function optionsOf(): Promise<Options> {
   const command = script("conformance", "grades scaffolded sellers by the published storyboards of their release")
     .option("--suite <dir>", "a suite of storyboards; without --release it is graded on the release of its version")
     .option("--release <release>", releaseHelp)
-    .option("--specialism <id>", "only this one; may be repeated", (id: string, all: string[]) => [...all, id], [])
+    .option("--specialism <id>", "only this one; may be repeated", collected, [])
+    .option("--with <area>", "an area that sellers are made with; may be repeated", collected, [])
+    .option("--storyboard <id>", "only this one, of which no step may be skipped; may be repeated", collected, [])
     .option("--out <dir>", "where a report of each run is written, as HTML and JSON")
     .option("--no-roles", "starts no agents of other roles; steps that need one are skipped")
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
@@ -253,6 +219,8 @@ async function optionsOf(): Promise<Options> {
     suite?: string;
     release?: string;
     specialism: string[];
+    with: string[];
+    storyboard: string[];
     out?: string;
     roles: boolean;
   }>();
@@ -266,6 +234,8 @@ async function optionsOf(): Promise<Options> {
         ? undefined
         : await resolveRelease(given.release, { source: path.join(corpus, "releases") }),
     specialisms: given.specialism,
+    with: given.with,
+    storyboards: given.storyboard,
     out: given.out === undefined ? undefined : userPath(given.out),
     roles: given.roles,
   };

@@ -33,10 +33,17 @@ async function platform(): Promise<{ url: string; close: () => void }> {
 /** A folder in which projects find adbind. */
 export const projectsFolder = (parent: string): string => linked(mkdtempSync(path.join(parent, "adbind-conformance-")));
 
-/** Writes the project of a seller, once. */
-export async function scaffold(projects: string, release: string, specialism: string): Promise<string> {
-  const folder = path.join(projects, `${path.basename(release)}-${specialism}`.replaceAll(".", "-"));
-  if (!existsSync(folder)) await newSeller({ folder, release, specialisms: [specialism], partial: false });
+/** Writes the project of a seller, once. @param beside areas that stand in no specialism */
+export async function scaffold(
+  projects: string,
+  release: string,
+  specialism: string,
+  beside: readonly string[] = [],
+): Promise<string> {
+  const name = [path.basename(release), specialism, ...beside].join("-").replaceAll(".", "-");
+  const folder = path.join(projects, name);
+  if (!existsSync(folder))
+    await newSeller({ folder, release, specialisms: [specialism], with: beside, partial: false });
   return folder;
 }
 
@@ -106,6 +113,9 @@ export async function serveSeller(folder: string, env: Readonly<Record<string, s
       NODE_EXTRA_CA_CERTS: tls.certFile,
       SIGNALS_URL: told.url,
       CREATIVES_URL: told.url,
+      AD_SERVER_URL: told.url,
+      EVENTS_URL: told.url,
+      AUDIENCES_URL: told.url,
       ...env,
     });
     return {

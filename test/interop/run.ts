@@ -13,10 +13,15 @@ const command = script("interop", "adbind against an official SDK: what one side
   )
   .addOption(
     new Option("--part <name>", "what is judged")
-      .choices(["signing", "webhooks", "registry", "calls", "products"])
+      .choices(["signing", "webhooks", "registry", "calls", "products", "life"])
       .default("signing"),
   )
-  .addOption(new Option("--only <release>", "of --part webhooks: this release of the corpus only"))
+  .addOption(
+    new Option(
+      "--only <release>",
+      "of --part webhooks: this release of the corpus only; of --part life: a seller of these, newest first, by commas",
+    ),
+  )
   .addOption(new Option("--alg <name>", "keys of this algorithm only").choices(algorithms))
   .parse();
 const [peer = ""] = command.args;
@@ -36,9 +41,14 @@ if (!peerNames.includes(peer as PeerName)) {
 }
 const { alg, part, only } = command.opts<{
   readonly alg?: (typeof algorithms)[number];
-  readonly part: "signing" | "webhooks" | "registry" | "calls" | "products";
+  readonly part: "signing" | "webhooks" | "registry" | "calls" | "products" | "life";
   readonly only?: string;
 }>();
+if (part === "life") {
+  const { judgeLife } = await import("./life/judge.js");
+  close(await judgeLife(peer as PeerName, only), "steps");
+  process.exit();
+}
 if (part === "calls") {
   if (peer !== "python") {
     console.error("calls are judged against python only; ./run interop transports has the TypeScript packages");

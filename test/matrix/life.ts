@@ -1,11 +1,13 @@
 /** A buyer's life at a seller: what is there is found, ordered, filled, changed, reported and given up. */
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
+import canonicalize from "canonicalize";
 import type { Json } from "../../generator/model/shape.js";
 import type { Buyer } from "../../runtime/buyer/index.js";
 import { Sampler } from "../../runtime/conformance/check/sample.js";
 import type { Failure, JsonObject, Release } from "../../runtime/contract/index.js";
 import type { AnyValidator } from "../../runtime/validate/index.js";
 import { type JsonRecord, Known } from "../support/known.js";
+import { ASSETS, BRAND, BUDGET, day, hollowness, OPERATOR, PLAN, type Row, rows } from "./asked.js";
 
 export interface LifeOptions {
   readonly buyer: Buyer;
@@ -21,11 +23,7 @@ export interface Lived {
   readonly failures: ReadonlyMap<string, string>;
 }
 
-const DAY_MS = 86_400_000;
-const day = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
-const BRAND = { domain: "acmeoutdoor.example" };
-const OPERATOR = "pinnacle.example";
-const BUDGET = 10_000;
+const SELLER = "https://seller.example";
 
 /** Tools in the order of a life; those that nothing is said of come last. */
 const ORDER = [
@@ -50,19 +48,10 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   get_brand_identity: ["get_rights"],
 };
 
-type Row = Readonly<Record<string, Json>>;
-
-const rows = (value: unknown): Row[] => (Array.isArray(value) ? (value as Row[]) : []);
-
-/** What an asset of a type is, for whoever takes it. */
-const ASSETS: Readonly<Record<string, JsonRecord>> = {
-  image: { url: "https://cdn.acmeoutdoor.example/a.png", width: 300, height: 250, format: "png" },
-  video: { url: "https://cdn.acmeoutdoor.example/a.mp4", width: 1920, height: 1080, duration_ms: 15_000 },
-  audio: { url: "https://cdn.acmeoutdoor.example/a.mp3", duration_ms: 30_000 },
-  url: { url: "https://acmeoutdoor.example/" },
-  text: { content: "Go outdoors." },
-  html: { content: "<p>Go outdoors.</p>" },
-};
+/** A request that asks for something before one that asks for nothing. */
+const fullerFirst = (a: JsonObject, b: JsonObject): number => emptiness(a) - emptiness(b);
+const emptiness = (request: JsonObject): number =>
+  Object.values(request).filter((one) => Array.isArray(one) && one.length === 0).length;
 
 class Life {
   readonly known = new Known();
@@ -79,6 +68,8 @@ class Life {
     for (const tool of tools) await this.#step(tool, tool);
     if (this.#told.has("create_media_buy") && tools.includes("update_media_buy"))
       await this.#step("cancel", "update_media_buy");
+    if (this.#told.get("check_governance")?.governance_context !== undefined)
+      await this.#step("monitor", "check_governance");
   }
 
   async #step(step: string, tool: string): Promise<void> {
@@ -89,6 +80,11 @@ class Life {
       if (answer.status === "completed" || answer.status === "submitted") {
         const settled =
           answer.status === "submitted" ? await called.settled({ signal: AbortSignal.timeout(20_000) }) : answer;
+        const hollow = hollowness(step, settled.data as JsonObject);
+        if (hollow !== undefined) {
+          last = hollow;
+          continue;
+        }
         this.known.note(settled.data as Json);
         this.#told.set(step, settled.data as JsonObject);
         this.answered.push(tool);
@@ -105,7 +101,7 @@ class Life {
   *#requests(step: string, tool: string): Iterable<JsonObject> {
     const { release, validator } = this.options;
     const made = this.#made(step);
-    const samples = [...this.sampler.requests(release.tools[tool]!.request)];
+    const samples = [...this.sampler.requests(release.tools[tool]!.request)].sort(fullerFirst);
     const candidates =
       made.length > 0 ? made : samples.map((one) => this.known.referring(one as Json, (some) => some[0]) as JsonObject);
     for (const one of candidates)
@@ -149,6 +145,12 @@ class Life {
         return [{ media_buy_ids: this.known.of("media_buy_id").slice(-1) }];
       case "sync_creatives":
         return this.#uploads();
+      case "sync_plans":
+        return [{ plans: [PLAN] }];
+      case "check_governance":
+        return this.#actions();
+      case "monitor":
+        return this.#deliveries();
       case "build_creative":
         return this.#builds();
       default:
@@ -166,6 +168,32 @@ class Life {
       const line = { product_id: product.product_id, pricing_option_id: option.pricing_option_id, budget, ...bid };
       return [{ brand: BRAND, start_time: day(2), end_time: day(32), packages: [line] }];
     }) as JsonObject[];
+  }
+
+  /** What is to be bought, before it is: as releases have it that name whom it is bought from, and as those that do not. */
+  #actions(): JsonObject[] {
+    const { plan_id } = PLAN;
+    const total_budget = { amount: BUDGET, currency: "USD" };
+    const payload = { brand: BRAND, total_budget, start_time: day(2), end_time: day(32) };
+    const intent = { plan_id, caller: "https://buyer.example", tool: "create_media_buy", payload };
+    return [{ ...intent, target_agent: SELLER }, intent];
+  }
+
+  /** What became of it, as the seller tells whoever let it go ahead. */
+  #deliveries(): JsonObject[] {
+    const governance_context = this.#told.get("check_governance")?.governance_context;
+    const { plan_id } = PLAN;
+    const figures = { reporting_period: { start: day(2), end: day(9) }, spend: 2_000, cumulative_spend: 2_000 };
+    const delivery = { caller: SELLER, phase: "delivery", governance_context };
+    const planned_delivery = { media_buy_id: "mb_1", total_budget: BUDGET, currency: "USD", channels: ["display"] };
+    const said = { statement_id: "statement_0001", sequence: 1, issued_at: day(10), currency: "USD", ...figures };
+    // Releases that have statements tell by a digest what each was.
+    const text = canonicalize({ seller_reference: planned_delivery.media_buy_id, delivery_metrics: said })!;
+    const statement_digest = `sha256:${hash("sha256", text)}`;
+    return [
+      { ...delivery, planned_delivery, delivery_metrics: { ...said, statement_digest } },
+      { ...delivery, plan_id, delivery_metrics: figures },
+    ] as JsonObject[];
   }
 
   #changes(...changes: JsonObject[]): JsonObject[] {

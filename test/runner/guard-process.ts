@@ -1,6 +1,7 @@
 /**
  * Outlives whoever made a folder: when that process is gone, by kill -9 too, its end of our stdin closes, and the folder is
- * removed; where a cluster stands in it, its server is stopped first. Run by Node itself, without a loader: `node guard-process.ts FOLDER`.
+ * removed; where a cluster stands in it, its server is stopped first, and with `processes` whatever works in it is killed.
+ * Run by Node itself, without a loader: `node guard-process.ts FOLDER [server|processes]`.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -13,6 +14,7 @@ const STOP_LIMIT_MS = 10_000;
 const REMOVE_LIMIT_MS = 60_000;
 
 const folder = process.argv[2]!;
+const what = process.argv[3] ?? "server";
 const data = path.join(folder, "data");
 
 /** The server's process, while there is one: its number may have become another's, so its command is looked at. */
@@ -27,7 +29,14 @@ function postmaster(): number | undefined {
   }
 }
 
+/** Without a loader a file has its own name. */
+const load = async () =>
+  (await import(new URL("folder-processes.ts", import.meta.url).href)) as typeof import("./folder-processes.js");
+
 async function end(): Promise<void> {
+  const { signalIn } = what === "processes" ? await load() : { signalIn: () => 0 };
+  // Again until none is left: what was being started has begun meanwhile.
+  while (signalIn(folder, "SIGKILL") > 0) await sleep(STEP_MS);
   // Whoever stopped it in order has removed its folder.
   for (let waited = 0; existsSync(folder) && postmaster() !== undefined; waited += STEP_MS) {
     process.kill(postmaster()!, waited < STOP_LIMIT_MS ? "SIGQUIT" : "SIGKILL");

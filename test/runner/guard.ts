@@ -5,10 +5,11 @@ import path from "node:path";
 
 /**
  * Removes a folder when this process is gone, however it ends, and first stops the PostgreSQL server whose cluster is its `data`.
+ * @param what `processes`: kills instead whatever works in the folder (Linux only)
  * @returns to be called when both are gone
  */
-export function guard(folder: string): () => void {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, "guard-process.ts"), folder], {
+export function guard(folder: string, what: "server" | "processes" = "server"): () => void {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, "guard-process.ts"), folder, what], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
     // Neither a coverage run's hooks nor a loader's.

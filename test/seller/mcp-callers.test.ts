@@ -27,7 +27,23 @@ test("callers without good credentials are told which they need", async (context
     assert.is(bad.body.error.data.proto_error.code, "AUTH_INVALID");
     const brief = { buying_mode: "brief", brief: "b" };
     assert.is((await tool(seller, "get_products", brief, { authorization: "Bearer key-of-buyer-1" })).status, 200);
-    assert.is((await tool(seller, "get_products", brief, { "x-api-key": "key-of-buyer-1" })).status, 200);
+    for (const header of ["x-api-key", "x-proto-auth"])
+      assert.is((await tool(seller, "get_products", brief, { [header]: "key-of-buyer-1" })).status, 200, header);
+    const other = await tool(seller, "get_products", brief, { "x-proto-auth": "nonsense" });
+    assert.is(other.body.error.data.proto_error.code, "AUTH_INVALID");
+  });
+});
+
+test("who gets a signed webhook finds its keys by the agent's URL alone: the handshake and the capabilities are open", async (context) => {
+  const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
+  const key = { ...(await exportJWK(privateKey)), kid: "webhooks-1", alg: "EdDSA" };
+  const auth = tokenAuth({ tokens: { "key-of-buyer-1": "buyer-1" } });
+  await with_(context, { auth, signing: { key, keyid: key.kid } }, async (seller) => {
+    const revision = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
+    assert.is((await mcp(seller, "initialize", revision)).status, 200);
+    assert.is((await tool(seller, "get_agent_capabilities", {})).status, 200);
+    assert.is((await mcp(seller, "tools/list", {})).status, 401, "what it offers is for its callers");
+    assert.is((await tool(seller, "get_products", {})).status, 401);
   });
 });
 

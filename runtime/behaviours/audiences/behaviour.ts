@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import type { Behaviour, ToolBehaviour } from "../frame/behaviour.js";
-import type { BehaviourCall } from "../frame/call.js";
+import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 
 interface Upload {
@@ -59,29 +59,47 @@ const syncAudiences: ToolBehaviour = async (request: Wanted, call) => {
       audiences: (await audiencesOf(call, accountId)).map((one) => shown(one, "unchanged", 0)),
     });
   const results: JsonObject[] = [];
-  for (const upload of request.audiences) results.push(await syncOne(call, accountId, upload));
+  for (const [index, upload] of request.audiences.entries())
+    results.push(await syncOne(call, accountId, { upload, key: changeKey(call, index) }));
   if (request.delete_missing === true) {
     const named = new Set(request.audiences.map(({ audience_id }) => audience_id));
-    for (const { audience_id } of await audiencesOf(call, accountId)) {
-      if (named.has(audience_id)) continue;
-      kept.remove(call, call.principal, audience_id);
-      results.push({ audience_id, action: "deleted" });
+    for (const one of await audiencesOf(call, accountId)) {
+      if (named.has(one.audience_id)) continue;
+      await removed(call, one, changeKey(call, one.audience_id));
+      results.push({ audience_id: one.audience_id, action: "deleted" });
     }
   }
   return call.answer({ audiences: results });
 };
 
-async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): Promise<JsonObject> {
-  const { audience_id, name, description } = upload;
+/** The same for every repetition of a change. */
+function changeKey({ context, principal, tool }: BehaviourToolCall, at: number | string): string {
+  const parts = [principal, tool, context.idempotencyKey ?? context.taskId, at];
+  return `adbind-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 40)}`;
+}
+
+async function removed(call: BehaviourCall, audience: Audience, idempotencyKey: string): Promise<void> {
+  const { audience_id, seller_id, account_id: accountId } = audience;
+  kept.remove(call, call.principal, audience_id);
+  const change = { audience_id, seller_id, add: [], remove: [], deleted: true } as const;
+  await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey });
+}
+
+async function syncOne(
+  call: BehaviourCall,
+  accountId: string,
+  { upload, key }: { readonly upload: Upload; readonly key: string },
+): Promise<JsonObject> {
+  const { audience_id, name, description, add = [], remove = [] } = upload;
   const before = await kept.get(call, call.principal, audience_id);
   if (upload.delete === true) {
     if (before === undefined) return failed(audience_id, `no audience ${audience_id}`);
-    kept.remove(call, call.principal, audience_id);
+    await removed(call, before, key);
     return { audience_id, action: "deleted" };
   }
-  const added = (upload.add ?? []).map(digest);
-  const removed = new Set((upload.remove ?? []).map(digest));
-  const members = [...new Set([...(before?.members ?? []), ...added])].filter((one) => !removed.has(one));
+  const added = add.map(digest);
+  const gone = new Set(remove.map(digest));
+  const members = [...new Set([...(before?.members ?? []), ...added])].filter((one) => !gone.has(one));
   const synced: Audience = {
     audience_id,
     account_id: accountId,
@@ -100,7 +118,11 @@ async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): 
     before.description === synced.description &&
     before.members.length === members.length &&
     added.every((one) => before.members.includes(one));
-  if (!same) kept.put(call, call.principal, audience_id, synced);
+  if (!same) {
+    kept.put(call, call.principal, audience_id, synced);
+    const change = { audience_id, seller_id: synced.seller_id, ...(name !== undefined && { name }), add, remove };
+    await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey: key });
+  }
   return shown(synced, before === undefined ? "created" : same ? "unchanged" : "updated", added.length);
 }
 

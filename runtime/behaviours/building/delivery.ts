@@ -4,8 +4,8 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import { type Creative, findCreative } from "../library/creatives.js";
+import { type ServingTag, tagsOf } from "../previews/tags.js";
 import { type KeptUsage, usageOf } from "../usage/usage.js";
-import { type ServingTag, tagsOf } from "./tags.js";
 
 interface Wanted {
   readonly account?: AccountRef;

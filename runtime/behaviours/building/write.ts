@@ -3,7 +3,7 @@
  * model in its place where there is one.
  */
 import type { Copy, Dimensions, Palette } from "../ports/creatives.js";
-import { escapeHtml } from "./render.js";
+import { escapeHtml } from "../previews/render.js";
 
 const LONGEST_HEADLINE = 80;
 

@@ -7,6 +7,7 @@ import { listPage, type PageWanted } from "../frame/page.js";
 import { type Creative, creativesOf, EVERY_ACCOUNT } from "../library/creatives.js";
 import { localizationShown } from "../library/localization.js";
 import { assignedPlaces, type CreativeFilters, type CreativePlace, fitsFilters } from "./filter.js";
+import { identityShown } from "./identity.js";
 import { activitySubject } from "./transition.js";
 
 interface Wanted {
@@ -97,13 +98,13 @@ async function shown(
   request: Wanted,
   places: readonly CreativePlace[],
 ): Promise<JsonObject> {
-  const { creative_id, format_id, assets, tags, localization, purge, pricing_options: prices } = one;
+  const { creative_id, assets, tags, localization, purge, pricing_options: prices } = one;
   const { items, variables, ...more } = one.more ?? {};
   return {
     ...more,
     creative_id,
     name: one.name,
-    ...(format_id !== undefined && { format_id }),
+    ...(await identityShown(call, one)),
     status: one.status,
     created_date: one.created_date,
     updated_date: one.updated_date,

@@ -11,6 +11,7 @@ import { type Localization, localizationProblem, localizationShown } from "../li
 import { formatProblems, uploadProblems } from "../library/review.js";
 import type { CreativeUpload } from "../ports/creatives.js";
 import { type Assigned, assignAll, type WantedAssignment } from "./assign.js";
+import { knowsNames } from "./identity.js";
 
 interface Wanted {
   readonly account: AccountRef;
@@ -117,7 +118,7 @@ async function keepUpload(call: BehaviourCall, given: Upload): Promise<JsonObjec
     creative_id,
     account_id: accountId,
     name,
-    ...(format_id !== undefined && { format_id }),
+    ...(format_id !== undefined && { format_id, ...(knowsNames(call) && { byName: true }) }),
     assets,
     ...(tags !== undefined && { tags }),
     status: verdict,

@@ -51,6 +51,9 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   collections: "other",
   policy: "other",
   brands: "other",
+  conversations: "other",
+  transformers: "platform_primary",
+  audiences: "platform_primary",
 };
 
 interface Scope {

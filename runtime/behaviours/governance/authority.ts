@@ -3,7 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
 import { type GovernanceFinding, judgeAction } from "./judge.js";
-import { committed, entriesOf } from "./ledger.js";
+import { approvedCheck, committed, entriesOf } from "./ledger.js";
 import { callersPlans, type KeptPlan, readPolicies } from "./plans.js";
 import { readProposal } from "./proposal.js";
 import { planOfToken } from "./token.js";
@@ -16,6 +16,8 @@ export interface GovernedAction {
   readonly amount: number | undefined;
   /** Nothing goes ahead on an account under governance without a token, wherever its plan is kept. */
   readonly tokenRequired?: boolean;
+  /** What was approved before is asked again: the plan, and what is bound under it, may be another by now. */
+  readonly afresh?: boolean;
 }
 
 export interface Denial {
@@ -49,15 +51,17 @@ const unasked = ({ governance_agents: agents = [] }: Account): Denial => ({
 export async function denialOf(
   call: BehaviourCall,
   account: Account,
-  { tool, request, amount, tokenRequired = false }: GovernedAction,
+  { tool, request, amount, tokenRequired = false, afresh = false }: GovernedAction,
 ): Promise<Denial | undefined> {
   if ((account.governance_agents ?? []).length === 0) return undefined;
   const kept = await newestPlan(call, account.brand?.domain);
   if (kept === undefined)
     return tokenRequired && typeof request.governance_context !== "string" ? unasked(account) : undefined;
-  if (await isApproved(call, kept, request)) return undefined;
+  if (!afresh && (await isApproved(call, kept, request))) return undefined;
   const { plan } = kept;
   if (amount === undefined) return unasked(account);
+  const entries = await entriesOf(call, kept);
+  const { governance_context: token } = request;
   const { decision, findings } = judgeAction(
     plan,
     { ...readProposal({ tool, payload: request }), amount },
@@ -65,9 +69,10 @@ export async function denialOf(
       phase: "purchase",
       caller: call.agentUrl,
       execution: true,
-      committed: committed(await entriesOf(call, kept)),
+      committed: committed(entries),
       before: 0,
-      approvedByHuman: false,
+      // Of what a person has approved once, no other is asked.
+      approvedByHuman: typeof token === "string" && approvedCheck(entries, token)?.human === true,
       now: call.now.getTime(),
       policies: await readPolicies(call, plan, request),
     },

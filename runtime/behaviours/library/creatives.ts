@@ -31,6 +31,8 @@ export interface Creative {
   readonly account_id: string;
   readonly name: string;
   readonly format_id?: FormatId;
+  /** It was uploaded in a release that has no other identity than the name of a format. */
+  readonly byName?: true;
   readonly status: CreativeState;
   readonly assets: CreativeAssets;
   readonly tags?: readonly string[];

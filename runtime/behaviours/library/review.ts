@@ -6,7 +6,7 @@ import { canonicalKind } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { CreativeAsset, CreativeUpload, FormatAsset } from "../ports/creatives.js";
 import { onOffer, productsOf } from "../products/products.js";
-import { provenanceProblems, sharedPolicy } from "../provenance/policy.js";
+import { listedVerifiers, provenanceProblems, sharedPolicy } from "../provenance/policy.js";
 import { refutations } from "../provenance/verified.js";
 
 /** Problems of an upload: of its assets, and of what it says of its making, where no product takes it so. */
@@ -16,8 +16,13 @@ export async function uploadProblems(
   field: string,
 ): Promise<ProtocolError[]> {
   const own = await formatProblems(call, upload, field);
-  const policy = sharedPolicy(await onOffer(call));
-  if (policy === undefined) return own;
+  const products = await onOffer(call);
+  const policy = sharedPolicy(products);
+  if (policy === undefined) {
+    // A product that demands nothing takes it: what a verifier of another finds is kept, and refuses nothing.
+    await refutations(call, listedVerifiers(products, upload), upload, field);
+    return own;
+  }
   const unsaid = provenanceProblems(call, policy, upload, field);
   const refuted = unsaid.length > 0 ? [] : await refutations(call, policy, upload, field);
   return [...unsaid, ...refuted, ...own];

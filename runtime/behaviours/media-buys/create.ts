@@ -1,25 +1,34 @@
 /** How an order is answered: booked at once, or when somebody has signed it. Until then there is a task and no media buy. */
-import { ToolError } from "../../seller/tool-error.js";
-import { findAccount } from "../accounts/accounts.js";
+
+import { StaleDocument } from "../../store/documents.js";
 import { checkCommitment } from "../accounts/commitment.js";
 import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { type ForcedAnswer, forcedAnswer, forcedReply } from "../frame/forced.js";
-import { denialOf } from "../governance/authority.js";
-import { awaited, findInstruction, instruct, instructionKey, keepInstruction } from "./instructions.js";
-import { checkOrder, commitmentOf, orderFor, type WantedOrder } from "./orders.js";
+import { checkPlan } from "./governed.js";
+import {
+  abandonedAtOnce,
+  awaited,
+  findInstruction,
+  InstructionOver,
+  instruct,
+  instructionKey,
+  keepInstruction,
+  settled,
+  tellAdServer,
+} from "./instructions.js";
+import { checkOrder, commitmentOf, orderFor, saveAgreement, type WantedOrder } from "./orders.js";
 import { bookedAnswer } from "./shown.js";
 
 export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCall): Promise<BehaviourReply> {
   const forced = await forcedAnswer(call);
   if (forced !== undefined) return forcedOrder(forced, request, call);
+  const again = await orderAgain(call);
+  if (again !== undefined) return again;
   const key = instructionKey(call);
-  // A repetition of a call that did not live to answer, or whose answer was a task.
-  const known = await findInstruction(call, key);
-  if (known?.state === "done") return booked(call, (await findBuy(call, known.buy.media_buy_id)) ?? known.buy);
   const { buy, total, guaranteed } = await checkOrder(call, request);
-  await checkPlan(call, request, { buy, total });
-  if (known === undefined) await checkCommitment(call, commitmentOf(call.tool, buy, total));
+  await checkPlan(call, buy, { tool: call.tool, request: { ...request }, amount: total });
+  await checkCommitment(call, commitmentOf(call.tool, buy, total));
   const order = orderFor(call, buy);
   const { decision, message } = await call.ports.approvals.ask({ order, total, guaranteed, mode: call.context.mode });
   if (decision === "wait") {
@@ -37,26 +46,45 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
     keepInstruction(call, { ...instruction, state: "signature", taskId: call.context.taskId, due });
     return submitted(call, message);
   }
-  const outcome = await instruct(call, { key, kind: "book", buy: known?.buy ?? buy, known });
+  const outcome = await instruct(call, { key, kind: "book", buy });
   if (outcome.kind === "refused") throw outcome.error;
-  if (outcome.kind === "done") {
-    await saveBuy(call, outcome.buy);
-    return booked(call, outcome.buy);
-  }
-  await awaited(call, key);
-  return submitted(call, "The ad server has not confirmed the order yet.");
+  if (outcome.kind === "open") return unconfirmed(call, key);
+  await saveBuy(call, outcome.buy);
+  saveAgreement(call, outcome.buy);
+  return booked(call, outcome.buy);
 }
 
-/** @throws ToolError GOVERNANCE_DENIED where a plan that is kept here governs the account, and does not allow the order */
-async function checkPlan(
-  call: BehaviourToolCall,
-  request: WantedOrder,
-  { buy, total }: { readonly buy: MediaBuy; readonly total: number },
-): Promise<void> {
-  const account = await findAccount(call, buy.account_id);
-  if (account === undefined) return;
-  const denial = await denialOf(call, account, { tool: call.tool, request: { ...request }, amount: total });
-  if (denial !== undefined) throw new ToolError("GOVERNANCE_DENIED", denial.message, { details: denial.details });
+/**
+ * What a repetition of a call comes to that did not live to answer, or whose answer was a task: the order is the one that was
+ * placed then. Undefined for a call that is made the first time.
+ */
+export async function orderAgain(call: BehaviourToolCall): Promise<BehaviourReply | undefined> {
+  const key = instructionKey(call);
+  const known = await findInstruction(call, key);
+  if (known === undefined || known.kind !== "book") return undefined;
+  if (known.state === "done") return booked(call, (await findBuy(call, known.buy.media_buy_id)) ?? known.buy);
+  if (known.state === "signature") {
+    keepInstruction(call, { ...known, taskId: call.context.taskId });
+    return submitted(call);
+  }
+  const outcome = await tellAdServer(call, known);
+  if (outcome.kind === "open") return unconfirmed(call, key);
+  if (outcome.kind === "refused") {
+    await abandonedAtOnce(call, known);
+    throw outcome.error;
+  }
+  try {
+    return await booked(call, await settled(call, known, outcome.buy));
+  } catch (error) {
+    // Another process has carried it on meanwhile: what came of it is found by doing this again.
+    if (!(error instanceof InstructionOver)) throw error;
+    throw new StaleDocument({ collection: "ad_server_instruction", owner: call.principal, id: key });
+  }
+}
+
+async function unconfirmed(call: BehaviourToolCall, key: string): Promise<BehaviourReply> {
+  await awaited(call, key);
+  return submitted(call, "The ad server has not confirmed the order yet.");
 }
 
 const submitted = (call: BehaviourToolCall, message?: string): BehaviourReply =>

@@ -1,7 +1,7 @@
 /** What a person decides about an order that waits for a signature. */
 import { AdbindError } from "../../errors.js";
 import type { Upkeep } from "../frame/behaviour.js";
-import { dropInstruction, type Instruction, instructionsOf, keepInstruction } from "./instructions.js";
+import { abandonInstruction, type Instruction, instructionsOf, keepInstruction } from "./instructions.js";
 
 export interface OrderDecision {
   readonly principal: string;
@@ -13,7 +13,7 @@ export interface OrderDecision {
 }
 
 /**
- * An approved order is booked at the ad server next, and its task then completed; any other is rejected.
+ * The plan of an approved order is asked again; then it is booked at the ad server, and its task completed. Any other is rejected.
  * @throws AdbindError `task_unknown` where no order of the principal waits under the task
  */
 export async function decideOrder(upkeep: Pick<Upkeep, "onBehalf" | "task">, decision: OrderDecision): Promise<void> {
@@ -21,7 +21,8 @@ export async function decideOrder(upkeep: Pick<Upkeep, "onBehalf" | "task">, dec
   const found = await upkeep.onBehalf(principal, async (call): Promise<Instruction | undefined> => {
     const waiting = (await instructionsOf(call)).find((one) => one.taskId === taskId && one.state === "signature");
     if (waiting === undefined) return undefined;
-    if (approved) keepInstruction(call, { ...waiting, state: "open", due: call.ctx.now() });
+    const now = call.ctx.now();
+    if (approved) keepInstruction(call, { ...waiting, state: "open", signed: now, due: now });
     return waiting;
   });
   if (found === undefined)
@@ -32,7 +33,7 @@ export async function decideOrder(upkeep: Pick<Upkeep, "onBehalf" | "task">, dec
   if (approved) return;
   await upkeep.onBehalf(
     principal,
-    async (call) => dropInstruction(call, found),
+    (call) => abandonInstruction(call, found),
     (write) => upkeep.task(taskId).reject({ code: "IO_REQUIRED", message: reason }, { effect: write }),
   );
 }

@@ -6,12 +6,13 @@
 import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { ToolError } from "../../seller/tool-error.js";
-import { type DocumentChange, StaleDocument } from "../../store/documents.js";
+import { type DocumentChange, type DocumentPlace, StaleDocument } from "../../store/documents.js";
 import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { Booking } from "../ports/ad-server.js";
-import { orderFor } from "./orders.js";
+import { ENDS, reopenProposal } from "../products/proposal-ends.js";
+import { orderFor, saveAgreement } from "./orders.js";
 
 export type InstructionKind = "book" | "change" | "pause" | "resume" | "cancel";
 
@@ -35,6 +36,8 @@ export interface Instruction {
   /** Unix milliseconds: nobody else carries it on before. */
   readonly due: number;
   readonly attempts: number;
+  /** Unix milliseconds at which an order that waited for it was signed, until its plan has been asked again. */
+  readonly signed?: number;
 }
 
 const kept = collection<Instruction>("ad_server_instruction");
@@ -71,7 +74,24 @@ export const keepInstruction = (call: BehaviourCall, instruction: Instruction): 
 /** Its outcome is remembered no more. */
 export const forgetInstruction = (call: BehaviourCall, key: string): void => kept.remove(call, call.principal, key);
 
-/** Over: told, refused, or not wanted any more. */
+/** Refused, or not wanted any more: nothing comes of it. */
+export async function abandonInstruction(call: BehaviourCall, instruction: Instruction): Promise<void> {
+  dropInstruction(call, instruction);
+  const { media_buy_id } = instruction.buy;
+  for (const { id } of instruction.writes.filter(({ collection: name }) => name === ENDS))
+    await reopenProposal(call, id, media_buy_id);
+}
+
+/** The same, where the answer is a failure, which keeps nothing itself. */
+export const abandonedAtOnce = (call: BehaviourCall, { key, writes }: Instruction): Promise<void> => {
+  const ends = writes.filter(({ collection: name }) => name === ENDS);
+  const place = { collection: "ad_server_instruction", owner: call.principal, id: key };
+  return call.store.commit(
+    [place, ...ends].map(({ collection: name, owner, id }) => gone({ collection: name, owner, id })),
+  );
+};
+
+/** Over. */
 export function dropInstruction(call: BehaviourCall, instruction: Pick<Instruction, "key" | "base">): void {
   kept.remove(call, call.principal, instruction.key);
   endTurn(call, instruction);
@@ -115,6 +135,8 @@ export async function tellAdServer(call: BehaviourCall, { key, kind, buy }: Inst
   }
 }
 
+const gone = (place: DocumentPlace): DocumentChange => ({ ...place, version: undefined, body: undefined });
+
 /** What a call wants of the ad server. */
 export interface Wish extends Pick<Instruction, "key" | "kind" | "buy" | "base"> {
   /** As an earlier try of the same call left it. */
@@ -135,17 +157,20 @@ export async function instruct(call: BehaviourToolCall, { known, ...wish }: Wish
   const instruction = known ?? { ...fresh, writes: call.documents.changes(), due: call.ctx.now() + leaseOf(call) };
   const place = { collection: "ad_server_instruction", owner: call.principal, id: key };
   const turn = base === undefined ? [] : [{ collection: TURN, owner: call.principal, id: base.media_buy_id }];
+  const beside: DocumentPlace[] = [place, ...turn];
   if (known === undefined) {
     const from = base === undefined ? [] : [await ownTurn(call, key, base)];
     const held = turn.map((at) => ({ ...at, version: 0, body: JSON.stringify({ key }) }));
-    await call.store.commit([{ ...place, version: 0, body: JSON.stringify(instruction) }, ...held, ...from]);
+    const ends = instruction.writes.filter(({ collection: name }) => name === ENDS);
+    await call.store.commit([{ ...place, version: 0, body: JSON.stringify(instruction) }, ...held, ...from, ...ends]);
+    beside.push(...ends);
   }
   // They were written beside this call: what the call does to them goes by the version that is there.
-  for (const { collection: name, owner, id } of [place, ...turn]) call.documents.forget(name, owner, id);
+  for (const { collection: name, owner, id } of beside) call.documents.forget(name, owner, id);
   const outcome = await tellAdServer(call, instruction);
   // Failed answers keep nothing: what was refused is forgotten at once.
   if (outcome.kind === "refused")
-    await call.store.commit([place, ...turn].map((at) => ({ ...at, version: undefined, body: undefined })));
+    await call.store.commit(beside.map(({ collection: name, owner, id }) => gone({ collection: name, owner, id })));
   if (outcome.kind !== "done") return outcome;
   // Another process may have carried it on meanwhile: then this call is done again, and finds what came of it.
   const now = await findInstruction(call, key);
@@ -256,6 +281,7 @@ export async function settled(call: BehaviourCall, instruction: Instruction, buy
   }
   const settledBuy = await onWhatIsThere(call, instruction, buy);
   await saveBuy(call, settledBuy);
+  if (instruction.kind === "book") saveAgreement(call, settledBuy);
   // Nobody repeats what nobody asked for.
   if (found.buy.revision === found.base?.revision) {
     dropInstruction(call, found);

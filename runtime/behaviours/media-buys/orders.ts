@@ -8,6 +8,7 @@ import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Order } from "../ports/ad-server.js";
 import { productOf } from "../products/products.js";
+import { endProposal } from "../products/proposal-ends.js";
 import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
 import { checkDates, countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
@@ -91,13 +92,26 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
       Object.entries(request).filter(([name, value]) => keptFields.includes(name) && value !== undefined),
     ),
   };
-  if (accepted !== undefined) saveNegotiated(call, { ...accepted, ...acceptedBy(call, buy) });
+  const proposal = proposalIn(buy);
+  if (proposal !== undefined) {
+    const { media_buy_id } = buy;
+    await endProposal(call, { proposal_id: proposal, how: "accepted", media_buy_id }, "proposal_id");
+  }
   return {
     buy,
     total,
     guaranteed:
       request.proposal_id === undefined && accepted?.parent_proposal_id === undefined && reserved.includes(true),
   };
+}
+
+/** The proposal that a buy comes of; published offers are bought without one. */
+export const proposalIn = ({ accepted, terms }: MediaBuy): string | undefined =>
+  accepted?.state === "accepted" ? undefined : (accepted?.proposal_id ?? (terms.proposal_id as string | undefined));
+
+/** The agreement that a buy came of is kept with it. */
+export function saveAgreement(call: BehaviourCall, buy: MediaBuy): void {
+  if (buy.accepted !== undefined) saveNegotiated(call, { ...buy.accepted, ...acceptedBy(call, buy) });
 }
 
 /** How a proposal is, once a buy has come of it. */

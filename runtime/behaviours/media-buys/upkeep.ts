@@ -1,14 +1,17 @@
 /** Carries on what the ad server was to do and has not confirmed, and orders that wait for a signature. */
+import { ToolError } from "../../seller/tool-error.js";
 import type { TaskHandle } from "../../seller/types.js";
 import { findBuy } from "../buys/buys.js";
 import { forgetNews, NEWS, newsOf } from "../buys/news.js";
 import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall, StandingCommit } from "../frame/call.js";
+import { checkSigned } from "./governed.js";
 import {
-  dropInstruction,
+  abandonInstruction,
   findInstruction,
   forgetInstruction,
   type Instruction,
+  type InstructionOutcome,
   InstructionOver,
   instructionsOf,
   instructLater,
@@ -55,12 +58,15 @@ async function carryOnOne(upkeep: Upkeep, principal: string, key: string): Promi
   const instruction = await onBehalf(principal, async (call) => {
     const found = await findInstruction(call, key);
     if (found === undefined || found.state === "done" || found.due > call.ctx.now()) return undefined;
-    const mine: Instruction = { ...taken(call, found), state: "open" };
+    const signed = found.state === "signature" ? { signed: call.ctx.now() } : {};
+    const mine: Instruction = { ...taken(call, found), ...signed, state: "open" };
     keepInstruction(call, mine);
     return mine;
   });
   if (instruction === undefined) return;
-  const outcome = await onBehalf(principal, (call) => tellAdServer(call, instruction));
+  const outcome =
+    (await withheld(upkeep, principal, instruction)) ??
+    (await onBehalf(principal, (call) => tellAdServer(call, instruction)));
   if (outcome.kind === "done") return settle(upkeep, principal, { instruction, buy: outcome.buy });
   const refusal = outcome.kind === "refused" ? outcome.error.fault : undefined;
   await onBehalf(
@@ -69,12 +75,36 @@ async function carryOnOne(upkeep: Upkeep, principal: string, key: string): Promi
       const found = await findInstruction(call, key);
       // The call itself may have come through meanwhile.
       if (found?.state !== "open") return undefined;
-      if (refusal !== undefined) dropInstruction(call, found);
+      if (refusal !== undefined) await abandonInstruction(call, found);
       else keepInstruction(call, postponed(found, call.ctx.now()));
       return found.taskId;
     },
     (write, taskId) => withTask(upkeep, write, refusal && taskId, (task, more) => task.reject(refusal!, more)),
   );
+}
+
+/** How long a signed order waits for governance agents that give no decision, in milliseconds. */
+const UNDECIDED_MS = 24 * 3_600_000;
+
+/** Why an order that was signed late is not told to the ad server, or not yet; undefined where its plan allows it still. */
+async function withheld(
+  { onBehalf }: Upkeep,
+  principal: string,
+  { key, tool, buy, release, signed }: Instruction,
+): Promise<InstructionOutcome | undefined> {
+  if (signed === undefined) return undefined;
+  return onBehalf({ principal, release }, async (call): Promise<InstructionOutcome | undefined> => {
+    try {
+      await checkSigned(call, tool, buy);
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      const undecided = error.fault.code === "GOVERNANCE_UNAVAILABLE" && call.ctx.now() - signed < UNDECIDED_MS;
+      return undecided ? { kind: "open" } : { kind: "refused", error };
+    }
+    const { signed: _, ...asked } = (await findInstruction(call, key)) ?? {};
+    if ("key" in asked) keepInstruction(call, asked as Instruction);
+    return undefined;
+  });
 }
 
 type Write = Parameters<StandingCommit<unknown>>[0];

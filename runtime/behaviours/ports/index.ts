@@ -2,16 +2,20 @@
 import { type AccountsPort, openAccounts } from "./accounts.js";
 import { type AdServer, ownAdServer } from "./ad-server.js";
 import { type Approvals, signedApprovals } from "./approvals.js";
+import { type AudiencesPort, countedAudiences } from "./audiences.js";
 import type { BrandsPort } from "./brands.js";
 import { type Catalogue, listedCatalogue } from "./catalogue.js";
 import { type CollectionsPort, exampleCollections } from "./collections.js";
+import type { ConversationsPort } from "./conversations.js";
 import type { Creatives } from "./creatives.js";
 import { type EventsPort, keptEvents } from "./events.js";
 import { exampleBrands } from "./example-brands.js";
 import { exampleProducts, exampleProposals } from "./example-catalogue.js";
+import { exampleConversations } from "./example-conversations.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleProperties } from "./example-properties.js";
 import { exampleSignals } from "./example-signals.js";
+import { exampleTransformers } from "./example-transformers.js";
 import { askedGovernance, type GovernancePort } from "./governance.js";
 import { plainPolicies } from "./plain-policies.js";
 import type { PolicyPort } from "./policy.js";
@@ -19,13 +23,16 @@ import type { PropertiesPort } from "./properties.js";
 import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
 import { listedSignals, type Signals } from "./signals.js";
+import type { TransformersPort } from "./transformers.js";
 
 export type * from "./accounts.js";
 export type * from "./ad-server.js";
 export type * from "./approvals.js";
+export type * from "./audiences.js";
 export type * from "./brands.js";
 export type * from "./catalogue.js";
 export type * from "./collections.js";
+export type * from "./conversations.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
 export type * from "./governance.js";
@@ -35,16 +42,19 @@ export type * from "./provenance.js";
 export type * from "./report-feeds.js";
 export type * from "./reporting.js";
 export type * from "./signals.js";
+export type * from "./transformers.js";
 export type * from "./upstream.js";
 export {
   askedGovernance,
   exampleBrands,
   exampleCollections,
+  exampleConversations,
   exampleCreatives,
   exampleProducts,
   exampleProperties,
   exampleProposals,
   exampleSignals,
+  exampleTransformers,
   listedCatalogue,
   listedSignals,
   openAccounts,
@@ -68,6 +78,9 @@ export interface Ports {
   readonly collections: CollectionsPort;
   readonly policy: PolicyPort;
   readonly brands: BrandsPort;
+  readonly conversations: ConversationsPort;
+  readonly transformers: TransformersPort;
+  readonly audiences: AudiencesPort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -86,4 +99,7 @@ export const portsFrom = (given: Partial<Ports>, mode: "development" | "producti
   collections: given.collections ?? exampleCollections,
   policy: given.policy ?? plainPolicies,
   brands: given.brands ?? exampleBrands,
+  conversations: given.conversations ?? exampleConversations,
+  transformers: given.transformers ?? exampleTransformers,
+  audiences: given.audiences ?? countedAudiences,
 });

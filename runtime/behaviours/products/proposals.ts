@@ -4,6 +4,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { Allocation, Product, Proposal } from "../ports/catalogue.js";
 import { productsOf, queryOf } from "./products.js";
+import { checkOpen, endsOf } from "./proposal-ends.js";
 
 const kept = collection<Proposal>("proposal");
 
@@ -13,14 +14,24 @@ const HOLD_MS = 7 * 86_400_000;
 const offered = (call: BehaviourCall): Promise<readonly Proposal[]> =>
   call.once("proposals", async () => (await call.ports.catalogue.proposals?.(queryOf(call))) ?? []);
 
+/** A plan that is offered to all, under a name that this caller has not bought or declined it by: each is bought once. */
+function renewed(ends: ReadonlyMap<string, unknown>, one: Proposal): Proposal {
+  let id = one.proposal_id;
+  for (let again = 2; ends.has(id); again++) id = `${one.proposal_id}~${again}`;
+  return id === one.proposal_id ? one : { ...one, proposal_id: id };
+}
+
 /** The plan as this caller last left it; what all callers start from where it did nothing. */
 export async function findProposal(call: BehaviourCall, id: string): Promise<Proposal | undefined> {
   const own = await kept.get(call, call.principal, id);
-  return own ?? (await offered(call)).find(({ proposal_id }) => proposal_id === id);
+  if (own !== undefined) return own;
+  const ends = await endsOf(call);
+  return (await offered(call)).map((one) => renewed(ends, one)).find(({ proposal_id }) => proposal_id === id);
 }
 
-/** @throws ToolError PROPOSAL_NOT_FOUND, PROPOSAL_EXPIRED */
+/** @throws ToolError PROPOSAL_NOT_FOUND, PROPOSAL_EXPIRED, INVALID_STATE for one that was bought */
 export async function proposalOf(call: BehaviourCall, id: string, field: string): Promise<Proposal> {
+  await checkOpen(call, id, field);
   const found = await findProposal(call, id);
   if (found === undefined) {
     const code = call.shapes.knowsError("PROPOSAL_NOT_FOUND") ? "PROPOSAL_NOT_FOUND" : "REFERENCE_NOT_FOUND";
@@ -37,7 +48,9 @@ export const saveProposal = (call: BehaviourCall, proposal: Proposal): void =>
 /** Plans that have a product among those found. */
 export async function proposalsFor(call: BehaviourCall, found: readonly Product[]): Promise<Proposal[]> {
   const ids = new Set(found.map(({ product_id }) => product_id));
-  const all = [...(await offered(call)), ...(await kept.list(call, call.principal))];
+  const ends = await endsOf(call);
+  const own = (await kept.list(call, call.principal)).filter(({ proposal_id }) => !ends.has(proposal_id));
+  const all = [...(await offered(call)).map((one) => renewed(ends, one)), ...own];
   return [...new Map(all.map((one) => [one.proposal_id, one])).values()].filter(({ allocations }) =>
     allocations.some(({ product_id }) => ids.has(product_id)),
   );

@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../contract/index.js";
+import { formatFromId, formatsOf, seedFormat } from "../formats/formats.js";
 import { ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import { findProduct, seedProduct } from "./products.js";
 
@@ -77,12 +79,21 @@ function seededProduct(id: string, fixture: JsonObject): Product {
   };
 }
 
+/** What a product is sold in can be looked up: a format that nobody has put there is what its id says. */
+async function seedFormats(call: BehaviourCall, { formats, more }: Product): Promise<void> {
+  // Formats of another agent are listed by that.
+  if (more?.format_ids !== undefined) return;
+  const known = await formatsOf(call);
+  for (const id of formats) if (!known.has(id)) seedFormat(call, formatFromId(id));
+}
+
 /** `seed_product`, `seed_pricing_option`: what is on sale from now on. */
 export const productScenarios: Scenarios = {
   async seed_product(params, call) {
     const id = textParam(params, "product_id");
     const seeded = seededProduct(id, (params.fixture ?? {}) as JsonObject);
     const before = await findProduct(call, id);
+    await seedFormats(call, seeded);
     const given = (params.fixture as JsonObject | undefined)?.pricing_options !== undefined;
     seedProduct(call, {
       ...seeded,

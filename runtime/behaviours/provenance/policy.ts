@@ -42,6 +42,16 @@ export function sharedPolicy(products: readonly { readonly more?: object }[]): P
   };
 }
 
+/** Who may be asked about a creative that names a verifier, whatever else its products demand: the verifiers any of them lists. */
+export function listedVerifiers(
+  products: readonly { readonly more?: object }[],
+  upload: CreativeUpload,
+): ProvenancePolicy {
+  const said = provenanceOf(upload);
+  if (said === undefined || namedVerifiers(said).length === 0) return {};
+  return { accepted_verifiers: products.flatMap((one) => demandsOf(one).accepted_verifiers ?? []) };
+}
+
 /** Host and path as they are compared: case of scheme and host, default ports and dot segments mean nothing. */
 const canonical = (url: string): string => {
   try {

@@ -2,9 +2,10 @@
  * A verifier for development, in place of those that products list: it is asked over HTTP, as they would be, and goes by the
  * names of a creative's files: `ai-generated-true` and `ai-generated-false` say what it is to find.
  */
+import type { Logger } from "pino";
 import type { JsonObject } from "../../contract/index.js";
 import type { Seller } from "../../seller/create.js";
-import type { BehaviourCall, BehaviourSettings } from "../frame/call.js";
+import type { BehaviourSettings } from "../frame/call.js";
 import type { CreativeUpload, Provenance } from "../ports/creatives.js";
 import type { ProvenancePort, VerifierFinding } from "../ports/provenance.js";
 
@@ -13,10 +14,9 @@ const PATH = "/sandbox/verifier";
 const PATIENCE_MS = 3_000;
 const CONFIDENCE = 0.95;
 
-/** Asks it; what cannot be asked has no opinion. */
-export const askSandboxVerifier =
-  ({ agentUrl, ctx }: BehaviourCall): NonNullable<ProvenancePort["verify"]> =>
-  async ({ verifier, upload, provenance }) => {
+/** Asks it; what cannot be asked has no opinion. @param agentUrl of the seller, which serves it */
+export const sandboxProvenance = (agentUrl: string, logger?: Pick<Logger, "warn">): ProvenancePort => ({
+  async verify({ verifier, upload, provenance }) {
     const { feature_id, agent_url } = verifier;
     const creative_manifest = { assets: upload.assets, provenance };
     try {
@@ -28,10 +28,11 @@ export const askSandboxVerifier =
       });
       return answer.ok ? ((await answer.json()) as VerifierFinding) : undefined;
     } catch (error) {
-      ctx.logger?.warn({ err: error }, "the sandbox's verifier could not be asked");
+      logger?.warn({ err: error }, "the sandbox's verifier could not be asked");
       return undefined;
     }
-  };
+  },
+});
 
 interface Question {
   readonly agent_url: string;

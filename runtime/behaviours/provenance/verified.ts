@@ -5,7 +5,6 @@ import { collection } from "../frame/collection.js";
 import type { CreativeUpload } from "../ports/creatives.js";
 import type { VerifierFinding } from "../ports/provenance.js";
 import { namedVerifiers, type ProvenancePolicy, provenanceOf, verifierFor } from "./policy.js";
-import { askSandboxVerifier } from "./sandbox-verifier.js";
 
 interface Observed {
   readonly observations: readonly JsonObject[];
@@ -42,9 +41,7 @@ export async function refutations(
     ...listed,
     ...(listed.feature_id === undefined && named?.feature_id !== undefined && { feature_id: named.feature_id }),
   };
-  const verify =
-    call.ports.provenance.verify ?? (call.ctx.mode === "development" ? askSandboxVerifier(call) : undefined);
-  const found = await verify?.({ verifier, upload, provenance });
+  const found = await call.ports.provenance.verify?.({ verifier, upload, provenance });
   if (found === undefined) return [];
   const { audit_observations: observations = [] } = found;
   if (observations.length > 0) kept.put(call, call.principal, upload.creative_id, { observations });

@@ -19,6 +19,7 @@ export interface TokenStore {
 /** What a person came back with from the issuer's page: the URL it sent the browser to. */
 export type Authorize = (url: string) => MaybePromise<string>;
 
+/** How a buyer gets access tokens from an agent's authorization server. */
 export interface OAuthOptions {
   readonly clientId: string;
   /** Without one the client is public: it can only act for a person. */

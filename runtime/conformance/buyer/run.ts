@@ -21,6 +21,7 @@ import { startByHttp } from "./start.js";
 import { unpublishedStoryboards } from "./storyboards.js";
 import type { BuyerStart, BuyerTask } from "./types.js";
 
+/** Which buyer to test, with which storyboards, and how to start it. Times are milliseconds. */
 export interface BuyerConformanceOptions {
   /** The release that the seller played to the buyer speaks. */
   readonly release: Release;

@@ -1,9 +1,10 @@
 /** A live agent against what specialisms of a release ask of it, without a suite. */
 import { createBuyer, type TransportChoice } from "../../buyer/index.js";
-import type { Failure, Release } from "../../contract/index.js";
+import { type Failure, type Release, toolsOfClaim } from "../../contract/index.js";
 import { AdbindError } from "../../errors.js";
 import { type CheckResult, Probe, type ToolReport } from "./probe.js";
 
+/** Which agent to check, against which release and specialisms. */
 export interface AgentCheckOptions {
   /** The agent: its MCP endpoint, or where its A2A card is. */
   readonly url: string;
@@ -19,6 +20,7 @@ export interface AgentCheckOptions {
   readonly timeoutMs?: number;
 }
 
+/** What an agent answers of what its specialisms ask. */
 export interface AgentCheckReport {
   readonly url: string;
   readonly release: string;
@@ -59,8 +61,9 @@ export async function checkAgent(options: AgentCheckOptions): Promise<AgentCheck
       const [error] = (agreeing.answer.data as Failure).errors;
       return { ...head, ok: false, ...none, problem: `${error?.code}: ${error?.message}` };
     }
-    const required = new Set(specialisms.flatMap((id) => release.specialisms[id]!.entryPoints));
-    const exercised = specialisms.flatMap((id) => release.specialisms[id]!.exercised);
+    const claimed = specialisms.map((id) => toolsOfClaim(release.specialisms[id]!, Object.entries(release.tools)));
+    const required = new Set(claimed.flatMap((one) => one.required));
+    const exercised = claimed.flatMap(({ all }) => all);
     const asked = await Probe.open({ buyer, release, mutating });
     const tools: ToolReport[] = [];
     for (const name of new Set([...required, ...exercised])) tools.push(await asked.tool(name, required.has(name)));

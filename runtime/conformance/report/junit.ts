@@ -29,6 +29,7 @@ function inner(report: ConformanceReport, step: StepResult): string {
   return `<skipped message="${escapeXml(why)}"/>`;
 }
 
+/** A report as JUnit's XML, for what shows test results. */
 export function junitReport(report: ConformanceReport): string {
   const suites = report.storyboards.map(({ id, steps }) => {
     const cases = steps.map((step) => {

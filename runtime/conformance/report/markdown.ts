@@ -12,6 +12,7 @@ function fenced(content: unknown): string {
   return `${fence}json\n${text}\n${fence}`;
 }
 
+/** A report as a page to be read. */
 export function markdownReport(report: ConformanceReport): string {
   const { suite, release, agent, counts } = report;
   const lines = [

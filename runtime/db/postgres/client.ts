@@ -1,5 +1,6 @@
 /** A connection whose answers can be forgotten as soon as they are read, and how it is asked. */
 import pg from "pg";
+import type { Primary } from "./hosts.js";
 import { isNameFault, isStale, knownName } from "./kept.js";
 
 type Answered = (error: Error | null, result: pg.QueryResult) => void;
@@ -18,6 +19,16 @@ const REPLAN_MS = 1_000;
 
 const UNLIMITED = { ms: Number.POSITIVE_INFINITY };
 
+/** A server that is frozen never says goodbye: a connection that is given up is closed after this long, in milliseconds. */
+const GOODBYE_MS = 2_000;
+
+export interface PostgresClientConfig extends pg.ClientConfig {
+  /** Where the URL names several servers: which of them takes writes now. */
+  readonly primary?: Primary | undefined;
+}
+
+type Connected = (error?: Error | null) => void;
+
 /**
  * Asks with callbacks only. Of a query asked for a promise, pg 8.23 keeps what the collector takes for a link to the next
  * one: an answer that has once outlived a small collection keeps the later ones until a full one. Answers of hundreds of
@@ -28,9 +39,53 @@ export class PostgresClient extends pg.Client {
   deadline: { readonly ms: number } = UNLIMITED;
   /** Whether statements are kept under names: where connections are ours alone. All of a pool share one. */
   keeping: Keeping = { on: false };
+  /** An answer did not come in time: its server is frozen, or out of reach. */
+  overdue = false;
+  readonly #primary: Primary | undefined;
   /** Kept statements that ran since their plans were made, and when that was, by the process's clock. */
   #ran = 0;
   #planned = performance.now();
+
+  constructor(config?: PostgresClientConfig) {
+    super(config);
+    this.#primary = config?.primary;
+  }
+
+  /** Connects to whichever server takes writes, where there are several. */
+  override connect(): Promise<this>;
+  override connect(connected: Connected): void;
+  override connect(connected?: Connected): Promise<this> | undefined {
+    const connecting = this.#connect();
+    if (connected === undefined) return connecting;
+    connecting.then(() => connected(), connected);
+    return undefined;
+  }
+
+  async #connect(): Promise<this> {
+    const primary = this.#primary;
+    if (primary !== undefined) Object.assign(this, await primary.find());
+    await super.connect();
+    if (primary === undefined) return this;
+    try {
+      await primary.check(this);
+      return this;
+    } catch (error) {
+      this.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  override end(): Promise<void>;
+  override end(ended: (error: Error) => void): void;
+  override end(ended?: (error: Error) => void): Promise<void> | undefined {
+    const { stream } = this.connection;
+    const late = setTimeout(() => stream.destroy(), GOODBYE_MS);
+    stream.once("close", () => clearTimeout(late));
+    if (stream.destroyed) clearTimeout(late);
+    if (ended === undefined) return super.end();
+    super.end(ended);
+    return undefined;
+  }
 
   /** Has kept statements planned again, now and then: a plan that was made while a table was empty reads all of it later. */
   async replan(): Promise<void> {
@@ -70,7 +125,10 @@ export const types: pg.CustomTypesConfig = {
  */
 export function deadlineOf(client: pg.ClientBase): () => void {
   if (!(client instanceof PostgresClient) || !Number.isFinite(client.deadline.ms)) return () => undefined;
-  const timer = setTimeout(() => client.end().catch(() => undefined), client.deadline.ms);
+  const timer = setTimeout(() => {
+    client.overdue = true;
+    client.end().catch(() => undefined);
+  }, client.deadline.ms);
   return () => clearTimeout(timer);
 }
 

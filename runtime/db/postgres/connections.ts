@@ -1,8 +1,10 @@
 /** Connections with their timeouts, and the transactions on them. */
 import pg from "pg";
 import { AdbindError } from "../../errors.js";
-import { ask, type Keeping, PostgresClient, types } from "./client.js";
-import { isUsable, toldFault, unreachable } from "./faults.js";
+import { Checkout } from "./checkout.js";
+import { ask, type Keeping, PostgresClient, type PostgresClientConfig, types } from "./client.js";
+import { isDisconnected, toldFault, unreachable } from "./faults.js";
+import { namedHosts, Primary } from "./hosts.js";
 import type { PostgresOptions } from "./options.js";
 
 const CONNECTIONS = 10;
@@ -33,11 +35,13 @@ export interface Connections {
   readonly where: string;
   readonly pool: pg.Pool;
   readonly pooled: boolean;
-  /** Runs `work` on a connection, each statement its own transaction. */
+  /** Runs `work`, which is one statement, on a connection: it is its own transaction. */
   use<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
   transaction<T>(work: (tx: pg.ClientBase) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Statements that write nothing, as one transaction: begun once more where its connection is lost. */
+  snapshot<T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T>;
   /** A connection outside the pool, made alike. */
-  configOf(url: string): pg.ClientConfig;
+  configOf(url: string): PostgresClientConfig;
 }
 
 /**
@@ -85,9 +89,11 @@ async function lookAt(pool: pg.Pool): Promise<{ readonly direct: boolean; readon
 /** Host, port and database. @throws AdbindError `store_option_invalid` for what is no URL of PostgreSQL */
 function whereOf(url: string): string {
   try {
-    const { host, port, database } = new pg.Client({ connectionString: url });
-    return `${host}:${port}/${database ?? ""}`;
+    const { url: first, told } = namedHosts(url);
+    const { host, port, database } = new pg.Client({ connectionString: first });
+    return `${told === "" ? `${host}:${port}` : told}/${database ?? ""}`;
   } catch (cause) {
+    if (cause instanceof AdbindError) throw cause;
     const remedy = "give postgres://user:password@host:port/database";
     throw new AdbindError("store_option_invalid", "the URL of the database cannot be read", { remedy, cause });
   }
@@ -100,17 +106,22 @@ function startupOptions(url: string, timeouts: Timeouts): string {
   return [...ours, `-c ${MARK}=on`, given].join(" ").trim();
 }
 
-function configOf(url: string, options: PostgresOptions, timeouts: Timeouts | undefined): pg.ClientConfig {
+function configOf(given: string, options: PostgresOptions, timeouts: Timeouts | undefined): PostgresClientConfig {
+  const { url, hosts } = namedHosts(given);
   const bare = new URL(url, "postgres://localhost");
   bare.searchParams.delete("options");
-  return {
+  // In seconds, as libpq has it.
+  const connectSeconds = Number(bare.searchParams.get("connect_timeout") ?? Number.NaN);
+  const connectMs = connectSeconds > 0 ? connectSeconds * 1_000 : CONNECT_TIMEOUT_MS;
+  const config = {
     connectionString: timeouts === undefined ? url : bare.href,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? connectMs,
     fallback_application_name: "adbind",
     keepAlive: true,
     types,
     ...(timeouts === undefined ? {} : { options: startupOptions(url, timeouts) }),
   };
+  return hosts.length === 0 ? config : { ...config, primary: new Primary(hosts, config) };
 }
 
 /** Milliseconds until a connection that does not answer is given up. */
@@ -140,6 +151,8 @@ function poolOf(
   return pool;
 }
 
+const SNAPSHOT = "begin isolation level repeatable read, read only";
+
 interface Given {
   readonly where: string;
   readonly options: PostgresOptions;
@@ -151,16 +164,13 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
   const settings = Object.entries(timeouts).map(([name, value]) => `; set local ${name} = ${value}`);
   const brought = pooled ? settings.join("") : "";
 
+  const checkout = new Checkout(pool);
+
   const use = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
-    const client = await pool.connect();
-    let broken = false;
     try {
-      return await work(client);
+      return await checkout.use(work);
     } catch (error) {
-      broken = !isUsable(error);
       throw toldFault(error, where, timeouts.lock_timeout);
-    } finally {
-      client.release(broken);
     }
   };
 
@@ -169,20 +179,26 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
     { begin = "begin", lockTimeoutMs }: TransactionOptions = {},
   ): Promise<T> => {
     const patience = lockTimeoutMs === undefined ? "" : `; set local lock_timeout = ${lockTimeoutMs}`;
-    const client = await pool.connect();
-    let broken = false;
+    const client = await checkout.begun(begin + brought + patience);
     try {
-      await ask(client, begin + brought + patience);
       const value = await work(client);
       const { command } = await ask(client, "commit");
       // A statement failed and `work` went on without it: the server undid all of it.
       if (command !== "COMMIT") throw new Error("the transaction was undone, because a statement of it had failed");
+      checkout.release(client, false);
       return value;
     } catch (error) {
-      broken = await undone(client);
+      checkout.release(client, await undone(client), error);
       throw toldFault(error, where, lockTimeoutMs ?? timeouts.lock_timeout);
-    } finally {
-      client.release(broken);
+    }
+  };
+
+  const snapshot = async <T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T> => {
+    try {
+      return await transaction(work, { begin: SNAPSHOT });
+    } catch (error) {
+      if (!isDisconnected(error)) throw error;
+      return await transaction(work, { begin: SNAPSHOT });
     }
   };
 
@@ -192,6 +208,7 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
     pooled,
     use,
     transaction,
+    snapshot,
     configOf: (url) => configOf(url, options, pooled ? undefined : timeouts),
   };
 }

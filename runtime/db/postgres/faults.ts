@@ -23,6 +23,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   "3D000": ["there is no such database", "create it, or correct the name in the URL"],
   "57P03": ["it is starting up", "try again in a moment"],
   "53300": ["it has too many connections", "raise max_connections, put a pooler in front, or lower `connections`"],
+  "25006": ["it takes no writes", "name all servers of the database in the URL, with ?target_session_attrs=read-write"],
   "42501": ["the role may not do that", "grant it select, insert, update and delete on adbind's tables"],
 };
 
@@ -47,6 +48,7 @@ export function unreachable(where: string, cause: unknown): AdbindError {
 }
 
 const LOCK_NOT_AVAILABLE = "55P03";
+const READ_ONLY = "25006";
 const NOT_PERMITTED = "42501";
 
 /** What a transaction failed with, told where it was kept waiting by another. */
@@ -74,10 +76,28 @@ export function toldMigration(error: unknown, where: string): unknown {
 export const isUsable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.severity !== "FATAL" && error.severity !== "PANIC";
 
-/** Connection, resources, shut down, a statement or a lock that took too long; with them what the system says. */
-const passing = /^(08...|53...|57P0.|57014|55P03|25P03|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
+/** The server takes no writes: it was the primary when the connection was made, and is none now. */
+export const isDemoted = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === READ_ONLY;
+
+/** What the driver says when the connection is lost, or is found to be; of one that we gave up it says no "unexpectedly". */
+const lostText = /connection terminated unexpectedly|is not queryable/i;
+
+/** The connection is gone, and with it what had not been committed. */
+export const isDisconnected = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error instanceof pg.DatabaseError
+    ? !isUsable(error) && passing.test(error.code ?? "")
+    : lostText.test(error.message) || /^E(CONNRESET|PIPE)$/.test(String((error as { code?: unknown }).code)));
+
+/** The driver knew that the connection is gone before it sent anything. */
+export const isUnsent = (error: unknown): boolean => error instanceof Error && /is not queryable/.test(error.message);
+
+/** Connection, resources, shut down or demoted, a statement or a lock that took too long; and what the system says. */
+const passing =
+  /^(08...|53...|57P0.|57014|55P03|25P03|25006|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
 /** What the driver says when nobody answers. */
-const passingText = /connection terminated|timeout exceeded when trying to connect|pool after calling end/i;
+const passingText =
+  /connection terminated|is not queryable|timeout expired|timeout exceeded when trying to connect|pool after calling end/i;
 
 /** Is an error PostgreSQL's, and likely gone when asked again? */
 export function isPassing(error: unknown): boolean {

@@ -1,8 +1,14 @@
 /** Hears of what other instances notify: a connection of its own that listens, and is replaced when it breaks. */
-import pg from "pg";
+import type pg from "pg";
+import { ask, PostgresClient, type PostgresClientConfig } from "./client.js";
 
 /** A broken connection is replaced after this long, in milliseconds; who waits polls meanwhile. */
 const RELISTEN_MS = 1_000;
+/**
+ * A connection is asked this often, in milliseconds, whether it still hears: nothing else is ever sent on it, so a server that
+ * is frozen, or cut off, or no primary any more, would go unnoticed.
+ */
+const CHECK_MS = 5_000;
 
 type Listener = (payload?: string) => void;
 
@@ -12,8 +18,14 @@ export class PostgresListener {
   #opening = false;
   #closed = false;
 
-  /** @param config of a connection that is not pooled by transaction; undefined where there is none to be had */
-  constructor(readonly config: pg.ClientConfig | undefined) {}
+  /**
+   * @param config of a connection that is not pooled by transaction; undefined where there is none to be had
+   * @param checkMs how often the connection is asked, and how long it may take to answer
+   */
+  constructor(
+    readonly config: PostgresClientConfig | undefined,
+    readonly checkMs = CHECK_MS,
+  ) {}
 
   on(channel: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set();
@@ -37,20 +49,22 @@ export class PostgresListener {
 
   /** In vain: it is tried again, and polling finds what is new. */
   async #open(): Promise<void> {
-    if (this.#closed || this.#opening || this.config === undefined) return;
+    if (this.#closed || this.#opening || this.#client !== undefined || this.config === undefined) return;
     this.#opening = true;
-    const client = new pg.Client(this.config);
+    const client = new PostgresClient(this.config);
+    client.deadline = { ms: this.checkMs };
     client.on("error", () => undefined);
     client.on("notification", ({ channel, payload }) => this.#tell(channel, payload));
     client.once("end", () => {
-      this.#client = undefined;
-      if (!this.#closed) setTimeout(() => this.#open().catch(() => undefined), RELISTEN_MS).unref();
+      if (this.#client === client) this.#broken();
     });
     try {
       await client.connect();
       this.#client = client;
       for (const channel of this.#listeners.keys()) await this.#listen(client, channel);
+      this.#check(client);
     } catch {
+      this.#broken();
       client.end().catch(() => undefined);
     } finally {
       this.#opening = false;
@@ -59,10 +73,29 @@ export class PostgresListener {
     if (this.#closed) client.end().catch(() => undefined);
   }
 
+  #broken(): void {
+    this.#client = undefined;
+    if (!this.#closed) setTimeout(() => this.#open().catch(() => undefined), RELISTEN_MS).unref();
+  }
+
   async #listen(client: pg.Client, channel: string): Promise<void> {
-    await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    await ask(client, `listen ${client.escapeIdentifier(channel)}`);
     // What was notified before is unknown.
     this.#tell(channel, undefined);
+  }
+
+  #check(client: pg.Client): void {
+    const timer = setTimeout(() => {
+      if (this.#client !== client) return;
+      ask<{ standby: boolean }>(client, "select pg_is_in_recovery() as standby").then(
+        ({ rows }) => {
+          if (rows[0]?.standby === false) this.#check(client);
+          else client.end().catch(() => undefined);
+        },
+        () => client.end().catch(() => undefined),
+      );
+    }, this.checkMs);
+    timer.unref();
   }
 
   #tell(channel: string, payload: string | undefined): void {

@@ -44,8 +44,6 @@ export interface PostgresDatabase extends Database<PostgresTx> {
   ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult>;
 }
 
-const SNAPSHOT = "begin isolation level repeatable read, read only";
-
 /**
  * Opens a PostgreSQL database and brings its schema to this version; instances that start together take turns.
  * @throws AdbindError `database_unreachable` that says why, `store_schema` when the database is not usable
@@ -102,7 +100,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     },
     transaction,
     ask: (text, values) => connections.use((client) => ask(client, text, values)),
-    read: (work) => connections.transaction((tx) => runAsync(work(onClient(tx))), { begin: SNAPSHOT }),
+    read: (work) => connections.snapshot((tx) => runAsync(work(onClient(tx)))),
     query: (work) => runAsync(work(alone)),
     execute: (text, values) => runAsync(alone.rows(text, values)),
     write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),

@@ -7,6 +7,7 @@ import { askIdentity } from "./capabilities.js";
 import { createDiscoveryCache, type DiscoveryOptions } from "./options.js";
 import { publisherPin } from "./pin.js";
 
+/** Whose keys to find, and by the rules of which release. */
 export interface AgentKeysOptions
   extends DiscoveryOptions,
     Pick<BrandKeysOptions, "agentUrl" | "purpose" | "brandUrl" | "operator" | "ttlSeconds" | "onJwksUriChange"> {

@@ -12,6 +12,7 @@ import { checkedDomain, checkedTtl, checkedUrl, type Discovery, type DiscoveryOp
 
 const DEFAULT_BRAND_TTL_S = 600;
 
+/** Whose keys to find through a brand file. `ttlSeconds`: how long what was found is used. */
 export interface BrandKeysOptions extends DiscoveryOptions {
   /** The seller's agent URL, from the integration and never from a payload. Identity of its webhooks. */
   readonly agentUrl: string;

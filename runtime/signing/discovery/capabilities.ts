@@ -8,6 +8,7 @@ import type { DeclaredIdentity } from "./brand.js";
 import { defaultFetch, isObject, type JsonObject } from "./fetch-json.js";
 import { checkedUrl } from "./options.js";
 
+/** Which agent's capabilities to read, for where its keys are. */
 export interface CapabilitiesOptions {
   /** Where the agent is called. */
   readonly agentUrl: string;

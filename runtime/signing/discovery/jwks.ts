@@ -16,6 +16,7 @@ const DEFAULT_JWKS_TTL_S = 600;
 /** Keys by kid; null where several keys share one, which leaves nobody to believe. */
 export type JwksDocument = ReadonlyMap<string, VerificationKey | null>;
 
+/** A key set at a URL, and whose it is. `ttlSeconds`: how long it is used. */
 export interface RemoteJwksOptions extends DiscoveryOptions {
   readonly url: string;
   /** Identity of whoever publishes these keys: its agent URL. */

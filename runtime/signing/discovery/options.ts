@@ -4,6 +4,7 @@ import type { Fetcher } from "../../net/index.js";
 import { type DocumentOptions, type RemoteDocument, remoteDocument } from "./document.js";
 import { defaultFetch, MIN_TTL_S } from "./fetch-json.js";
 
+/** How documents of discovery are fetched, and where they are kept. */
 export interface DiscoveryOptions {
   /** Default: a guarded fetch with production rules. */
   readonly fetch?: Fetcher;
@@ -24,6 +25,7 @@ export interface DiscoveryCache {
 /** Documents a cache holds. A peer that moves its key set every minute must not fill the memory; sources keep their own. */
 const MAX_DOCUMENTS = 10_000;
 
+/** A cache of documents that several sources of keys share, so that each is fetched once. */
 export function createDiscoveryCache(): DiscoveryCache {
   const documents = new Map<string, RemoteDocument<unknown>>();
   return {

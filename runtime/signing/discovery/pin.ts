@@ -16,6 +16,7 @@ export const MAX_ADAGENTS_BYTES = 10 * 1024 * 1024;
 /** One hour, webhooks-facts 2: how long a removed key may go on being accepted. */
 const MAX_PIN_TTL_S = 3600;
 
+/** A publisher's pin, laid over keys that were found elsewhere. */
 export interface PublisherPinOptions extends DiscoveryOptions {
   /** Where the agent's keys come from: `brandKeys(...)` as a rule. Identity stays its own. */
   readonly keys: KeySource;

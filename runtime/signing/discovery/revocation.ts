@@ -27,6 +27,7 @@ const STALE_AFTER_INTERVALS = 4;
 const MAX_LIST_BYTES = 1024 * 1024;
 const algorithms = ["EdDSA", "Ed25519", "ES256"];
 
+/** A signed revocation list: where it is, and whose keys sign it. */
 export interface RevocationListOptions extends Omit<DiscoveryOptions, "cache"> {
   /** Where the list is; configuration, since no path is fixed for it. */
   readonly url: string;

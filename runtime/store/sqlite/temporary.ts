@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { openSqliteStore, type SqliteStore } from "./open.js";
 
+/** A store on a file of its own; `close` removes it. */
 export interface TemporaryStore {
   readonly store: SqliteStore;
   /** Closes it, and removes its file. */

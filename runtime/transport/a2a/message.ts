@@ -36,12 +36,11 @@ function howTo(detail: string, { tools }: AnswererDependencies): string {
 }
 
 /**
- * A message that names a task goes on with it: it must be the caller's own, and of the operation the message calls. The gate has
- * judged the operation; a task of another one would be changed unjudged. Whether it waits for somebody is for the call to find.
+ * A message that names a task goes on with it where it is of the operation that the message calls; whether it waits for somebody is
+ * for the call to find. A call of another operation is one of its own, and nothing of the task is changed: clients name the task that
+ * was open last in whatever they send next, the official Python one among them.
  */
-function checkContinued({ id, tool }: AgentTask, operation: string): void {
-  if (tool !== operation) throw new RequestMalformedError(`task ${id} is not one of ${operation}`);
-}
+const goesOn = ({ tool }: AgentTask, operation: string): boolean => tool === operation;
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" && value.length <= 255 ? value : undefined;
@@ -61,7 +60,7 @@ export async function runMessage(
   const { operation, input } = resolved.invocation;
   const continued = message.taskId ?? message.task_id ?? "";
   if (typeof continued !== "string") throw new RequestMalformedError("the task of a message is named by a text");
-  if (continued !== "") checkContinued(await own(continued), operation);
+  const continues = continued !== "" && goesOn(await own(continued), operation) ? continued : undefined;
   const configuration = isJsonObject(params.configuration) ? params.configuration : {};
   const native = configuration.taskPushNotificationConfig ?? configuration.task_push_notification_config;
   const { status, payload, failed, taskId, unfit } = await parts.answer({
@@ -72,7 +71,7 @@ export async function runMessage(
     contextId,
     push: configuration.pushNotificationConfig ?? configuration.push_notification_config,
     a2aPush: native,
-    ...(continued !== "" && { continues: continued }),
+    ...(continues !== undefined && { continues }),
   });
   if (unfit !== undefined) throw new UnsupportedOperationError(unfit);
   // The profile's tasks are over when the call is: what goes on is told by the answer itself.

@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { resolveBody } from "../../signing/index.js";
-import type { Answerer, AnswererDependencies, AnswererRequest, AnswererResponse, Called } from "../answerer.js";
+import type { Answerer, AnswererDependencies, AnswererRequest, AnswererResponse, Asks, Called } from "../answerer.js";
 import { rpcErrorBody } from "../rpc.js";
 import { metaNames } from "./eras.js";
 import { pageOfTools, toolListing } from "./listing/listing.js";
@@ -68,7 +68,7 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
     published: {},
     asks: (body) => ({
       tools: callsOf(body).map(({ tool }) => tool),
-      beside: rpcMessages(body).every(isCall) ? "nothing" : "discovery",
+      beside: besideOf(rpcMessages(body).filter((message) => !isCall(message))),
     }),
     fault: (body, single) => (single ? unresolved(body) : undefined),
     async handle(request) {
@@ -98,6 +98,15 @@ function unresolved(body: unknown): string | undefined {
 }
 
 const isCall = (message: unknown): boolean => isJsonObject(message) && message.method === "tools/call";
+
+/** What comes before a call of any tool, in the revisions that have it. */
+const handshake: ReadonlySet<unknown> = new Set(["initialize", "notifications/initialized", "server/discover", "ping"]);
+
+/** @param others messages that call no tool */
+function besideOf(others: readonly unknown[]): Asks["beside"] {
+  if (others.length === 0) return "nothing";
+  return others.every((one) => isJsonObject(one) && handshake.has(one.method)) ? "handshake" : "discovery";
+}
 
 const json = (status: number, body: JsonObject): AnswererResponse => ({
   status,

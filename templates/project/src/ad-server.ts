@@ -3,17 +3,30 @@
  * give the key to your ad server, or look the order up by it before you make another. Throw a `ToolError` of adbind/seller
  * to refuse; anything else thrown means that nobody knows, and it is asked again until there is an answer.
  */
-import type { AdServer, DeliveredTotals, Order } from "adbind/behaviours";
+import type { AdServer, AdServerCall, DeliveredTotals, Order } from "adbind/behaviours";
 
-/** In place of your ad server: orders by the key they were booked under. It forgets them with the process. */
+/** Your ad server's API, told of every order; without one nobody is told. */
+const orderServer = process.env.AD_SERVER_URL;
+
+/** What is known of orders by the key they were booked under. It is forgotten with the process. */
 const orders = new Map<string, Order>();
 
-const update: AdServer["change"] = async ({ orderId }, order) => void orders.set(orderId, order);
+async function place(orderId: string, order: Order, { idempotencyKey, signal }: AdServerCall): Promise<void> {
+  orders.set(orderId, order);
+  if (orderServer === undefined) return;
+  const headers = { "content-type": "application/json", "idempotency-key": idempotencyKey };
+  const body = JSON.stringify({ id: orderId, ...order });
+  const answer = await fetch(`${orderServer}/orders`, { method: "POST", headers, body, signal });
+  if (!answer.ok) throw new Error(`the order was answered ${answer.status}`);
+}
+
+const update: AdServer["change"] = ({ orderId }, order, call) => place(orderId, order, call);
 
 export const adServer: AdServer = {
-  async book(order, { idempotencyKey }) {
-    orders.set(idempotencyKey, order);
-    return { orderId: idempotencyKey };
+  ...(orderServer !== undefined && { upstream: true }),
+  async book(order, call) {
+    await place(call.idempotencyKey, order, call);
+    return { orderId: call.idempotencyKey };
   },
   change: update,
   pause: update,

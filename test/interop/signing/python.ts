@@ -78,8 +78,8 @@ export async function servedByPython<T>(
 }
 
 /** Starts a script of the SDK's side. @throws Error where it does not start */
-export async function talkPython(script: string) {
-  const child = spawn(sdkPython, ["-u", script], { stdio: ["pipe", "pipe", "inherit"] });
+export async function talkPython(script: string, args: readonly string[] = []) {
+  const child = spawn(sdkPython, ["-u", script, ...args], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const ask = conversation(child);
   const { name } = JSON.parse(await ask()) as { name: string };

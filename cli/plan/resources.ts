@@ -1,0 +1,70 @@
+/** What work waits for: cores, processes of one thread, lines; and the chance that decides when it comes. */
+
+/** Numbers from 0 to 1, the same for one seed. */
+export function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Cores that work off what comes, first come first served. */
+export class Cores {
+  readonly #free: Float64Array;
+
+  constructor(count: number) {
+    this.#free = new Float64Array(count);
+  }
+
+  /** @returns when work that comes at `at` is done, both in milliseconds */
+  done(at: number, costMs: number): number {
+    const core = this.#soonest();
+    const end = Math.max(at, this.#free[core]!) + costMs;
+    this.#free[core] = end;
+    return end;
+  }
+
+  #soonest(): number {
+    let best = 0;
+    for (let at = 1; at < this.#free.length; at += 1) if (this.#free[at]! < this.#free[best]!) best = at;
+    return best;
+  }
+}
+
+/** First in, first out, in one array. */
+export class Line {
+  #items: number[] = [];
+  #head = 0;
+
+  add(item: number): void {
+    this.#items.push(item);
+  }
+
+  take(): number | undefined {
+    const item = this.#items[this.#head];
+    if (item === undefined) return undefined;
+    this.#head += 1;
+    if (this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+}
+
+/** A process of one thread: what it has to do waits in a line. */
+export class DelivererProcess {
+  readonly line = new Line();
+  /** Events it has leased and not acknowledged, and probes of endpoints that fail. */
+  out = 0;
+  probes = 0;
+  /** What it works on; undefined while it is idle. */
+  working: number | undefined;
+  waiting = 0;
+  busyMs = 0;
+
+  constructor(readonly number: number) {}
+}

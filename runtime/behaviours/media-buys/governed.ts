@@ -1,0 +1,41 @@
+/** What a buyer's plan says of an order: when it is placed, and once more when it is signed later than that. */
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import { findAccount } from "../accounts/accounts.js";
+import { checkCommitment } from "../accounts/commitment.js";
+import { endOf, type MediaBuy, startOf } from "../buys/buys.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { denialOf, type GovernedAction } from "../governance/authority.js";
+import { commitmentOf } from "./orders.js";
+import { countedSum } from "./packages.js";
+
+/** @throws ToolError GOVERNANCE_DENIED where a plan that is kept here governs the account, and does not allow the order */
+export async function checkPlan(call: BehaviourCall, buy: MediaBuy, action: GovernedAction): Promise<void> {
+  const account = await findAccount(call, buy.account_id);
+  if (account === undefined) return;
+  const denial = await denialOf(call, account, action);
+  if (denial !== undefined) throw new ToolError("GOVERNANCE_DENIED", denial.message, { details: denial.details });
+}
+
+/** The order as a plan reads it. */
+const requestOf = (buy: MediaBuy): JsonObject => ({
+  ...buy.terms,
+  brand: buy.brand,
+  start_time: startOf(buy),
+  end_time: endOf(buy),
+  packages: buy.packages.map(({ product_id, budget, terms }) => ({ ...terms, product_id, budget })),
+});
+
+/**
+ * Money is committed with the signature: what was allowed when the order was placed need not be any more.
+ * @param tool by which it was placed
+ * @throws ToolError as the order would be refused with if it were placed now
+ */
+export async function checkSigned(call: BehaviourCall, tool: string, buy: MediaBuy): Promise<void> {
+  const total = countedSum(
+    buy.packages.map(({ budget }) => budget),
+    "packages",
+  );
+  await checkPlan(call, buy, { tool, request: requestOf(buy), amount: total, afresh: true });
+  await checkCommitment(call, commitmentOf(tool, buy, total));
+}

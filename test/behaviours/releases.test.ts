@@ -1,0 +1,171 @@
+/** One seller of three releases: one set of ports, one store, and each call answered in its caller's release. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { isJsonObject, type JsonObject, shortVersion } from "../../runtime/contract/index.js";
+import { createValidator } from "../../runtime/validate/index.js";
+import { corpus, publishedReleases } from "../support/corpus.js";
+import { account, behavingSeller, brand, key, publishedRelease } from "./behaving-seller.js";
+
+/** Newest first. */
+const three = ["3.2.4", "3.1.19", "3.0.26"] as const;
+const there = three.every((version) => publishedReleases().some((release) => release.endsWith(`/${version}`)));
+if (!there) console.log(`skipped: not all of ${three.join(", ")} are in ${corpus}`);
+
+const DAY_MS = 86_400_000;
+const day = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
+
+async function sellerOfThree() {
+  const [release, ...releases] = await Promise.all(three.map(publishedRelease));
+  const validators = new Map(
+    await Promise.all([release!, ...releases].map(async (one) => [one.version, await createValidator(one)] as const)),
+  );
+  const seller = await behavingSeller(three[0], ["sales_guaranteed"], {
+    releases,
+    validator: ({ version }) => validators.get(version)!,
+  });
+  /** A call pinned to a release; the answer must be one of that release's. */
+  const ask = async (version: string, tool: string, args: JsonObject): Promise<JsonObject> => {
+    const pin = shortVersion(version);
+    const answer = (await seller.ask(tool, { adcp_version: pin, adcp_major_version: 3, ...args })) as JsonObject;
+    assert.is(answer.adcp_version ?? pin, pin, `${tool} says which release it is answered in`);
+    const judged = validators.get(version)!.arm(tool, "completed", answer);
+    assert.ok(judged.ok, `${tool} of ${version}: ${judged.ok ? "" : JSON.stringify(judged.errors.slice(0, 3))}`);
+    return answer;
+  };
+  const order = async (version: string): Promise<string> => {
+    const found = await ask(version, "get_products", { buying_mode: "brief", brief: "Outdoor", brand, account });
+    const [product] = found.products as [JsonObject];
+    const [option] = product.pricing_options as [JsonObject];
+    const { product_id } = product;
+    const line = { product_id, pricing_option_id: option.pricing_option_id, budget: 20_000 };
+    const asked = { ...key(), account, brand, start_time: day(2), end_time: day(32), packages: [line] };
+    return (await ask(version, "create_media_buy", asked)).media_buy_id as string;
+  };
+  return { seller, ask, order };
+}
+
+if (there) {
+  // One for all: what three releases are validated by is compiled once.
+  const opened = sellerOfThree();
+  test.after(async () => (await opened).seller.close());
+
+  test("an order made in one release is read, changed and canceled in another", async () => {
+    const { ask, order } = await opened;
+    const made = new Map<string, string>();
+    for (const version of three) made.set(version, await order(version));
+    for (const version of three)
+      for (const [maker, id] of made) {
+        const { media_buys } = await ask(version, "get_media_buys", { account, media_buy_ids: [id] });
+        const ids = (media_buys as JsonObject[]).map(({ media_buy_id }) => media_buy_id);
+        assert.equal(ids, [id], `${maker} in ${version}`);
+        await ask(version, "get_media_buy_delivery", { account, media_buy_ids: [id] });
+      }
+    for (const [at, maker] of three.entries()) {
+      const other = three[(at + 1) % three.length]!;
+      const change = { ...key(), account, media_buy_id: made.get(maker)!, canceled: true };
+      const changed = await ask(other, "update_media_buy", change);
+      const state = changed.media_buy_status ?? changed.status;
+      assert.is(state, "canceled", `${maker} in ${other}`);
+    }
+  });
+
+  test("each answer has what its release has, and nothing of another", async () => {
+    const { ask, order } = await opened;
+    const id = await order("3.2.4");
+    const read = async (version: string) => {
+      const { media_buys } = await ask(version, "get_media_buys", { account, media_buy_ids: [id] });
+      return (media_buys as [JsonObject])[0];
+    };
+    assert.ok("available_actions" in (await read("3.2.4")), "of 3.1 and newer");
+    assert.not("available_actions" in (await read("3.0.26")));
+    const bought = await ask("3.0.26", "update_media_buy", { ...key(), account, media_buy_id: id, paused: true });
+    assert.not("media_buy_status" in bought, "3.0 has the state of a buy in status");
+    for (const version of three) {
+      const said = await ask(version, "get_adcp_capabilities", {});
+      const { supported_versions, major_versions } = said.adcp as JsonObject;
+      assert.equal([supported_versions, major_versions], [["3.2", "3.1", "3.0"], [3]]);
+      assert.equal(said.specialisms, ["sales-guaranteed"]);
+    }
+  });
+
+  test("a creative is listed by what its caller's release knows formats by", async () => {
+    const { ask } = await opened;
+    const found = await ask("3.2.4", "get_products", { buying_mode: "brief", brief: "Outdoor", brand, account });
+    const [product] = found.products as [JsonObject];
+    const [{ format_option_id, v1_format_ref }] = product.format_options as [JsonObject];
+    const [format_id] = v1_format_ref as [JsonObject];
+    const image = { asset_type: "image", url: "https://cdn.acmeoutdoor.example/a.png", width: 300, height: 250 };
+    const upload = (version: string, creative_id: string, more: object) =>
+      ask(version, "sync_creatives", {
+        ...{ ...key(), account },
+        creatives: [{ creative_id, name: "A banner", assets: { image_main: image }, ...more }],
+      });
+    const ref = { scope: "product", format_option_id };
+    await upload("3.0.26", "named", { format_id });
+    await upload("3.2.4", "canonical", { format_kind: "image", format_option_ref: ref });
+    await upload("3.2.4", "named_knowingly", { format_id });
+    const listed = async (version: string) => {
+      const { creatives } = await ask(version, "list_creatives", { account });
+      const identity = ({ creative_id, format_id: named, format_kind }: JsonObject) => [
+        creative_id,
+        named,
+        format_kind,
+      ];
+      return (creatives as JsonObject[]).map(identity).sort();
+    };
+    const kind = [undefined, "image"];
+    const now = [
+      ["canonical", ...kind],
+      ["named", ...kind],
+      ["named_knowingly", format_id, undefined],
+    ];
+    assert.equal(await listed("3.2.4"), now);
+    assert.equal(await listed("3.1.19"), now);
+    const before = now.map(([id]) => [id, format_id, undefined]);
+    assert.equal(await listed("3.0.26"), before);
+  });
+
+  test("a pin is met or refused as the protocol has it", async () => {
+    const { seller, ask } = await opened;
+    const brief = { buying_mode: "brief", brief: "Outdoor", brand };
+    for (const pin of ["4.0", "2.5", "3.2-rc.1", "next"]) {
+      const { code, field, details } = (await seller.refused("get_products", { adcp_version: pin, ...brief })) as {
+        code: string;
+        field?: string;
+        details?: JsonObject;
+      };
+      assert.equal([pin, code, field], [pin, "VERSION_UNSUPPORTED", "adcp_version"]);
+      assert.ok(isJsonObject(details));
+      assert.equal([details.supported_versions, details.supported_majors], [["3.2", "3.1", "3.0"], [3]]);
+    }
+    const newer = (await seller.ask("get_products", { adcp_version: "3.9", ...brief })) as JsonObject;
+    assert.is(newer.adcp_version, "3.2", "what is newer is answered in the newest before it");
+    const unpinned = (await seller.ask("get_products", brief)) as JsonObject;
+    assert.is(unpinned.status, "completed", "without a pin, in the newest");
+    const major = (await seller.ask("get_products", { adcp_major_version: 3, ...brief })) as JsonObject;
+    assert.equal(
+      [newer.adcp_version, major.adcp_version],
+      ["3.2", undefined],
+      "callers of 3.0 say no more than the major",
+    );
+    const [named] = major.products as [JsonObject];
+    assert.ok("format_ids" in named && !("format_options" in named), "and get formats by name");
+    const { code } = await seller.refused("list_products", { adcp_version: "3.0", adcp_major_version: 3 });
+    assert.is(code, "UNSUPPORTED_FEATURE", "a tool of a newer release is not there in an older one");
+    await ask("3.0.26", "get_products", brief);
+  });
+
+  test("releases that callers pin by one name are refused", async () => {
+    const [release, other] = await Promise.all([publishedRelease("3.2.4"), publishedRelease("3.2.4")]);
+    const twin = { ...other!, version: "3.2.3" };
+    try {
+      await behavingSeller("3.2.4", ["sales_guaranteed"], { release: release!, releases: [twin] });
+      assert.unreachable();
+    } catch (error) {
+      const { code, where } = error as { code: string; where: string };
+      assert.equal([code, where], ["seller_option_invalid", "releases"]);
+    }
+  });
+}
+
+test.run();
