@@ -2,7 +2,7 @@
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { AdbindError } from "../../errors.js";
-import { type NatsOptions, serversOf } from "./options.js";
+import { connectionOf, hostsOf, type NatsOptions } from "./options.js";
 import { prepareStream, type StreamNames, streamNames, type TicketSource } from "./stream.js";
 
 /** What a ticket says. */
@@ -72,9 +72,7 @@ export class Servers {
 
   /** For people. */
   get where(): string {
-    return serversOf(this.options)
-      .map((server) => server.replace(/^.*@/, ""))
-      .join(", ");
+    return hostsOf(this.options).join(", ");
   }
 
   /** Puts tickets into the stream. Resolves when a majority of the servers has all of them. */
@@ -189,10 +187,16 @@ export class Servers {
   async #connect(): Promise<Ready> {
     const { connect, createInbox, headers, jetstream, jetstreamManager } = await loaded();
     const settings = { timeout: ANSWER_MS, maxReconnectAttempts: -1, reconnectTimeWait: 500, name: "adbind" };
-    const nc = await connect({ ...settings, ...this.options.connection, servers: serversOf(this.options) });
+    const nc = await connect({ ...settings, ...connectionOf(this.options) });
     try {
       const jsm = await jetstreamManager(nc, { timeout: ANSWER_MS });
       await this.#prepare(jsm);
+      // By the server's will, or because credentials ended: the next use connects anew.
+      nc.closed()
+        .then(() => {
+          this.#ready = undefined;
+        })
+        .catch(() => undefined);
       const js = jetstream(nc, { timeout: ANSWER_MS });
       return { nc, jsm, js, newHeaders: headers, newInbox: () => createInbox() };
     } catch (error) {
@@ -211,7 +215,7 @@ export class Servers {
     if (error instanceof AdbindError) return error;
     // A stream that was deleted is made again, and a consumer.
     const made = await this.#ready?.catch(() => undefined);
-    if (made !== undefined && !this.#closed) await this.#prepare(made.jsm).catch(() => undefined);
+    if (made !== undefined && !this.#closed) this.#prepare(made.jsm).catch(() => undefined);
     return this.#unusable(error);
   }
 
