@@ -217,6 +217,22 @@ function majorityTest(ground: Ground): void {
   });
 }
 
+function closingTest(ground: Ground): void {
+  test("closing waits for no server, and an event that is under way ends in the database", async () => {
+    const { nats } = ground;
+    const { queue, database, close } = await opened(ground);
+    await put(queue, job());
+    const [only] = await taken(queue);
+    await Promise.all([0, 1, 2].map((which) => nats.kill(which)));
+    assert.equal(await queue.ack([{ job: only!, outcome: { kind: "done" } }], Date.now()), [true]);
+    const began = performance.now();
+    await queue.close();
+    assert.ok(performance.now() - began < 10_000, `${performance.now() - began} ms`);
+    assert.equal(await database.query((q) => q.rows("select 1 from adbind_jobs")), []);
+    await close();
+  });
+}
+
 if (hasNats()) {
   const [postgres, nats] = await Promise.all([sharedPostgres(), startNats()]);
   const ground: Ground = { postgres, nats };
@@ -224,6 +240,7 @@ if (hasNats()) {
   lossTest(ground);
   secretTest(ground);
   majorityTest(ground);
+  closingTest(ground);
   test.after(async () => {
     await nats.stop();
     await postgres.stop();

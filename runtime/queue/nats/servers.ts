@@ -27,6 +27,8 @@ export interface NewTicket extends Ticket {
 
 /** How long a server may take to answer, in milliseconds: longer than a new leader needs to be elected. */
 const ANSWER_MS = 5_000;
+/** How long what was said last may take to reach a server, in milliseconds. */
+const FLUSH_MS = 1_000;
 /** Servers that keep each ticket: one may be away. */
 const REPLICAS = 3;
 /** Between two questions to servers that have no leader, in milliseconds. */
@@ -133,7 +135,10 @@ export class Servers {
         callback: (error, message) => {
           if (error !== null) return end(error);
           const code = message.headers?.code ?? 0;
-          if (code === 0) found.push(...ticketIn(message));
+          const tickets = code === 0 ? ticketIn(message) : [];
+          found.push(...tickets);
+          // What somebody else has put there is nobody's ticket.
+          if (code === 0 && tickets.length === 0) nc.publish(message.reply!, "+TERM");
           if (code !== 0 && code !== 100) end(NONE_LEFT.includes(code) ? undefined : statusError(message));
           else if (found.length >= limit || (waitMs > 0 && found.length > 0)) end();
         },
@@ -163,8 +168,10 @@ export class Servers {
     this.#closed = true;
     for (const end of this.#asked) end();
     const ready = await this.#ready?.catch(() => undefined);
-    await ready?.nc.flush().catch(() => undefined);
-    await ready?.nc.close();
+    if (ready === undefined) return;
+    const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
+    await Promise.race([ready.nc.flush().catch(() => undefined), late]);
+    await ready.nc.close();
   }
 
   async #say(tickets: readonly LeasedTicket[], word: string): Promise<void> {
@@ -239,7 +246,7 @@ function statusError({ headers }: Msg): Error {
   return new Error(`${headers?.code} ${headers?.description ?? ""}`);
 }
 
-/** What somebody else has put there is nobody's ticket; it is left, and grows old. */
+/** None in what is no ticket. */
 function ticketIn(message: Msg): LeasedTicket[] {
   try {
     const { job, endpoint } = message.json<Ticket>();
