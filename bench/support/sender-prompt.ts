@@ -49,6 +49,7 @@ export async function delays(
   const tasks = Array.from({ length: RATE * seconds }, (_, at) => ({ task: `task-${at}`, url: `${live}/${at % 10}` }));
   const producer = await contender.produce({ url, tasks });
   const pool = new pg.Pool({ connectionString: url, max: 4 });
+  pool.on("error", () => undefined);
   const workers = await startWorkers({ name: contender.name, url: workerUrl, listenUrl: url, prompt: true, queue });
   workers.begin();
   await pause(1_500);
@@ -183,6 +184,7 @@ async function restartRow({ cluster }: PromptAsked): Promise<Row> {
   await cluster.restart();
   const back = performance.now();
   const client = new pg.Pool({ connectionString: url, max: 1 });
+  client.on("error", () => undefined);
   const one = await client.connect();
   await one.query("begin");
   await producer.store(one, tasks);

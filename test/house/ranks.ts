@@ -132,13 +132,13 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/behaviours/ports/": [
     "*",
     "example-brands example-catalogue example-conversations example-formats example-properties example-signals plan-policies",
-    "plain-policies",
+    "plain-policies example-transformers",
     "index",
   ],
   "runtime/behaviours/frame/": [
     "shape documents effects words page upstream",
     "call",
-    "collection behaviour changes jws",
+    "collection behaviour changes jws seldom",
     "forced",
     "index",
   ],
