@@ -38,6 +38,8 @@ const NODES = 3;
 /** Longest wait for the cluster, or for a node that joins it again, in milliseconds: it may be copied anew. */
 const READY_LIMIT_MS = 120_000;
 const POLL_MS = 100;
+/** SQLSTATE */
+const DUPLICATE_DATABASE = "42P04";
 /** Of a log, in an error. */
 const TOLD_CHARACTERS = 1_500;
 /** Longest answer of a Patroni, in milliseconds: a frozen one gives none. */
@@ -223,13 +225,24 @@ class Cluster implements HaPostgres {
   }
 
   async database(name: string): Promise<{ readonly url: string; readonly directUrl: string }> {
-    const client = new pg.Client(this.url);
-    await client.connect();
-    try {
-      await client.query(`create database ${client.escapeIdentifier(name)}`);
-    } finally {
-      await client.end();
-    }
+    let last: unknown;
+    const made = async (): Promise<boolean> => {
+      const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: REST_LIMIT_MS });
+      client.on("error", () => undefined);
+      try {
+        await client.connect();
+        await client.query(`create database ${client.escapeIdentifier(name)}`);
+        return true;
+      } catch (error) {
+        last = error;
+        // Made before, by a try whose answer was lost.
+        return (error as { code?: unknown }).code === DUPLICATE_DATABASE;
+      } finally {
+        client.end().catch(() => undefined);
+      }
+    };
+    // On a machine that is busy enough the primary may change before anybody meant it to.
+    await until(made, `making the database ${name}`, () => String(last));
     return this.#urlsOf(name);
   }
 
