@@ -116,20 +116,26 @@ lifecycle("a proposal is drafted, finalized and accepted under its digest; once"
   const { results } = await refine({ action: "finalize" });
   const again = { proposal_id: results[0].proposal.proposal_id, action: "finalize" };
   const refinements = [{ proposal_id: draft.proposal_id, action: "finalize" }, again];
-  const both = await ask("refine_proposals", { ...key(), refinements });
+  const twice = await refused("refine_proposals", { ...key(), refinements });
+  assert.equal([twice.code, twice.field], ["INVALID_STATE", "refinements[1].proposal_id"]);
+  const other = cheaper.results[0].proposals[0].proposal_id;
+  const both = await ask("refine_proposals", {
+    ...key(),
+    refinements: [refinements[0], { proposal_id: other, action: "finalize" }],
+  });
   assert.equal(
     both.results.map((one: { outcome: string; reason_code: string }) => [one.outcome, one.reason_code]),
     [
+      ["unable", "hold_unavailable"],
       ["unable", "batch_aborted"],
-      ["unable", "source_unavailable"],
     ],
   );
   const { proposal_id, terms_digest } = results[0].proposal;
   const accept = (more: object) => ({ ...key(), account, proposal_id, proposal_terms_digest: terms_digest, ...more });
   const early = accept({ proposal_id: draft.proposal_id, proposal_terms_digest: draft.terms_digest });
   assert.is((await refused("accept_proposal", early)).code, "PROPOSAL_NOT_COMMITTED");
-  const other = { proposal_terms_digest: `sha256:${"A".repeat(43)}` };
-  assert.is((await refused("accept_proposal", accept(other))).code, "CONFLICT");
+  const wrong = { proposal_terms_digest: `sha256:${"A".repeat(43)}` };
+  assert.is((await refused("accept_proposal", accept(wrong))).code, "CONFLICT");
   const stranger = await refused("accept_proposal", accept({}), "stranger");
   assert.is(stranger.code, "PROPOSAL_NOT_FOUND");
   const booked = await ask("accept_proposal", accept({}));

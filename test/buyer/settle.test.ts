@@ -63,7 +63,7 @@ test("a submitted answer without a task is a failure that says so, and its webho
 /** A buyer that polls, before an agent whose order is `task-1`; `says` answers the n-th poll. */
 async function polling(
   says: (count: number) => Says,
-  job: (made: Scene, called: Awaited<ReturnType<Scene["buyer"]["call"]>>) => Promise<void>,
+  job: (made: Scene, called: Awaited<ReturnType<Scene["buyer"]["tools"]["create_media_buy"]>>) => Promise<void>,
   { ordered = {}, ...buyer }: { ordered?: JsonObject; pollMs?: number; giveUpMs?: number } = {},
 ): Promise<void> {
   const made = await scene({
@@ -111,7 +111,10 @@ test("an agent's own estimate lengthens the pauses, and half an hour is the long
 test("what is under way is never given back as an end: where none can be learned, that is said", async () => {
   const end = async (says: (count: number) => Says, giveUpMs = 60_000): Promise<JsonObject> => {
     let told: JsonObject = {};
-    const job = async (_: Scene, called: Awaited<ReturnType<Scene["buyer"]["call"]>>): Promise<void> => {
+    const job = async (
+      _: Scene,
+      called: Awaited<ReturnType<Scene["buyer"]["tools"]["create_media_buy"]>>,
+    ): Promise<void> => {
       const { status, taskId, data } = await called.settled();
       const [error] = (data as { errors: JsonObject[] }).errors;
       told = { status, taskId, code: error?.code, was: (error?.details as JsonObject)?.status, says: error?.message };

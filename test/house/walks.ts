@@ -82,12 +82,6 @@ export const walks: readonly Walk[] = [
     until: subjects.sellers,
     still: /filter\(\(\[file\]\) => !existsSync/,
   },
-  {
-    file: "templates/seller/handler.ts",
-    fault: "every answer of the scaffold is an untyped document",
-    until: subjects.sellers,
-    still: /answer\(document: JsonObject\)/,
-  },
 ];
 
 /** What is to be taken off the list, each as a line to act on. */

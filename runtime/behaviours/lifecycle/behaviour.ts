@@ -2,6 +2,7 @@ import type { Behaviour } from "../frame/behaviour.js";
 import { updateMediaBuy } from "../media-buys/update.js";
 import { acceptProposal, buyProducts } from "./buy.js";
 import { declineProposals } from "./decline.js";
+import { refinementCapability } from "./dimensions.js";
 import { listProducts } from "./list-products.js";
 import { refineProposals } from "./refine.js";
 import { requestProposals } from "./request.js";
@@ -23,7 +24,10 @@ export const lifecycleBehaviour: Behaviour = {
   needs: ["media-buys"],
   tools,
   capabilities: ({ tools: answered }) => ({
-    media_buy: { lifecycle_tools: Object.keys(tools).filter((name) => answered.has(name)) },
+    media_buy: {
+      lifecycle_tools: Object.keys(tools).filter((name) => answered.has(name)),
+      ...(answered.has("refine_proposals") && { proposal_refinement: refinementCapability }),
+    },
   }),
   scenarios: lifecycleScenarios,
 };

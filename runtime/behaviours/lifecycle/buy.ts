@@ -1,15 +1,21 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
+import { buyOf } from "../buys/buys.js";
 import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { createMediaBuy, orderAgain } from "../media-buys/create.js";
+import { findInstruction, instructionKey } from "../media-buys/instructions.js";
+import { updateMediaBuy } from "../media-buys/update.js";
 import { productOf } from "../products/products.js";
+import { endProposal } from "../products/proposal-ends.js";
 import {
   type CommercialTerms,
   committedOf,
+  findNegotiated,
   type Money,
   type Negotiated,
   type Purchase,
+  saveNegotiated,
   termsDigest,
 } from "../products/terms.js";
 import { feedVersions } from "./list-products.js";
@@ -87,7 +93,7 @@ interface Accepting extends JsonObject {
  * @throws ToolError INVALID_REQUEST for a digest of other terms, and as `committedOf` does
  */
 export async function acceptProposal(request: Accepting, call: BehaviourToolCall): Promise<BehaviourReply> {
-  const again = await orderAgain(call);
+  const again = (await orderAgain(call)) ?? (await changeAgain(call, request.proposal_id));
   if (again !== undefined) return again;
   const found = await committedOf(call, request.proposal_id, "proposal_id");
   if (request.proposal_terms_digest !== found.terms_digest)
@@ -98,7 +104,45 @@ export async function acceptProposal(request: Accepting, call: BehaviourToolCall
     throw new ToolError("INVALID_REQUEST", "the proposal is over another sum: refine it first", {
       field: "total_budget",
     });
-  return placed(call, { ...request, start_time, end_time, brand: brand ?? request.account.brand }, found);
+  if (found.change === undefined)
+    return placed(call, { ...request, start_time, end_time, brand: brand ?? request.account.brand }, found);
+  const { proposal_id, media_buy_id } = found;
+  await endProposal(call, { proposal_id, how: "accepted", media_buy_id: media_buy_id! }, "proposal_id");
+  saveNegotiated(call, { ...found, state: "accepted", accepted_at: call.time });
+  return changed(call, found);
+}
+
+/** A repetition of a call that has begun to change a media buy. */
+async function changeAgain(call: BehaviourToolCall, id: string): Promise<BehaviourReply | undefined> {
+  const known = await findInstruction(call, instructionKey(call));
+  const found = known && (await findNegotiated(call, id));
+  return found && changed(call, found);
+}
+
+/** What a proposal for a media buy that is there makes of it, as long as it is the one that the proposal was made for. */
+async function changed(call: BehaviourToolCall, agreed: Negotiated): Promise<BehaviourReply> {
+  const { media_buy_id: id = "", base_media_buy_revision: base, change, commercial_terms: terms } = agreed;
+  const request = { media_buy_id: id, ...(base !== undefined && { revision: base }), accepted: agreed };
+  if (change === "media_buy_cancellation") {
+    const { reason } = (terms.cancellation_terms ?? {}) as { readonly reason?: string };
+    return updateMediaBuy({ ...request, canceled: true, ...(reason && { cancellation_reason: reason }) }, call);
+  }
+  const running = (await buyOf(call, id)).packages.filter(({ canceled }) => canceled !== true);
+  const packages = running.map(({ package_id, product_id }) => {
+    const line = terms.purchases.find((one) => one.product_id === product_id);
+    if (line === undefined) return { package_id, canceled: true };
+    const { budget, start_time, end_time } = line;
+    return {
+      package_id,
+      ...(budget !== undefined && { budget }),
+      ...(start_time && { start_time }),
+      ...(end_time && { end_time }),
+    };
+  });
+  const added = terms.purchases
+    .filter(({ product_id }) => running.every((one) => one.product_id !== product_id))
+    .map(({ pricing: _, ...one }) => ({ ...one, budget: one.budget ?? null }));
+  return updateMediaBuy({ ...request, packages, ...(added.length > 0 && { new_packages: added }) }, call);
 }
 
 /** The order that a proposal comes to; the proposal is accepted with it. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import { endProposal, findEnd } from "../products/proposal-ends.js";
-import { findNegotiated, saveNegotiated } from "../products/terms.js";
+import { findNegotiable, saveNegotiated } from "../products/terms.js";
 
 interface Wanted {
   readonly declines: readonly { readonly proposal_id: string; readonly reason: string; readonly detail?: string }[];
@@ -11,7 +11,7 @@ interface Wanted {
 export const declineProposals: ToolBehaviour = async (request: Wanted, call) => {
   const results: JsonObject[] = [];
   for (const { proposal_id } of request.declines) {
-    const found = await findNegotiated(call, proposal_id);
+    const found = await findNegotiable(call, proposal_id);
     if (found === undefined) {
       results.push({ proposal_id, outcome: "unable", reason: "There is no such proposal." });
       continue;

@@ -1,58 +1,89 @@
 import type { JsonObject } from "../../contract/index.js";
-import { cents } from "../delivery/simulated.js";
+import { ToolError } from "../../seller/tool-error.js";
+import { buyState, findBuy, type MediaBuy, terminalStates } from "../buys/buys.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
-import type { BehaviourCall } from "../frame/call.js";
+import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import { DRAFT_MS } from "../products/draft.js";
 import { findProduct, shownProduct } from "../products/products.js";
+import { findEnd } from "../products/proposal-ends.js";
 import {
-  type CommercialTerms,
-  type Money,
+  findNegotiated,
   type Negotiated,
   negotiatedOf,
   saveNegotiated,
   shownNegotiated,
   termsDigest,
 } from "../products/terms.js";
-import { statedBudget } from "./brief.js";
-import { type Constraints, unsatisfied } from "./constraints.js";
-import { DRAFT_MS } from "./request.js";
-
-interface Refinement {
-  readonly proposal_id: string;
-  readonly action: "revise" | "finalize";
-  readonly ask?: string;
-  readonly constraints?: Constraints;
-}
+import { checkRefinements, type Refinement } from "./dimensions.js";
+import { revise } from "./revise.js";
 
 /** How long a finalized proposal holds its prices, in milliseconds. */
 const HOLD_MS = 7 * 86_400_000;
 
-/** `refine_proposals`: a draft is revised, or made a commitment of the seller's: all that are to be, or none. */
+interface Entry {
+  readonly one: Refinement;
+  readonly found: Negotiated;
+}
+
+/**
+ * `refine_proposals`: a proposal is revised, or a draft made a commitment of the seller's: all that are to be, or none.
+ * @throws ToolError PROPOSAL_NOT_FOUND, INVALID_STATE for one that was declined, and where no draft is to be finalized
+ */
 export const refineProposals: ToolBehaviour = async (
-  request: { readonly refinements: readonly Refinement[] },
+  { refinements }: { readonly refinements: readonly Refinement[] },
   call,
 ) => {
-  const entries: { readonly one: Refinement; readonly found: Negotiated }[] = [];
-  for (const [index, one] of request.refinements.entries())
-    entries.push({ one, found: await negotiatedOf(call, one.proposal_id, `refinements[${index}].proposal_id`) });
-  const held = entries.every(({ one, found }) => one.action !== "finalize" || found.state === "draft");
-  const results = entries.map(({ one, found }) => {
-    if (one.action === "revise") return revised(call, found, one);
-    if (found.state !== "draft") return unable(found, "source_unavailable", `It is ${found.state}, no draft.`);
-    return held ? finalized(call, found) : unable(found, "batch_aborted", "Another of this request is no draft.");
+  checkRefinements(call, refinements);
+  const entries: Entry[] = [];
+  for (const [index, one] of refinements.entries()) {
+    const field = `refinements[${index}].proposal_id`;
+    const found = await negotiatedOf(call, one.proposal_id, field);
+    if (one.action === "finalize") checkDraft(found, field);
+    entries.push({ one, found });
+  }
+  const held = new Map<string, string>();
+  for (const { one, found } of entries) {
+    const by = one.action === "finalize" ? await heldBy(call, found) : undefined;
+    if (by !== undefined) held.set(found.proposal_id, by);
+  }
+  const results: JsonObject[] = [];
+  const made: Negotiated[] = [];
+  for (const { one, found } of entries) {
+    if (one.action === "revise") results.push(await revised(call, found, { wanted: one, made }));
+    else if (held.size === 0) results.push(finalized(call, found));
+    else results.push(notHeld(found, held.get(found.proposal_id)));
+  }
+  const products = await productsIn(call, [...entries.map(({ found }) => found), ...made]);
+  return call.answer({ status: "completed", results, products });
+};
+
+/** @throws ToolError INVALID_STATE */
+function checkDraft({ proposal_id: id, state }: Negotiated, field: string): void {
+  if (state === "draft") return;
+  throw new ToolError("INVALID_STATE", `proposal ${id} is ${state}, and only a draft is finalized`, {
+    field,
+    details: { current_state: state },
   });
-  const ids = new Set(entries.flatMap(({ found }) => found.commercial_terms.purchases.map((one) => one.product_id)));
+}
+
+async function productsIn(call: BehaviourCall, proposals: readonly Negotiated[]): Promise<JsonObject[]> {
+  const ids = new Set(proposals.flatMap((one) => one.commercial_terms.purchases.map(({ product_id }) => product_id)));
   const products: JsonObject[] = [];
   for (const id of ids) {
     const one = await findProduct(call, id);
     if (one !== undefined) products.push(await shownProduct(call, one));
   }
-  return call.answer({ status: "completed", results, products });
-};
+  return products;
+}
 
 function follow(call: BehaviourCall, from: Negotiated, change: Partial<Negotiated>): Negotiated {
   const commercial_terms = change.commercial_terms ?? from.commercial_terms;
+  // What the source became is its own.
+  const { accepted_at: _at, media_buy_id: became, ...rest } = from;
   const next: Negotiated = {
-    ...from,
+    ...rest,
+    ...(from.change !== undefined && became !== undefined && { media_buy_id: became }),
     ...change,
     proposal_id: call.id("prop"),
     parent_proposal_id: from.proposal_id,
@@ -64,7 +95,13 @@ function follow(call: BehaviourCall, from: Negotiated, change: Partial<Negotiate
 }
 
 /** Why something could not be done, in the release's words (`proposal-refinement-reason`). */
-type ReasonCode = "constraint_unsatisfiable" | "uninterpreted" | "source_unavailable" | "batch_aborted";
+type ReasonCode =
+  | "constraint_unsatisfiable"
+  | "uninterpreted"
+  | "source_unavailable"
+  | "alternatives_unavailable"
+  | "hold_unavailable"
+  | "batch_aborted";
 
 const unable = (found: Negotiated, reason_code: ReasonCode, reason: string, more: JsonObject = {}): JsonObject => ({
   source_proposal_id: found.proposal_id,
@@ -74,56 +111,83 @@ const unable = (found: Negotiated, reason_code: ReasonCode, reason: string, more
   ...more,
 });
 
+interface Hold {
+  /** The proposal that a draft was made a commitment by. */
+  readonly by: string;
+}
+
+const holds = collection<Hold>("proposal_hold");
+
+/** What already holds the terms of a draft: they are held once at a time, and not any more when they were bought. */
+async function heldBy(call: BehaviourCall, { proposal_id: id }: Negotiated): Promise<string | undefined> {
+  const hold = await holds.get(call, call.principal, id);
+  const found = hold && (await findNegotiated(call, hold.by));
+  if (found === undefined) return undefined;
+  const end = await findEnd(call, found.proposal_id);
+  if (end?.how === "accepted") return found.proposal_id;
+  return end === undefined && Date.parse(found.expires_at) > call.now.getTime() ? found.proposal_id : undefined;
+}
+
+const notHeld = (found: Negotiated, by: string | undefined): JsonObject =>
+  by === undefined
+    ? unable(found, "batch_aborted", "Another of this request cannot be held.")
+    : unable(found, "hold_unavailable", `Its terms are held, or were bought, as ${by}.`);
+
 function finalized(call: BehaviourCall, found: Negotiated): JsonObject {
   const expires_at = new Date(call.now.getTime() + HOLD_MS).toISOString();
   const proposal = follow(call, found, { state: "committed", expires_at });
+  holds.put(call, call.principal, found.proposal_id, { by: proposal.proposal_id });
   return { source_proposal_id: found.proposal_id, outcome: "finalized", proposal: shownNegotiated(proposal) };
 }
 
-/** The sum that a revision asks for: as a limit, or in words. */
-function wantedTotal({ total_budget: now }: CommercialTerms, { constraints, ask }: Refinement): Money | undefined {
-  const { max, min, currency } = constraints?.total_budget ?? {};
-  if (now === undefined || (currency !== undefined && currency !== now.currency)) return undefined;
-  if (max !== undefined && max < now.amount) return { amount: max, currency: now.currency };
-  if (min !== undefined && min > now.amount) return { amount: min, currency: now.currency };
-  const stated = ask === undefined ? undefined : statedBudget(ask);
-  return stated?.currency === now.currency ? stated : undefined;
-}
-
-/** The terms with another sum and another flight, as far as a machine can grant them. */
-function revisedTerms(terms: CommercialTerms, wanted: Refinement): CommercialTerms {
-  const { start_no_later_than: start, end_no_earlier_than: end } = wanted.constraints?.flight ?? {};
-  const [before, total] = [terms.total_budget, wantedTotal(terms, wanted)];
-  const flight = {
-    ...(start !== undefined && Date.parse(start) < Date.parse(terms.start_time) && { start_time: start }),
-    ...(end !== undefined && Date.parse(end) > Date.parse(terms.end_time) && { end_time: end }),
-  };
-  const scale = total === undefined || before === undefined ? 1 : total.amount / before.amount;
-  const purchases = terms.purchases.map((one) => ({
-    ...one,
-    ...flight,
-    ...(one.budget !== undefined && { budget: cents(one.budget * scale) }),
-  }));
-  return { ...terms, ...flight, purchases, ...(total !== undefined && { total_budget: total }) };
+/** The media buy that an accepted proposal became, as long as it may be changed. */
+async function runningBuy(call: BehaviourCall, { state, media_buy_id: id }: Negotiated): Promise<MediaBuy | undefined> {
+  const buy = state === "accepted" && id !== undefined ? await findBuy(call, id) : undefined;
+  return buy === undefined || terminalStates.has(await buyState(call, buy)) ? undefined : buy;
 }
 
 /** A constraint holds of what is offered, or is named as one that does not; the rest of a wish takes a person. */
-function revised(call: BehaviourCall, found: Negotiated, wanted: Refinement): JsonObject {
-  if (found.state === "accepted") return unable(found, "source_unavailable", "Change the media buy that it became.");
-  const terms = found.commercial_terms;
-  const commercial_terms = revisedTerms(terms, wanted);
-  const unsatisfied_constraints = unsatisfied(commercial_terms, wanted.constraints ?? {});
-  if (unsatisfied_constraints.length > 0) {
-    const reason = `Not to be had under these terms: ${unsatisfied_constraints.join(", ")}.`;
-    return unable(found, "constraint_unsatisfiable", reason, { unsatisfied_constraints });
+async function revised(
+  call: BehaviourToolCall,
+  found: Negotiated,
+  { wanted, made }: { readonly wanted: Refinement; readonly made: Negotiated[] },
+): Promise<JsonObject> {
+  const cancels = wanted.change_kind === "cancellation";
+  const buy = await runningBuy(call, found);
+  if (buy === undefined && (cancels || found.state === "accepted"))
+    return unable(found, "source_unavailable", "There is no media buy of it that can be changed.");
+  const of = buy && { media_buy_id: buy.media_buy_id, base_media_buy_revision: buy.revision };
+  const expires_at = new Date(call.now.getTime() + DRAFT_MS).toISOString();
+  const draft = { state: "draft", expires_at } as const;
+  const results = (some: readonly Negotiated[]): JsonObject => {
+    made.push(...some);
+    return { source_proposal_id: found.proposal_id, outcome: "revised", proposals: some.map(shownNegotiated) };
+  };
+  if (cancels) {
+    const cancellation_terms = { effective_at: call.time, ...(wanted.ask && { reason: wanted.ask.slice(0, 500) }) };
+    const commercial_terms = { ...found.commercial_terms, cancellation_terms };
+    return results([follow(call, found, { ...draft, ...of, change: "media_buy_cancellation", commercial_terms })]);
   }
-  if (wanted.constraints === undefined && termsDigest(commercial_terms) === found.terms_digest)
+  const { drafts, unsatisfied, unmet, understood } = await revise(call, found.commercial_terms, wanted);
+  if (unsatisfied.length > 0) {
+    const reason = `Not to be had under these terms: ${unsatisfied.join(", ")}.`;
+    return unable(found, "constraint_unsatisfiable", reason, { unsatisfied_constraints: unsatisfied });
+  }
+  if (!understood)
     return unable(
       found,
       "uninterpreted",
       "Name another sum, or other dates; for anything else request a new proposal.",
     );
-  const expires_at = new Date(call.now.getTime() + DRAFT_MS).toISOString();
-  const proposal = follow(call, found, { state: "draft", commercial_terms, expires_at });
-  return { source_proposal_id: found.proposal_id, outcome: "revised", proposals: [shownNegotiated(proposal)] };
+  const change = of && { ...of, change: "media_buy_update" as const };
+  const all = results(drafts.map((commercial_terms) => follow(call, found, { ...draft, ...change, commercial_terms })));
+  if (Object.keys(unmet).length > 0) {
+    const reason = `These products cannot be changed so: ${Object.keys(unmet).join(", ")}.`;
+    const more = { reason_code: "constraint_unsatisfiable", reason, unsatisfied_product_changes: { ...unmet } };
+    return { ...all, outcome: "partial", ...more };
+  }
+  const count = wanted.alternatives?.count ?? 1;
+  if (drafts.length === count) return all;
+  const reason = `There are ${drafts.length} ways to do it, and not ${count}.`;
+  return { ...all, outcome: "partial", reason_code: "alternatives_unavailable", reason };
 }

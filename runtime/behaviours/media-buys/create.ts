@@ -61,7 +61,7 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
 export async function orderAgain(call: BehaviourToolCall): Promise<BehaviourReply | undefined> {
   const key = instructionKey(call);
   const known = await findInstruction(call, key);
-  if (known === undefined) return undefined;
+  if (known === undefined || known.kind !== "book") return undefined;
   if (known.state === "done") return booked(call, (await findBuy(call, known.buy.media_buy_id)) ?? known.buy);
   if (known.state === "signature") {
     keepInstruction(call, { ...known, taskId: call.context.taskId });

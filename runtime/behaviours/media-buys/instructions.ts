@@ -11,8 +11,8 @@ import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { Booking } from "../ports/ad-server.js";
-import { ENDS } from "../products/proposal-ends.js";
-import { orderFor, releaseProposal, saveAgreement } from "./orders.js";
+import { ENDS, reopenProposal } from "../products/proposal-ends.js";
+import { orderFor, saveAgreement } from "./orders.js";
 
 export type InstructionKind = "book" | "change" | "pause" | "resume" | "cancel";
 
@@ -77,7 +77,9 @@ export const forgetInstruction = (call: BehaviourCall, key: string): void => kep
 /** Refused, or not wanted any more: nothing comes of it. */
 export async function abandonInstruction(call: BehaviourCall, instruction: Instruction): Promise<void> {
   dropInstruction(call, instruction);
-  if (instruction.kind === "book") await releaseProposal(call, instruction.buy);
+  const { media_buy_id } = instruction.buy;
+  for (const { id } of instruction.writes.filter(({ collection: name }) => name === ENDS))
+    await reopenProposal(call, id, media_buy_id);
 }
 
 /** The same, where the answer is a failure, which keeps nothing itself. */

@@ -8,7 +8,7 @@ import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Order } from "../ports/ad-server.js";
 import { productOf } from "../products/products.js";
-import { endProposal, reopenProposal } from "../products/proposal-ends.js";
+import { endProposal } from "../products/proposal-ends.js";
 import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
 import { checkDates, countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
@@ -112,12 +112,6 @@ export const proposalIn = ({ accepted, terms }: MediaBuy): string | undefined =>
 /** The agreement that a buy came of is kept with it. */
 export function saveAgreement(call: BehaviourCall, buy: MediaBuy): void {
   if (buy.accepted !== undefined) saveNegotiated(call, { ...buy.accepted, ...acceptedBy(call, buy) });
-}
-
-/** An order that came to nothing leaves its proposal as it was. */
-export async function releaseProposal(call: BehaviourCall, buy: MediaBuy): Promise<void> {
-  const proposal = proposalIn(buy);
-  if (proposal !== undefined) await reopenProposal(call, proposal, buy.media_buy_id);
 }
 
 /** How a proposal is, once a buy has come of it. */

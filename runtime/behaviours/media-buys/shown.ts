@@ -93,6 +93,8 @@ export async function changedAnswer(
   tool = "update_media_buy",
 ): Promise<JsonObject> {
   const shape = call.shapes.answer(tool);
+  // What was agreed to is answered with the agreement.
+  if (shape.has("accepted_proposal")) return bookedAnswer(call, buy, tool);
   const changed = buy.packages.filter(({ package_id }) => affected?.has(package_id) ?? true);
   const more = {
     affected_packages: changed.map(shownBuyPackage),

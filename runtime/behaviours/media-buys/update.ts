@@ -17,6 +17,7 @@ import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { checkOverlay, type Overlay } from "../products/overlay.js";
 import { productOf } from "../products/products.js";
+import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
 import { checkBound } from "./bound.js";
 import { awaited, findInstruction, type InstructionKind, instruct, instructionKey } from "./instructions.js";
@@ -53,6 +54,8 @@ interface Wanted {
   readonly packages?: readonly PackageUpdate[];
   readonly new_packages?: readonly WantedPackage[];
   readonly total_budget?: { readonly amount: number; readonly currency?: string };
+  /** The terms that the change was agreed to by. */
+  readonly accepted?: Negotiated;
   readonly [kept: string]: unknown;
 }
 
@@ -155,7 +158,8 @@ const settable = [
 ];
 
 async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Promise<Outcome> {
-  if (request.canceled === true) return canceledBuy(call, buy, request.cancellation_reason);
+  const agreed = request.accepted === undefined ? buy : { ...buy, accepted: request.accepted };
+  if (request.canceled === true) return canceledBuy(call, agreed, request.cancellation_reason);
   const done: Outcome["done"][number][] = [];
   const start = request.start_time === "asap" ? call.time : request.start_time;
   const end = request.end_time;
@@ -185,7 +189,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
     done.push({ action: "dates_changed" });
   }
   if (request.paused !== undefined) done.push({ action: request.paused ? "paused" : "resumed" });
-  const { fixed: _, ...open } = buy;
+  const { fixed: _, ...open } = agreed;
   const set = Object.fromEntries(Object.entries(request).filter(([name]) => settable.includes(name)));
   const terms = { ...buy.terms, ...set };
   const changed: MediaBuy = { ...open, packages, paused: request.paused ?? buy.paused, terms };

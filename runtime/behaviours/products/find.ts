@@ -6,6 +6,7 @@ import { listPage, type PageWanted } from "../frame/page.js";
 import type { Product } from "../ports/catalogue.js";
 import type { FormatId } from "../ports/creatives.js";
 import { divergences } from "./divergence.js";
+import { keepPlans } from "./draft.js";
 import { priceForecast } from "./forecast.js";
 import { isAuction, onOffer, productsOf, queryOf, shownProduct, usualMetrics } from "./products.js";
 import { proposalsFor } from "./proposals.js";
@@ -32,6 +33,8 @@ interface VendorMetric {
 
 interface Wanted extends TargetedRequest {
   readonly filters?: ProductFilters & TargetedRequest["filters"];
+  readonly brand?: JsonObject;
+  readonly account?: { readonly brand?: JsonObject };
   readonly fields?: readonly string[];
   readonly refine?: readonly Refinement[];
   readonly property_list?: unknown;
@@ -59,6 +62,7 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
     ({ product_id }) => product_id,
   );
   const plans = request.buying_mode === "brief" ? await proposalsFor(call, items) : proposals;
+  await keepPlans(call, plans, { brief: request.brief, brand: request.brand ?? request.account?.brand });
   const products = await Promise.all(
     items.map((one) => shown(call, inCurrencies(one, request.filters?.pricing_currencies), request)),
   );

@@ -40,10 +40,19 @@ export interface Negotiated {
   readonly terms_digest: string;
   readonly expires_at: string;
   readonly accepted_at?: string;
+  /** What it became; of one that changes or ends a media buy, that one. */
   readonly media_buy_id?: string;
+  readonly change?: "media_buy_update" | "media_buy_cancellation";
+  /** The buy's, when the change was drafted: it is made of no other. */
+  readonly base_media_buy_revision?: number;
 }
 
 const kept = collection<Negotiated>("negotiated_proposal");
+/** Plans of the catalogue as terms: drafts that others may be made of, and that are bought by their own name as before. */
+const planned = collection<Negotiated>("planned_proposal");
+
+export const savePlanned = (call: BehaviourCall, one: Negotiated): void =>
+  planned.put(call, call.principal, one.proposal_id, one);
 
 export const findNegotiated = (call: BehaviourCall, id: string): Promise<Negotiated | undefined> =>
   kept.get(call, call.principal, id);
@@ -60,9 +69,13 @@ export const termsDigest = (terms: CommercialTerms): string =>
 const isExpired = ({ now }: BehaviourCall, { expires_at }: Negotiated): boolean =>
   Date.parse(expires_at) <= now.getTime();
 
+/** One that is negotiated already, or a plan of the catalogue that may be. */
+export const findNegotiable = async (call: BehaviourCall, id: string): Promise<Negotiated | undefined> =>
+  (await findNegotiated(call, id)) ?? planned.get(call, call.principal, id);
+
 /** @throws ToolError PROPOSAL_NOT_FOUND, INVALID_STATE for one that was declined */
 export async function negotiatedOf(call: BehaviourCall, id: string, field: string): Promise<Negotiated> {
-  const found = await findNegotiated(call, id);
+  const found = await findNegotiable(call, id);
   if (found === undefined) throw new ToolError("PROPOSAL_NOT_FOUND", `no proposal ${id}`, { field });
   if (found.state === "declined") await checkOpen(call, id, field);
   return found;
@@ -83,8 +96,8 @@ export async function committedOf(call: BehaviourCall, id: string, field: string
 }
 
 /** A proposal as answers show it. */
-export const shownNegotiated = ({ state, ...one }: Negotiated): JsonObject => ({
+export const shownNegotiated = ({ state, change, ...one }: Negotiated): JsonObject => ({
   ...one,
-  proposal_kind: "new_media_buy",
+  proposal_kind: change ?? "new_media_buy",
   proposal_status: state,
 });

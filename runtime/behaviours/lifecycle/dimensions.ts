@@ -1,0 +1,45 @@
+/** What a refinement may ask for in terms that a machine checks (`media_buy.proposal_refinement`). */
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { Constraints } from "./constraints.js";
+import type { Criteria } from "./list-products.js";
+
+export interface Refinement {
+  readonly proposal_id: string;
+  readonly action: "revise" | "finalize";
+  readonly change_kind?: "amendment" | "cancellation";
+  readonly ask?: string;
+  readonly constraints?: Constraints;
+  readonly product_changes?: Readonly<Record<string, "include" | "omit">>;
+  readonly alternatives?: { readonly count: number };
+  readonly criteria?: Criteria;
+}
+
+/** Drafts of one refinement, at most: each is kept for two weeks. */
+const MAX_ALTERNATIVES = 5;
+
+/** Each is read and checked; whether it is granted is another matter. */
+export const refinementCapability: JsonObject = {
+  supported_dimensions: [
+    ...["total_budget", "cpm", "impressions", "flight"],
+    ...["product_changes", "alternatives", "criteria"],
+  ],
+  max_alternatives: MAX_ALTERNATIVES,
+};
+
+/** @throws ToolError VALIDATION_ERROR for more alternatives than there can be, INVALID_REQUEST for a proposal named twice */
+export function checkRefinements({ shapes }: BehaviourCall, refinements: readonly Refinement[]): void {
+  const ids = refinements.map(({ proposal_id }) => proposal_id);
+  for (const [index, { alternatives, proposal_id }] of refinements.entries()) {
+    if (ids.indexOf(proposal_id) !== index)
+      throw new ToolError("INVALID_REQUEST", `proposal ${proposal_id} is named twice`, {
+        field: `refinements[${index}].proposal_id`,
+      });
+    if ((alternatives?.count ?? 0) <= MAX_ALTERNATIVES) continue;
+    const code = shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST";
+    throw new ToolError(code, `at most ${MAX_ALTERNATIVES} alternatives are drafted of one proposal`, {
+      field: `refinements[${index}].alternatives.count`,
+    });
+  }
+}
