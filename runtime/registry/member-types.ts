@@ -40,4 +40,5 @@ export interface OperatorViewer {
   /** Its tier counts only while the organization's subscription is live. Default: it is. */
   readonly tierLive?: (member: Member) => boolean | Promise<boolean>;
 }
+/** Which agents of an operator are asked for; it narrows and never widens. */
 export type OperatorScope = "public" | "member" | "private" | "all";

@@ -26,6 +26,7 @@ import { adjustedFlow, fireReports } from "./reports.js";
 import { inTransaction } from "./transact.js";
 import type { CorrectedReport, Emitted, PushNotificationConfig, Refused, WithinOptions } from "./types.js";
 
+/** Channels of a media buy as a call registers them. */
 export interface BuyChannels {
   readonly reporting?: ReportingWebhook;
   readonly events?: EventsWebhook;
@@ -38,8 +39,10 @@ export interface OwnedBuy {
   readonly release?: string;
 }
 
+/** A kind of notice to those who subscribed to a resource. */
 export type NoticeKind = "list_change" | "artifact" | "rights";
 
+/** Channels that outlive one operation: reports, impairments, notices. */
 export interface Channels {
   /**
    * Opens a media buy's channels, or changes their config: what is fired from then on goes by the new one. Null closes.

@@ -30,6 +30,7 @@ import type {
   WithinOptions,
 } from "./types.js";
 
+/** Tasks and the webhooks of their changes. */
 export interface Tasks {
   /**
    * Judges channels without taking them, so that a call is refused before it has done anything.

@@ -153,6 +153,7 @@ const offerings: readonly RightsOffering[] = [
   },
 ];
 
+/** Brands of a made-up house, to start from. */
 export const exampleBrands: BrandsPort = {
   rightTypes: [...new Set(offerings.map(({ right_type }) => right_type))].sort(),
   uses: [...new Set(offerings.flatMap(({ available_uses }) => available_uses))].sort(),

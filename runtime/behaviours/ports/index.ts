@@ -63,6 +63,7 @@ export {
   signedApprovals,
 };
 
+/** Everything that is the application's own, each with a working default. */
 export interface Ports {
   readonly catalogue: Catalogue;
   readonly adServer: AdServer;

@@ -20,6 +20,7 @@ export interface ContentArtifact {
   readonly [more: string]: unknown;
 }
 
+/** Content to be judged against a policy. */
 export interface ContentQuestion {
   readonly policy: WrittenPolicy;
   readonly artifact: ContentArtifact;
@@ -57,6 +58,7 @@ export interface ActionQuestion {
   readonly action: JsonObject;
 }
 
+/** Judges content and spending against policies. Yours to answer. */
 export interface PolicyPort extends CallsUpstream {
   /** Judges one piece of content by one policy; asked once for each. `unevaluated` is for what nobody can tell. */
   content(question: ContentQuestion): Promise<ContentFinding>;

@@ -29,6 +29,7 @@ export const limitDefaults = {
   clients: { max: 20, windowMs: HOUR_MS, what: "registrations of OAuth clients, per address and hour" },
 } as const satisfies Record<string, { max: number; windowMs: number; what: string }>;
 
+/** Names a limit of a registry's API. */
 export type Bucket = keyof typeof limitDefaults;
 /** Requests per window, by bucket; 0 is no limit. */
 export type Limits = Readonly<Record<Bucket, number>>;

@@ -3,6 +3,7 @@ import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerif
 import { isPassingFault } from "../../../db/open.js";
 import { AdbindError } from "../../../errors.js";
 
+/** An OAuth issuer whose tokens are accepted. */
 export interface TrustedIssuer {
   /** `iss` of its tokens; its metadata are looked for there. */
   readonly issuer: string;
