@@ -75,7 +75,7 @@ export interface RegistryDataOptions {
   readonly publicUrl?: string;
   /** Unix milliseconds; the system clock by default. */
   readonly now?: () => number;
-  /** Agents that no member registered are found by a search too. Default false (registry-facts.md 5). */
+  /** Agents that no member registered are found by a search too. Default false (docs/protocol/registry.md#score). */
   readonly searchDiscovered?: boolean;
   /**
    * Who answers searches: an index in this process's memory, or PostgreSQL itself, in the same order and with the same cursors.

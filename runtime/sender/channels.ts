@@ -1,4 +1,4 @@
-/** Channels that outlive one operation (service.md, "Persistent channels"): reports, impairments, notices. */
+/** Channels that outlive one operation (docs/protocol/webhooks.md#persistent-channels): reports, impairments, notices. */
 import type { JsonObject, MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
@@ -89,7 +89,7 @@ export interface Channels {
   tick(): Promise<void>;
 }
 
-/** Fields a notice must have beside its key (webhooks-facts.md 4). */
+/** Fields a notice must have beside its key (docs/protocol/webhooks.md#other-kinds). */
 const noticeFields: Record<NoticeKind, readonly string[]> = {
   list_change: ["event", "list_id", "resolved_at", "signature"],
   artifact: ["media_buy_id", "batch_id", "timestamp", "artifacts"],

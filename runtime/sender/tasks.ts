@@ -1,4 +1,4 @@
-/** The task channel: a registration, then one event for each change of status (service.md, "Events"). */
+/** The task channel: a registration, then one event for each change of status (docs/protocol/webhooks.md#events). */
 import type { MaybePromise } from "../contract/index.js";
 import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";

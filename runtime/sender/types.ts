@@ -10,13 +10,13 @@ import type { RemoteKey } from "../signing/index.js";
 import type { ValidatorSource } from "../validate/types.js";
 import type { SecretKeySource } from "./secret-keys.js";
 
-/** `authentication` of a registration: deprecated, and then instead of a signature (service.md, "Authentication"). */
+/** `authentication` of a registration: deprecated, and then instead of a signature (docs/protocol/signing.md#legacy-schemes). */
 export interface LegacyAuthentication {
   readonly schemes: readonly string[];
   readonly credentials: string;
 }
 
-/** service.md, "push_notification_config". */
+/** docs/protocol/webhooks.md#registration. */
 export interface PushNotificationConfig {
   readonly url: string;
   readonly operation_id?: string;
@@ -100,7 +100,7 @@ export interface Emitted {
   readonly keys: readonly string[];
 }
 
-/** Which registrations are refused; the others of service.md's MAYs and SHOULDs. */
+/** Which registrations are refused; what the protocol leaves to a seller (docs/protocol/webhooks.md#registration). */
 export interface RefusalOptions {
   /** Registrations without `operation_id`. Default false. */
   readonly withoutOperationId?: boolean;
@@ -266,7 +266,7 @@ export interface RemoteSigner extends RemoteKey {
 /** Signs deliveries: with a key of this process, or elsewhere. */
 export type Signer = LocalSigner | RemoteSigner;
 
-/** service.md, "Delivery-report result"; the rest of webhooks-facts.md 4 passes through. */
+/** docs/protocol/webhooks.md#delivery-reports; the rest passes through. */
 export interface ReportData {
   readonly currency: string;
   readonly media_buy_deliveries: readonly JsonObject[];

@@ -4,7 +4,7 @@ import { AdbindError } from "../../../errors.js";
 import type { ApiKeyRow, OrganizationRow, RegistryAccess, UserRow } from "../../../store/index.js";
 import { hashPassword } from "./passwords.js";
 
-/** Tiers of membership, and whether they include API access (registry-facts 4). */
+/** Tiers of membership, and whether they include API access (docs/protocol/registry.md#operator-lookup). */
 export const tiers = {
   individual_professional: { apiAccess: true },
   individual_academic: { apiAccess: false },
