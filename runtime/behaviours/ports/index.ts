@@ -65,6 +65,7 @@ export {
   tellPlatform,
 };
 
+/** Everything that is the application's own, each with a working default. */
 export interface Ports {
   readonly catalogue: Catalogue;
   readonly adServer: AdServer;
