@@ -36,6 +36,7 @@ export interface SellerEnvironment {
   readonly LOG_LEVEL?: string | undefined;
 }
 
+/** What a scaffolded seller reads from its environment. */
 export interface EnvironmentSettings {
   readonly listen: { readonly port: number; readonly host: string };
   readonly baseUrl: string;

@@ -18,7 +18,7 @@ import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } fr
 import { shapesOf } from "./frame/shape.js";
 import { upstreamRecorder } from "./frame/upstream.js";
 import { metricsRoute, openMetrics } from "./metrics.js";
-import type { BehavingSellerOptions, Bound, ToolHandlers } from "./options.js";
+import type { BehavingSellerOptions, BoundRelease, ToolHandlers } from "./options.js";
 import { type CallsUpstream, portsFrom } from "./ports/index.js";
 import { sandboxProvenance } from "./provenance/sandbox-verifier.js";
 import { developmentKey, publishedKey } from "./signing-key.js";
@@ -132,7 +132,7 @@ async function openOn<R extends Release, O extends Release>(
   const { served, settings } = partsOf(options, { store: documents, place: store, signing, ...responses });
   const sender = await openSender({ ...options, mode, logger }, { settings, served, store, signer: signing });
   const library = libraryOf(served, settings, mode);
-  const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R | Bound<O>>));
+  const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R | BoundRelease<O>>));
   const answered = new Set(Object.keys(tools));
   const declared = await declarations(all, options, { served, settings, answered });
   const metrics = counts({ ...options, mode }) ? await openMetrics() : undefined;

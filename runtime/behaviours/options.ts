@@ -11,7 +11,7 @@ type Shared<R extends Release> = Omit<
 >;
 
 /** A release that was read at run time says nothing to the compiler, and takes nothing from what others say. */
-export type Bound<R extends Release> = R extends Release ? (string extends keyof R["tools"] ? never : R) : never;
+export type BoundRelease<R extends Release> = R extends Release ? (string extends keyof R["tools"] ? never : R) : never;
 
 type ToolNames<R extends Release> = R extends Release ? keyof R["tools"] & string : never;
 
@@ -59,5 +59,5 @@ export interface BehavingSellerOptions<R extends Release = Release, O extends Re
    * Tools that the application answers itself; it is given the library's, to go on from:
    * `tools: (own) => ({ get_products: async (request, ctx) => own.get_products(request, ctx) })`.
    */
-  readonly tools?: (own: ToolHandlers<R | Bound<O>>) => Partial<ToolHandlers<R | Bound<O>>>;
+  readonly tools?: (own: ToolHandlers<R | BoundRelease<O>>) => Partial<ToolHandlers<R | BoundRelease<O>>>;
 }

@@ -97,7 +97,8 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
   },
   queue_unreachable: {
     cause: "No majority of the NATS servers that hand events out answers, or the way to them is cut.",
-    remedy: "Nothing is lost: events wait in their database, and go on when two of three servers run; docs/deliveries-on-nats.md.",
+    remedy:
+      "Nothing is lost: events wait in their database, and go on when two of three servers run; docs/deliveries-on-nats.md.",
   },
   sender_option_invalid: option("An option of a sender"),
   secret_keys_invalid: {

@@ -60,6 +60,7 @@ export function amountParam(value: unknown, name: string): number {
   throw new ScenarioError("INVALID_PARAMS", `params.${name} must be a number of at least 0`);
 }
 
+/** What sellers do in one area: tools, and what they need of others. */
 export interface Behaviour {
   readonly area: string;
   readonly tools: Readonly<Record<string, ToolBehaviour>>;

@@ -20,6 +20,7 @@ export interface OrderLine {
   readonly terms: JsonObject;
 }
 
+/** An order as the ad server is given it. */
 export interface Order {
   readonly mediaBuyId: string;
   readonly principal: string;
@@ -29,6 +30,7 @@ export interface Order {
   readonly lines: readonly OrderLine[];
 }
 
+/** What every call of the ad server comes with: the key that makes it repeatable, and a signal that ends it. */
 export interface AdServerCall {
   /** The same for every repetition of one wish: what was done under it is answered and not done again. */
   readonly idempotencyKey: string;

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { CallsUpstream } from "./upstream.js";
 
+/** A brand that this agent speaks for. */
 export interface OwnBrand {
   readonly brand_id: string;
   readonly house: { readonly domain: string; readonly name: string };
@@ -13,6 +14,7 @@ export interface OwnBrand {
   readonly withheld?: readonly string[];
 }
 
+/** One price of a licence, in its currency. */
 export interface RightsPrice {
   readonly pricing_option_id: string;
   readonly model: "cpm" | "flat_rate";
@@ -30,6 +32,7 @@ export interface RightsPrice {
   readonly exclusive?: true;
 }
 
+/** Rights that can be had, for which uses and at which prices. */
 export interface RightsOffering {
   readonly rights_id: string;
   readonly brand_id: string;
@@ -67,6 +70,7 @@ export interface LicenceQuestion {
   readonly impressions?: number;
 }
 
+/** Whether a licence is granted, refused, or still to be thought about. */
 export type LicenceDecision =
   | { readonly decision: "grant" }
   /** Somebody has to think about it; asked again until it is decided. Times are words for people: `2 business days`. */
@@ -133,6 +137,7 @@ export interface BrandClaims {
   answer(claim: ClaimQuestion, who: { readonly principal: string }): Promise<ClaimAnswer>;
 }
 
+/** Brands, and rights to what is theirs. Yours to answer. */
 export interface BrandsPort extends CallsUpstream {
   /** Types of rights that are licensed, and their uses; declared. Nothing is where both are empty. */
   readonly rightTypes: readonly string[];

@@ -177,6 +177,7 @@ function answered({ claim_type, claim }: ClaimQuestion): ClaimAnswer {
   }
 }
 
+/** Brands of a made-up house, to start from. */
 export const exampleBrands: BrandsPort = {
   rightTypes: [...new Set(offerings.map(({ right_type }) => right_type))].sort(),
   uses: [...new Set(offerings.flatMap(({ available_uses }) => available_uses))].sort(),

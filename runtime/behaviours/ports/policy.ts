@@ -20,6 +20,7 @@ export interface ContentArtifact {
   readonly [more: string]: unknown;
 }
 
+/** Content to be judged against a policy. */
 export interface ContentQuestion {
   readonly policy: WrittenPolicy;
   readonly artifact: ContentArtifact;
@@ -85,6 +86,7 @@ export interface CreativeFeatures {
   ): Promise<readonly CreativeMeasurement[]>;
 }
 
+/** Judges content and spending against policies. Yours to answer. */
 export interface PolicyPort extends CallsUpstream {
   /** Creatives are not measured where this is left out. */
   readonly creatives?: CreativeFeatures;
