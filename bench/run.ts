@@ -1,5 +1,5 @@
 /**
- * `./run bench [name...] [--json]`: measures, prints a table, and keeps bench/results.json, from which README's figures
+ * `./run bench [name...] [--json]`: measures, prints a table, and keeps bench/results.json, from which docs/figures.md's rows
  * are taken, and a curve as `bench/curves/<bench>-<curve>.svg`. Beside each figure stands its floor, the cheapest thing
  * that must be done, and how many times that it costs. `--short` tries a bench on less, and keeps nothing here.
  */

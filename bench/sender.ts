@@ -20,6 +20,7 @@ import type { Row } from "./support/row.js";
 import { backlogRows } from "./support/sender-backlog.js";
 import { postgresEngine, type SenderEngine, senderOptions, sqliteEngine } from "./support/sender-engines.js";
 import { isolationRows } from "./support/sender-isolation.js";
+import { natsRows } from "./support/sender-nats.js";
 import { storingRows } from "./support/sender-sqlite.js";
 
 const DELIVERIES = 4_000;
@@ -208,7 +209,7 @@ async function storing(whole: boolean): Promise<Row[]> {
 /**
  * @param args `--engine=sqlite` or `--engine=postgres` for one of them;
  * `--only=deliveries,backlog,isolation,enqueue,drain,prompt,idle,restart` for some parts;
- * `--short` for a short backlog
+ * `--queue=nats` for events that NATS hands out, and nothing else; `--short` for less of everything
  */
 export async function run(args: readonly string[]): Promise<Row[]> {
   const only = args.find((arg) => arg.startsWith("--engine="))?.slice("--engine=".length);
@@ -217,6 +218,11 @@ export async function run(args: readonly string[]): Promise<Row[]> {
   const rows: Row[] = [];
   const receiver = await startReceiver(DEAD);
   try {
+    if (args.includes("--queue=nats"))
+      return await natsRows({
+        ...{ live: receiver.live, short: args.includes("--short") },
+        bare: (events) => bareLoop(receiver.live, events),
+      });
     for (const open of [async () => sqliteEngine(), postgresEngine]) {
       if (only !== undefined && open !== postgresEngine && only !== "sqlite") continue;
       if (only === "sqlite" && open === postgresEngine) continue;

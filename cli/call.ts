@@ -33,9 +33,9 @@ function requestFrom(file: string | true | undefined): JsonObject {
   throw new AdbindError("file_unusable", "the request is no object", { where: file, remedy: "give {...}" });
 }
 
-type Called = Awaited<ReturnType<Awaited<ReturnType<typeof connectAgent>>["buyer"]["call"]>>;
+type CallResult = Awaited<ReturnType<Awaited<ReturnType<typeof connectAgent>>["buyer"]["call"]>>;
 
-function print(called: Called, answer: Called["answer"], tookMs: number): void {
+function print(called: CallResult, answer: CallResult["answer"], tookMs: number): void {
   const { tool, release, attempts, idempotencyKey, replayed } = called;
   const facts = [
     `${answer.status}`,

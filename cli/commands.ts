@@ -38,6 +38,10 @@ export const commands = {
     help: "webhooks a sender holds: list, show, retry, replay, move, drop, pause, serve",
     load: () => import("./outbox.js"),
   },
+  deliver: {
+    help: "what outboxes hold, sent: a deliverer of one database or many",
+    load: () => import("./deliver.js"),
+  },
   db: { help: "the schema of a database: print, apply, compare", load: () => import("./db.js") },
   plan: {
     help: "what delivering a load takes: processes, databases, disk, and the next wall",

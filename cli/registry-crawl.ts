@@ -109,6 +109,6 @@ async function crawl(given: readonly string[], options: StoreOption & { accept?:
 export function register(command: Command): void {
   registryStoreOption(command.command("crawl <domain...>"))
     .description("fetches publishers' files now, from this machine; one that fails stays queued for another attempt")
-    .option("--accept", "takes what was held back of them: a changed authoritative location, or an older file")
+    .option("--accept", "takes what is in quarantine of them: a changed authoritative location, or an older file")
     .action(crawl);
 }

@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { pino } from "pino";
 import type { Registry } from "../runtime/registry/server/app.js";
 import { configTable, envOf, readConfig } from "../runtime/registry/server/config.js";
+import type { AnyStore } from "../runtime/store/index.js";
 import { unusableAddress } from "./listening.js";
 import { openNamedStore, shownStore } from "./store.js";
 
@@ -69,7 +70,12 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
   const opening = { migrate, ...(listenUrl !== undefined && { listenUrl }) };
   const store = await openNamedStore(config.store, "create", opening);
   let registry: Registry | undefined;
+  let searchCopy: AnyStore | undefined;
   try {
+    // A replica has the schema of its store, and takes no other.
+    if (config.searchStore !== undefined)
+      searchCopy = await openNamedStore(config.searchStore, "read", { migrate: false });
+    const { search } = config;
     const { crawling, drainMs, host, trustedProxies, searchDiscovered, pageSearch, probing, embeddedIssuer, issuers } =
       config;
     const port = config.port === 0 ? await freePort(host) : config.port;
@@ -79,6 +85,8 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
       baseUrl,
       trustedProxies,
       searchDiscovered,
+      search,
+      searchCopy,
       pageSearch,
       probing,
       embeddedIssuer,
@@ -100,6 +108,7 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
     logger.info("stopped");
   } finally {
     await registry?.stop({ drainMs: 0 });
+    await searchCopy?.close();
     await store.close();
     await tracing?.stop();
   }

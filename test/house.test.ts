@@ -23,22 +23,22 @@ const exceptions: Readonly<Record<string, Exceptions>> = JSON.parse(read("test/h
 const listed: Readonly<Record<RuleName, number>> = {
   "imports point downwards between rooms": 3,
   "imports point down a room's ranks": 2,
-  "no import circle between files": 2,
-  "no two folders import each other": 19,
+  "no import circle between files": 0,
+  "no two folders import each other": 2,
   "only load, render and disk of the generator touch the file system": 0,
   "only cli prints or exits": 0,
   "exports are named": 0,
   "no protocol's name is in the code": 1,
   "a file has at most 300 lines": 0,
   "a function has at most 60 lines": 38,
-  "an exported name means one thing": 45,
-  "a database engine is named in its own folder only": 8,
-  "the statuses of a task are listed once": 7,
+  "an exported name means one thing": 42,
+  "a database engine is named in its own folder only": 5,
+  "the statuses of a task are listed once": 4,
   "nothing is cast to never": 1,
 };
 
 /** How many faults of the walks are known. */
-const LISTED_WALKS = 12;
+const LISTED_WALKS = 11;
 
 /** Fails with every line, one below the other: a diff of two arrays hides what is to be done. */
 const none = (lines: readonly string[]): void => {

@@ -1,5 +1,5 @@
-/** README names every entry of the package, and its figures are the bench's; `docs.test.ts` holds the rest. */
-import { readFileSync } from "node:fs";
+/** README is short and leads on, and the figures are the bench's; `docs.test.ts` holds the rest. */
+import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -7,28 +7,31 @@ import { FIGURES_HEAD, figureRows } from "../bench/support/figures.js";
 import type { Results } from "../bench/support/report.js";
 
 const root = path.resolve(import.meta.dirname, "..");
-const readme = readFileSync(path.join(root, "README.md"), "utf8");
+const read = (file: string): string => readFileSync(path.join(root, file), "utf8");
 
-test("every entry of the package is in README's table, and the other way round", () => {
-  const { exports } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { exports: object };
-  const entries = Object.keys(exports)
-    .filter((entry) => entry !== "./package.json")
-    .map((entry) => `adbind${entry.slice(1)}`)
-    .sort();
-  const rows = readme
-    .slice(readme.indexOf("| entry |"))
-    .split("\n")
-    .filter((line) => line.startsWith("| `adbind"));
-  const named = rows.flatMap((row) => [...row.split("|")[1]!.matchAll(/`([^`]+)`/g)].map((match) => match[1]!)).sort();
-  assert.equal(named, entries);
+test("README is read at one sitting", () => {
+  const lines = read("README.md").split("\n").length - 1;
+  assert.ok(lines < 120, `${lines} lines: what is more belongs into docs/`);
 });
 
-test("README's figures are those of bench/results.json, every one of them", () => {
-  const results = JSON.parse(readFileSync(path.join(root, "bench/results.json"), "utf8")) as Results;
-  const table = readme.slice(readme.indexOf(FIGURES_HEAD) + FIGURES_HEAD.length, readme.indexOf("## What is where"));
+test("README leads to every guide, and to the reference and the protocol", () => {
+  const readme = read("README.md");
+  // Found from those it leads to.
+  const further = ["registry-configuration.md", "migrations.md", "releasing.md", "index.md"];
+  const guides = globSync("*.md", { cwd: path.join(root, "docs") }).filter((page) => !further.includes(page));
+  const absent = [...guides, "reference/index.md", "protocol/index.md"].filter(
+    (page) => !readme.includes(`(docs/${page}`),
+  );
+  assert.equal(absent, []);
+});
+
+test("docs/figures.md has the figures of bench/results.json, every one of them", () => {
+  const results = JSON.parse(read("bench/results.json")) as Results;
+  const page = read("docs/figures.md");
+  const table = page.slice(page.indexOf(FIGURES_HEAD) + FIGURES_HEAD.length);
   const shown = table.split("\n").filter((line) => line.startsWith("|"));
   assert.ok(shown.length > 5);
-  // Who sees this fail: `./run tsx cli/dev/figures.ts` prints the table.
+  // Who sees this fail: `./run tsx cli/dev/figures.ts` writes the table.
   assert.equal(shown, figureRows(results));
 });
 

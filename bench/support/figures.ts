@@ -1,11 +1,11 @@
-/** bench/results.json -> the rows of README's table of figures: what prints them and what checks them share this. */
+/** bench/results.json -> the rows of docs/figures.md: what writes them and what checks them share this. */
 import type { Results } from "./report.js";
 import { type Row, verdictOf } from "./row.js";
 
 /** From what is built once to what runs all the time. */
 const ORDER = ["generate", "explorer", "diff", "signing", "receiver", "sender", "registry", "seller", "buyer"];
 
-/** Times of one operation depend on the processor alone; README shows their ratio to the floor. */
+/** Times of one operation depend on the processor alone; docs/figures.md shows their ratio to the floor. */
 const isShown = ({ name }: Row): boolean => !name.includes("one verification");
 
 const wanted = (row: Row): string => {
@@ -18,7 +18,7 @@ const wanted = (row: Row): string => {
 };
 
 /**
- * The rows, in README's order.
+ * The rows, in the order of docs/figures.md.
  * @throws Error when the results hold a bench that has no place in the order
  */
 export function figureRows(results: Results): string[] {

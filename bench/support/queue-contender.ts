@@ -31,6 +31,8 @@ export interface WorkerOptions {
   readonly url: string;
   /** Without a pooler in front, to be notified by. */
   readonly listenUrl?: string | undefined;
+  /** Servers of NATS that hand events out, where it is not the database. */
+  readonly queue?: string | undefined;
   /** Called when an event was sent. */
   readonly sent: () => void;
   /** Tuned for the least delay, not for the most events. */

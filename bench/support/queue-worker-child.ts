@@ -12,9 +12,10 @@ interface Given {
   readonly url: string;
   readonly listenUrl?: string;
   readonly prompt: boolean;
+  readonly queue?: string;
 }
 
-const { name, url, listenUrl, prompt } = JSON.parse(process.argv[2]!) as Given;
+const { name, url, listenUrl, prompt, queue } = JSON.parse(process.argv[2]!) as Given;
 const TOLD_MS = 5;
 const MICROSECONDS = 1_000;
 
@@ -31,7 +32,7 @@ async function post(to: string, body: Buffer): Promise<void> {
 
 const chosen = await contender(name);
 let [sent, told] = [0, 0];
-const working = await chosen.work({ url, listenUrl, prompt, post, sent: () => (sent += 1) });
+const working = await chosen.work({ url, listenUrl, prompt, queue, post, sent: () => (sent += 1) });
 process.send!("ready");
 await new Promise((resolve) => process.once("message", resolve));
 const before = process.cpuUsage();

@@ -10,6 +10,8 @@ export interface WorkersAsked {
   /** Processes. */
   readonly count?: number;
   readonly prompt?: boolean;
+  /** Servers of NATS that hand events out, where it is not the database. */
+  readonly queue?: string | undefined;
 }
 
 export interface Workers {
@@ -49,10 +51,11 @@ export async function startWorkers({
   listenUrl,
   count = 1,
   prompt = false,
+  queue,
 }: WorkersAsked): Promise<Workers> {
   const file = path.join(import.meta.dirname, "queue-worker-child.ts");
   const children = Array.from({ length: count }, () =>
-    fork(file, [JSON.stringify({ name, url, listenUrl, prompt })], {
+    fork(file, [JSON.stringify({ name, url, listenUrl, prompt, queue })], {
       execArgv: [...fromSource],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     }),

@@ -1,4 +1,4 @@
-/** Figures -> a table for people, and bench/results.json for README. */
+/** Figures -> a table for people, and bench/results.json for docs/figures.md. */
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import path from "node:path";

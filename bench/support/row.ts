@@ -2,7 +2,7 @@ import type { Curve } from "./svg.js";
 
 /** What a bench reports: figures, with what they were meant to be. */
 export interface Row {
-  /** What was measured, in words a reader of README understands. */
+  /** What was measured, in words a reader of docs/figures.md understands. */
   name: string;
   value: number;
   /** Of `value` and of `target`: `s`, `ms`, `MB`, `KB`, `x`, `/s`. */

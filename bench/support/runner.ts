@@ -26,10 +26,15 @@ async function load(name: string, file: string): Promise<Bench> {
 
 /**
  * Runs benches. A missed target is told and no more: a busy machine is no fault of the code.
- * @param argv names, all when there are none; words with a dash go to the benches, `--json` prints rows instead of tables
+ * @param given names, all when there are none; words with a dash go to the benches, `--json` prints rows instead of tables
  * @returns exit code: 0, 1 when a bench crashed, 2 when a name is no bench
  */
-export async function runBenches(argv: readonly string[], options: RunOptions): Promise<number> {
+export async function runBenches(given: readonly string[], options: RunOptions): Promise<number> {
+  // `--queue nats` as other commands have it.
+  const argv = given.flatMap((word, at) => {
+    if (given[at - 1] === "--queue") return [];
+    return [word === "--queue" ? `--queue=${given[at + 1] ?? ""}` : word];
+  });
   const { folder, results, except, out, err } = options;
   const files = globSync("*.ts", { cwd: folder }).filter((file) => !except.includes(file));
   const names = files.map((file) => path.basename(file, ".ts")).sort();
@@ -46,8 +51,8 @@ export async function runBenches(argv: readonly string[], options: RunOptions): 
   }
   const json = args.includes("--json");
   const partly = args.some((word) => /^--(only=|engine=|no-curve$)/.test(word));
-  // Figures of fewer events or agents are not those that README shows under the same names.
-  const small = args.some((word) => /^--(short$|agents=)/.test(word));
+  // Figures of fewer events or agents are not those that docs/figures.md shows under the same names, nor those of optional servers.
+  const small = args.some((word) => /^--(short$|agents=|queue=)/.test(word));
   const kept = small ? path.join(mkdtempSync(path.join(tmpdir(), "adbind-bench-short-")), "results.json") : results;
   if (small) err(`bench: figures of a short run, kept in ${path.dirname(kept)} only`);
   const all: Record<string, Row[]> = {};

@@ -3,20 +3,25 @@ import { generateKeyPairSync } from "node:crypto";
 import pino from "pino";
 import { release } from "../../generated/3.1.0/index.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
+import { natsQueue } from "../../runtime/queue/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore } from "../../runtime/store/index.js";
-import { type Contender, EVENT_TEXT, type Producer } from "./queue-contender.js";
+import { type Contender, EVENT_TEXT, type Producer, type WorkerOptions } from "./queue-contender.js";
 
 const signer = { key: generateKeyPairSync("ed25519").privateKey, keyid: "k" };
 const net = { allowHttp: true, allowLoopback: true };
 /** Registrations that are under way at a time. */
 const REGISTERING = 100;
 
-async function open(
-  url: string,
-  sent?: () => void,
-  listenUrl?: string,
-): Promise<{ sender: Sender; close(): Promise<void> }> {
+async function open({
+  url,
+  sent,
+  listenUrl,
+  queue,
+}: Pick<WorkerOptions, "url" | "listenUrl" | "queue"> & Partial<Pick<WorkerOptions, "sent">>): Promise<{
+  sender: Sender;
+  close(): Promise<void>;
+}> {
   const listen = listenUrl === undefined ? {} : { listenUrl };
   const store = await openPostgresStore({ url, ...listen, connections: 12, connectTimeoutMs: 60_000 });
   const guarded = createGuardedFetch(net);
@@ -29,7 +34,10 @@ async function open(
     { close: () => guarded.close() },
   );
   const logger = pino({ level: "error" }, pino.destination(2));
-  const sender = await createSender({ release, signer, net, store, logger, fetch: counted });
+  const sender = await createSender({
+    ...{ release, signer, net, store, logger, fetch: counted },
+    ...(queue !== undefined && { queue: natsQueue({ servers: queue }) }),
+  });
   return {
     sender,
     async close() {
@@ -43,7 +51,7 @@ async function open(
 export const ours: Contender = {
   name: "adbind",
   async produce({ url, tasks }): Promise<Producer> {
-    const { sender, close } = await open(url);
+    const { sender, close } = await open({ url });
     for (let at = 0; at < tasks.length; at += REGISTERING) {
       await Promise.all(
         tasks
@@ -69,8 +77,8 @@ export const ours: Contender = {
       close,
     };
   },
-  async work({ url, listenUrl, sent }) {
-    const { sender, close } = await open(url, sent, listenUrl);
+  async work({ url, listenUrl, queue, sent }) {
+    const { sender, close } = await open({ url, sent, listenUrl, queue });
     return { begin: async () => sender.start(), stop: close };
   },
 };

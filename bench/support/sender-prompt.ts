@@ -38,15 +38,19 @@ export async function listening(arrived: (task: string, at: number) => void) {
   return { live: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, stop: () => server.close() };
 }
 
-/** @returns milliseconds of each event, from its commit to its arrival */
-async function delays(contender: Contender, url: string, workerUrl: string, seconds: number): Promise<number[]> {
+/** @returns milliseconds of each event, from its commit to its arrival, the shortest first */
+export async function delays(
+  contender: Contender,
+  { url, workerUrl, seconds, queue }: { url: string; workerUrl: string; seconds: number; queue?: string | undefined },
+): Promise<number[]> {
   const committed = new Map<string, number>();
   const arrived = new Map<string, number>();
   const { live, stop } = await listening((task, at) => arrived.set(task, at));
   const tasks = Array.from({ length: RATE * seconds }, (_, at) => ({ task: `task-${at}`, url: `${live}/${at % 10}` }));
   const producer = await contender.produce({ url, tasks });
   const pool = new pg.Pool({ connectionString: url, max: 4 });
-  const workers = await startWorkers({ name: contender.name, url: workerUrl, listenUrl: url, prompt: true });
+  pool.on("error", () => undefined);
+  const workers = await startWorkers({ name: contender.name, url: workerUrl, listenUrl: url, prompt: true, queue });
   workers.begin();
   await pause(1_500);
   const started = performance.now();
@@ -68,7 +72,7 @@ async function delays(contender: Contender, url: string, workerUrl: string, seco
   return tasks.map(({ task }) => Math.max(0, arrived.get(task)! - committed.get(task)!)).sort((a, b) => a - b);
 }
 
-const at = (sorted: readonly number[], share: number): number => sorted[Math.floor(sorted.length * share)]!;
+export const at = (sorted: readonly number[], share: number): number => sorted[Math.floor(sorted.length * share)]!;
 
 async function promptRows({ cluster, rounds, seconds }: PromptAsked): Promise<Row[]> {
   const halves = new Map<string, number[]>();
@@ -81,10 +85,10 @@ async function promptRows({ cluster, rounds, seconds }: PromptAsked): Promise<Ro
   for (let round = 0; round < rounds; round++) {
     for (const one of await contenders()) {
       const url = await cluster.database();
-      keep(one.name, await delays(one, url, url, seconds));
+      keep(one.name, await delays(one, { url, workerUrl: url, seconds }));
       if (one.name !== "adbind") continue;
       const pooled = await cluster.database();
-      keep("pooled", await delays(one, pooled, pooler.through(pooled), seconds));
+      keep("pooled", await delays(one, { url: pooled, workerUrl: pooler.through(pooled), seconds }));
     }
   }
   await pooler.stop();
@@ -180,6 +184,7 @@ async function restartRow({ cluster }: PromptAsked): Promise<Row> {
   await cluster.restart();
   const back = performance.now();
   const client = new pg.Pool({ connectionString: url, max: 1 });
+  client.on("error", () => undefined);
   const one = await client.connect();
   await one.query("begin");
   await producer.store(one, tasks);

@@ -1,4 +1,4 @@
-/** A curve as an SVG that any browser and README shows: lines, two axes, and the figures themselves as text. */
+/** A curve as an SVG that any browser shows: lines, two axes, and the figures themselves as text. */
 export interface Curve {
   /** What is drawn, in words a file's name may have: `memory`, `import-rate`. */
   readonly name: string;

@@ -1,6 +1,5 @@
 /** The books of a soak: what was sent, what came of it, and whether the two agree. */
-import Database from "better-sqlite3";
-import pg from "pg";
+import { openDatabase } from "../../runtime/db/index.js";
 import type { Totals } from "../closing-line.js";
 import type { Market } from "./market.js";
 import type { Soak } from "./soak-run.js";
@@ -11,19 +10,15 @@ const DRAIN_MS = 5 * 60_000;
 const WAITING = "select count(*) as n from adbind_jobs where state = 'ready'";
 const BUYS = "select count(*) as n from adbind_documents where collection = 'media_buy'";
 
-/** What a seller's database counts. @param database `sqlite:<file>` or `postgres://...` */
-async function countAt(database: string, query: string): Promise<number> {
-  if (database.startsWith("sqlite:")) {
-    const db = new Database(database.slice("sqlite:".length), { readonly: true, timeout: 5_000 });
-    const { n } = db.prepare(query).get() as { n: number };
-    db.close();
-    return n;
+/** What a seller's database counts. @param url of a database of adbind's */
+async function countAt(url: string, query: string): Promise<number> {
+  const database = await openDatabase(url, { access: "read" });
+  try {
+    const [row] = await database.query((q) => q.rows<{ n: number }>(query));
+    return Number(row!.n);
+  } finally {
+    await database.close();
   }
-  const client = new pg.Client(database);
-  await client.connect();
-  const { rows } = await client.query<{ n: string }>(query);
-  await client.end();
-  return Number(rows[0]!.n);
 }
 
 /** What was found when nothing was on its way any more. */

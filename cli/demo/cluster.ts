@@ -1,6 +1,4 @@
-/** One PostgreSQL for the whole market, or a cluster of three whose primary may die: a database for the registry, one for the receivers, one for each seller. */
-
-import type { HaPostgres } from "../../test/cluster/ha-postgres.js";
+/** One PostgreSQL for the whole market: a database for the registry, one for the receivers, one for each seller. */
 
 export interface MarketDatabases {
   readonly registry: string;
@@ -41,32 +39,6 @@ export async function startCluster(sellers: number): Promise<Cluster> {
     },
     stop: () => postgres.stop(),
   };
-}
-
-export interface FailOverCluster extends MarketDatabases {
-  readonly nodes: HaPostgres;
-  /** A database beside the market's. */
-  readonly written: { readonly url: string; readonly directUrl: string };
-}
-
-/** @returns why there is none on this machine, where its programs cannot be had */
-export async function startFailOverCluster(sellers: number, synchronous: boolean): Promise<FailOverCluster | string> {
-  const [{ prepareCluster, runsAs }, { startHaPostgres }] = await Promise.all([
-    import("../../test/cluster/cluster-programs.js"),
-    import("../../test/cluster/ha-postgres.js"),
-  ]);
-  const programs = prepareCluster();
-  if (typeof programs === "string") return programs;
-  const as = runsAs();
-  if (typeof as === "string") return as;
-  const nodes = await startHaPostgres({ programs, as, synchronous });
-  let made = 0;
-  const [registry, receivers, ...own] = await databases(2 + sellers, async () => {
-    const { url } = await nodes.database(`market_${++made}`);
-    return url;
-  });
-  const written = await nodes.database("written");
-  return { registry: registry!, receivers: receivers!, sellers: own, nodes, written };
 }
 
 async function databases(count: number, make: () => Promise<string>): Promise<string[]> {

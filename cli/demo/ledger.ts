@@ -1,6 +1,6 @@
 /** What a buyer's receivers applied, counted where it is applied: in the transaction that completes the event. */
 import type { Database } from "../../runtime/db/types.js";
-import type { Delivery } from "../../runtime/receiver/index.js";
+import type { ReceivedEvent } from "../../runtime/receiver/index.js";
 import type { AnyStore } from "../../runtime/store/index.js";
 
 export type DemoStore = AnyStore;
@@ -23,7 +23,7 @@ const INSERT = `insert into demo_effects (key, kind, operation, task, status, ti
 
 export interface EffectLedger {
   /** The effect of an event, to be given back by its handler. */
-  effectOf(event: Delivery): (tx: unknown) => void | Promise<void>;
+  effectOf(event: ReceivedEvent): (tx: unknown) => void | Promise<void>;
   /** Of what came by webhook; what the buyer's polls found had no sender. */
   applied(): Promise<Applied[]>;
 }
@@ -41,5 +41,5 @@ export async function openEffectLedger(store: DemoStore): Promise<EffectLedger> 
   };
 }
 
-const valuesOf = ({ idempotencyKey, kind, operationId, taskId, status }: Delivery) =>
+const valuesOf = ({ idempotencyKey, kind, operationId, taskId, status }: ReceivedEvent) =>
   [idempotencyKey, kind, operationId, taskId, status] as const;

@@ -49,8 +49,8 @@ export class Scene {
   readonly #held = new Map<string, string>();
   #calm = false;
   duplicates = 0;
-  /** Requests that a receiver could not judge then. */
-  unavailable = 0;
+  /** What came by last. */
+  passing: Passed | undefined;
   stale = 0;
   forgeries = 0;
   refused = 0;
@@ -100,6 +100,7 @@ export class Scene {
   /** @param verdict what a receiver will have said of it; undefined when it reached none */
   treat(passed: Passed, verdict: Promise<Verdict | undefined>): Treatment {
     const { key, status, task } = eventOf(passed);
+    this.passing = passed;
     const event = this.#seen.get(key) ?? { status, attempts: 0, fate: "" };
     this.#seen.set(key, event);
     event.attempts += 1;
@@ -144,8 +145,7 @@ export class Scene {
     return "pass";
   }
 
-  judged(passed: Passed, { status: code, text }: Verdict, treatment: Treatment): void {
-    if (code === 503) this.unavailable += 1;
+  judged(passed: Passed, { text }: Verdict, treatment: Treatment): void {
     const { key, status, task } = eventOf(passed);
     for (const [held, of] of this.#held) if (of === task && held !== key) this.#held.delete(held);
     const said = /"status":"(\w+)"/.exec(text)?.[1] ?? text;

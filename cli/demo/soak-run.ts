@@ -34,7 +34,7 @@ export interface SoakPlan {
   readonly clockFile: string;
   readonly say: (line: string) => void;
   /** In place of faults in turn and an end after the minutes: ends when it does. */
-  readonly instead?: (soak: Soak) => Promise<void>;
+  readonly instead?: () => Promise<void>;
 }
 
 export class Soak {
@@ -55,18 +55,21 @@ export class Soak {
     const end = performance.now() + minutes * 60_000;
     const agents = await this.market.registry.client.searchAgents({ channels: "olv" } as never);
     if (!agents.ok) throw new Error(agents.error);
+    const faults = instead === undefined ? Promise.all([this.#breakThings(), this.#endAt(end)]) : instead();
     await Promise.all([
       ...Array.from({ length: BUYERS }, (_, at) => this.#buy(agents.data.results[at % agents.data.results.length]!)),
       this.#watch(),
-      ...(instead === undefined
-        ? [this.#breakThings(), this.#endAt(end)]
-        : [instead(this).finally(() => (this.#over = true))]),
+      faults.finally(() => this.#end()),
     ]);
     writeFileSync(clockFile, "0");
   }
 
   async #endAt(end: number): Promise<void> {
     while (performance.now() < end) await pause(500);
+    this.#end();
+  }
+
+  #end(): void {
     this.#over = true;
   }
 

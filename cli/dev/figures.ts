@@ -1,11 +1,14 @@
 /**
- * Development only: prints README's table of figures from bench/results.json, to be put in its place after a bench that
- * is to be published. `test/readme.test.ts` holds README to the same rows.
+ * Development only: writes the table of docs/figures.md from bench/results.json, after a bench that is to be published.
+ * `test/readme.test.ts` holds the page to the same rows.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { FIGURES_HEAD, figureRows } from "../../bench/support/figures.js";
 import type { Results } from "../../bench/support/report.js";
 
-const file = path.resolve(import.meta.dirname, "../../bench/results.json");
-console.log([FIGURES_HEAD, ...figureRows(JSON.parse(readFileSync(file, "utf8")) as Results)].join("\n"));
+const root = path.resolve(import.meta.dirname, "../..");
+const page = path.join(root, "docs/figures.md");
+const results = JSON.parse(readFileSync(path.join(root, "bench/results.json"), "utf8")) as Results;
+const [said = ""] = readFileSync(page, "utf8").split(FIGURES_HEAD);
+writeFileSync(page, `${said}${[FIGURES_HEAD, ...figureRows(results)].join("\n")}\n`);

@@ -4,7 +4,7 @@ import path from "node:path";
 import { Project } from "ts-morph";
 import type { Model } from "../../generator/model/model.js";
 import { generate } from "../../generator/run.js";
-import { addArms, newSeller } from "../../generator/scaffold/index.js";
+import { addArms } from "../../generator/scaffold/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import type { Mentions } from "../diff/mentions.js";
 import type { UpgradedProject } from "./project.js";
@@ -84,10 +84,6 @@ export async function applyUpgrade(
 ): Promise<AppliedUpgrade> {
   const { version } = target.model;
   const { folder } = project;
-  if (project.scaffolded) {
-    const { files, byHand } = await newSeller({ folder, release: target.release, specialisms: [] });
-    return { files: [...files, `bindings/${version}`], byHand };
-  }
   await regenerate(project, target);
   const { files, byHand } = editSources(project, mentions, target.model);
   const settings = SETTINGS.filter((name) =>

@@ -23,8 +23,6 @@ export interface UpgradedProject {
   readonly folder: string;
   /** The newest that the project has. */
   readonly bindings: ProjectBindings;
-  /** Written by `adbind new seller`. */
-  readonly scaffolded: boolean;
 }
 
 function bindingsIn(file: string): ProjectBindings | undefined {
@@ -55,9 +53,7 @@ export function openProject(given: string): UpgradedProject {
       where: given,
       remedy: "name the folder of a project that has them, or generate them first",
     });
-  const scaffolded =
-    existsSync(path.join(folder, "src/specialisms.ts")) && existsSync(path.join(folder, "src/tools/index.ts"));
-  return { folder, bindings, scaffolded };
+  return { folder, bindings };
 }
 
 /** What to call the release of the bindings: a folder beside the newer one, else its name. */

@@ -33,6 +33,7 @@ const guides = [
       page("The database", "database"),
       page("Migrations", "migrations"),
       page("Beyond one machine", "scaling"),
+      page("Figures", "figures"),
       page("Security", "security"),
       page("Configuration of a registry", "registry-configuration"),
     ],
@@ -88,10 +89,12 @@ export default defineConfig({
   title: "adbind",
   description: "Typed bindings, signed webhooks and durable delivery for advertising agents",
   lang: "en",
+  // None is drawn yet; without a word on it browsers ask for one.
+  head: [["link", { rel: "icon", href: "data:," }]],
   base: process.env.DOCS_BASE ?? "/",
   outDir: path.resolve(docs, "../site"),
   cacheDir: path.resolve(docs, "../.cache/vitepress"),
-  srcExclude: ["examples/**", "node_modules/**"],
+  srcExclude: ["examples/**"],
   cleanUrls: false,
   markdown: {
     // Comments of the sources name headings as GitHub does.
@@ -110,6 +113,11 @@ export default defineConfig({
       });
       const plain = (text = ""): string => md.utils.escapeHtml(text).replace(/\{/g, "&#123;");
       md.renderer.rules.text = (tokens, index) => plain(tokens[index]?.content);
+      md.renderer.rules.code_block = (tokens, index, options, env, self) => {
+        const token = tokens[index];
+        if (token !== undefined) token.info = "txt";
+        return md.renderer.rules.fence?.(tokens, index, options, env, self) ?? "";
+      };
       md.renderer.rules.code_inline = (tokens, index) => `<code>${plain(tokens[index]?.content)}</code>`;
     },
   },

@@ -7,7 +7,7 @@ export interface Brought {
   readonly removed: readonly string[];
 }
 
-/** A release, and what it brought against the one before it on the shelf. */
+/** A release, and what it brought against the one before it in the site. */
 export interface TimelineEntry {
   readonly word: string;
   readonly version: string;

@@ -2,7 +2,7 @@
 import type { Book } from "./book.js";
 import type { FieldRow } from "./fields.js";
 import { codeMarkdown, plainMarkdown } from "./markup.js";
-import { bookName, type Shelf } from "./pages/layout.js";
+import { bookName, type SiteContents } from "./pages/layout.js";
 import type { MessageView, ToolView } from "./views.js";
 
 const typeOf = ({ type }: Pick<FieldRow, "type">): string =>
@@ -89,7 +89,7 @@ function releaseLines(book: Book): string[] {
 }
 
 /** `llms.txt`: what is here, the newest release first. */
-export const llmsText = ({ books, title }: Shelf): string =>
+export const llmsText = ({ books, title }: SiteContents): string =>
   [
     `# ${plainMarkdown(title)}`,
     "",

@@ -8,7 +8,7 @@ import type { Markup } from "./markup.js";
 import { scriptText } from "./markup.js";
 import { codePage, eventPage, schemaPage, specialismPage } from "./pages/entries.js";
 import type { Here } from "./pages/fields.js";
-import { pageText, type Shelf, type SitePage } from "./pages/layout.js";
+import { pageText, type SiteContents, type SitePage } from "./pages/layout.js";
 import { codesPage, eventsPage, listingPage, schemasPage, specialismsPage, toolsPage } from "./pages/lists.js";
 import { comparePage, frontPage, searchPage, timelinePage } from "./pages/site.js";
 import { type Presence, toolPage } from "./pages/tool.js";
@@ -68,7 +68,7 @@ interface Entry<View> {
 class Chapter {
   constructor(
     private readonly site: Site,
-    private readonly shelf: Shelf,
+    private readonly contents: SiteContents,
     private readonly book: Book,
   ) {}
 
@@ -115,8 +115,13 @@ class Chapter {
     this.page({ path: index, title: "Search", bare: true, body: () => searchPage(this.book) });
   }
 
-  private page({ body, ...page }: Omit<SitePage, "shelf" | "book" | "body"> & { readonly body: () => Markup }): void {
-    this.site.set(`${page.path}.html`, () => pageText({ ...page, shelf: this.shelf, book: this.book, body: body() }));
+  private page({
+    body,
+    ...page
+  }: Omit<SitePage, "contents" | "book" | "body"> & { readonly body: () => Markup }): void {
+    this.site.set(`${page.path}.html`, () =>
+      pageText({ ...page, contents: this.contents, book: this.book, body: body() }),
+    );
   }
 
   private list(name: string, title: string, body: (here: Here) => Markup, data: () => unknown): void {
@@ -153,11 +158,11 @@ class Chapter {
   }
 
   private entry<View>({ kind, name, title, section, view, print }: Entry<View>): string {
-    const { book, shelf } = this;
+    const { book, contents } = this;
     const path = book.page(kind, name);
     const made = once(view);
     const elsewhere = (other: Book): string | undefined => sameIn(other, kind, name);
-    const body = (): Markup => print({ book, path }, made(), presenceOf(shelf.books, book, kind, name));
+    const body = (): Markup => print({ book, path }, made(), presenceOf(contents.books, book, kind, name));
     this.page({ path, title, section, elsewhere, body });
     this.site.set(`${path}.json`, () => json(made()));
     return path;
@@ -180,13 +185,13 @@ export function planSite({ releases, comparisons, assets, title }: SiteOptions):
   const site: Site = new Map();
   const opened = new Map(releases.map((one) => [one, openBook(one)]));
   const books = [...opened.values()];
-  const shelf: Shelf = { books, title: title ?? titleOf(books) };
+  const contents: SiteContents = { books, title: title ?? titleOf(books) };
   const timeline = timelineOf(books);
   for (const [name, text] of assets) site.set(`assets/${name}`, () => text);
-  const add = (path: string, page: Omit<SitePage, "shelf" | "path" | "body">, body: () => Markup): void =>
-    void site.set(`${path}.html`, () => pageText({ ...page, shelf, path, body: body() }));
-  add("index", { title: "Home" }, () => frontPage(shelf, timeline));
-  add("timeline", { title: "Releases", section: "Releases" }, () => timelinePage(shelf, timeline));
+  const add = (path: string, page: Omit<SitePage, "contents" | "path" | "body">, body: () => Markup): void =>
+    void site.set(`${path}.html`, () => pageText({ ...page, contents, path, body: body() }));
+  add("index", { title: "Home" }, () => frontPage(contents, timeline));
+  add("timeline", { title: "Releases", section: "Releases" }, () => timelinePage(contents, timeline));
   for (const path of ["index", "timeline"]) site.set(`${path}.json`, () => json(timeline));
   const compared = new Set<string>();
   for (const { older, newer, report } of comparisons) {
@@ -199,9 +204,9 @@ export function planSite({ releases, comparisons, assets, title }: SiteOptions):
   }
   const script = ["assets/compare.js"];
   add("compare", { title: "Compare", section: "Compare", bare: true, scripts: script }, () =>
-    comparePage(shelf, compared, "compare"),
+    comparePage(contents, compared, "compare"),
   );
-  for (const book of books) new Chapter(site, shelf, book).add();
-  site.set("llms.txt", () => llmsText(shelf));
+  for (const book of books) new Chapter(site, contents, book).add();
+  site.set("llms.txt", () => llmsText(contents));
   return site;
 }

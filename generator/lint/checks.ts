@@ -55,7 +55,7 @@ const specialisms = (manifest: Manifest) => Object.entries(manifest.specialisms)
 type Listed = "entry_point_tools" | "exercised_tools";
 
 /** The names in one list of every specialism that are not what they should be, and what to say of each. */
-const listedAmiss = (
+const findingsInList = (
   manifest: Manifest,
   list: Listed,
   isRight: (tool: string, specialism: Manifest["specialisms"][string]) => boolean,
@@ -134,7 +134,7 @@ export const checks: readonly Check[] = [
     level: "error",
     rule: "every entry point is a tool",
     run: ({ manifest }) =>
-      listedAmiss(manifest, "entry_point_tools", (tool) => isTool(manifest, tool), [
+      findingsInList(manifest, "entry_point_tools", (tool) => isTool(manifest, tool), [
         "no tool has this name",
         "Add the tool, or take the name out.",
       ]),
@@ -144,7 +144,7 @@ export const checks: readonly Check[] = [
     level: "error",
     rule: "entry points are among the exercised tools",
     run: ({ manifest }) =>
-      listedAmiss(manifest, "entry_point_tools", (tool, { exercised_tools }) => exercised_tools.includes(tool), [
+      findingsInList(manifest, "entry_point_tools", (tool, { exercised_tools }) => exercised_tools.includes(tool), [
         "the entry point is not exercised",
         "Add it to exercised_tools.",
       ]),
@@ -195,7 +195,7 @@ export const checks: readonly Check[] = [
     level: "warning",
     rule: "exercised names are tools",
     run: ({ manifest }) =>
-      listedAmiss(manifest, "exercised_tools", (tool) => isTool(manifest, tool), [
+      findingsInList(manifest, "exercised_tools", (tool) => isTool(manifest, tool), [
         "no tool has this name; taken for a step of the harness",
         "Nothing to do, if it is one.",
       ]),

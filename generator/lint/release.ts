@@ -11,7 +11,7 @@ const readingRules: readonly { id: string; level: Level; rule: string }[] = [
   {
     id: "manifest-schema",
     level: "error",
-    rule: "the manifest keeps its schema: the release's own, and the service's table",
+    rule: "the manifest keeps its schema: the release's own, and adbind's",
   },
   { id: "manifest-unknown-field", level: "error", rule: "the manifest has no field that neither schema declares" },
   { id: "manifest-schema-unusable", level: "error", rule: "the manifest.schema.json a release ships compiles" },

@@ -177,13 +177,13 @@ export async function checkManifest(files: ReleaseFiles, manifest: JsonMap, word
     return (validate.errors ?? []).filter(({ keyword }) => keyword !== "propertyNames").map(toFinding(by));
   };
   const bytes = files.read("manifest.schema.json");
-  if (bytes === undefined) return check(tableSchema(word, false), "the service's manifest table");
+  if (bytes === undefined) return check(tableSchema(word, false), "adbind's own manifest schema");
   const own = readJson(bytes, "manifest.schema.json");
   if (!isMap(own.value)) return own.findings;
   try {
     const [stated, table] = [
       await check(own.value, "the release's manifest.schema.json"),
-      await check(tableSchema(word, true), "the service's manifest table"),
+      await check(tableSchema(word, true), "adbind's own manifest schema"),
     ];
     // What both refuse at one place is one fault.
     return [...stated, ...table.filter(({ pointer: at }) => !stated.some((one) => one.pointer === at))];
@@ -195,7 +195,7 @@ export async function checkManifest(files: ReleaseFiles, manifest: JsonMap, word
         file: "manifest.schema.json",
         pointer: "",
         message: `the release's own manifest schema does not compile: ${(error as Error).message}`,
-        remedy: "Correct the schema, or remove the file to have the manifest judged by the service's table.",
+        remedy: "Correct the schema, or remove the file to have the manifest judged by adbind's own schema.",
       },
     ];
   }

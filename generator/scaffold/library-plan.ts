@@ -1,11 +1,32 @@
 /** A project of the library's behaviours: ports, configuration, and nothing else. Nothing here touches the disk. */
 import { toolsOfClaim } from "../../runtime/contract/index.js";
 import type { Model } from "../model/model.js";
-import type { ProjectPlan, ProjectRequest } from "./plan.js";
 import { leftToDefaults, portFiles, portFileText } from "./port-files.js";
 import { speakingSeveral, testingSeveral } from "./several-releases.js";
 import type { TemplateFiles } from "./template-files.js";
 import { gitignore, type ProjectFacts, packageJson, tsconfigJson } from "./texts.js";
+
+export interface ProjectRequest {
+  readonly name: string;
+  readonly packageName: string;
+  readonly adbind: string;
+  /** As the release spells them. */
+  readonly specialisms: readonly string[];
+  /** Areas that stand in no specialism. */
+  readonly with?: readonly string[];
+  /** Versions of the further releases that are spoken, newest first. */
+  readonly also?: readonly string[];
+  /** The `src/seller.ts` that is there already. */
+  readonly before?: string;
+}
+
+export interface ProjectPlan {
+  /** Path -> text; bindings left out. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly tools: readonly string[];
+  /** Tools that the specialisms name and the library does not answer. */
+  readonly open: readonly string[];
+}
 
 /** What the library answers, by area; templates/project/areas.json, which a test compares with the library. */
 export type LibraryAreas = Readonly<
@@ -25,20 +46,18 @@ interface Choice {
   readonly open: readonly string[];
 }
 
-/** What the library serves of the specialisms; undefined where one begins with a tool that it does not answer. */
+/** What the library serves of the specialisms, and of the areas beside them. */
 export function libraryChoice(
   model: Model,
   areas: LibraryAreas,
   { specialisms, with: beside = [] }: Pick<ProjectRequest, "specialisms" | "with">,
-): Choice | undefined {
+): Choice {
   const known = new Set(model.tools.map(({ name }) => name));
   const answered = new Set(Object.values(areas).flatMap(({ tools }) => tools));
   const claimed = model.specialisms.filter(({ id }) => specialisms.includes(id));
   const answers = (tool: string): boolean => answered.has(tool) || isBuiltIn(tool);
   const protocols = model.tools.map((tool) => [tool.name, tool] as const);
-  const named = claimed.map((one) => toolsOfClaim(one, protocols));
-  if (!named.every(({ required }) => required.length > 0 && required.every(answers))) return undefined;
-  const exercised = new Set(named.flatMap(({ all }) => all));
+  const exercised = new Set(claimed.flatMap((one) => toolsOfClaim(one, protocols).all));
   const chosen = new Set(beside);
   for (const [area, { tools }] of Object.entries(areas))
     if (tools.some((tool) => exercised.has(tool))) chosen.add(area);
@@ -59,6 +78,7 @@ const ports = [
   { area: "signals", file: "signals", port: "signals", about: "the signals you offer" },
   { area: "reporting", file: "reporting", port: "reporting", about: "the reports you owe" },
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
+  { area: "transformers", file: "transformers", port: "transformers", about: "what makes creatives, and its knobs" },
   { area: "events", file: "events", port: "events", about: "who attributes conversions" },
   { area: "audiences", file: "audiences", port: "audiences", about: "who knows the people of an audience" },
   { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
@@ -80,6 +100,10 @@ const examples = [
   "si_get_offering",
 ];
 
+const exampleOf = (tools: readonly string[]): string =>
+  examples.find((tool) => tools.includes(tool)) ?? tools.find((tool) => tool !== CONTROLLER)!;
+
+/** @param choice of at least one tool */
 export function planLibraryProject(
   model: Model,
   files: TemplateFiles,
@@ -97,7 +121,6 @@ export function planLibraryProject(
   return {
     tools,
     open,
-    areas: { capabilities: [], checks: [], fixtures: [], listeners: [], reports: [], routes: [], scenarios: [] },
     files: new Map([
       ["package.json", packageJson(facts)],
       ["tsconfig.json", tsconfigJson()],
@@ -134,7 +157,7 @@ function sellerText(
     .replace("{ adServer, catalogue }", () => `{ ${own.flatMap(names).sort().join(", ")} }`)
     .replace('["sales_guaranteed"] as const', () => `[${quoted(specialisms)}] as const`)
     .replace("    specialisms,", () => `    ${claims}`)
-    .replaceAll("get_products", () => examples.find((tool) => tools.includes(tool)) ?? tools[0]!)
+    .replaceAll("get_products", () => exampleOf(tools))
     .replaceAll("__SELLER_NAME__", () => JSON.stringify(name).slice(1, -1));
 }
 

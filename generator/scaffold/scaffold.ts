@@ -12,10 +12,15 @@ import { specialismIn } from "../load/part.js";
 import { buildModel } from "../model/build.js";
 import type { Model } from "../model/model.js";
 import { generate } from "../run.js";
-import { type LibraryAreas, libraryChoice, planLibraryProject } from "./library-plan.js";
-import { type ProjectPlan, type ProjectRequest, planProject } from "./plan.js";
-import { readProjectTemplates, readTemplates } from "./template-files.js";
-import { claimedIn, claimedInLibrary, type Update, updateLibraryProject, updateProject } from "./update.js";
+import {
+  type LibraryAreas,
+  libraryChoice,
+  type ProjectPlan,
+  type ProjectRequest,
+  planLibraryProject,
+} from "./library-plan.js";
+import { readProjectTemplates } from "./template-files.js";
+import { claimsIn, type SellerClaims, type Update, updateProject } from "./update.js";
 
 export interface NewSellerOptions {
   /** Folder of the project; made when missing. */
@@ -70,10 +75,11 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const [newest, ...further] = await spokenModels([options.release, ...(options.releases ?? [])], partial);
   const { model } = newest;
   const also = further.map((one) => one.model.version);
-  const library = created ? undefined : claimedInLibrary(folder);
-  const claimed = created ? [] : (library ?? claimedIn(folder));
-  const specialisms = [...new Set([...claimed, ...options.specialisms].map((id) => answeredSpecialism(model, id)))];
-  if (specialisms.length === 0)
+  const claimed = created ? { specialisms: [], areas: [] } : claimedThere(folder);
+  const wanted = [...claimed.specialisms, ...options.specialisms];
+  const specialisms = [...new Set(wanted.map((id) => answeredSpecialism(model, id)))];
+  const areas = [...new Set([...claimed.areas, ...(options.with ?? [])])];
+  if (specialisms.length + areas.length === 0)
     throw usage("no specialism was given", "--specialism", `give some of ${idsOf(model).join(", ")}`);
   const name = options.name ?? path.basename(folder);
   const request: ProjectRequest = {
@@ -82,24 +88,16 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     adbind: options.adbind ?? `^${generatorName().split(" ")[1]!}`,
     specialisms,
     ...(also.length > 0 && { also }),
-    ...(options.with !== undefined && { with: options.with }),
-    ...(library !== undefined && { before: readFileSync(path.join(folder, "src/seller.ts"), "utf8") }),
+    ...(areas.length > 0 && { with: areas }),
+    ...(!created && { before: readFileSync(path.join(folder, "src/seller.ts"), "utf8") }),
   };
-  const { plan, ofLibrary } = planFor(model, request, created || library !== undefined);
-  if (library !== undefined && !ofLibrary)
-    throw usage("these specialisms do not come from the library yet", specialisms.join(", "), "give them a new folder");
+  const plan = planFor(model, request);
   makeFolder(folder);
   if (!statSync(folder).isDirectory())
     throw new AdbindError("output_unusable", "it is a file, not a folder", {
       where: folder,
       remedy: "name another folder for the project",
     });
-  if (also.length > 0 && !ofLibrary)
-    throw usage(
-      "several releases are spoken by what comes from the library",
-      specialisms.join(", "),
-      "give one release",
-    );
   const bindings = await generate(
     [newest, ...further].map(({ source }) => source),
     {
@@ -109,15 +107,9 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     },
   );
   if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
-  const update = ofLibrary
-    ? () =>
-        updateLibraryProject(folder, plan, {
-          version: model.version,
-          also,
-          added: missingIn(library ?? [], specialisms),
-        })
-    : () => updateProject(folder, model, plan, specialisms);
-  const done = created ? writeProject(folder, plan) : update();
+  const done = created
+    ? writeProject(folder, plan)
+    : updateProject(folder, plan, { model, also, added: missingIn(claimed.specialisms, specialisms) });
   return {
     folder,
     created,
@@ -133,20 +125,31 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
 const missingIn = (has: readonly string[], wanted: readonly string[]): string[] =>
   wanted.filter((id) => !has.includes(id));
 
-/** Of the library where it answers what the specialisms begin with; else a project of templates, as those that are there. */
-function planFor(
-  model: Model,
-  request: ProjectRequest,
-  mayUseLibrary: boolean,
-): { readonly plan: ProjectPlan; readonly ofLibrary: boolean } {
+/** What an existing project claims. @throws AdbindError `usage` where it is none of a seller */
+function claimedThere(folder: string): SellerClaims {
+  const claimed = claimsIn(folder);
+  if (claimed !== undefined) return claimed;
+  throw usage(
+    "the project that is there has no src/seller.ts that opens a seller of adbind/behaviours",
+    folder,
+    "give a new folder; `adbind upgrade` brings another project's bindings to a newer release",
+  );
+}
+
+/** @throws AdbindError `usage` for an area that there is not, and where nothing of what is claimed is answered */
+function planFor(model: Model, request: ProjectRequest): ProjectPlan {
   const files = readProjectTemplates();
   const areas = JSON.parse(files.get("areas.json")!) as LibraryAreas;
   const unknown = (request.with ?? []).find((area) => !Object.hasOwn(areas, area));
   if (unknown !== undefined)
     throw usage(`there is no area ${unknown}`, "--with", `give some of ${Object.keys(areas).join(", ")}`);
-  const choice = mayUseLibrary ? libraryChoice(model, areas, request) : undefined;
-  if (choice !== undefined) return { plan: planLibraryProject(model, files, request, choice), ofLibrary: true };
-  return { plan: planProject(model, readTemplates(), request), ofLibrary: false };
+  const choice = libraryChoice(model, areas, request);
+  if (choice.areas.size > 0) return planLibraryProject(model, files, request, choice);
+  throw usage(
+    `adbind answers none of the tools of ${request.specialisms.join(", ")}: ${choice.open.join(", ")}`,
+    "--specialism",
+    "answer them yourself: createSeller of adbind/seller takes a handler for each",
+  );
 }
 
 interface SourceModel {

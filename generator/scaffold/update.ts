@@ -1,6 +1,6 @@
 /**
- * An existing project gets what it lacks: files, entries in its lists, arms in its handlers. Only whole lines are added;
- * what cannot be added that way is named for the user to add.
+ * An existing project gets what it lacks: files, and arms in its handlers. Only whole lines are added; what cannot be added
+ * that way is named for the user to add.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -14,9 +14,7 @@ import {
 } from "ts-morph";
 import { pascalCase } from "../emit/names.js";
 import type { Model } from "../model/model.js";
-import { type Addition, areaAddition, toolAddition } from "./lists.js";
-import type { ProjectPlan } from "./plan.js";
-import { areaParts, listFiles } from "./template-files.js";
+import type { ProjectPlan } from "./library-plan.js";
 import { bindingsOf } from "./texts.js";
 
 export interface Update {
@@ -24,49 +22,60 @@ export interface Update {
   readonly byHand: readonly string[];
 }
 
-const lists: ReadonlySet<string> = new Set(listFiles.map((file) => `src/${file}`));
-
 const project = new Project({ skipAddingFilesFromTsConfig: true, skipFileDependencyResolution: true });
 
 /** Parsed anew: the file may have changed since. */
 const open = (file: string): SourceFile =>
   project.createSourceFile(file, readFileSync(file, "utf8"), { overwrite: true });
 
-/** Specialisms an existing project claims; none where it has no such list. */
-export function claimedIn(folder: string): string[] {
-  const file = path.join(folder, "src/specialisms.ts");
-  if (!existsSync(file)) return [];
-  const literal = literalOf(open(file), "specialisms");
-  if (literal === undefined || !Node.isArrayLiteralExpression(literal)) return [];
-  return literal.getElements().flatMap((one) => (Node.isStringLiteral(one) ? one.getLiteralText() : []));
+/** What a project claims. */
+export interface SellerClaims {
+  readonly specialisms: readonly string[];
+  /** Areas that stand in no specialism. */
+  readonly areas: readonly string[];
 }
 
-/** Specialisms that a project of the library claims; undefined where it is of another kind. */
-export function claimedInLibrary(folder: string): string[] | undefined {
+/** What a seller's project claims; undefined where it is of another kind. */
+export function claimsIn(folder: string): SellerClaims | undefined {
   const file = path.join(folder, "src/seller.ts");
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   if (!text.includes('"adbind/behaviours"')) return undefined;
-  const list = /\bspecialisms\s*[:=]\s*\[([^\]]*)\]/.exec(text)?.[1] ?? "";
-  return [...list.matchAll(/["']([\w-]+)["']/g)].map((match) => match[1]!);
+  const listed = (name: RegExp): string[] =>
+    [...(name.exec(text)?.[1] ?? "").matchAll(/["']([\w-]+)["']/g)].map((match) => match[1]!);
+  return { specialisms: listed(/\bspecialisms\s*[:=]\s*\[([^\]]*)\]/), areas: listed(/\bwith\s*:\s*\[([^\]]*)\]/) };
 }
 
-/** A project of the library gets the release's bindings and the ports it lacks; every line of its own stays as it is. */
-export function updateLibraryProject(
+/**
+ * A project gets the release's bindings, the ports it lacks, and the arms that its handlers lack; every line of its own stays
+ * as it is.
+ */
+export function updateProject(
   folder: string,
   plan: ProjectPlan,
   {
-    version,
+    model,
     also,
     added,
-  }: { readonly version: string; readonly also: readonly string[]; readonly added: readonly string[] },
+  }: { readonly model: Model; readonly also: readonly string[]; readonly added: readonly string[] },
 ): Update {
   const files = writeMissing(folder, plan);
-  if (pointToBindings(folder, version, also)) files.push("package.json");
+  const ports = files.filter((file) => /^src\/[\w-]+\.ts$/.test(file));
   const byHand = [
     ...added.map((id) => `src/seller.ts: ${JSON.stringify(id)} in specialisms`),
     ...unnamedReleases(folder, also).map((one) => `src/seller.ts: ${JSON.stringify(`#bindings/${one}`)} in releases`),
   ];
-  const ports = files.filter((file) => /^src\/[\w-]+\.ts$/.test(file));
+  for (const file of globSync("{src,test}/**/*.ts", { cwd: folder }).sort()) {
+    const target = path.join(folder, file);
+    if (!/\bhandle[A-Z]/.test(readFileSync(target, "utf8"))) continue;
+    const source = open(target);
+    const before = source.getFullText();
+    const name = file.split(path.sep).join("/");
+    byHand.push(...addArms(source, model).map((what) => `${name}: ${what}`));
+    if (source.getFullText() === before) continue;
+    writeFileSync(target, source.getFullText());
+    files.push(name);
+  }
+  if (pointToBindings(folder, model.version, also)) files.push("package.json");
   return { files: files.sort(), byHand: [...byHand, ...ports.map((file) => `src/seller.ts: the port of ${file}`)] };
 }
 
@@ -80,45 +89,7 @@ function writeMissing(folder: string, plan: ProjectPlan): string[] {
   return missing.map(([file]) => file);
 }
 
-export function updateProject(folder: string, model: Model, plan: ProjectPlan, specialisms: readonly string[]): Update {
-  const files = writeMissing(folder, plan);
-  const byHand: string[] = [];
-  const edit = (file: string, change: (source: SourceFile) => string[]): void => {
-    const target = path.join(folder, file);
-    if (!existsSync(target) || files.includes(file)) return;
-    const source = open(target);
-    const before = source.getFullText();
-    byHand.push(...change(source).map((what) => `${file}: ${what}`));
-    if (source.getFullText() === before) return;
-    writeFileSync(target, source.getFullText());
-    files.push(file);
-  };
-  edit("src/tools/index.ts", (source) => addTo(source, "tools", plan.tools.map(toolAddition)));
-  for (const part of areaParts)
-    edit(`src/${part}.ts`, (source) =>
-      addTo(
-        source,
-        part,
-        plan.areas[part].map((name) => areaAddition(part, name)),
-      ),
-    );
-  edit("src/specialisms.ts", (source) => addClaims(source, specialisms));
-  for (const file of globSync("{src,test}/**/*.ts", { cwd: folder }).sort())
-    if (!lists.has(file) && /\bhandle[A-Z]/.test(readFileSync(path.join(folder, file), "utf8")))
-      edit(file.split(path.sep).join("/"), (source) => addArms(source, model));
-  if (pointToBindings(folder, model.version)) files.push("package.json");
-  return { files: files.sort(), byHand };
-}
-
 type Literal = ObjectLiteralExpression | ArrayLiteralExpression;
-
-/** The object or array an exported constant is. */
-function literalOf(source: SourceFile, name: string): Literal | undefined {
-  let value = source.getVariableDeclaration(name)?.getInitializer();
-  while (value !== undefined && (Node.isAsExpression(value) || Node.isSatisfiesExpression(value)))
-    value = value.getExpression();
-  return Node.isObjectLiteralExpression(value) || Node.isArrayLiteralExpression(value) ? value : undefined;
-}
 
 /**
  * Lines at the head of a literal: what stands there stays as it is, the last entry's missing comma included.
@@ -134,30 +105,6 @@ function insertLines(source: SourceFile, literal: Literal, lines: readonly strin
   const margin = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", start) + 1))![0];
   source.insertText(end + 1, lines.map((line) => `${margin}  ${line}\n`).join(""));
   return true;
-}
-
-/** Imports what is new, and names it in the list. */
-function addTo(source: SourceFile, name: string, wanted: readonly Addition[]): string[] {
-  const imported = new Set(source.getImportDeclarations().map((one) => one.getModuleSpecifierValue()));
-  const missing = wanted.filter(({ from }) => !imported.has(from));
-  if (missing.length === 0) return [];
-  const literal = literalOf(source, name);
-  const entries = missing.map(({ entry }) => entry);
-  if (literal === undefined || !insertLines(source, literal, entries))
-    return missing.map(({ importLine, entry }) => `${importLine} and ${entry} in ${name}`);
-  const last = source.getImportDeclarations().at(-1);
-  const text = source.getFullText();
-  const newline = last === undefined ? -1 : text.indexOf("\n", last.getEnd());
-  source.insertText(newline + 1, missing.map(({ importLine }) => `${importLine}\n`).join(""));
-  return [];
-}
-
-function addClaims(source: SourceFile, wanted: readonly string[]): string[] {
-  const literal = literalOf(source, "specialisms");
-  const present = new Set(source.getDescendantsOfKind(SyntaxKind.StringLiteral).map((one) => one.getLiteralText()));
-  const missing = wanted.filter((id) => !present.has(id)).map((id) => `${JSON.stringify(id)},`);
-  if (missing.length === 0) return [];
-  return literal !== undefined && insertLines(source, literal, missing) ? [] : missing;
 }
 
 /** `handleCreateMediaBuy(answer, {...})` must have an arm for each status: those a release adds throw until written. */
@@ -195,7 +142,7 @@ function unnamedReleases(folder: string, also: readonly string[]): string[] {
 }
 
 /** The project's own import of its bindings, from the newest release on. @returns something changed */
-function pointToBindings(folder: string, version: string, also: readonly string[] = []): boolean {
+function pointToBindings(folder: string, version: string, also: readonly string[]): boolean {
   const file = path.join(folder, "package.json");
   const before = readFileSync(file, "utf8");
   const pointed = before.replaceAll(/(\.\/(?:dist\/)?bindings\/)[^/"*]+(\/index\.)/g, `$1${version}$2`);

@@ -3,7 +3,7 @@ import { type JsonObject, type Release, toolsOfClaim } from "../contract/index.j
 import { accountsBehaviour, governanceAgentsBehaviour, governanceChecksBehaviour } from "./accounts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { brandsBehaviour } from "./brands/behaviour.js";
-import { buildingBehaviour } from "./building/behaviour.js";
+import { buildingBehaviour, transformersBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
 import { changesBehaviour } from "./changes/behaviour.js";
 import { collectionListsBehaviour } from "./collections/behaviour.js";
@@ -45,6 +45,7 @@ export const behaviours: readonly Behaviour[] = [
   lifecycleBehaviour,
   usageBehaviour,
   buildingBehaviour,
+  transformersBehaviour,
   signalsBehaviour,
   eventsBehaviour,
   catalogsBehaviour,

@@ -1,5 +1,5 @@
 /** Puts the parts together: a release and an agent in, one typed method per tool out. */
-import type { Answer, AnyArms, Failure, JsonObject, Recovery, Release } from "../contract/index.js";
+import type { Answer, AnyArms, ArmsOf, Failure, JsonObject, Recovery, Release } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
 import { type Agreements, createAgreements } from "./agreement.js";
 import { repeat } from "./attempts.js";
@@ -12,7 +12,7 @@ import type { CallParts } from "./parts.js";
 import type { BuyerPlatform } from "./platform.js";
 import { type Reconciler, reconciler } from "./reconcile.js";
 import { checkedSettings } from "./settings.js";
-import type { Agreement, BuyerOptions, BuyerTools, Called, CallOptions } from "./types.js";
+import type { Agreement, BuyerOptions, BuyerTools, Called, CallOptions, CallRequest } from "./types.js";
 import { createWire } from "./wire.js";
 
 /** What both sides have agreed on, with the agent's declaration in the types of one's own newest release. */
@@ -26,11 +26,20 @@ export type Agreeing<R extends Release = Release> =
   /** The failed call that showed it: `VERSION_UNSUPPORTED` where nothing is spoken by both. */
   | { readonly ok: false; readonly answer: Answer<AnyArms>; readonly recovery: Recovery | undefined };
 
+/** Names that a release's bindings have; none of a release that was read at run time. */
+type BoundTools<R extends Release> = string extends keyof R["tools"] ? never : keyof R["tools"] & string;
+
 /** Calls one agent: a method for each tool, webhooks and polling included. */
 export interface Buyer<R extends Release = Release> {
   /** The agent called. */
   readonly agentUrl: string;
   readonly tools: BuyerTools<R>;
+  /** The same as `tools[tool](request, options)`. */
+  call<N extends BoundTools<R>>(
+    tool: N,
+    request: CallRequest<R["tools"][N]>,
+    options?: CallOptions,
+  ): Promise<Called<ArmsOf<R["tools"][N]>>>;
   /** Calls a tool by a name known at run time only. An unknown one is a failed answer, `UNSUPPORTED_FEATURE`. */
   call(tool: string, request: JsonObject, options?: CallOptions): Promise<Called<AnyArms>>;
   /** What both sides have agreed on; asked for before the first call, and again after an hour. */
@@ -123,7 +132,7 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
     judge: createJudge(settings),
     intents: createIntents(settings),
   };
-  const call: Buyer["call"] = async (name, request, more = {}) => {
+  const call = async (name: string, request: JsonObject, more: CallOptions = {}): Promise<Called<AnyArms>> => {
     const { inCallSpan } = await import("./tracing.js");
     const { tracer, url } = settings;
     return inCallSpan(tracer, { tool: name, url }, () => new ToolCalling(parts, name, request, more).run());
@@ -135,7 +144,7 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
   return {
     agentUrl: settings.url,
     tools: tools as BuyerTools<R>,
-    call,
+    call: call as Buyer<R>["call"],
     ...declarations<R>(settings.url, agreements),
     async claims(specialism, { signal } = {}) {
       const agreeing = await agreements.get(signal);

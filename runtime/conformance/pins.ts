@@ -5,7 +5,7 @@ import type { SchemaJudge } from "./schemas.js";
 import { pinFor } from "./select.js";
 import type { KnownAgent, RunState } from "./state.js";
 
-interface Spoken {
+interface AskedRelease {
   readonly word: string;
   readonly version: string;
 }
@@ -16,7 +16,7 @@ interface Spoken {
  */
 export function pinnedSession(
   agent: Pick<KnownAgent, "session" | "capabilities">,
-  { word, version }: Spoken,
+  { word, version }: AskedRelease,
   schemas: Pick<SchemaJudge, "takes">,
 ): AgentSession {
   const { session, capabilities } = agent;

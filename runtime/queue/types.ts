@@ -1,6 +1,6 @@
 /** What a queue promises, whatever is underneath; `worker.ts` is what leases from it. Times are unix milliseconds. */
 import type { MaybePromise } from "../contract/index.js";
-import type { Coroutine, Query, SqlPart } from "../db/index.js";
+import type { AnyDatabase, Coroutine, Query, SqlPart } from "../db/index.js";
 import type { EachWork } from "./each.js";
 import type {
   Ack,
@@ -144,3 +144,6 @@ export interface Queue {
   /** Lets go of what it holds; leased jobs become due again in time. The database stays open. */
   close(): Promise<void>;
 }
+
+/** Opens the queue of a topic on a database. */
+export type OpenQueue = (database: AnyDatabase, topic: string, options: QueueOptions) => MaybePromise<Queue>;

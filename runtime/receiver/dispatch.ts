@@ -13,9 +13,9 @@ import type { Effect, EventKind, InboxEvent } from "../store/types.js";
 import { instantText } from "./instant.js";
 import { eventOf } from "./kinds.js";
 import type { ReceiverConfig } from "./settings.js";
-import type { BoundRelease, Delivery, DeliveryReport, Outcome } from "./types.js";
+import type { BoundRelease, DeliveryReport, EventOutcome, ReceivedEvent } from "./types.js";
 
-const deliveryOf = (event: InboxEvent, kind: string | null, body: unknown, signal: AbortSignal): Delivery => ({
+const deliveryOf = (event: InboxEvent, kind: string | null, body: unknown, signal: AbortSignal): ReceivedEvent => ({
   id: event.id,
   sender: event.sender,
   kind: event.kind,
@@ -67,9 +67,9 @@ export function dataOf(kind: Exclude<EventKind, "task">, body: JsonObject): Json
 function select<Tx>(
   bound: BoundRelease<Tx>,
   event: InboxEvent,
-  delivery: Delivery,
+  delivery: ReceivedEvent,
   known: CataloguedEvent | string | undefined,
-): Outcome<Tx> {
+): EventOutcome<Tx> {
   const { handlers } = bound;
   const { kind } = event;
   if (kind === "task") return runTask(bound, event, delivery);
@@ -97,10 +97,14 @@ function select<Tx>(
   }
 }
 
-type AnyHandler<Tx> = (data: unknown, answer: unknown, delivery: Delivery) => Outcome<Tx>;
+type AnyHandler<Tx> = (data: unknown, answer: unknown, delivery: ReceivedEvent) => EventOutcome<Tx>;
 
 /** The handler of the tool's arm; the fallback for a tool without handlers, and for a status its release gives no arm. */
-function runTask<Tx>({ release, handlers }: BoundRelease<Tx>, event: InboxEvent, delivery: Delivery): Outcome<Tx> {
+function runTask<Tx>(
+  { release, handlers }: BoundRelease<Tx>,
+  event: InboxEvent,
+  delivery: ReceivedEvent,
+): EventOutcome<Tx> {
   const { taskType, status } = event;
   const arms = taskType === null ? undefined : member(handlers.tools, taskType);
   const handler = status === null || !isTaskStatus(status) ? undefined : member(arms, status);

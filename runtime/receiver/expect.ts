@@ -5,7 +5,7 @@ import { eventCatalogue } from "../facts/index.js";
 import { checkSecret, standardKey } from "../signing/index.js";
 import type { HmacSecrets } from "../signing/types.js";
 import type { EventKind, RegisteredMode, Registration } from "../store/types.js";
-import { tokenDigest } from "./keep.js";
+import { tokenDigest } from "./ingest.js";
 import { isRoute } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { Expectation, SenderConfig } from "./types.js";

@@ -3,8 +3,8 @@ import { hash } from "node:crypto";
 import type { JsonObject } from "../contract/index.js";
 import { member } from "../extract/json-object.js";
 import type { RouteBinding } from "../store/types.js";
+import type { Ingest } from "./ingest.js";
 import { timeOf } from "./instant.js";
-import type { Keep } from "./keep.js";
 import type { ReceiverConfig } from "./settings.js";
 
 /** One page of `list_account_changes`. */
@@ -45,21 +45,25 @@ const MAX_PAGES = 1_000;
  * Reads a feed to its end. A row is an `account.change_recorded` of its `change_id`; the row itself is in `ext.change`.
  * @throws what `list` rejects with, or what the store meets; what was read until then is kept
  */
-export async function readFeed<Tx>(config: ReceiverConfig<Tx>, keep: Keep, options: FeedOptions): Promise<FeedRead> {
+export async function readFeed<Tx>(
+  config: ReceiverConfig<Tx>,
+  ingest: Ingest,
+  options: FeedOptions,
+): Promise<FeedRead> {
   let { cursor } = options;
   let accepted = 0;
   let more = true;
   for (let page = 0; more && page < (options.maxPages ?? MAX_PAGES); page++) {
     const read = await options.list(cursor);
-    for (const change of read.changes) accepted += await keepChange(config, keep, options, change);
+    for (const change of read.changes) accepted += await ingestChange(config, ingest, options, change);
     ({ cursor, has_more: more } = read);
   }
   return { cursor, accepted, more };
 }
 
-async function keepChange<Tx>(
+async function ingestChange<Tx>(
   config: ReceiverConfig<Tx>,
-  keep: Keep,
+  ingest: Ingest,
   { sender, account, release }: FeedOptions,
   change: JsonObject,
 ): Promise<number> {
@@ -82,7 +86,7 @@ async function keepChange<Tx>(
     release: release ?? config.senderOf(sender)?.release ?? null,
   };
   const registered = { operationId: null, taskType: null, tokenDigest: null, events: null, expires: null };
-  const { outcome } = await keep(
+  const { outcome } = await ingest(
     {
       ...{ binding, body, token: null, raw: Buffer.from(JSON.stringify(body)) },
       envelope: {

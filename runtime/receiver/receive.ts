@@ -12,7 +12,7 @@ import { readBody } from "./body.js";
 import { readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
 import { type InFlight, inFlight } from "./in-flight.js";
-import { type Keep, keeper, payloadDigest, releaseFor, type TerminalListener, tokenHolds } from "./keep.js";
+import { createIngest, type Ingest, payloadDigest, releaseFor, type TerminalListener, tokenHolds } from "./ingest.js";
 import { isChallenge, isConfigKind, kindOf } from "./kinds.js";
 import { refusalLog } from "./refusal-log.js";
 import {
@@ -45,7 +45,7 @@ const nonceRefusals = {
 
 export interface Receiving {
   handle(request: ReceiverRequest): Promise<ReceiverAnswer>;
-  readonly keep: Keep;
+  readonly ingest: Ingest;
   /** Forgets what is remembered of a route. */
   forget(route: string): void;
 }
@@ -67,11 +67,11 @@ export function createReceiving<Tx>(
 ): Receiving {
   const credentials = authenticator(config);
   const routes = routeCache(config.store.registrations, config.now);
-  const keep = keeper(config, worker, onTerminal);
+  const ingest = createIngest(config, worker, onTerminal);
   const claiming = inFlight();
   const replay = config.store.replay();
-  const spending: Keeping["spend"] = (nonce, binding) => spend(replay, nonce, binding);
-  const keeping = { keep, claiming, spend: spending };
+  const spending: Ingesting["spend"] = (nonce, binding) => spend(replay, nonce, binding);
+  const ingesting = { ingest, claiming, spend: spending };
   const tell = refusalLog(config.log, config.now);
 
   const admit = admitter(config, routes, credentials);
@@ -86,7 +86,7 @@ export function createReceiving<Tx>(
     const { method, target } = request;
     const headers = config.ignoreHost ? withoutHost(request.headers) : request.headers;
     const result = await credentials.verify({ method, url: config.publicUrl + target, headers, body: raw }, binding);
-    const decision = await decide(config, keeping, { result, route, raw, headers, span });
+    const decision = await decide(config, ingesting, { result, route, raw, headers, span });
     if (!("code" in decision) || decision.spent || result.nonce === undefined) return decision;
     return (await spending(result.nonce, binding)) ?? decision;
   };
@@ -110,7 +110,7 @@ export function createReceiving<Tx>(
   };
 
   return {
-    keep,
+    ingest,
     forget: routes.forget,
     async handle(request) {
       const begun = performance.now();
@@ -153,8 +153,8 @@ function admitter<Tx>(
   };
 }
 
-interface Keeping {
-  readonly keep: Keep;
+interface Ingesting {
+  readonly ingest: Ingest;
   readonly claiming: InFlight;
   /** Uses a nonce up. @returns what is said where it was used before */
   readonly spend: (nonce: NonceUse, binding: RouteBinding) => Promise<RefusedRequest | undefined>;
@@ -171,7 +171,7 @@ interface Judged {
 /** From the verdict on the signature to the answer: envelope, token, and the store's own verdict. */
 async function decide<Tx>(
   config: ReceiverConfig<Tx>,
-  { keep, claiming, spend }: Keeping,
+  { ingest, claiming, spend }: Ingesting,
   { result, route, raw, headers, span }: Judged,
 ): Promise<Decision> {
   if (!result.ok) return unauthenticated(result, route.binding, raw.length);
@@ -200,7 +200,7 @@ async function decide<Tx>(
   const bind = keysBindPayloads(releaseFor(config, binding, registration).release);
   const payload = payloadDigest(body, raw, { bind, ...(sha256 !== undefined && { sha256 }) });
   const claim = () =>
-    keep({ binding, envelope, body, raw, token, span, digest: payload, ...(nonce && { nonce }) }, registration);
+    ingest({ binding, envelope, body, raw, token, span, digest: payload, ...(nonce && { nonce }) }, registration);
   if (!bind) return decisionOf(await claim(), binding);
   const outcome = await claiming.during(`${binding.sender} ${envelope.key}`, payload, claim);
   if (outcome === "conflict" || (typeof outcome === "object" && outcome.outcome === "duplicate" && outcome.changed)) {

@@ -1,4 +1,4 @@
-/** A receiver of webhooks: verify, claim, order, keep, answer, and then run the handler. */
+/** A receiver of webhooks: verify, claim, order, ingest, answer, and then run the handler. */
 import type { Events, Release, Tools } from "../contract/index.js";
 import type { Store } from "../store/types.js";
 import { storeExpectation } from "./expect.js";
@@ -15,7 +15,7 @@ import type {
   ReceiverSettings,
 } from "./types.js";
 import { Endings, type Pause, type Watched, type WatchOptions, watch } from "./watch.js";
-import { createWorker } from "./worker.js";
+import { createInboxWorker } from "./worker.js";
 
 /** What a receiver is made of: one release or several, and handlers for them. */
 export type ReceiverOptions<T extends Tools, Tx, E extends Events = Events> = ReceiverSettings<Tx> &
@@ -88,7 +88,7 @@ export function createReceiver<T extends Tools, Tx, E extends Events = Events>(
 ): Receiver<Tx> {
   const bound = options.releases ?? [bindRelease(options.release, options.handlers)];
   const config = resolveSettings(options, bound);
-  const worker = createWorker(config);
+  const worker = createInboxWorker(config);
   const endings = new Endings();
   const receiving = createReceiving(config, worker, endings.tell);
   const { store } = config;
@@ -115,9 +115,9 @@ export function createReceiver<T extends Tools, Tx, E extends Events = Events>(
     },
     watchTask: (watched) => {
       const signal = watched.signal ? AbortSignal.any([watched.signal, watches.signal]) : watches.signal;
-      return watch(config, receiving.keep, { ...watched, signal }, { pause, endings });
+      return watch(config, receiving.ingest, { ...watched, signal }, { pause, endings });
     },
-    readChanges: (feed) => readFeed(config, receiving.keep, feed),
+    readChanges: (feed) => readFeed(config, receiving.ingest, feed),
     start: worker.start,
     async stop({ withinMs } = {}) {
       watches.abort();

@@ -82,7 +82,7 @@ export interface Expectation {
 }
 
 /** An accepted event as its handler sees it. */
-export interface Delivery {
+export interface ReceivedEvent {
   /** Number in the inbox. */
   readonly id: number;
   readonly sender: string;
@@ -122,14 +122,18 @@ export interface Delivery {
  * handler, write in the effect. A handler itself may run again after a crash.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is the usual one
-export type Outcome<Tx> = MaybePromise<void | Effect<Tx>>;
+export type EventOutcome<Tx> = MaybePromise<void | Effect<Tx>>;
 
 /** One handler per arm of a tool; a `Handlers<Arms, R>` of adbind/contract fits. */
 export type ArmHandlers<Arms, Tx> = {
-  [S in keyof Arms]-?: (data: Arms[S], answer: Extract<Answer<Arms>, { status: S }>, delivery: Delivery) => Outcome<Tx>;
+  [S in keyof Arms]-?: (
+    data: Arms[S],
+    answer: Extract<Answer<Arms>, { status: S }>,
+    delivery: ReceivedEvent,
+  ) => EventOutcome<Tx>;
 };
 
-/** A delivery report (service.md, "Delivery-report result"). */
+/** A delivery report (service.md, "ReceivedEvent-report result"). */
 export interface DeliveryReport extends JsonObject {
   notification_type: "scheduled" | "final" | "delayed" | "adjusted" | (string & {});
   sequence_number?: number;
@@ -140,7 +144,7 @@ export interface DeliveryReport extends JsonObject {
 
 /** One handler per kind of event; each is given the body, or the result in it. */
 export type EventHandlers<E extends Events, Tx> = {
-  readonly [K in keyof E]-?: (event: EventBodyOf<E[K]>, delivery: Delivery) => Outcome<Tx>;
+  readonly [K in keyof E]-?: (event: EventBodyOf<E[K]>, delivery: ReceivedEvent) => EventOutcome<Tx>;
 };
 
 /** The application's functions for what arrives: by tool, by kind of event, and for what has none. */
@@ -152,13 +156,13 @@ export interface ReceiverHandlers<T extends Tools, Tx, E extends Events = Events
    * the release does not have goes to `fallback`.
    */
   readonly events?: EventHandlers<E, Tx>;
-  readonly report?: (report: DeliveryReport, delivery: Delivery) => Outcome<Tx>;
-  readonly impairment?: (impairment: JsonObject, delivery: Delivery) => Outcome<Tx>;
-  readonly listChange?: (change: JsonObject, delivery: Delivery) => Outcome<Tx>;
-  readonly artifact?: (artifact: JsonObject, delivery: Delivery) => Outcome<Tx>;
-  readonly rights?: (notice: JsonObject, delivery: Delivery) => Outcome<Tx>;
+  readonly report?: (report: DeliveryReport, delivery: ReceivedEvent) => EventOutcome<Tx>;
+  readonly impairment?: (impairment: JsonObject, delivery: ReceivedEvent) => EventOutcome<Tx>;
+  readonly listChange?: (change: JsonObject, delivery: ReceivedEvent) => EventOutcome<Tx>;
+  readonly artifact?: (artifact: JsonObject, delivery: ReceivedEvent) => EventOutcome<Tx>;
+  readonly rights?: (notice: JsonObject, delivery: ReceivedEvent) => EventOutcome<Tx>;
   /** Everything that has no handler above. */
-  readonly fallback: (delivery: Delivery) => Outcome<Tx>;
+  readonly fallback: (delivery: ReceivedEvent) => EventOutcome<Tx>;
 }
 
 /** A release with the handlers written against it. */

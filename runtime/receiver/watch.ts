@@ -1,8 +1,8 @@
 /** Polling as the backup of webhooks: what it finds goes through the same claim, order and inbox. */
 import { isTaskStatus, isTerminal, type TaskStatus } from "../contract/index.js";
 import type { AcceptOutcome, RouteBinding, TaskState } from "../store/types.js";
+import type { Ingest } from "./ingest.js";
 import { timeOf, toInstant } from "./instant.js";
-import type { Keep } from "./keep.js";
 import type { ReceiverConfig } from "./settings.js";
 
 /** Pause between polls while webhooks are configured (service.md, "Dedup rules (receiver)", 7). */
@@ -84,7 +84,7 @@ export class Endings {
  */
 export async function watch<Tx>(
   config: ReceiverConfig<Tx>,
-  keep: Keep,
+  ingest: Ingest,
   options: WatchOptions,
   { pause = timerPause, endings }: { pause?: Pause | undefined; endings: Endings },
 ): Promise<Watched> {
@@ -106,7 +106,7 @@ export async function watch<Tx>(
       const known = endOf(state);
       if (known !== null) return known;
       const polled = await poll();
-      await keepPolled(config, keep, options, polled);
+      await ingestPolled(config, ingest, options, polled);
       answered = state?.missed ?? null;
       if (isTerminal(polled.status)) return endOf(await config.store.task(sender, taskId)) ?? { status: polled.status };
       wait = usual;
@@ -137,9 +137,9 @@ function lookOut<Tx>(
 }
 
 /** A poll's answer as the event it would have been. Its key is the same on every instance that polls. */
-async function keepPolled<Tx>(
+async function ingestPolled<Tx>(
   config: ReceiverConfig<Tx>,
-  keep: Keep,
+  ingest: Ingest,
   { sender, taskId, taskType, operationId, release }: WatchOptions,
   polled: PolledTask,
 ): Promise<void> {
@@ -159,7 +159,7 @@ async function keepPolled<Tx>(
     release: release ?? config.senderOf(sender)?.release ?? null,
   };
   const { status } = polled;
-  const outcome = await keep(
+  const outcome = await ingest(
     {
       binding,
       body: JSON.parse(raw.toString()),

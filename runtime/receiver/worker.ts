@@ -29,7 +29,7 @@ export interface Worker {
   idle(): Promise<void>;
 }
 
-export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
+export function createInboxWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
   const { inbox } = config.store;
   const owner = randomUUID();
   let polls: NodeJS.Timeout | undefined;

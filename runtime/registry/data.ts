@@ -40,6 +40,7 @@ import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
 import { writePublishers } from "./publisher-write.js";
+import { databaseSearch } from "./search/database-search.js";
 import { agentSearch } from "./search/search.js";
 import { finish, settleProfiles } from "./settle.js";
 import { endAbsent, endStale } from "./stale.js";
@@ -85,7 +86,7 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     now: options.now ?? Date.now,
     publicUrl: options.publicUrl ?? "http://localhost",
   };
-  const search = agentSearch(parts.db, options.searchDiscovered ?? false);
+  const search = searchOf(parts.db, options);
   return {
     ...lookups(parts),
     ...listedData({ ...parts, urlOf }),
@@ -97,6 +98,7 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     ...membership(parts),
     ...pagedData({ ...parts, search, domainOf, urlOf }),
     search: search.search,
+    settleMark: async () => search.settle?.(),
     warm: async () => {
       await settleEffect(parts.db, parts.now);
       await settleProfiles(parts.db, parts.now);
@@ -104,6 +106,14 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     },
   };
 }
+
+const searchOf = (
+  store: Database,
+  { search, searchCopy, searchDiscovered: discovered = false }: RegistryDataOptions,
+) =>
+  search === "postgres"
+    ? databaseSearch({ store, copy: searchCopy?.database, discovered })
+    : agentSearch(store, discovered);
 
 /** While a change is under way that others have overtaken, no number stands for what can be seen: each is another. */
 const revisionOf = ({ seq, last }: ClockRow): number => (seq === last ? seq : seq + Math.random());

@@ -3,6 +3,7 @@
  * `model.ts` makes; wire shapes are those of the API document.
  */
 import type { components } from "../../generated/registry/openapi.js";
+import type { AnyStore } from "../store/index.js";
 import type { CheckedData } from "./checked-types.js";
 import type { FileProblem } from "./file-problems.js";
 import type { AppliedCrawl, AuthorizationFile, CrawlResult } from "./file-types.js";
@@ -60,6 +61,13 @@ export interface RegistryDataOptions {
   readonly now?: () => number;
   /** Agents that no member registered are found by a search too. Default false (registry-facts.md 5). */
   readonly searchDiscovered?: boolean;
+  /**
+   * Who answers searches: an index in this process's memory, or PostgreSQL itself, in the same order and with the same cursors.
+   * Default `memory`.
+   */
+  readonly search?: "memory" | "postgres";
+  /** With `postgres`: a copy of the store's database that is asked instead of it, and may be behind. */
+  readonly searchCopy?: AnyStore | undefined;
 }
 
 /** The registry's data, on either database. Domains and URLs may come as callers wrote them, but must be usable. */
@@ -128,6 +136,8 @@ export interface RegistryData extends FollowedData, ListedData, OptOutData, Chec
    * there are none; any number of instances may ask. @returns how many publishers they are of
    */
   settleEffect(): Promise<number>;
+  /** Tells copies of the database how far they can be read, where searches are answered by PostgreSQL. */
+  settleMark(): Promise<void>;
   /** Computes profiles that an interrupted import left waiting; answers how many. */
   settleProfiles(): Promise<number>;
 }

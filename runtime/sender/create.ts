@@ -7,10 +7,10 @@ import type { SenderOptions } from "./types.js";
 
 /**
  * Makes a sender on a store: SQLite for one machine, PostgreSQL for any number of instances.
- * @throws AdbindError `sender_option_invalid`, `net_option_invalid`
+ * @throws AdbindError `sender_option_invalid`, `net_option_invalid`; as `queue`, where one is given
  */
 export async function createSender(options: SenderOptions): Promise<Sender> {
-  const { store, now } = options;
-  const queue = openQueue(store.database, OUTBOX_TOPIC, now === undefined ? {} : { now });
+  const { store, now, queue: open = openQueue } = options;
+  const queue = await open(store.database, OUTBOX_TOPIC, now === undefined ? {} : { now });
   return assembleSender({ queue, tables: senderTables(store.database), options, place: store.database });
 }

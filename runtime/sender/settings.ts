@@ -79,8 +79,8 @@ export function keyringOf(
   const given = secrets ?? secretKeysOfEnvironment(process.env);
   if (given !== undefined || mode === "production") return createKeyring(given);
   const told = (message: string): void => {
-    logger?.warn(message);
-    process.emitWarning(message, "AdbindDevelopment");
+    if (logger === undefined) process.emitWarning(message, "AdbindDevelopment");
+    else logger.warn(message);
   };
   return createKeyring(developmentKeys(place, now(), told));
 }

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { JsonObject, MaybePromise, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import type { AnyDatabase } from "../db/index.js";
 import type { Fetcher, NetPolicyOptions } from "../net/index.js";
+import type { OpenQueue } from "../queue/types.js";
 import type { WorkerOptions } from "../queue/worker-options.js";
 import type { RemoteKey } from "../signing/index.js";
 import type { ValidatorSource } from "../validate/types.js";
@@ -172,6 +173,8 @@ export interface RetentionOptions {
 
 export interface SenderOptions {
   readonly store: { readonly database: AnyDatabase };
+  /** What hands events out to deliverers: `natsQueue` of adbind/queue for a fleet; by default the database itself. */
+  readonly queue?: OpenQueue;
   /** The release spoken. */
   readonly release: Release;
   /** Further ones: what was registered under one of them is told in it. */

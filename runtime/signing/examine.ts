@@ -22,7 +22,7 @@ export const WINDOW_SECONDS = 300;
 const NONCE_CHARS = 22;
 
 /** What a step found wrong. */
-export interface Fault {
+export interface Rejection {
   readonly step: Step;
   readonly reason: Reason;
   readonly detail?: string | undefined;
@@ -55,10 +55,10 @@ export interface Examined {
   readonly keyid: string;
 }
 
-const malformed = (detail: string): Fault => ({ step: 1, reason: "header_malformed", detail });
+const malformed = (detail: string): Rejection => ({ step: 1, reason: "header_malformed", detail });
 
 /** Steps 1 to 6: everything the message says of itself. */
-export function examine(request: SignableRequest, rules: Rules, tag: string, now: number): Examined | Fault {
+export function examine(request: SignableRequest, rules: Rules, tag: string, now: number): Examined | Rejection {
   const fields = signingHeaders(request.headers);
   if (fields.signatureInput === undefined) return malformed("there is no Signature-Input");
   if (fields.signature === undefined) return malformed("there is no Signature");

@@ -9,7 +9,7 @@ import { type CanonicalUrl, canonicalAuthority } from "../url.js";
 import { buildSignatureBase } from "./base.js";
 import { type Step, type VerificationCode, verificationCodes } from "./codes.js";
 import type { CryptoBackend } from "./crypto.js";
-import { coveredValue, type Examined, examine, type Fault, type Rules, SKEW_SECONDS } from "./examine.js";
+import { coveredValue, type Examined, examine, type Rejection, type Rules, SKEW_SECONDS } from "./examine.js";
 import { LABEL } from "./fields.js";
 import { isJsonContentType } from "./headers.js";
 import { declaredResolution, importVerificationKey, keyPurposeFault } from "./keys.js";
@@ -109,14 +109,14 @@ export function* verification(request: SignableRequest, list: Checklist): Corout
   return checkBody(request, list, examined, more);
 }
 
-const fail = (list: Checklist, fault: Fault, known: Partial<Refusal> = {}): Refusal =>
+const fail = (list: Checklist, fault: Rejection, known: Partial<Refusal> = {}): Refusal =>
   refusal(list.profile.codes[fault.reason], fault.step, {
     ...known,
     ...present({ detail: fault.detail, retryAfterSeconds: fault.retryAfterSeconds, keys: fault.keys }),
   });
 
 /** Step 7. A source that throws or rejects has no answer; so have the ones below. */
-function* resolveKey(list: Checklist, keyid: string): Coroutine<Extract<KeyResolution, { ok: true }> | Fault> {
+function* resolveKey(list: Checklist, keyid: string): Coroutine<Extract<KeyResolution, { ok: true }> | Rejection> {
   let resolution: KeyResolution;
   try {
     const answer = list.keys.resolve(keyid);
@@ -140,10 +140,15 @@ const revocationFaults = {
   revoked: { step: 9, reason: "key_revoked" },
   stale: { step: 9, reason: "revocation_stale" },
   unavailable: { step: 9, reason: "revocation_unavailable", detail: "the revocation source has no answer" },
-} as const satisfies Record<RevocationAnswer, Fault | undefined>;
+} as const satisfies Record<RevocationAnswer, Rejection | undefined>;
 
 /** Step 9. */
-function* checkRevocation(list: Checklist, keyid: string, sender: string, now: number): Coroutine<Fault | undefined> {
+function* checkRevocation(
+  list: Checklist,
+  keyid: string,
+  sender: string,
+  now: number,
+): Coroutine<Rejection | undefined> {
   if (list.revocation === undefined) return undefined;
   try {
     const given = list.revocation.check(keyid, sender, now);
@@ -155,10 +160,14 @@ function* checkRevocation(list: Checklist, keyid: string, sender: string, now: n
   }
 }
 
-const storeFailed = (step: Step): Fault => ({ step, reason: "replay_unavailable", detail: "the replay store failed" });
+const storeFailed = (step: Step): Rejection => ({
+  step,
+  reason: "replay_unavailable",
+  detail: "the replay store failed",
+});
 
 /** Step 9a: before any cryptography, so that an abusive key costs nothing. */
-function* checkCap(list: Checklist, keyid: string, now: number): Coroutine<Fault | undefined> {
+function* checkCap(list: Checklist, keyid: string, now: number): Coroutine<Rejection | undefined> {
   try {
     const answer = list.replay.atCap(keyid, now);
     const full = isPromise(answer) ? yield answer : answer;
@@ -170,7 +179,7 @@ function* checkCap(list: Checklist, keyid: string, now: number): Coroutine<Fault
 }
 
 /** Step 10, first half: one target, and the authority it was sent to is the one it was signed for. */
-function checkTarget({ url, fields }: Examined): Fault | undefined {
+function checkTarget({ url, fields }: Examined): Rejection | undefined {
   if (!url.ok) return { step: 10, reason: "target_uri_malformed", detail: url.detail };
   for (const host of fields.authorities) {
     if (host === url.authority) continue;
@@ -208,7 +217,11 @@ function* signatureHolds(backend: CryptoBackend, key: unknown, examined: Examine
 }
 
 /** Steps 12 and 13. */
-function* checkReplay(list: Checklist, { keyid, nonce, expires }: Examined, now: number): Coroutine<Fault | undefined> {
+function* checkReplay(
+  list: Checklist,
+  { keyid, nonce, expires }: Examined,
+  now: number,
+): Coroutine<Rejection | undefined> {
   const { replay } = list;
   try {
     if (replay.check !== undefined) {
@@ -230,7 +243,7 @@ const insertFaults = {
   inserted: undefined,
   seen: { step: 12, reason: "replayed" },
   full: { step: 13, reason: "rate_abuse" },
-} as const satisfies Record<Awaited<ReturnType<ReplayStore["insert"]>>, Fault | undefined>;
+} as const satisfies Record<Awaited<ReturnType<ReplayStore["insert"]>>, Rejection | undefined>;
 
 /** Step 14. The nonce is burned by now: a malformed body cannot be sent twice either. */
 function checkBody(

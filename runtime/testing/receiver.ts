@@ -2,7 +2,13 @@
 import { pino } from "pino";
 import type { Release, Tools } from "../contract/index.js";
 import { bindRelease, createReceiver, type Receiver } from "../receiver/receiver.js";
-import type { BoundRelease, Delivery, ReceiverHandlers, ReceiverSettings, SenderConfig } from "../receiver/types.js";
+import type {
+  BoundRelease,
+  ReceivedEvent,
+  ReceiverHandlers,
+  ReceiverSettings,
+  SenderConfig,
+} from "../receiver/types.js";
 import { type TemporaryStore, type TxOf, temporaryStore } from "../store/index.js";
 import { createTestKey, type TestKey } from "./key.js";
 
@@ -21,7 +27,7 @@ export interface TestReceiver {
   /** The seller's key, the one that `sender` is known by. */
   readonly key: TestKey;
   /** What the fallback was given, where no handler is for it. */
-  readonly seen: Delivery[];
+  readonly seen: ReceivedEvent[];
   /** Log lines as JSON, at every level. */
   readonly logs: string[];
   /** Stops it, and removes its store. */
@@ -52,7 +58,7 @@ export type TestReceiverOptions<T extends Tools> = TestSettings &
 export function createTestReceiver<T extends Tools>(options: TestReceiverOptions<T>): TestReceiver {
   const { release, releases, sender, handlers, keyid, senderConfig, senders, ...settings } = options;
   const { store, close } = temporaryStore();
-  const seen: Delivery[] = [];
+  const seen: ReceivedEvent[] = [];
   const [first, ...others] = releases ?? [
     bindRelease<T, Tx>(release, { fallback: (delivery) => void seen.push(delivery), ...handlers }),
   ];

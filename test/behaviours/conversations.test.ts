@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type ConversationsPort, exampleConversations, type Turn } from "../../runtime/behaviours/index.js";
+import { type ConversationsPort, type ConversationTurn, exampleConversations } from "../../runtime/behaviours/index.js";
 import { openStore } from "../../runtime/store/index.js";
 import { tempFolder } from "../support/release.js";
 import { until } from "../support/until.js";
@@ -33,7 +33,7 @@ const beginning = (more: object = {}) => ({
 
 for (const version of versions) {
   test(`${version}: what is offered is told to anybody, and what was shown can be referred to`, async () => {
-    const turns: Turn[] = [];
+    const turns: ConversationTurn[] = [];
     const own = await sellerOf(version, {
       reply: (turn, call) => {
         turns.push(turn);

@@ -64,7 +64,11 @@ test("an unknown name runs nothing and says what there is", async ({ bench, err,
   assert.not(existsSync(results));
 });
 
-test("a short run says where its figures are, and leaves those of README alone", async ({ bench, err, results }) => {
+test("a short run says where its figures are, and leaves those that are published alone", async ({
+  bench,
+  err,
+  results,
+}) => {
   assert.is(await bench(["missing", "--short"]), 0);
   assert.not(existsSync(results));
   const kept = /figures of a short run, kept in (\S+)/.exec(err.join("\n"))![1]!;

@@ -10,7 +10,7 @@ import { release } from "../../generated/3.1.0/index.js";
 import { createBuyer, createTaskEndings, type TaskEndings } from "../../runtime/buyer/index.js";
 import type { BuyerOptions } from "../../runtime/buyer/types.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
-import { createReceiver, type Delivery, nodeListener, type Receiver } from "../../runtime/receiver/index.js";
+import { createReceiver, nodeListener, type ReceivedEvent, type Receiver } from "../../runtime/receiver/index.js";
 import type { Seller } from "../../runtime/seller/index.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { staticKeys } from "../../runtime/signing/index.js";
@@ -27,7 +27,7 @@ interface Both {
   readonly seller: Seller<Database.Database>;
   readonly receiver: Receiver<Database.Database>;
   readonly endings: TaskEndings;
-  readonly seen: Delivery[];
+  readonly seen: ReceivedEvent[];
   readonly bench: ReturnType<typeof newBench>;
   buyer(
     transport: "mcp" | "a2a",
@@ -40,7 +40,7 @@ interface Both {
 async function openHooks(folder: string, traced: { tracer?: Tracer }) {
   const inbox = openSqliteStore({ path: path.join(folder, "buyer.db") });
   const endings = createTaskEndings();
-  const seen: Delivery[] = [];
+  const seen: ReceivedEvent[] = [];
   const http = createServer((request, response) => handler(request, response));
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const hooks = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
@@ -48,7 +48,7 @@ async function openHooks(folder: string, traced: { tracer?: Tracer }) {
   const receiver = createReceiver({
     store: inbox,
     release,
-    handlers: endings.through({ fallback: (delivery: Delivery) => void seen.push(delivery) }),
+    handlers: endings.through({ fallback: (delivery: ReceivedEvent) => void seen.push(delivery) }),
     ...traced,
     senders: senders as never,
     publicUrl: hooks,

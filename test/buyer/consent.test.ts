@@ -18,7 +18,7 @@ const approved = {
 };
 
 interface Asked {
-  readonly answer: Awaited<ReturnType<Awaited<ReturnType<typeof scene>>["buyer"]["call"]>>;
+  readonly answer: Awaited<ReturnType<Awaited<ReturnType<typeof scene>>["buyer"]["tools"]["create_media_buy"]>>;
   readonly checks: JsonObject[];
   readonly orders: JsonObject[];
 }

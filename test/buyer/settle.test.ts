@@ -3,7 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createTaskEndings } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
-import type { Delivery } from "../../runtime/receiver/index.js";
+import type { ReceivedEvent } from "../../runtime/receiver/index.js";
 import type { Says } from "../support/agent.js";
 import { bought, envelope, PUBLIC_URL, SELLER, send, setup } from "../support/receiver.js";
 import { failing, order, type Scene, scene } from "./fixtures.js";
@@ -15,7 +15,7 @@ const answer = ({ tool }: { tool: string }) =>
 
 async function settledBy(how: "handlers" | "inbox"): Promise<void> {
   const endings = createTaskEndings();
-  const fallback = (_: Delivery): void => {
+  const fallback = (_: ReceivedEvent): void => {
     if (how === "inbox") throw new Error("the handler is not ready");
   };
   const hooks = await setup({ handlers: how === "handlers" ? endings.through({ fallback }) : { fallback } });
@@ -40,8 +40,8 @@ test("a webhook that a handler of this process had settles its task", () => sett
 test("a webhook that is still in the inbox settles its task", () => settledBy("inbox"));
 
 test("a submitted answer without a task is a failure that says so, and its webhook is still expected", async () => {
-  const told = Promise.withResolvers<Delivery>();
-  const handlers = { fallback: (delivery: Delivery) => told.resolve(delivery) };
+  const told = Promise.withResolvers<ReceivedEvent>();
+  const handlers = { fallback: (delivery: ReceivedEvent) => told.resolve(delivery) };
   const hooks = await setup({ handlers });
   const webhooks = { receiver: hooks.receiver, url: `${PUBLIC_URL}/hooks/a`, sender: SELLER };
   const made = await scene({ answer: () => ({ payload: { status: "submitted" } }), buyer: { webhooks } });
@@ -63,7 +63,7 @@ test("a submitted answer without a task is a failure that says so, and its webho
 /** A buyer that polls, before an agent whose order is `task-1`; `says` answers the n-th poll. */
 async function polling(
   says: (count: number) => Says,
-  job: (made: Scene, called: Awaited<ReturnType<Scene["buyer"]["call"]>>) => Promise<void>,
+  job: (made: Scene, called: Awaited<ReturnType<Scene["buyer"]["tools"]["create_media_buy"]>>) => Promise<void>,
   { ordered = {}, ...buyer }: { ordered?: JsonObject; pollMs?: number; giveUpMs?: number } = {},
 ): Promise<void> {
   const made = await scene({
@@ -111,7 +111,10 @@ test("an agent's own estimate lengthens the pauses, and half an hour is the long
 test("what is under way is never given back as an end: where none can be learned, that is said", async () => {
   const end = async (says: (count: number) => Says, giveUpMs = 60_000): Promise<JsonObject> => {
     let told: JsonObject = {};
-    const job = async (_: Scene, called: Awaited<ReturnType<Scene["buyer"]["call"]>>): Promise<void> => {
+    const job = async (
+      _: Scene,
+      called: Awaited<ReturnType<Scene["buyer"]["tools"]["create_media_buy"]>>,
+    ): Promise<void> => {
       const { status, taskId, data } = await called.settled();
       const [error] = (data as { errors: JsonObject[] }).errors;
       told = { status, taskId, code: error?.code, was: (error?.details as JsonObject)?.status, says: error?.message };

@@ -13,10 +13,10 @@ import { commandFolder, runCommand } from "./run-command.js";
 const { at, remove } = commandFolder();
 const given = ["--store", "sqlite:outbox.db"];
 
-async function opened(over: Partial<SenderOptions>) {
+async function opened(over: Partial<SenderOptions>, file = "outbox.db") {
   const clock = { at: NOW };
   const network = new FakeNetwork(clock);
-  const store = openSqliteStore({ path: at("outbox.db") });
+  const store = openSqliteStore({ path: at(file) });
   const { secrets: _secrets, ...options } = optionsFor(clock, network);
   const sender = await createSender({ ...options, ...over, store });
   const close = async () => {
@@ -79,6 +79,14 @@ test("in development a key is made beside the store, said once, and used again",
     await close();
   }
   await until(() => warnings.length > 0);
+  // Who keeps a log reads it there, and there alone.
+  const logged: string[] = [];
+  const { close } = await opened(
+    { mode: "development", logger: { warn: (said: string) => logged.push(said) } as never },
+    "logged.db",
+  );
+  await close();
+  await until(() => logged.length > 0);
   process.off("warning", listen);
   assert.equal([warnings.length, warnings[0]!.includes("outbox.db.keys")], [1, true]);
   assert.is(statSync(at("outbox.db.keys")).mode & 0o777, 0o600);

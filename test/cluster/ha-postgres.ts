@@ -258,15 +258,18 @@ class Cluster implements HaPostgres {
     return Promise.all(this.nodes.map(stateOf));
   }
 
+  /** Whether HAProxy leads to the primary. */
   async #answers(): Promise<boolean> {
     const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 1_000 });
     client.on("error", () => undefined);
     try {
       await client.connect();
-      await client.end();
-      return true;
+      const { rows } = await client.query<{ standby: boolean }>("select pg_is_in_recovery() as standby");
+      return rows[0]?.standby === false;
     } catch {
       return false;
+    } finally {
+      client.end().catch(() => undefined);
     }
   }
 

@@ -10,7 +10,7 @@ import { facts } from "../../generated/3.1.0/facts.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { nodeListener } from "../../runtime/receiver/node.js";
 import { createReceiver, type ReceiverOptions } from "../../runtime/receiver/receiver.js";
-import type { Delivery, Outcome } from "../../runtime/receiver/types.js";
+import type { EventOutcome, ReceivedEvent } from "../../runtime/receiver/types.js";
 import { staticKeys } from "../../runtime/signing/index.js";
 import { openStore } from "../../runtime/store/index.js";
 import { KINDS, PUBLIC_URL, ROUTE, SENDER } from "./receiver-run.js";
@@ -19,20 +19,20 @@ const [url, port, jwk] = process.argv.slice(2) as [string, string, string];
 await new Promise((resolve) => process.stdin.once("data", resolve));
 const store = await openStore(url);
 
-const handle = async (delivery: Delivery): Promise<Delivery> => {
+const handle = async (delivery: ReceivedEvent): Promise<ReceivedEvent> => {
   const chance = Math.random();
   if (chance < 0.2) await new Promise((resolve) => setTimeout(resolve, chance * 50));
   if (chance > 0.95 && delivery.attempt < 3) throw new Error("on purpose");
   return delivery;
 };
 
-const sqlite = async (delivery: Delivery): Promise<Outcome<import("better-sqlite3").Database>> => {
+const sqlite = async (delivery: ReceivedEvent): Promise<EventOutcome<import("better-sqlite3").Database>> => {
   const { taskId, idempotencyKey } = await handle(delivery);
   return (db) => {
     db.prepare("insert into effects (task, key) values (?, ?)").run(taskId, idempotencyKey);
   };
 };
-const postgres = async (delivery: Delivery) => {
+const postgres = async (delivery: ReceivedEvent) => {
   const { taskId, idempotencyKey } = await handle(delivery);
   return async (tx: import("../../runtime/store/postgres/tables.js").Tx) => {
     await tx.query("insert into effects (task, key) values ($1, $2)", [taskId, idempotencyKey]);

@@ -1,5 +1,6 @@
 /** What the books and the receivers of a run say of its order, and of what was out when a process was killed. */
 import type { Loss, Seen } from "./sender-receivers.js";
+import { type Outage, outageMs } from "./sender-servers.js";
 
 export interface Made {
   readonly key: string;
@@ -8,7 +9,7 @@ export interface Made {
 }
 
 /** How long what was lost took to come again, and what came twice though it was not lost. */
-export function comebacks(losses: readonly Loss[], seen: readonly Seen[]) {
+export function comebacks(losses: readonly Loss[], seen: readonly Seen[], outages: readonly Outage[]) {
   const arrivals = new Map<string, number[]>();
   const accepted = new Map<string, number>();
   for (const { key, at, accepted: was } of seen) {
@@ -22,7 +23,8 @@ export function comebacks(losses: readonly Loss[], seen: readonly Seen[]) {
       .flatMap((key) => arrivals.get(key)!.find((again) => again > at) ?? [])
       .map((again) => {
         const kills = losses.filter((one) => one.at < again && (one.volley === volley || one.volley === undefined));
-        return again - Math.max(...kills.map((one) => one.at));
+        const from = Math.max(...kills.map((one) => one.at));
+        return again - from - outageMs(outages, from, again);
       }),
   );
   return {

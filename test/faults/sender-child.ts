@@ -6,11 +6,14 @@ import { readFileSync } from "node:fs";
 import { release } from "../../generated/3.1.0/index.js";
 import type { PostgresTx } from "../../runtime/db/postgres/open.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
+import { natsQueue } from "../../runtime/queue/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 
 interface Plan {
   readonly store: string;
+  /** Servers that hand events out, where it is not the database. */
+  readonly queue?: string;
   readonly clockFile: string;
   readonly urls: readonly string[];
   readonly name: string;
@@ -37,6 +40,10 @@ const options = {
   worker: { pauseMs: 1_000, maxPauseMs: 3_000 },
 };
 
+/** No server's clock jumps with ours: the relay finds what is due then, later than what was killed has to be back. */
+const RESEND_MS = 20_000;
+const onNats = (servers: string) => natsQueue({ servers, resendMs: RESEND_MS });
+
 const isSqlite = plan.store.startsWith("/");
 
 async function open(): Promise<{
@@ -57,7 +64,11 @@ async function open(): Promise<{
     };
   }
   const store = await openPostgresStore({ url: plan.store, connections: 6 });
-  const sender = await createSender({ ...options, store });
+  const sender = await createSender({
+    ...options,
+    store,
+    ...(plan.queue !== undefined && { queue: onNats(plan.queue) }),
+  });
   return {
     sender: sender as never,
     note: (tx, row) => (tx as PostgresTx).query("insert into app_events values ($1, $2, $3)", [...row]),

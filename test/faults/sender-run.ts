@@ -4,35 +4,17 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import Database from "better-sqlite3";
-import pg from "pg";
-import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { fromSource } from "../runner/from-source.js";
-import { startPgbouncer } from "../support/pgbouncer.js";
-import { sharedPostgres, startPostgres } from "../support/postgres.js";
 import { checkOrder, comebacks, type Made, settledKeys } from "./sender-books.js";
+import { type Books, type FaultsOptions, openBooks } from "./sender-ground.js";
 import { type Loss, Receivers } from "./sender-receivers.js";
-
-export interface FaultsOptions {
-  readonly engine: "sqlite" | "postgres";
-  readonly kills: number;
-  /** Through a PgBouncer that pools by transaction. */
-  readonly pooler?: boolean;
-  /** Times that PostgreSQL is restarted under load. */
-  readonly restarts?: number;
-  /** Senders alive at a time. */
-  readonly senders: number;
-  /** Tasks each sender makes before it only delivers. */
-  readonly tasks: number;
-  /** Events there must be before the first kill: a slow machine would otherwise be judged by next to none. */
-  readonly eventsFirst: number;
-  /** Longest wait for what is left after the kills, in milliseconds. */
-  readonly drainMs: number;
-}
+import { type Outage, serversDying } from "./sender-servers.js";
 
 export interface Ledger {
   readonly engine: string;
   readonly kills: number;
+  /** Times that a server of those that hand events out was killed. */
+  readonly servers: number;
   readonly tasks: number;
   readonly events: number;
   readonly attempts: number;
@@ -52,13 +34,6 @@ export interface Ledger {
   readonly faults: readonly string[];
 }
 
-interface Database_ {
-  readonly url: string;
-  restart(): Promise<void>;
-  query<Row>(text: string): Promise<Row[]>;
-  close(): Promise<void>;
-}
-
 const DAY_MS = 86_400_000;
 /**
  * Days that the senders' clock jumps to for what never came back: some for retries, each event having its own day from its
@@ -71,43 +46,6 @@ const VOLLEY = 25;
 const QUIET_MS = 18_000;
 /** By when what a killed process had out is tried again, in milliseconds. */
 const BACK_MS = 15_000;
-const SETUP = "create table app_events (key text, task text, n text)";
-
-async function openSqlite(folder: string): Promise<Database_> {
-  const url = path.join(folder, "store.db");
-  await openSqliteStore({ path: url }).close();
-  const db = new Database(url, { timeout: 20_000 });
-  db.exec(SETUP);
-  return {
-    url,
-    restart: async () => undefined,
-    query: async <Row>(text: string) => db.prepare(text).all() as Row[],
-    close: async () => void db.close(),
-  };
-}
-
-/** A server of the run's own where it is restarted or has a pooler in front. */
-async function openPostgres({ pooler: pooled, restarts = 0 }: FaultsOptions): Promise<Database_> {
-  const own = pooled || restarts > 0 ? await startPostgres({ max_connections: "200" }) : undefined;
-  const cluster = own ?? (await sharedPostgres());
-  const url = await cluster.database();
-  await (await openPostgresStore({ url })).close();
-  const pooler = pooled ? await startPgbouncer(url, { default_pool_size: "20" }) : undefined;
-  const pool = new pg.Pool({ connectionString: url, max: 2 });
-  pool.on("error", () => undefined);
-  pool.on("connect", (client) => client.on("error", () => undefined));
-  await pool.query(SETUP);
-  return {
-    url: pooler?.through(url) ?? url,
-    restart: async () => own?.restart(),
-    query: async <Row>(text: string) => (await pool.query(text)).rows as Row[],
-    async close() {
-      await pool.end();
-      await pooler?.stop();
-      await cluster.stop();
-    },
-  };
-}
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -147,11 +85,11 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-faults-"));
   const clockFile = path.join(folder, "clock");
   writeFileSync(clockFile, "0");
-  const db = options.engine === "sqlite" ? await openSqlite(folder) : await openPostgres(options);
+  const db = await openBooks(options, folder);
   const receivers = new Receivers();
   await receivers.start();
   const privateJwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
-  const senders = new Senders({ store: db.url, clockFile, urls: receivers.urls, privateJwk });
+  const senders = new Senders({ store: db.url, queue: db.nats?.url, clockFile, urls: receivers.urls, privateJwk });
   const gone = new URL(receivers.urls.at(-1)!).origin;
   const left = async (but = ""): Promise<number> => {
     const text = `select count(*) as n from adbind_jobs where state = 'ready' and endpoint not like '${but} %'`;
@@ -161,7 +99,9 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
     for (let index = 0; index < options.senders; index++) senders.spawn(options.tasks);
     await made(options, db);
     const losses: Loss[] = [];
-    await Promise.all([killInFlight(options, receivers, senders, losses), restarting(options, db, receivers, losses)]);
+    const killing = killInFlight(options, receivers, senders, losses);
+    const outages = db.nats && serversDying(db.nats, receivers, killing);
+    await Promise.all([killing, restarting(options, db, receivers, losses), outages]);
     await drain(options, () => left(gone));
     for (const day of DAYS) {
       if ((await left()) === 0) break;
@@ -169,7 +109,7 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
       await drain({ ...options, drainMs: options.drainMs / DAYS.length }, left);
     }
     await senders.killAll();
-    const ledger = await judge(options, db, receivers, { losses, gone });
+    const ledger = await judge(options, db, receivers, { losses, gone, outages: (await outages) ?? [] });
     return { ...ledger, seconds: Math.round((performance.now() - started) / 1000) };
   } finally {
     await senders.killAll();
@@ -180,7 +120,7 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
 }
 
 /** Until there is enough to be judged by, and something for the receiver that is never there: the first task of the first sender. */
-async function made({ eventsFirst, drainMs }: FaultsOptions, db: Database_): Promise<void> {
+async function made({ eventsFirst, drainMs }: FaultsOptions, db: Books): Promise<void> {
   const end = performance.now() + drainMs;
   const count = async (of: string) =>
     Number((await db.query<{ n: number }>(`select count(*) as n from app_events where ${of}`))[0]!.n);
@@ -189,7 +129,7 @@ async function made({ eventsFirst, drainMs }: FaultsOptions, db: Database_): Pro
 }
 
 /** The database goes away for a moment, and what was under way with it. */
-async function restarting({ restarts = 0 }: FaultsOptions, db: Database_, receivers: Receivers, losses: Loss[]) {
+async function restarting({ restarts = 0 }: FaultsOptions, db: Books, receivers: Receivers, losses: Loss[]) {
   for (let done = 0; done < restarts; done++) {
     await pause(RESTART_PAUSE_MS);
     losses.push({ ...receivers.out(), healthy: [] });
@@ -232,10 +172,14 @@ async function drain({ drainMs }: FaultsOptions, left: () => Promise<number>): P
 }
 
 async function judge(
-  { engine, kills, restarts = 0 }: FaultsOptions,
-  db: Database_,
+  { engine, kills, queue, restarts = 0 }: FaultsOptions,
+  db: Books,
   receivers: Receivers,
-  { losses, gone }: { readonly losses: readonly Loss[]; readonly gone: string },
+  {
+    losses,
+    gone,
+    outages,
+  }: { readonly losses: readonly Loss[]; readonly gone: string; readonly outages: readonly Outage[] },
 ): Promise<Omit<Ledger, "seconds">> {
   const made = (await db.query<Made>("select key, task, n from app_events")).map((row) => ({
     ...row,
@@ -272,13 +216,14 @@ async function judge(
   checkOrder(made, receivers.seen, settled, note);
   for (const { key, state, attempts } of jobs)
     if (state === "dead" && Number(attempts) === 0) note(`${key} is dead, and was never attempted`);
-  const back = comebacks(losses, receivers.seen);
+  const back = comebacks(losses, receivers.seen, outages);
   if (back.backMs > BACK_MS) note(`an event of a healthy receiver took ${back.backMs} ms to come again after a kill`);
   if (back.doubles > back.inFlight) note(`${back.doubles} were accepted twice, and ${back.inFlight} were out at kills`);
   const tasks = new Set(made.map((one) => one.task)).size;
   return {
-    engine,
+    engine: queue ?? engine,
     kills,
+    servers: outages.reduce((sum, { servers }) => sum + servers, 0),
     tasks,
     events: made.length,
     attempts: receivers.seen.length,

@@ -1,8 +1,10 @@
 /**
- * `./run faults sender [--kills N] [--engine sqlite|postgres] [--pooler]`: kill -9 of senders in the middle of deliveries,
- * beside receivers that hang and lie, with PostgreSQL restarted meanwhile.
+ * `./run faults sender [--kills N] [--engine sqlite|postgres] [--pooler] [--queue nats]`: kill -9 of senders in the middle of
+ * deliveries, beside receivers that hang and lie, with PostgreSQL restarted meanwhile, or one and two of three servers of NATS killed.
  */
+import { Option } from "commander";
 import { script } from "../../cli/script.js";
+import { hasNats } from "../support/nats.js";
 import { chosen, closeFaults, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
 import { runFaults } from "./sender-run.js";
 
@@ -10,18 +12,25 @@ const values = script("faults sender", "kill -9 of senders in the middle of deli
   .addOption(killsOption(200))
   .addOption(engineOption())
   .option("--pooler", "PostgreSQL only, through a PgBouncer that pools by transaction")
+  .addOption(new Option("--queue <name>", "what hands events out, in place of the database").choices(["nats"]))
   .parse()
-  .opts<FaultsValues & { readonly pooler?: boolean }>();
+  .opts<FaultsValues & { readonly pooler?: boolean; readonly queue?: "nats" }>();
 let [made, found] = [0, 0];
-const { pooler = false } = values;
+const { pooler = false, queue } = values;
+if (queue !== undefined && !hasNats()) {
+  console.error("nats-server is not there: ./run installs it by go install, with Go on PATH");
+  process.exit(2);
+}
 /** Kills for each restart of PostgreSQL. */
 const KILLS_A_RESTART = 15;
-for (const engine of pooler ? (["postgres"] as const) : chosen(values.engine)) {
+for (const engine of pooler || queue !== undefined ? (["postgres"] as const) : chosen(values.engine)) {
   const ledger = await runFaults({
     engine,
     kills: values.kills,
     pooler,
-    restarts: engine === "postgres" ? Math.min(3, Math.floor(values.kills / KILLS_A_RESTART)) : 0,
+    queue,
+    restarts:
+      engine === "postgres" && queue === undefined ? Math.min(3, Math.floor(values.kills / KILLS_A_RESTART)) : 0,
     senders: 3,
     tasks: 30,
     eventsFirst: 20,

@@ -148,7 +148,7 @@ test("a bundle holds the schemas its tools reach, once, and nothing of node or a
   assert.not.match(two, /new Function|ajv-|fast-deep-equal|schemaPath/);
 });
 
-/** Minified, with everything that judges by it: what README promises of the largest tool. */
+/** Minified, with everything that judges by it: what docs/figures.md shows of the largest tool. */
 const MAX_BYTES = 60_000;
 const measured = published.find((source) => path.basename(source) === "3.1.19");
 

@@ -16,7 +16,7 @@ const code = namesOf(
   parse([
     { path: "runtime/queue/a.ts", text: "export const bury = (job: Job): void => job.settle();" },
     { path: "runtime/buyer/b.ts", text: '// settleAll\nexport const text = "settleSome";' },
-    { path: "templates/seller/tidings.ts", text: "" },
+    { path: "templates/project/tidings.ts", text: "" },
   ]),
 );
 

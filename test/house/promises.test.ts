@@ -6,10 +6,10 @@ import * as assert from "uvu/assert";
 import { findings, findingsIn, programOf } from "./promises.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
-const sources = globSync("{runtime,cli,generator,templates/seller}/**/*.ts", {
+const sources = globSync("{runtime,cli,generator,templates/project}/**/*.ts", {
   cwd: root,
   // A project's tests are declared to node's runner, which waits for them.
-  exclude: (name) => name === "node_modules" || name === "templates/seller/test",
+  exclude: (name) => name === "node_modules" || name === "templates/project/test",
 });
 
 test("nothing in runtime, cli, generator and the seller's project leaves a promise alone", () => {

@@ -132,8 +132,8 @@ const proofs: Record<RuleName, { breaks: Record<string, string>; says: RegExp[];
     keeps: { "runtime/url.ts": "const word = release.word;" },
   },
   "a file has at most 300 lines": {
-    breaks: { "runtime/url.ts": lines(301), "templates/seller/a.ts": lines(1_200), "test/a.test.ts": lines(301) },
-    says: [/url\.ts:301 has 301 lines/, /seller\/a\.ts:301 has 1200 lines/, /a\.test\.ts/],
+    breaks: { "runtime/url.ts": lines(301), "templates/project/a.ts": lines(1_200), "test/a.test.ts": lines(301) },
+    says: [/url\.ts:301 has 301 lines/, /project\/a\.ts:301 has 1200 lines/, /a\.test\.ts/],
     keeps: { "runtime/url.ts": lines(300), "generated/a.ts": lines(2_000) },
   },
   "a function has at most 60 lines": {
@@ -193,7 +193,7 @@ const proofs: Record<RuleName, { breaks: Record<string, string>; says: RegExp[];
       "runtime/seller/a.ts": 'const interim = ["submitted", "working", "completed", "other"];',
       "runtime/seller/b.ts": 'type End = "completed" | "failed" | "working";',
       "cli/c.ts": "const marks = { completed: 1, failed: 2, submitted: 3 };",
-      "templates/seller/d.ts": "interface Counts { completed: 1; failed: 2; submitted: 3 }",
+      "templates/project/d.ts": "interface Counts { completed: 1; failed: 2; submitted: 3 }",
     },
     says: [/seller\/a\.ts:1 lists task statuses \(submitted, working, completed\)/, /b\.ts:1/, /c\.ts:1/, /d\.ts:1/],
     keeps: {

@@ -114,7 +114,7 @@ const aside = /(^|\/)(node_modules|golden)(\/|$)|^test\/interop\/peer\//;
 /** Every TypeScript source of the repository, `generated/` included. */
 export const readSources = (root: string): Source[] =>
   parse(
-    globSync("{generator,generated,runtime,cli,bench,test,templates/seller}/**/*.ts", {
+    globSync("{generator,generated,runtime,cli,bench,test,templates/project}/**/*.ts", {
       cwd: root,
       exclude: (name) => name === "node_modules" || name === "golden",
     })

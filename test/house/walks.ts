@@ -68,7 +68,7 @@ export const walks: readonly Walk[] = [
     file: "runtime/receiver/worker.ts",
     fault: "a second job engine beside the queue's worker, in one closure",
     until: subjects.receiver,
-    still: /export function createWorker\b/,
+    still: /export function createInboxWorker\b/,
   },
   {
     file: "runtime/receiver/dispatch.ts",
@@ -81,12 +81,6 @@ export const walks: readonly Walk[] = [
     fault: "a project is brought up to date without looking at a file that is there",
     until: subjects.sellers,
     still: /filter\(\(\[file\]\) => !existsSync/,
-  },
-  {
-    file: "templates/seller/handler.ts",
-    fault: "every answer of the scaffold is an untyped document",
-    until: subjects.sellers,
-    still: /answer\(document: JsonObject\)/,
   },
 ];
 

@@ -210,7 +210,7 @@ test("a selector names one publisher or several, never both or none", () => {
   assert.is(validate({ tags: ["sport"] }), false);
 });
 
-test("search is bounded as the service says, and lists are comma-separated", () => {
+test("a page of a search has 1 to 200 agents, 50 unless it is said, and lists are comma-separated", () => {
   const parameters = operation("GET /api/registry/agents/search").parameters.map(follow);
   const byName = Object.fromEntries(parameters.map((one: Json) => [one.name, one]));
   assert.equal(Object.keys(byName).sort(), [

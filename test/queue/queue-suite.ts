@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { suite, type uvu } from "uvu";
 import type { AnyDatabase, Coroutine, Query } from "../../runtime/db/index.js";
 import { openQueue } from "../../runtime/queue/index.js";
-import type { NewJob, Queue } from "../../runtime/queue/types.js";
+import type { NewJob, OpenQueue, Queue } from "../../runtime/queue/types.js";
 
 export const NOW = 1_776_520_800_000;
 /** Milliseconds a lease of these queues lasts. */
@@ -14,6 +14,8 @@ export interface QueueCase {
   /** Another handle on the same, fresh database as long as `reset` is not called. */
   open(): Promise<AnyDatabase>;
   reset(): Promise<void>;
+  /** Where the database's own queue is not meant. */
+  readonly queue?: OpenQueue;
   /** Lets time pass: moves the test's clock, and waits where the database's own clock judges leases. */
   pass(clock: { at: number }, ms: number): Promise<void>;
 }
@@ -43,7 +45,7 @@ export function queueSuite(of: QueueCase): uvu.Test<Context> {
     context.opened = [];
     context.other = async () => {
       const database = await of.open();
-      const queue = openQueue(database, "test", { now: () => context.clock.at, leaseMs: LEASE });
+      const queue = await (of.queue ?? openQueue)(database, "test", { now: () => context.clock.at, leaseMs: LEASE });
       context.opened.push({ queue, database });
       return queue;
     };

@@ -14,7 +14,9 @@ const test = receiverSuite("deadlines");
 
 const never = (): Promise<void> => new Promise(() => undefined);
 
-test("handlers that never return are given up, tried again and buried; the others go on", async ({ open }) => {
+test("handlers that never return are given up, tried again and kept as dead letters; the others go on", async ({
+  open,
+}) => {
   const handled: string[] = [];
   const signals: AbortSignal[] = [];
   const s = await open({

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { release as release30 } from "../../generated/3.0.0/index.js";
 import { release as release31 } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract/index.js";
-import { bindRelease, createReceiver, type Delivery } from "../../runtime/receiver/index.js";
+import { bindRelease, createReceiver, type ReceivedEvent } from "../../runtime/receiver/index.js";
 import { createTestKey } from "../../runtime/testing/index.js";
 import {
   at,
@@ -25,9 +25,10 @@ const test = receiverSuite("handlers");
 /** Handlers of create_media_buy that note what they were called with. */
 const noting = (calls: unknown[][]) => ({
   submitted: (data: unknown) => void calls.push(["submitted", data]),
-  working: (data: unknown, answer: unknown, delivery: Delivery) => void calls.push(["working", data, answer, delivery]),
+  working: (data: unknown, answer: unknown, delivery: ReceivedEvent) =>
+    void calls.push(["working", data, answer, delivery]),
   "input-required": (data: unknown) => void calls.push(["input-required", data]),
-  completed: (data: unknown, answer: unknown, delivery: Delivery) =>
+  completed: (data: unknown, answer: unknown, delivery: ReceivedEvent) =>
     void calls.push(["completed", data, answer, delivery]),
   failed: (data: unknown) => void calls.push(["failed", data]),
   canceled: (data: unknown) => void calls.push(["canceled", data]),
@@ -57,7 +58,7 @@ test("the answer carries the task and the context, the delivery everything else"
   const s = await open({ handlers: { tools: { create_media_buy: noting(calls) } } });
   await send(s, envelope({ status: "completed", context: { a: 1 }, message: "done", result: bought }));
   await s.receiver.idle();
-  const [, , answer, delivery] = calls[0] as [unknown, unknown, Record<string, unknown>, Delivery];
+  const [, , answer, delivery] = calls[0] as [unknown, unknown, Record<string, unknown>, ReceivedEvent];
   assert.equal(
     [answer.status, answer.taskId, answer.context, answer.message],
     ["completed", "task-1", { a: 1 }, "done"],
@@ -74,7 +75,7 @@ test("progress that is not what the release says is accepted, marked, and passed
   const s = await open({ handlers: { tools: { create_media_buy: noting(calls) } } });
   await send(s, envelope({ status: "working", result: { percentage: "7" } }));
   await s.receiver.idle();
-  const [, data, , delivery] = calls[0] as [unknown, unknown, unknown, Delivery];
+  const [, data, , delivery] = calls[0] as [unknown, unknown, unknown, ReceivedEvent];
   assert.equal(data, { percentage: "7" });
   assert.ok(delivery.notes.length > 0);
   assert.ok(delivery.notes.every((note) => note.code === "schema_mismatch" && note.message.length > 0));
@@ -114,7 +115,7 @@ test("A2A tasks of both versions reach the same handlers", async ({ open }) => {
       ["completed", {}],
     ],
   );
-  assert.is((calls[2]![3] as Delivery).notes[0]!.code, "wrapper_detected");
+  assert.is((calls[2]![3] as ReceivedEvent).notes[0]!.code, "wrapper_detected");
   await send(s, { id: "a-3", status: { state: "auth-required", timestamp: at(1) } }, { route });
   await s.receiver.idle();
   assert.is(s.seen[0]!.status, "auth-required", "no arm: the fallback has it");
@@ -168,7 +169,7 @@ test("two releases side by side: the sender's, or the registration's, reads the 
   // What 3.0 wants of a key that signs webhooks; 3.1 takes it still.
   const key = createTestKey({ use: "webhook-signing" });
   const handler = (version: string) => ({
-    fallback: (delivery: Delivery) => void seen.push(`${version} ${delivery.release}`),
+    fallback: (delivery: ReceivedEvent) => void seen.push(`${version} ${delivery.release}`),
   });
   const both = createReceiver({
     store: s.store,

@@ -3,7 +3,7 @@ import { SpanStatusCode, trace } from "@opentelemetry/api";
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { Delivery } from "../../runtime/receiver/index.js";
+import type { ReceivedEvent } from "../../runtime/receiver/index.js";
 import { envelope, SELLER, type SetupOptions, send, setup } from "../support/receiver.js";
 import { until } from "../support/until.js";
 
@@ -45,7 +45,7 @@ test("a request's span is its sender's child, and the run's is the request's; bo
 
 test("a handler that failed is an error without its text, and its next run stands in the same trace", async () => {
   let calls = 0;
-  const fallback = (_delivery: Delivery) => {
+  const fallback = (_delivery: ReceivedEvent) => {
     calls += 1;
     if (calls === 1) throw new RangeError("a secret");
   };

@@ -4,7 +4,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
 import type { ArmsOf, Handlers } from "../../runtime/contract/index.js";
-import type { ArmHandlers, Outcome, ReceiverHandlers } from "../../runtime/receiver/index.js";
+import type { ArmHandlers, EventOutcome, ReceiverHandlers } from "../../runtime/receiver/index.js";
 
 type Tools = (typeof release)["tools"];
 type Buy = ArmsOf<Tools["create_media_buy"]>;
@@ -25,8 +25,9 @@ export const whole: Whole = {
 };
 
 /** The contract's own handlers fit: one object may serve answers and webhooks. */
-export const contracted = (handlers: Handlers<Buy, Outcome<Database.Database>>): ArmHandlers<Buy, Database.Database> =>
-  handlers;
+export const contracted = (
+  handlers: Handlers<Buy, EventOutcome<Database.Database>>,
+): ArmHandlers<Buy, Database.Database> => handlers;
 
 type Whole = ReceiverHandlers<Tools, Database.Database>;
 const fallback = () => undefined;

@@ -3,7 +3,7 @@
 import * as assert from "uvu/assert";
 import { release as release31 } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract/index.js";
-import { createReceiver, type Delivery } from "../../runtime/receiver/index.js";
+import { createReceiver, type ReceivedEvent } from "../../runtime/receiver/index.js";
 import { at, envelope, PUBLIC_URL, receiverSuite, type Setup, send, silent, statusOf } from "../support/receiver.js";
 import { turns, until } from "../support/until.js";
 
@@ -196,7 +196,7 @@ async function beside({ store, clock }: Setup): Promise<{ seen: string[]; stop()
   const other = createReceiver({
     ...{ store, release: release31 as Release<(typeof release31)["tools"]>, senders: {}, publicUrl: PUBLIC_URL },
     ...{ now: () => clock.ms, logger: silent, pollMs: 5 },
-    handlers: { fallback: ({ taskId, attempt }: Delivery) => void seen.push(`${taskId} ${attempt}`) },
+    handlers: { fallback: ({ taskId, attempt }: ReceivedEvent) => void seen.push(`${taskId} ${attempt}`) },
   });
   other.start();
   return { seen, stop: () => other.stop() };

@@ -37,12 +37,13 @@ async function everything(data: RegistryData, filters: SearchFilters, limit: num
 const names = (profiles: readonly AgentProfile[]): string[] =>
   profiles.map(({ agent_url }) => agent_url.slice("https://agent-".length, -".example/mcp".length));
 
-export function searchCase(engine: Engine): void {
-  const test = suite<{ data: RegistryData; clock: { at: number } }>(`registry search on ${engine.name}`);
+/** @param search who answers */
+export function searchCase(engine: Engine, search: "memory" | "postgres" = "memory"): void {
+  const test = suite<{ data: RegistryData; clock: { at: number } }>(`registry search on ${engine.name}, by ${search}`);
   test.before.each(async (context) => {
     const clock = { at: NOW };
     context.clock = clock;
-    context.data = createRegistryData(await engine.open(), { now: () => clock.at });
+    context.data = createRegistryData(await engine.open(), { search, now: () => clock.at });
   });
 
   const register = (data: RegistryData, agents: readonly MemberAgent[]): Promise<void> =>
@@ -128,7 +129,7 @@ export function searchCase(engine: Engine): void {
     for (const name of ["public", "members", "private", "stranger"]) await data.applyCrawl(inventory(name, 1));
     await data.putClaims(urlOf("claims"), [{ publisherDomain: "ppublic.example", authorizedFor: null }]);
     assert.equal(names(await everything(data, {}, 10)), ["public"]);
-    const open = createRegistryData(await engine.again(), { searchDiscovered: true });
+    const open = createRegistryData(await engine.again(), { search, searchDiscovered: true });
     assert.equal(names(await everything(open, {}, 10)), ["public", "stranger"]);
     await register(data, [agent(urlOf("members"))]);
     assert.equal(names(await everything(data, {}, 10)), ["members"]);
@@ -162,7 +163,7 @@ export function searchCase(engine: Engine): void {
   });
 
   test("two instances agree at once", async ({ data }) => {
-    const other = createRegistryData(await engine.again(), { now: () => NOW });
+    const other = createRegistryData(await engine.again(), { search, now: () => NOW });
     await register(data, [agent(urlOf(1)), agent(urlOf(2))]);
     assert.equal(await everything(other, {}, 9), []);
     await data.applyCrawl(inventory(1, 1));
@@ -181,7 +182,7 @@ export function searchCase(engine: Engine): void {
   });
 
   test("an agent in many crawls at once ends with all of them", async ({ data }) => {
-    const other = createRegistryData(await engine.again(), { now: () => NOW });
+    const other = createRegistryData(await engine.again(), { search, now: () => NOW });
     await register(data, [agent(SELLER)]);
     const crawls = Array.from({ length: 20 }, (_, at) =>
       (at % 2 === 0 ? data : other).applyCrawl(
@@ -215,8 +216,8 @@ export function searchCase(engine: Engine): void {
         { channels: ["display"] },
       ),
       async (before, between, limit, filters) => {
-        const data = createRegistryData(await engine.open(), { now: () => NOW });
-        const other = createRegistryData(await engine.again(), { now: () => NOW });
+        const data = createRegistryData(await engine.open(), { search, now: () => NOW });
+        const other = createRegistryData(await engine.again(), { search, now: () => NOW });
         await register(
           data,
           Array.from({ length: 7 }, (_, name) => agent(urlOf(name))),

@@ -1,5 +1,5 @@
 /** `adbind new seller`: what is written compiles, passes its own tests, and is no more than what was asked for. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -26,7 +26,7 @@ test("a guaranteed seller of our newest release is named after its folder, and h
   assert.is(name, "corner-shop");
   assert.is(imports["#bindings"].types, "./bindings/3.1.0/index.ts");
   assert.match(readFileSync(path.join(folder, "src/seller.ts"), "utf8"), 'name: "Corner Shop"');
-  assert.not(existsSync(path.join(folder, "src/domain/signals")));
+  assert.not(existsSync(path.join(folder, "src/signals.ts")));
 });
 
 const published = publishedReleases().find((release) => release.endsWith("/3.0.26"));
@@ -42,12 +42,9 @@ const projects = {
   async "every specialism of ours at once"() {
     const folder = path.join(workspace(), "all");
     const { open } = await newSeller({ folder, release: ours, specialisms: idsOf(ours) });
-    // Tools of no specialism's kind the templates have are answered UNSUPPORTED_FEATURE, and compile all the same.
-    for (const tool of open)
-      assert.match(
-        readFileSync(path.join(folder, `src/tools/${tool.replaceAll("_", "-")}.ts`), "utf8"),
-        "UNSUPPORTED_FEATURE",
-      );
+    // What nobody answers is named, and the rest is there all the same.
+    const readme = readFileSync(path.join(folder, "README.md"), "utf8");
+    for (const tool of open) assert.match(readme, tool);
     return folder;
   },
   async "every specialism of published 3.0 at once"() {
@@ -82,6 +79,43 @@ test("a folder that holds something else is left alone", async () => {
   }
   assert.is(readFileSync(path.join(folder, "README.md"), "utf8"), "mine");
   assert.not(existsSync(path.join(folder, "package.json")));
+});
+
+test("a name may hold anything", async () => {
+  const folder = path.join(workspace(), "named");
+  const name = 'Say "$&" \\ `x`';
+  await newSeller({ folder, release: ours, specialisms: ["signal_owned"], name });
+  assert.match(readFileSync(path.join(folder, "src/seller.ts"), "utf8"), JSON.stringify(name));
+});
+
+test("an area needs no specialism; what nothing is answered of is refused, with what it names", async () => {
+  const folder = path.join(workspace(), "areas");
+  const { tools, specialisms } = await newSeller({ folder, release: ours, specialisms: [], with: ["financials"] });
+  assert.equal(specialisms, []);
+  assert.ok(tools.includes("get_account_financials"), `${tools}`);
+  const { files } = await newSeller({ folder, release: ours, specialisms: [] });
+  assert.equal(files, [], "the area is still claimed");
+  const odd = path.join(tempFolder(), "odd");
+  cpSync(ours, odd, { recursive: true });
+  const file = path.join(odd, "manifest.json");
+  const manifest = JSON.parse(readFileSync(file, "utf8"));
+  const only = ["get_task_status"];
+  manifest.tools.get_task_status.specialisms.push("task_watch");
+  manifest.specialisms.task_watch = {
+    protocol: "media_buy",
+    title: "Tasks",
+    entry_point_tools: only,
+    exercised_tools: only,
+  };
+  writeFileSync(file, JSON.stringify(manifest));
+  try {
+    await newSeller({ folder: path.join(workspace(), "odd"), release: odd, specialisms: ["task_watch"] });
+    assert.unreachable();
+  } catch (error) {
+    const { code, message } = error as { code: string; message: string };
+    assert.is(code, "usage");
+    assert.match(message, "task_watch");
+  }
 });
 
 test("the command names what it does not know", async () => {

@@ -7,31 +7,13 @@ import * as assert from "uvu/assert";
 import { newSeller } from "../../generator/scaffold/index.js";
 import { root, typeCheck, workspace } from "./project.js";
 
-/** A release with a specialism that the library does not answer: its sellers are projects of templates. */
-function releaseWith(name: string): string {
-  const folder = path.join(workspace(), name);
-  cpSync(path.join(root, "manifests", name), folder, { recursive: true });
-  const file = path.join(folder, "manifest.json");
-  const manifest = JSON.parse(readFileSync(file, "utf8"));
-  manifest.specialisms.content_watch = {
-    protocol: "media_buy",
-    title: "Content watch",
-    entry_point_tools: ["get_media_buy_artifacts"],
-    exercised_tools: ["get_media_buy_artifacts", "get_products"],
-  };
-  for (const tool of manifest.specialisms.content_watch.exercised_tools)
-    manifest.tools[tool].specialisms = [...(manifest.tools[tool].specialisms ?? []), "content_watch"].sort();
-  writeFileSync(file, JSON.stringify(manifest));
-  return folder;
-}
-
-const older = releaseWith("3.0.0");
-const newer = releaseWith("3.1.0");
+const older = path.join(root, "manifests/3.0.0");
+const newer = path.join(root, "manifests/3.1.0");
 
 const made = new Map<string, Promise<string>>();
 
-/** A seller of that specialism as it is made from a release: made once, and each test has its own copy. */
-async function watchSeller(release: string): Promise<string> {
+/** A seller as it is made from a release: made once, and each test has its own copy. */
+async function shop(release: string): Promise<string> {
   const first = made.get(release) ?? make(release);
   made.set(release, first);
   const folder = path.join(workspace(), "shop");
@@ -41,7 +23,7 @@ async function watchSeller(release: string): Promise<string> {
 
 async function make(release: string): Promise<string> {
   const folder = path.join(workspace(), "shop");
-  await newSeller({ folder, release, specialisms: ["content_watch"] });
+  await newSeller({ folder, release, specialisms: ["sales_guaranteed"] });
   return folder;
 }
 
@@ -69,12 +51,12 @@ test("lines that moved or went are noticed", () => {
 });
 
 test("a newer release's bindings are pointed to; nothing else of the user's changes", async () => {
-  const folder = await watchSeller(older);
+  const folder = await shop(older);
   const before = sourceOf(folder);
   const result = await newSeller({ folder, release: newer, specialisms: [] });
   assert.not(result.created);
   assert.is(result.version, "3.1.0");
-  assert.equal(result.specialisms, ["content_watch"]);
+  assert.equal(result.specialisms, ["sales_guaranteed"]);
   for (const [file, text] of before) assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), file);
   assert.match(readFileSync(path.join(folder, "package.json"), "utf8"), "./bindings/3.1.0/index.ts");
   assert.ok(existsSync(path.join(folder, "bindings/3.1.0/index.ts")));
@@ -82,22 +64,40 @@ test("a newer release's bindings are pointed to; nothing else of the user's chan
   assert.equal(again.files, []);
 });
 
-test("another specialism's tools are added to what is there, and the whole compiles", async () => {
-  const folder = await watchSeller(newer);
-  const mine = path.join(folder, "src/tools/get-products.ts");
+test("another specialism brings its ports, and says where they and it are named; the whole compiles", async () => {
+  const folder = await shop(newer);
+  const mine = path.join(folder, "src/catalogue.ts");
   writeFileSync(mine, `// mine\n${readFileSync(mine, "utf8")}`);
   const before = sourceOf(folder);
-  const result = await newSeller({ folder, release: newer, specialisms: ["audience-sync", "signal_owned"] });
-  assert.equal(result.specialisms, ["content_watch", "audience_sync", "signal_owned"]);
-  assert.ok(result.files.includes("src/tools/sync-audiences.ts"));
-  assert.equal(result.byHand, []);
-  for (const [file, text] of before) assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), file);
+  const result = await newSeller({ folder, release: newer, specialisms: ["brand-rights"] });
+  assert.equal(result.specialisms, ["sales_guaranteed", "brand_rights"]);
+  assert.equal(result.files, ["src/brands.ts"]);
+  assert.equal(result.byHand, [
+    'src/seller.ts: "brand_rights" in specialisms',
+    "src/seller.ts: the port of src/brands.ts",
+  ]);
+  for (const [file, text] of before) assert.is(readFileSync(path.join(folder, file), "utf8"), text, file);
   const types = await typeCheck(folder);
   assert.is(types.code, 0, types.output);
 });
 
+test("a project of another kind is left alone, and told what can be done", async () => {
+  const folder = await shop(older);
+  writeFileSync(path.join(folder, "src/seller.ts"), 'import { createSeller } from "adbind/seller";\n');
+  const before = sourceOf(folder);
+  try {
+    await newSeller({ folder, release: newer, specialisms: [] });
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as { code: string }).code, "usage");
+    assert.match((error as Error).message, "src/seller.ts");
+  }
+  assert.equal(sourceOf(folder), before);
+  assert.not(existsSync(path.join(folder, "bindings/3.1.0")));
+});
+
 test("handlers get the arms they lack", async () => {
-  const folder = await watchSeller(newer);
+  const folder = await shop(newer);
   const file = path.join(folder, "src/buying.ts");
   const written = [
     'import type { Answer } from "adbind/contract";',
@@ -119,27 +119,28 @@ test("handlers get the arms they lack", async () => {
   assert.is(types.code, 0, types.output);
 });
 
-test("what cannot be added without touching a line is named", async () => {
-  const folder = await watchSeller(newer);
-  const file = path.join(folder, "src/specialisms.ts");
-  writeFileSync(file, 'export const specialisms = ["content_watch"] as const;\n');
-  const { byHand } = await newSeller({ folder, release: newer, specialisms: ["audience_sync"] });
-  assert.ok(byHand.some((line) => line.includes("audience_sync")));
-  assert.is(readFileSync(file, "utf8"), 'export const specialisms = ["content_watch"] as const;\n');
+test("arms that cannot be added without touching a line are named", async () => {
+  const folder = await shop(newer);
+  const file = path.join(folder, "src/buying.ts");
+  const written = [
+    'import type { Answer } from "adbind/contract";',
+    'import { type GetSignalsArms, handleGetSignals } from "#bindings";',
+    "export const told = (answer: Answer<GetSignalsArms>) => handleGetSignals(answer, { completed: () => 1 });",
+    "",
+  ].join("\n");
+  writeFileSync(file, written);
+  const { byHand } = await newSeller({ folder, release: newer, specialisms: [] });
+  assert.is(byHand.length, 1);
+  assert.match(byHand[0]!, /^src\/buying\.ts: arms .*rejected.* of handleGetSignals$/);
+  assert.is(readFileSync(file, "utf8"), written);
 });
 
 test("whatever lines a user adds, they stay as they are", async () => {
-  const folder = await watchSeller(older);
+  const folder = await shop(older);
   const fresh = sourceOf(folder);
   const files = [...fresh.keys()].sort();
   const insertion = fc.record({
-    file: fc.constantFrom(
-      ...files,
-      "src/tools/index.ts",
-      "src/fixtures.ts",
-      "src/specialisms.ts",
-      "src/capabilities.ts",
-    ),
+    file: fc.constantFrom(...files),
     at: fc.nat(400),
     line: fc.stringMatching(/^[\w ,;(){}"'.]{0,30}$/).map((text) => `// ${text}`),
   });
@@ -153,7 +154,7 @@ test("whatever lines a user adds, they stay as they are", async () => {
         writeFileSync(target, lines.join("\n"));
       }
       const before = sourceOf(folder);
-      await newSeller({ folder, release: newer, specialisms: ["content_watch", "audience_sync"] });
+      await newSeller({ folder, release: newer, specialisms: ["sales_guaranteed", "brand_rights"] });
       for (const [file, text] of before)
         assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), `${file} lost a line`);
     }),

@@ -30,6 +30,19 @@ export async function calls(): Promise<void> {
 }
 
 /** Never called: the compiler reads it. */
+export async function byName(name: string, untyped: { [key: string]: string }): Promise<void> {
+  const { answer } = await buyer.call("create_media_buy", request);
+  if (answer.status === "completed") answer.data.valueOf();
+  // @ts-expect-error no status of the tool
+  if (answer.status === "paused") name.length;
+  const { answer: found } = await buyer.call("get_products", { buying_mode: "brief", brief: "b" });
+  if (found.status === "completed" && "products" in found.data) found.data.products?.length;
+  const any = await buyer.call(name, untyped);
+  // @ts-expect-error nothing is known of a tool that is named at run time
+  if (any.answer.status === "completed") any.answer.data.media_buy_id;
+}
+
+/** Never called: the compiler reads it. */
 export async function requests(): Promise<void> {
   const { account: _account, ...incomplete } = request;
   // @ts-expect-error a required member is missing

@@ -6,7 +6,7 @@ import path from "node:path";
 import { releaseNamed } from "../../cli/check/release-value.js";
 import type { JsonObject, Release } from "../../runtime/contract/index.js";
 import type { Fetcher, FetchResult } from "../../runtime/net/index.js";
-import { createReceiver, type Delivery, type Receiver } from "../../runtime/receiver/index.js";
+import { createReceiver, type ReceivedEvent, type Receiver } from "../../runtime/receiver/index.js";
 import { createSender, type ReportSource, type Sender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { secretKeys } from "../sender/fixture.js";
@@ -35,7 +35,7 @@ export interface World {
   readonly sender: Sender;
   readonly receiver: Receiver;
   readonly sent: Exchange[];
-  readonly seen: Delivery[];
+  readonly seen: ReceivedEvent[];
   readonly clock: { at: number };
   /** What the sender signs with, and its public key. */
   readonly signer: { readonly key: object; readonly keyid: string };
@@ -52,11 +52,11 @@ interface Held {
 }
 
 /** A receiver of a release that keeps what its handler was given. */
-function receiverOf(store: SqliteStore, { release, clock, key }: Held, seen: Delivery[]): Receiver {
+function receiverOf(store: SqliteStore, { release, clock, key }: Held, seen: ReceivedEvent[]): Receiver {
   return createReceiver({
     store,
     release,
-    handlers: { fallback: (delivery: Delivery) => void seen.push(delivery) },
+    handlers: { fallback: (delivery: ReceivedEvent) => void seen.push(delivery) },
     senders: { [SELLER]: { keys: keysOf(SELLER, key) } },
     publicUrl: BUYER,
     now: () => clock.at,
@@ -90,7 +90,7 @@ export async function openWorld(folder: string): Promise<World> {
   const key = { ...made, jwk: { ...made.jwk, [`${release.word}_use`]: "webhook-signing" } };
   const privateJwk = { ...(made.privateKey as KeyObject).export({ format: "jwk" }), ...key.jwk };
   const signer = { key: key.privateKey, keyid: key.keyid };
-  const [sent, seen]: [Exchange[], Delivery[]] = [[], []];
+  const [sent, seen]: [Exchange[], ReceivedEvent[]] = [[], []];
   const receiver = receiverOf(into, { release, clock, key }, seen);
   const fetch = wire(receiver, clock, sent);
   const world: { reports: ReportSource } = { reports: () => ({ currency: "EUR", media_buy_deliveries: [] }) };

@@ -48,21 +48,26 @@ export function memberBehind(sources: ParsedSources, { file, name, nodes }: Expo
   return found.length > 0 ? found : nodes;
 }
 
+/** As the source lays it out, without what it is indented by. */
+const laidOut = (node: ts.Node, end = node.getEnd()): string => {
+  const file = node.getSourceFile();
+  const start = node.getStart();
+  const indent = start - file.getPositionOfLineAndCharacter(file.getLineAndCharacterOfPosition(start).line, 0);
+  return file.text.slice(start, end).replaceAll(`\n${" ".repeat(indent)}`, "\n");
+};
+
 const withoutBody = (node: ts.FunctionLikeDeclaration): string =>
-  oneLine(node.body === undefined ? node.getText() : node.getText().slice(0, node.body.getStart() - node.getStart()))
-    .replace(/^(export|async|default) /g, "")
-    .replace(/^async /, "")
-    .replace(/ ?\{?$/, "");
+  laidOut(node, node.body?.getStart())
+    .replace(/^((export|async|default) )+/, "")
+    .replace(/[\s;]+$/, "");
 
 function signatureOfConst(node: ts.VariableDeclaration): string {
   const name = node.name.getText();
-  if (node.type !== undefined) return `const ${name}: ${oneLine(node.type.getText())}`;
+  if (node.type !== undefined) return `const ${name}: ${node.type.getText()}`;
   const { initializer } = node;
   if (initializer === undefined || !ts.isArrowFunction(initializer)) return `const ${name}`;
-  const type = initializer.typeParameters?.map((one) => one.getText()).join(", ");
-  const parameters = initializer.parameters.map((one) => oneLine(one.getText())).join(", ");
-  const result = initializer.type === undefined ? "" : `: ${oneLine(initializer.type.getText())}`;
-  return `function ${name}${type === undefined ? "" : `<${type}>`}(${parameters})${result}`;
+  const head = laidOut(initializer, initializer.equalsGreaterThanToken.getStart()).replace(/^async /, "");
+  return `function ${name}${head.trimEnd()}`;
 }
 
 const heritage = (node: ts.InterfaceDeclaration | ts.ClassDeclaration): string =>
@@ -72,18 +77,18 @@ const heritage = (node: ts.InterfaceDeclaration | ts.ClassDeclaration): string =
     .map((one) => ` ${oneLine(one.getText())}`)
     .join("")}`;
 
-/** The declaration without its body, on one line. */
+/** The declaration without its body. */
 export function signatureOf(node: ts.Node): string {
   if (ts.isFunctionDeclaration(node)) return withoutBody(node);
   if (ts.isVariableDeclaration(node)) return signatureOfConst(node);
   if (ts.isInterfaceDeclaration(node)) return `interface ${node.name.text}${heritage(node)}`;
   if (ts.isClassDeclaration(node)) return `class ${node.name?.text ?? ""}${heritage(node)}`;
   if (ts.isTypeAliasDeclaration(node))
-    return oneLine(node.getText())
+    return laidOut(node)
       .replace(/^export /, "")
       .replace(/;$/, "");
-  if (ts.isMethodSignature(node)) return `function ${oneLine(node.getText()).replace(/;$/, "")}`;
-  return oneLine(node.getText()).replace(/[;,]$/, "");
+  if (ts.isMethodSignature(node)) return `function ${laidOut(node).replace(/;$/, "")}`;
+  return laidOut(node).replace(/[;,]$/, "");
 }
 
 export interface DeclaredMember {
@@ -118,7 +123,7 @@ export function declaredMembers(node: ts.Node): DeclaredMember[] {
       return [{ name, type: oneLine(rest).replace(/;$/, ""), docstring }];
     }
     if (ts.isMethodDeclaration(element) || ts.isGetAccessorDeclaration(element))
-      return [{ name, type: withoutBody(element).slice(withoutBody(element).indexOf(name) + name.length), docstring }];
+      return [{ name, type: oneLine(withoutBody(element)).replace(/^(async |get )*[\w$]+/, ""), docstring }];
     return [];
   });
 }

@@ -29,7 +29,7 @@ const refusals = (codes: Readonly<Record<string, CodeEntry>>): string[] =>
 
 export const errorReference = (): ReferencePage =>
   referencePage("errors.md", "Error codes", [
-    "What adbind throws on purpose is an `AdbindError`: `code` is stable, `message` reads `what (where): remedy`. Bad traffic is a value and never",
+    "What adbind throws on purpose has the `name` `AdbindError`: its `code` is stable, `message` reads `what (where): remedy`. Bad traffic is a value and never",
     "thrown; its codes are below. Codes of the protocol itself are the release's, and what to do about them is",
     "[recovery](../protocol/errors.md#recovery); `adbind explain CODE` says what a release has on one.",
     "",

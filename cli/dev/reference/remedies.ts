@@ -95,6 +95,11 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
     cause: "A stored job, or the registration it goes by, was changed by hand, or its secret does not open.",
     remedy: "It is set aside and shown as refused: `adbind outbox show`, then drop it or bring the key back.",
   },
+  queue_unreachable: {
+    cause: "No majority of the NATS servers that hand events out answers, or the way to them is cut.",
+    remedy:
+      "Nothing is lost: events wait in their database, and go on when two of three servers run; docs/deliveries-on-nats.md.",
+  },
   sender_option_invalid: option("An option of a sender"),
   secret_keys_invalid: {
     cause: "No key to seal secrets with, one that is no 32 bytes, or an id that is there twice.",

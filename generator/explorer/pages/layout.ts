@@ -3,15 +3,15 @@ import { linkFrom } from "../address.js";
 import type { Book } from "../book.js";
 import { type Insert, type Markup, markup } from "../markup.js";
 
-/** The shelf of a site: every release that it shows, oldest first. */
-export interface Shelf {
+/** What a site shows: every release, oldest first. */
+export interface SiteContents {
   readonly books: readonly Book[];
   /** Said of the site in its title. */
   readonly title: string;
 }
 
 export interface SitePage {
-  readonly shelf: Shelf;
+  readonly contents: SiteContents;
   /** Path of the page from the top of the site, without its ending. */
   readonly path: string;
   readonly title: string;
@@ -43,9 +43,9 @@ const policy =
 
 export const bookName = ({ model }: Book): string => `${model.word} ${model.version}`;
 
-function releaseMenu({ shelf, book, path, elsewhere }: SitePage): Insert {
+function releaseMenu({ contents, book, path, elsewhere }: SitePage): Insert {
   if (book === undefined) return undefined;
-  const others = [...shelf.books].reverse().map((other) => {
+  const others = [...contents.books].reverse().map((other) => {
     const same = other === book ? path : elsewhere?.(other);
     const current = other === book && markup` aria-current="true"`;
     const hint = other !== book && elsewhere !== undefined && same === undefined && markup` <small>not there</small>`;
@@ -54,18 +54,18 @@ function releaseMenu({ shelf, book, path, elsewhere }: SitePage): Insert {
   return markup`<details class="releases"><summary>${bookName(book)}</summary><ul>${others}</ul></details>`;
 }
 
-function mainMenu({ shelf, book, path, section }: SitePage): Insert {
+function mainMenu({ contents, book, path, section }: SitePage): Insert {
   const item = (text: string, to: string): Markup =>
     markup`<li><a href="${linkFrom(path, `${to}.html`)}"${text === section && markup` aria-current="page"`}>${text}</a>`;
   const own = book === undefined ? [] : menu.map(([text, to]) => item(text, `${book.folder}${to}`));
-  const compared = shelf.books.length > 1 ? [item("Compare", "compare")] : [];
+  const compared = contents.books.length > 1 ? [item("Compare", "compare")] : [];
   return markup`<nav aria-label="Pages"><ul>${own}${item("Releases", "timeline")}${compared}</ul></nav>`;
 }
 
 /** The page as a file: it has no script of its own, so what a release says cannot be one. */
 export function pageText(page: SitePage): string {
-  const { shelf, path, title, body, bare, scripts = [] } = page;
-  const searched = page.book ?? shelf.books.at(-1)!;
+  const { contents, path, title, body, bare, scripts = [] } = page;
+  const searched = page.book ?? contents.books.at(-1)!;
   const to = (file: string): string => linkFrom(path, file);
   const file = path.split("/").at(-1)!;
   const beside =
@@ -78,14 +78,14 @@ export function pageText(page: SitePage): string {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} - ${shelf.title}</title>
+<title>${title} - ${contents.title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${to("assets/explorer.css")}">
 ${beside}<script src="${to("assets/theme.js")}"></script>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header>
-<a class="home" href="${to("index.html")}">${shelf.title}</a>
+<a class="home" href="${to("index.html")}">${contents.title}</a>
 ${releaseMenu(page)}
 <form class="search" role="search" action="${to(`${searched.folder}search.html`)}"><label for="q">Search ${bookName(searched)}</label><input id="q" name="q" type="search" placeholder="Search ${bookName(searched)}" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></form>
 <button class="theme" type="button" hidden>Dark</button>

@@ -4,16 +4,16 @@ import { type Book, comparisonName } from "../book.js";
 import type { Brought, TimelineEntry } from "../history.js";
 import { type Insert, type Markup, markup } from "../markup.js";
 import { article } from "./fields.js";
-import { bookName, type Shelf } from "./layout.js";
+import { bookName, type SiteContents } from "./layout.js";
 
-const bookOf = ({ books }: Shelf, { word, version }: TimelineEntry): Book =>
+const bookOf = ({ books }: SiteContents, { word, version }: TimelineEntry): Book =>
   books.find(({ model }) => model.word === word && model.version === version)!;
 
 /** The front door: the newest release first, and what can be asked. */
-export function frontPage(shelf: Shelf, timeline: readonly TimelineEntry[]): Markup {
-  const newest = shelf.books.at(-1)!;
+export function frontPage(contents: SiteContents, timeline: readonly TimelineEntry[]): Markup {
+  const newest = contents.books.at(-1)!;
   const cards = [...timeline].reverse().map((entry) => {
-    const book = bookOf(shelf, entry);
+    const book = bookOf(contents, entry);
     const { tools, events, codes, specialisms } = entry.counts;
     return markup`<li><a href="${`${book.folder}index.html`}">${bookName(book)}</a> <small>${entry.made}</small><p>${tools} tools, ${events} events, ${codes} error codes, ${specialisms} specialisms`;
   });
@@ -27,10 +27,10 @@ export function frontPage(shelf: Shelf, timeline: readonly TimelineEntry[]): Mar
       markup`<li><a href="${`${newest.page("specialisms", first.id)}.html`}">What must ${article(first.id)} ${first.id} seller implement?</a>`,
     markup`<li><a href="${`${folder}codes/index.html`}">What do I do about this error code?</a>`,
     markup`<li><a href="${`${folder}events/index.html`}">Which webhooks may come?</a>`,
-    shelf.books.length > 1 &&
+    contents.books.length > 1 &&
       markup`<li><a href="compare.html">What changed between two releases, and whom does it break?</a>`,
   ];
-  return markup`<h1>${shelf.title}</h1>
+  return markup`<h1>${contents.title}</h1>
 <p class="lead">Look a release up: tools, messages, errors, events, schemas. Press <kbd>/</kbd> to search.</p>
 <section><h2>Releases</h2><ul class="cards">${cards}</ul></section>
 <section><h2>Questions</h2><ul>${questions}</ul></section>
@@ -50,14 +50,14 @@ function broughtMarkup(
   return markup`<details><summary>${head}</summary><p>${list}</details>`;
 }
 
-export function timelinePage(shelf: Shelf, timeline: readonly TimelineEntry[]): Markup {
+export function timelinePage(contents: SiteContents, timeline: readonly TimelineEntry[]): Markup {
   const items = [...timeline].reverse().map((entry) => {
-    const book = bookOf(shelf, entry);
+    const book = bookOf(contents, entry);
     const { counts } = entry;
     const old =
       entry.before === undefined
         ? undefined
-        : shelf.books.find(({ model }) => model.word === entry.word && model.version === entry.before);
+        : contents.books.find(({ model }) => model.word === entry.word && model.version === entry.before);
     const compare =
       old &&
       markup`<p><a href="${`compare.html#${comparisonName(old, book)}`}">What breaks against ${entry.before}</a>`;
@@ -71,8 +71,8 @@ ${broughtMarkup(book, "Tools", "tools", entry.tools)}${entry.deprecated.length >
 }
 
 /** Two releases side by side: the page is empty until its script has the data of the two. */
-export function comparePage(shelf: Shelf, compared: ReadonlySet<string>, path: string): Markup {
-  const options = [...shelf.books]
+export function comparePage(contents: SiteContents, compared: ReadonlySet<string>, path: string): Markup {
+  const options = [...contents.books]
     .reverse()
     .map((book) => markup`<option value="${book.folder.slice(0, -1).replace("/", "@")}">${bookName(book)}`);
   const has = [...compared].sort();

@@ -4,6 +4,9 @@ import type { Behaviour, Serving } from "../frame/behaviour.js";
 import { buildCreative } from "./build.js";
 import { capabilityId, isBuilt } from "./capability.js";
 import { creativeDelivery } from "./delivery.js";
+import { RETENTION_S, tidyLeaves } from "./leaves.js";
+import { listTransformers, TRANSFORMERS } from "./transformers.js";
+import { DIMENSIONS, MOST_VARIANTS } from "./variants.js";
 
 /** What can be done with each format; without references to formats: this is what is built, whatever it is called elsewhere. */
 function operated({ agentUrl, formats, shapes, tools, word }: Serving): JsonObject {
@@ -37,4 +40,27 @@ export const buildingBehaviour: Behaviour = {
       supports_compliance: false,
     },
   }),
+};
+
+/** Making creatives by what an account has configured: voices, models, presets. */
+export const transformersBehaviour: Behaviour = {
+  area: TRANSFORMERS,
+  needs: ["building"],
+  tools: { list_transformers: listTransformers },
+  capabilities: (serving) => ({
+    creative: {
+      [`bills_through_${serving.word}`]: true,
+      supports_transformers: true,
+      supports_refinement: true,
+      refinable_retention_seconds: RETENTION_S,
+      supports_spend_controls: true,
+      multiplicity: {
+        supports_catalog_fanout: false,
+        supports_variants: true,
+        max_variants_limit: MOST_VARIANTS,
+        variant_dimensions: DIMENSIONS,
+      },
+    },
+  }),
+  upkeep: tidyLeaves,
 };

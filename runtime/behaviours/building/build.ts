@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
+import { ownerOfRef } from "../accounts/accounts.js";
 import { formatId } from "../formats/formats.js";
-import { canonicalKind, slotNames } from "../formats/options.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { type Creative, findCreative } from "../library/creatives.js";
@@ -10,47 +9,14 @@ import type { CreativeFormat } from "../ports/creatives.js";
 import { catalogFor } from "../previews/catalogs.js";
 import { host } from "../previews/hosted.js";
 import { fillLiteral } from "../previews/macros.js";
-import {
-  assetTypesOf,
-  type CreativeManifest,
-  knownFormat,
-  type ManifestAsset,
-  sizeOf,
-  unsupported,
-} from "../previews/manifest.js";
-import { type PreviewInput, previewsExpire, previewsOf } from "../previews/preview.js";
+import { assetTypesOf, type CreativeManifest, type ManifestAsset, sizeOf } from "../previews/manifest.js";
+import { previewsExpire, previewsOf } from "../previews/preview.js";
 import { type CatalogItems, renderPage } from "../previews/render.js";
 import { makeTag } from "../previews/tags.js";
-import { capabilityIn, isBuilt } from "./capability.js";
+import { canonical, isCanonical } from "./canonical.js";
+import { isRender, renderCreative } from "./rendered.js";
+import { type Build, expiry, targetsOf } from "./targets.js";
 import { drawImage, plainPalette, writeCopy } from "./write.js";
-
-interface Build {
-  readonly account?: AccountRef;
-  readonly brand?: { readonly domain?: string };
-  readonly message?: string;
-  readonly creative_manifest?: CreativeManifest;
-  readonly creative_id?: string;
-  readonly media_buy_id?: string;
-  readonly package_id?: string;
-  readonly target_format_id?: { readonly id: string };
-  readonly target_format_ids?: readonly { readonly id: string }[];
-  /** As \`creative.supported_formats\` of the capabilities names them. */
-  readonly target_capability_id?: string;
-  readonly target_capability_ids?: readonly string[];
-  readonly item_limit?: number;
-  readonly quality?: "draft" | "production";
-  readonly macro_values?: Readonly<Record<string, string>>;
-  readonly include_preview?: boolean;
-  readonly preview_output_format?: "url" | "html";
-  readonly preview_inputs?: readonly PreviewInput[];
-}
-
-/** How long what was made for iteration is kept, and what was made to run. */
-const KEPT_DAYS = { draft: 1, production: 90 };
-const DAY = 86_400_000;
-
-const expiry = (call: BehaviourCall, { quality }: Build): string =>
-  new Date(call.now.getTime() + KEPT_DAYS[quality ?? "production"] * DAY).toISOString();
 
 /** A creative of the library that may be served. */
 async function fromLibrary(call: BehaviourCall, id: string): Promise<Creative> {
@@ -70,37 +36,6 @@ const single = (assets: Creative["assets"]): CreativeManifest["assets"] =>
       return first === undefined ? [] : [[name, first]];
     }),
   );
-
-/** Formats asked for; where none is, that of what is given. */
-async function targetsOf(
-  call: BehaviourCall,
-  request: Build,
-  given: { readonly id: string } | undefined,
-): Promise<CreativeFormat[]> {
-  const { target_format_id: one, target_format_ids: many } = request;
-  // Who names several means several, whatever else a client has filled in.
-  if (many !== undefined)
-    return Promise.all(many.map((id, index) => buildable(call, id, `target_format_ids[${index}]`)));
-  const { target_capability_id: capability, target_capability_ids: capabilities } = request;
-  if (capability !== undefined || capabilities !== undefined) {
-    const field = capability === undefined ? "target_capability_ids" : "target_capability_id";
-    return Promise.all((capabilities ?? [capability!]).map((id) => buildable(call, { id }, field)));
-  }
-  const wanted = one ?? given;
-  if (wanted === undefined) {
-    throw new ToolError("INVALID_REQUEST", "say what to build: target_format_id or target_format_ids", {
-      field: "target_format_id",
-    });
-  }
-  return [await buildable(call, wanted, "target_format_id")];
-}
-
-/** A format that manifests are made of here. @throws ToolError */
-async function buildable(call: BehaviourCall, { id }: { readonly id: string }, field: string): Promise<CreativeFormat> {
-  const found = await knownFormat(call, { id: capabilityIn(call.shapes, id) ?? id }, field);
-  if (isBuilt(found)) return found;
-  throw new ToolError(unsupported(call), "creatives of this format are not built here", { field });
-}
 
 const contentOf = (asset: ManifestAsset | undefined): string | undefined =>
   typeof asset?.content === "string" ? asset.content : undefined;
@@ -247,34 +182,17 @@ async function build(call: BehaviourCall, request: Build): Promise<Built> {
   return { manifests: targets.map((of) => transform(call, given, of)), cost: {} };
 }
 
-/** Who names what is built by its canonical format is answered by that. */
-function isCanonical({ shapes }: BehaviourCall, request: Build): boolean {
-  const { target_format_id: one, target_format_ids: many = [], creative_manifest: given } = request;
-  const targets = one === undefined ? many : [one, ...many];
-  return (
-    request.target_capability_id !== undefined ||
-    request.target_capability_ids !== undefined ||
-    targets.some(({ id }) => capabilityIn(shapes, id) !== undefined) ||
-    given?.format_kind !== undefined
-  );
-}
-
-/** A manifest by its canonical format, with its assets in the slots of that. */
-async function canonical(call: BehaviourCall, { format_id, assets }: CreativeManifest): Promise<CreativeManifest> {
-  const of = format_id === undefined ? undefined : await knownFormat(call, format_id, "creative_manifest");
-  const kind = of === undefined ? "image" : canonicalKind(of);
-  const given = Object.entries(assets).map(([asset_id, { asset_type }]) => ({ asset_id, asset_type }));
-  const names = slotNames(given, call.shapes.canonical(kind));
-  const placed = Object.entries(assets).map(([name, asset]) => [names.get(name) ?? name, asset]);
-  return { format_kind: kind, assets: Object.fromEntries(placed) };
-}
-
 /** What a manifest is of, in the words it is in itself. */
 const named = ({ format_id, format_kind }: CreativeManifest): JsonObject =>
   format_id === undefined ? { format_kind } : { format_id };
 
-/** `build_creative`: from the library, from another creative, or from words. */
+/** What is made without a transformer costs nothing before it is shown. */
+const unpaid = { mode: "estimate", estimate: { currency: "USD", cost_low: 0, cost_high: 0, basis: "fixed" } };
+
+/** `build_creative`: by a transformer, from the library, from another creative, or from words. */
 export const buildCreative: ToolBehaviour = async (request: Build, call) => {
+  if (isRender(call, request)) return call.answer(await renderCreative(call, request));
+  if (request.mode === "estimate") return call.answer(unpaid);
   const { manifests: raw, catalog, cost } = await build(call, request);
   const filledIn = raw.map((manifest) => filled(manifest, request.macro_values));
   const manifests = await Promise.all(filledIn.map((one) => (isCanonical(call, request) ? canonical(call, one) : one)));

@@ -3,18 +3,18 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import type { BrandReply, SharedIdentity, Turn, Utterance } from "../ports/conversations.js";
+import type { BrandReply, ConversationTurn, SharedIdentity, Utterance } from "../ports/conversations.js";
 import { sharedCapabilities, shownElements } from "./negotiate.js";
-import { offeringOf, shownBy, unavailable } from "./offering.js";
+import { offeringOf, shownBy, unavailability } from "./offering.js";
 import {
   boundedText,
   conversationOf,
   ended,
-  isOver,
   keepReceipt,
   MOST_TURNS,
   type Session,
   type SessionState,
+  sessionEnded,
   sessionOf,
   sessions,
   withSaid,
@@ -56,7 +56,7 @@ async function offeredBefore(call: BehaviourCall, { offering_id: id, offering_to
     });
   const named = id ?? shown?.offering_id;
   if (named === undefined) return { shown: [] };
-  const why = unavailable(call, await offeringOf(call, named));
+  const why = unavailability(call, await offeringOf(call, named));
   if (why !== undefined)
     throw new ToolError("INVALID_REQUEST", `the offering cannot be had now: ${why}`, { field: "offering_id" });
   return { offering_id: named, shown: shown?.offering_id === named ? shown.products : [] };
@@ -66,14 +66,14 @@ async function offeredBefore(call: BehaviourCall, { offering_id: id, offering_to
 const stateAfter = ({ handoff }: BrandReply, turns: number): SessionState =>
   turns >= MOST_TURNS ? "complete" : handoff === undefined ? "active" : "pending_handoff";
 
-const spoken = (turn: Turn, reply: BrandReply, at: string): Utterance[] => [
+const spoken = (turn: ConversationTurn, reply: BrandReply, at: string): Utterance[] => [
   ...(turn.message === undefined ? [] : [{ from: "user" as const, text: turn.message, at }]),
   { from: "brand", text: reply.message, at },
 ];
 
 /** One turn: the brand answers, and the session is as that leaves it. */
-async function turned(call: BehaviourCall, before: Session, said: Omit<Turn, "conversation">) {
-  const turn: Turn = { conversation: conversationOf(call, before), ...said };
+async function turned(call: BehaviourCall, before: Session, said: Omit<ConversationTurn, "conversation">) {
+  const turn: ConversationTurn = { conversation: conversationOf(call, before), ...said };
   const key = { idempotencyKey: `${before.session_id}-${before.turns}` };
   const reply = await call.ports.conversations.reply(turn, key);
   const session = withSaid(before, spoken(turn, reply, call.time), call.time);
@@ -138,7 +138,7 @@ interface Message {
 /** `si_send_message`: what the person says next, or which button he used. */
 export const sendMessage: ToolBehaviour = async (request: Message, call) => {
   const session = await sessionOf(call, request.session_id);
-  if (isOver(session)) {
+  if (sessionEnded(session)) {
     const what = `the session is ${session.state}: it takes no more messages; si_initiate_session begins another`;
     throw new ToolError("SESSION_TERMINATED", what, { field: "session_id" });
   }

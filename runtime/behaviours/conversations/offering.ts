@@ -40,7 +40,7 @@ export async function offeringOf(call: BehaviourCall, id: string): Promise<Brand
 }
 
 /** Why an offering cannot be had now. */
-export function unavailable(
+export function unavailability(
   { now }: BehaviourCall,
   { unavailable: why, expires_at }: BrandOffering,
 ): string | undefined {
@@ -59,7 +59,7 @@ const statuses: ReadonlySet<string> = new Set(["sold_out", "expired", "region_re
 export const getOffering: ToolBehaviour = async (request: Wanted, call) => {
   const intent = boundedText(request.intent, "intent");
   const offering = await offeringOf(call, request.offering_id);
-  const why = unavailable(call, offering);
+  const why = unavailability(call, offering);
   const { unavailable: _, alternatives = [], ...shown } = offering;
   const all = why === undefined ? await call.ports.conversations.products(offering, intent) : [];
   const products = request.include_products === true ? all.slice(0, request.product_limit ?? USUAL) : [];

@@ -50,7 +50,7 @@ const SAID = 40;
 /** Turns of one session: nobody talks longer with a brand, a loop of two programs does. */
 export const MOST_TURNS = 200;
 
-export const isOver = ({ state }: Session): boolean => state === "complete" || state === "terminated";
+export const sessionEnded = ({ state }: Session): boolean => state === "complete" || state === "terminated";
 
 const idleMs = (call: BehaviourCall): number => call.ports.conversations.idleSeconds * 1_000;
 
@@ -76,7 +76,7 @@ export async function sessionOf(call: BehaviourCall, id: string): Promise<Sessio
     throw new ToolError("SESSION_NOT_FOUND", "there is no such session; si_initiate_session begins one", {
       field: "session_id",
     });
-  return isOver(found) || !isIdle(call, found) ? found : ended(found, "terminated");
+  return sessionEnded(found) || !isIdle(call, found) ? found : ended(found, "terminated");
 }
 
 /** Longest text of one message, in characters: a person writes less. */

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../contract/index.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { PurchaseIntent } from "../ports/conversations.js";
-import { conversationOf, ended, isOver, type Session, sessionOf, sessions } from "./sessions.js";
+import { conversationOf, ended, type Session, sessionEnded, sessionOf, sessions } from "./sessions.js";
 
 interface Termination {
   readonly session_id: string;
@@ -36,7 +36,7 @@ async function checkoutOf(call: BehaviourCall, session: Session, request: Termin
 /** `si_terminate_session`: done again, it answers as it did. */
 export const terminateSession: ToolBehaviour = async (request: Termination, call) => {
   const session = await sessionOf(call, request.session_id);
-  const over = isOver(session)
+  const over = sessionEnded(session)
     ? session
     : ended(session, isHandoff(request.reason) ? "complete" : "terminated", await checkoutOf(call, session, request));
   sessions.put(call, call.principal, session.session_id, over);

@@ -1,8 +1,9 @@
 /** Conversations that nobody goes on with, and what was kept of those that are over. */
 import type { Upkeep } from "../frame/behaviour.js";
-import type { BehaviourCall, BehaviourSettings } from "../frame/call.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { seldom } from "../frame/seldom.js";
 import { SHOWN_OFFERINGS, shownOfferings } from "./offering.js";
-import { ended, isIdle, isOver, SESSIONS, sessions } from "./sessions.js";
+import { ended, isIdle, SESSIONS, sessionEnded, sessions } from "./sessions.js";
 
 /** How often they are looked at, in milliseconds; a session that is asked about knows by itself that it is over. */
 const PAUSE_MS = 60_000;
@@ -10,14 +11,11 @@ const PAUSE_MS = 60_000;
 /** How long a session that is over can still be asked about, in milliseconds: a month, for the host's questions. */
 const KEPT_MS = 30 * 86_400_000;
 
-const looked = new WeakMap<BehaviourSettings, number>();
+const isTime = seldom(PAUSE_MS);
 
 export async function tidyConversations({ settings, stopping, onBehalf }: Upkeep): Promise<void> {
+  if (!isTime(settings)) return;
   const { store } = settings;
-  const last = looked.get(settings);
-  const now = Date.now();
-  if (last !== undefined && now - last < PAUSE_MS) return;
-  looked.set(settings, now);
   const owners = new Set([...(await store.owners(SESSIONS)), ...(await store.owners(SHOWN_OFFERINGS))]);
   for (const principal of owners) {
     if (stopping.aborted) return;
@@ -29,7 +27,7 @@ async function tidy(call: BehaviourCall): Promise<void> {
   const now = call.now.getTime();
   for (const session of await sessions.list(call, call.principal)) {
     const { session_id: id, last_at } = session;
-    if (!isOver(session)) {
+    if (!sessionEnded(session)) {
       // What the person shared is not kept for a conversation that is over.
       if (isIdle(call, session)) sessions.put(call, call.principal, id, ended(session, "terminated"));
     } else if (now - Date.parse(last_at) > KEPT_MS) sessions.remove(call, call.principal, id);

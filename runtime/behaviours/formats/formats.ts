@@ -17,7 +17,8 @@ export const seedFormat = (call: BehaviourCall, format: CreativeFormat): void =>
 /** Formats of the seller's, whoever asks. */
 export async function offeredFormats({ ports, served }: BehaviourSettings): Promise<CreativeFormat[]> {
   const own = await ports.creatives.formats();
-  return [...own, ...(served.has("building") ? builtFormats : [])];
+  const rendered = served.has("transformers") ? await ports.transformers.formats() : [];
+  return [...own, ...(served.has("building") ? builtFormats : []), ...rendered];
 }
 
 /** What is seeded is there beside the seller's own, and hides nothing. */

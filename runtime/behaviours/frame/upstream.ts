@@ -52,6 +52,7 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   policy: "other",
   brands: "other",
   conversations: "other",
+  transformers: "platform_primary",
   audiences: "platform_primary",
 };
 

@@ -81,7 +81,7 @@ export interface Conversation {
   readonly said: readonly Utterance[];
 }
 
-export interface Turn {
+export interface ConversationTurn {
   readonly conversation: Conversation;
   /** What the person says now; undefined at the beginning, and where he used a button. */
   readonly message?: string;
@@ -138,7 +138,7 @@ export interface ConversationsPort extends CallsUpstream {
    * Answers. It is asked again where the same host has sent two messages at once, or where the answer was lost: under the same
    * key.
    */
-  reply(turn: Turn, call: { readonly idempotencyKey: string }): Promise<BrandReply>;
+  reply(turn: ConversationTurn, call: { readonly idempotencyKey: string }): Promise<BrandReply>;
   /** Where a purchase goes on; nobody can buy where it is left out. Asked at least once under the same key. */
   checkout?(
     conversation: Conversation,

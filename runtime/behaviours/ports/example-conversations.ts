@@ -1,5 +1,5 @@
 /** A brand that clients are tested with, answering by its product list: what a model of yours takes the place of. */
-import type { BrandOffering, BrandProduct, BrandReply, ConversationsPort, Turn } from "./conversations.js";
+import type { BrandOffering, BrandProduct, BrandReply, ConversationsPort, ConversationTurn } from "./conversations.js";
 
 const offerings: readonly BrandOffering[] = [
   {
@@ -60,7 +60,7 @@ function ranked(wanted: string) {
 }
 
 /** "The second one" is of what the person was shown; else what suits his words best. */
-function meant({ intent, shown }: Turn["conversation"], message = intent): (typeof products)[number] {
+function meant({ intent, shown }: ConversationTurn["conversation"], message = intent): (typeof products)[number] {
   const at = ["first", "second", "third"].findIndex((word) => wordsOf(message).includes(word));
   const named = products.find(({ product_id }) => product_id === shown[at]);
   return named ?? ranked(message)[0]!;
@@ -68,7 +68,7 @@ function meant({ intent, shown }: Turn["conversation"], message = intent): (type
 
 const BUY = "checkout";
 
-function reply({ conversation, message, action }: Turn): BrandReply {
+function reply({ conversation, message, action }: ConversationTurn): BrandReply {
   if (action?.action === BUY) {
     const wanted = products.find(({ product_id }) => product_id === action.payload?.product_id) ?? products[0]!;
     return {

@@ -15,6 +15,7 @@ import { exampleConversations } from "./example-conversations.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleProperties } from "./example-properties.js";
 import { exampleSignals } from "./example-signals.js";
+import { exampleTransformers } from "./example-transformers.js";
 import { askedGovernance, type GovernancePort } from "./governance.js";
 import { plainPolicies } from "./plain-policies.js";
 import type { PolicyPort } from "./policy.js";
@@ -23,6 +24,7 @@ import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
 import { listedSignals, type Signals } from "./signals.js";
 import { tellPlatform } from "./tell.js";
+import type { TransformersPort } from "./transformers.js";
 
 export type * from "./accounts.js";
 export type * from "./ad-server.js";
@@ -41,6 +43,7 @@ export type * from "./provenance.js";
 export type * from "./report-feeds.js";
 export type * from "./reporting.js";
 export type * from "./signals.js";
+export type * from "./transformers.js";
 export type * from "./upstream.js";
 export {
   askedGovernance,
@@ -52,6 +55,7 @@ export {
   exampleProperties,
   exampleProposals,
   exampleSignals,
+  exampleTransformers,
   listedCatalogue,
   listedSignals,
   openAccounts,
@@ -77,6 +81,7 @@ export interface Ports {
   readonly policy: PolicyPort;
   readonly brands: BrandsPort;
   readonly conversations: ConversationsPort;
+  readonly transformers: TransformersPort;
   readonly audiences: AudiencesPort;
 }
 
@@ -97,5 +102,6 @@ export const portsFrom = (given: Partial<Ports>, mode: "development" | "producti
   policy: given.policy ?? plainPolicies,
   brands: given.brands ?? exampleBrands,
   conversations: given.conversations ?? exampleConversations,
+  transformers: given.transformers ?? exampleTransformers,
   audiences: given.audiences ?? countedAudiences,
 });

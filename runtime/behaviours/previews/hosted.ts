@@ -4,8 +4,10 @@ import type { BehaviourCall, BehaviourSettings } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 
 interface Hosted {
-  readonly type: "text/html; charset=utf-8" | "image/svg+xml" | "application/xml";
+  readonly type: "text/html; charset=utf-8" | "image/svg+xml" | "application/xml" | "audio/wav";
   readonly content: string;
+  /** How bytes that are no text are kept. */
+  readonly encoded?: "base64";
   /** ISO 8601. */
   readonly expires: string;
 }
@@ -34,6 +36,6 @@ export function serveHosted(app: Seller["app"], { store }: BehaviourSettings, no
         "sandbox allow-popups; default-src 'none'; img-src * data:; media-src *; style-src 'unsafe-inline'",
       )
       .header("x-content-type-options", "nosniff")
-      .send(found.content);
+      .send(found.encoded === undefined ? found.content : Buffer.from(found.content, found.encoded));
   });
 }

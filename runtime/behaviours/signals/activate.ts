@@ -6,7 +6,7 @@ import { type AccountRef, accountOwner, spendingAccount } from "../accounts/acco
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
-import type { Account } from "../ports/accounts.js";
+import { requireWord } from "../governance/word.js";
 import type { Signal, SignalPlace, SignalPricing } from "../ports/signals.js";
 
 export type SignalDestination = { readonly account?: string } & (
@@ -94,27 +94,18 @@ function pricingOf(signal: Signal, pricingOptionId: string | undefined): SignalP
   });
 }
 
-/**
- * Money of a governed account is spent on its governance agent's word alone.
- * @throws ToolError PERMISSION_DENIED
- */
-function refuseUngoverned({ governance_agents: agents = [] }: Account, { governance_context: word }: Wanted): void {
-  if (agents.length === 0 || (word !== undefined && word !== "")) return;
-  const explanation =
-    "A governance agent is registered for this account: ask it by check_governance, and send its word.";
-  throw new ToolError("PERMISSION_DENIED", explanation, {
-    field: "governance_context",
-    details: { findings: [{ category_id: "governance_context", severity: "critical", explanation }] },
-  });
-}
+/** What is committed with the activation; undefined where it follows from use. */
+const committed = (pricing: SignalPricing | undefined): number | undefined =>
+  pricing?.model === "flat_fee" ? pricing.amount : undefined;
 
 /** `activate_signal`: brings a signal to the destinations, or takes it away; both may be repeated. */
 export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
   const signal = await signalOf(call, request.signal_agent_segment_id);
-  pricingOf(signal, request.pricing_option_id);
+  const pricing = pricingOf(signal, request.pricing_option_id);
   const account = request.account === undefined ? undefined : await spendingAccount(call, request.account);
   const owner = account === undefined ? call.principal : accountOwner(call, account);
-  if (account !== undefined && request.action !== "deactivate") refuseUngoverned(account, request);
+  if (account !== undefined && request.action !== "deactivate")
+    await requireWord(call, account, { tool: call.tool, request, amount: committed(pricing) });
   const { signals } = call.ports;
   for (const destination of request.destinations) {
     const id = idOf(signal.segmentId, destination);

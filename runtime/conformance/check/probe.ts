@@ -47,7 +47,7 @@ const passed = (check: CheckId): CheckResult => ({ check, outcome: "passed" });
 const failed = (check: CheckId, detail: string): CheckResult => ({ check, outcome: "failed", detail });
 const skipped = (check: CheckId, detail: string): CheckResult => ({ check, outcome: "skipped", detail });
 
-type Called = Awaited<ReturnType<Buyer["call"]>>;
+type CallResult = Awaited<ReturnType<Buyer["call"]>>;
 
 interface AgentError {
   readonly code: string;
@@ -63,12 +63,12 @@ const unable: ReadonlySet<string> = new Set(["UNSUPPORTED_FEATURE", "VERSION_UNS
 const blaming: ReadonlySet<string> = new Set(["INVALID_REQUEST", "VALIDATION_ERROR"]);
 
 /** The agent's own error; undefined for an answer that is none, or a failure made on the way. */
-function errorOf({ answer }: Called): AgentError | undefined {
+function errorOf({ answer }: CallResult): AgentError | undefined {
   if (answer.status !== "failed" && answer.status !== "rejected") return undefined;
   return (answer.data as Failure).errors[0];
 }
 
-const madeHere = (called: Called): string | undefined => {
+const madeHere = (called: CallResult): string | undefined => {
   const error = errorOf(called);
   return error?.source === "buyer" ? `${error.code}: ${error.message}` : undefined;
 };
@@ -115,7 +115,7 @@ export class Probe {
     return { tool: name, required, offered, checks: all };
   }
 
-  private call(tool: AnyTool, request: JsonObject): Promise<Called> {
+  private call(tool: AnyTool, request: JsonObject): Promise<CallResult> {
     return this.options.buyer.call(tool.name, request, { webhook: false });
   }
 
@@ -156,7 +156,7 @@ export class Probe {
   }
 
   /** An answer that is not valid is none, and neither is an error that says nothing of the request. */
-  private answers(called: Called, schema: CheckResult): CheckResult {
+  private answers(called: CallResult, schema: CheckResult): CheckResult {
     const error = errorOf(called);
     if (error === undefined)
       return schema.outcome === "failed" ? failed("answers", "not validly: see schema") : passed("answers");
@@ -193,7 +193,7 @@ export class Probe {
     return tool.idempotency === "required" ? { idempotency_key: randomUUID(), ...request } : request;
   }
 
-  private schema(tool: AnyTool, { answer }: Called): CheckResult {
+  private schema(tool: AnyTool, { answer }: CallResult): CheckResult {
     if (answer.status === "failed" || answer.status === "rejected" || answer.status === "canceled") {
       return this.wellFormed("schema", answer.data as Failure);
     }
@@ -203,7 +203,7 @@ export class Probe {
     return failed("schema", `${answer.status}: ${first?.pointer} ${first?.message}`);
   }
 
-  private async unknownFields(tool: AnyTool, request: JsonObject, known: Called): Promise<CheckResult> {
+  private async unknownFields(tool: AnyTool, request: JsonObject, known: CallResult): Promise<CheckResult> {
     const name = `x_unknown_${randomUUID().slice(0, 8)}`;
     const more = { ...request, [name]: { any: "thing" } };
     if (!this.validator.request(tool.name, this.keyed(tool, more)).ok) {

@@ -39,8 +39,6 @@ export class PostgresClient extends pg.Client {
   deadline: { readonly ms: number } = UNLIMITED;
   /** Whether statements are kept under names: where connections are ours alone. All of a pool share one. */
   keeping: Keeping = { on: false };
-  /** It has served somebody before: what is found broken at once may have died while nobody used it. */
-  used = false;
   /** An answer did not come in time: its server is frozen, or out of reach. */
   overdue = false;
   readonly #primary: Primary | undefined;
@@ -56,10 +54,11 @@ export class PostgresClient extends pg.Client {
   /** Connects to whichever server takes writes, where there are several. */
   override connect(): Promise<this>;
   override connect(connected: Connected): void;
-  override connect(connected?: Connected): Promise<this> | void {
+  override connect(connected?: Connected): Promise<this> | undefined {
     const connecting = this.#connect();
     if (connected === undefined) return connecting;
     connecting.then(() => connected(), connected);
+    return undefined;
   }
 
   async #connect(): Promise<this> {
@@ -78,12 +77,14 @@ export class PostgresClient extends pg.Client {
 
   override end(): Promise<void>;
   override end(ended: (error: Error) => void): void;
-  override end(ended?: (error: Error) => void): Promise<void> | void {
+  override end(ended?: (error: Error) => void): Promise<void> | undefined {
     const { stream } = this.connection;
     const late = setTimeout(() => stream.destroy(), GOODBYE_MS);
     stream.once("close", () => clearTimeout(late));
     if (stream.destroyed) clearTimeout(late);
-    return ended === undefined ? super.end() : super.end(ended);
+    if (ended === undefined) return super.end();
+    super.end(ended);
+    return undefined;
   }
 
   /** Has kept statements planned again, now and then: a plan that was made while a table was empty reads all of it later. */

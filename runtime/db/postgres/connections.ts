@@ -1,9 +1,10 @@
 /** Connections with their timeouts, and the transactions on them. */
 import pg from "pg";
 import { AdbindError } from "../../errors.js";
+import { Checkout } from "./checkout.js";
 import { ask, type Keeping, PostgresClient, type PostgresClientConfig, types } from "./client.js";
-import { isDemoted, isDisconnected, isUnsent, isUsable, toldFault, unreachable } from "./faults.js";
-import { type NamedHosts, namedHosts, Primary } from "./hosts.js";
+import { isDisconnected, toldFault, unreachable } from "./faults.js";
+import { namedHosts, Primary } from "./hosts.js";
 import type { PostgresOptions } from "./options.js";
 
 const CONNECTIONS = 10;
@@ -109,9 +110,12 @@ function configOf(given: string, options: PostgresOptions, timeouts: Timeouts | 
   const { url, hosts } = namedHosts(given);
   const bare = new URL(url, "postgres://localhost");
   bare.searchParams.delete("options");
+  // In seconds, as libpq has it.
+  const connectSeconds = Number(bare.searchParams.get("connect_timeout") ?? Number.NaN);
+  const connectMs = connectSeconds > 0 ? connectSeconds * 1_000 : CONNECT_TIMEOUT_MS;
   const config = {
     connectionString: timeouts === undefined ? url : bare.href,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? connectMs,
     fallback_application_name: "adbind",
     keepAlive: true,
     types,
@@ -147,8 +151,6 @@ function poolOf(
   return pool;
 }
 
-type PoolClient = pg.PoolClient & { used?: boolean; readonly overdue?: boolean };
-
 const SNAPSHOT = "begin isolation level repeatable read, read only";
 
 interface Given {
@@ -162,64 +164,13 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
   const settings = Object.entries(timeouts).map(([name, value]) => `; set local ${name} = ${value}`);
   const brought = pooled ? settings.join("") : "";
 
-  /** Connections made before this count are thrown away: their server takes no writes any more. */
-  let since = 0;
-  const made = new WeakMap<pg.ClientBase, number>();
-  pool.on("connect", (client) => made.set(client, since));
-  pool.on("release", (_, client: PoolClient) => {
-    client.used = true;
-  });
-
-  const acquire = async (): Promise<PoolClient> => {
-    for (;;) {
-      const client = await pool.connect();
-      if ((made.get(client) ?? 0) === since) return client;
-      client.release(true);
-    }
-  };
-
-  const release = (client: PoolClient, broken: boolean, error?: unknown): void => {
-    // Its neighbours have the same server, and would each find that out at the cost of a request.
-    if ((isDemoted(error) || client.overdue === true) && (made.get(client) ?? 0) === since) since += 1;
-    client.release(broken || isDemoted(error));
-  };
-
-  const useOnce = async <T>(work: (client: pg.ClientBase) => Promise<T>, client: PoolClient): Promise<T> => {
-    try {
-      const value = await work(client);
-      release(client, false);
-      return value;
-    } catch (error) {
-      release(client, !isUsable(error), error);
-      throw error;
-    }
-  };
+  const checkout = new Checkout(pool);
 
   const use = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
-    for (;;) {
-      const client = await acquire();
-      const { used } = client;
-      try {
-        return await useOnce(work, client);
-      } catch (error) {
-        // What was not sent can be sent again.
-        if (!used || !isUnsent(error)) throw toldFault(error, where, timeouts.lock_timeout);
-      }
-    }
-  };
-
-  /** A connection on which a transaction has begun. One that died while nobody used it has done nothing yet. */
-  const begun = async (text: string): Promise<PoolClient> => {
-    for (;;) {
-      const client = await acquire();
-      const { used } = client;
-      try {
-        await ask(client, text);
-        return client;
-      } catch (error) {
-        release(client, true, error);
-        if (!used || !isDisconnected(error)) throw error;
-      }
+    try {
+      return await checkout.use(work);
+    } catch (error) {
+      throw toldFault(error, where, timeouts.lock_timeout);
     }
   };
 
@@ -228,16 +179,16 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
     { begin = "begin", lockTimeoutMs }: TransactionOptions = {},
   ): Promise<T> => {
     const patience = lockTimeoutMs === undefined ? "" : `; set local lock_timeout = ${lockTimeoutMs}`;
-    const client = await begun(begin + brought + patience);
+    const client = await checkout.begun(begin + brought + patience);
     try {
       const value = await work(client);
       const { command } = await ask(client, "commit");
       // A statement failed and `work` went on without it: the server undid all of it.
       if (command !== "COMMIT") throw new Error("the transaction was undone, because a statement of it had failed");
-      release(client, false);
+      checkout.release(client, false);
       return value;
     } catch (error) {
-      release(client, await undone(client), error);
+      checkout.release(client, await undone(client), error);
       throw toldFault(error, where, lockTimeoutMs ?? timeouts.lock_timeout);
     }
   };

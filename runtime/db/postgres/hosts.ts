@@ -86,7 +86,7 @@ export class Primary {
 
   async #ask(): Promise<Host> {
     const faults: unknown[] = [];
-    const probes = this.hosts.map(async (host) => {
+    const probe = async (host: Host): Promise<Host> => {
       try {
         await this.#probe(host);
         return host;
@@ -94,9 +94,9 @@ export class Primary {
         faults.push(error);
         throw error;
       }
-    });
+    };
     try {
-      return await Promise.any(probes);
+      return await Promise.any(this.hosts.map(probe));
     } catch {
       // A server that answers knows more than one that does not.
       throw faults.find((error) => (error as { code?: unknown }).code === READ_ONLY) ?? faults.at(-1);

@@ -3,11 +3,16 @@ import type { DatabaseSchema } from "../schema.js";
 import type { DatabaseOptions } from "../types.js";
 
 export interface PostgresOptions extends DatabaseOptions {
-  /** `postgres://user:password@host:port/database` */
+  /**
+   * `postgres://user:password@host:port/database`. Several servers of one database are named with commas between them
+   * (`host1:5432,host2:5432`), and the one that takes writes is found before each connection; `?target_session_attrs=read-write`
+   * asks that of one host, too. `connect_timeout` (in seconds) and `options` (`-c statement_timeout=3000`) say what the options
+   * here do, for who has a URL alone.
+   */
   readonly url: string;
   /** Most connections of this instance. Default 10. */
   readonly connections?: number;
-  /** Longest wait for a connection, in milliseconds; then the receiver answers 503. Default 5,000. */
+  /** Longest wait for a connection, in milliseconds; then the receiver answers 503. Default what the URL says, or 5,000. */
   readonly connectTimeoutMs?: number;
   /** Longest statement, in milliseconds. Default 30,000: an import's batch takes a tenth of it. */
   readonly statementTimeoutMs?: number;

@@ -7,7 +7,7 @@ import { type Coroutine, kept, type Query, type SqlPart } from "../../db/index.j
 import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, movedTo, type NewJob } from "../jobs.js";
 
 /** The database's clock, in unix milliseconds. */
-const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
+export const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 /** Condition on a job that nobody holds. */
 export const UNLEASED = `(lease_until is null or lease_until <= ${CLOCK})`;
 
@@ -97,7 +97,7 @@ export interface LeaseRequest {
 }
 
 /** A job that may not go yet, and the one under its ordering key that goes first. */
-type Behind = readonly [id: number, head: number];
+export type Behind = readonly [id: number, head: number];
 
 /** What is not the same for all that are leased in one go. */
 type LeasedColumns = Omit<JobRow, "topic" | "state" | "due" | "started_at" | "token" | "id">;
@@ -111,7 +111,7 @@ interface LeasedRow extends LeasedColumns {
  * Has the statement's own commit not wait for the disk. A lease that a crash of the server undoes has only to be taken
  * again, and its token is then nobody's: what was under way is sent twice, as after a crash of ours.
  */
-const UNHURRIED = "(select set_config('synchronous_commit', 'off', true)) unhurried";
+export const UNHURRIED = "(select set_config('synchronous_commit', 'off', true)) unhurried";
 
 const LEASE = kept(`with picked as materialized (
     select j.id, j.ordering_key, j.attempts from ${UNHURRIED}, unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
@@ -133,10 +133,13 @@ const LEASE = kept(`with picked as materialized (
   select j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at, j.first_at, j.error, b.meta, b.body, w.behind
   from (select json_agg(json_build_array(id, head)) as behind from headed where head <> id) w left join leased j on true ${BODY} order by j.id`);
 
-type LeasedJobRow = LeasedColumns & { readonly id: number };
+export type LeasedJobRow = LeasedColumns & { readonly id: number };
 const isJob = (row: LeasedRow): row is LeasedRow & LeasedJobRow => row.id !== null;
 
-const jobIn = (row: LeasedJobRow, leased: Pick<Job, "topic" | "state" | "due" | "startedAt" | "token">): Job => ({
+export const jobIn = (
+  row: LeasedJobRow,
+  leased: Pick<Job, "topic" | "state" | "due" | "startedAt" | "token">,
+): Job => ({
   ...leased,
   id: row.id,
   key: row.key,
@@ -190,7 +193,7 @@ export const postponeJobs = (q: Query, behind: readonly Behind[]): Coroutine<num
       join adbind_jobs j on j.id = b.id where j.state = 'ready' and j.attempts = 0 and ${UNLEASED}
       for update of j skip locked
     )
-    update adbind_jobs set due = ${BEHIND_DUE_MS} where id in (select id from mine)`,
+    update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, lease_until = null where id in (select id from mine)`,
     [[...new Set(behind.map(([, head]) => head))], behind.map(([id]) => id), behind.map(([, head]) => head)],
   );
 
@@ -270,9 +273,3 @@ export function* renewJobs(
   ]);
   return new Set(rows.map(({ id }) => id));
 }
-
-/** The last endpoint that jobs were leased from: those behind it come first in the next turn. */
-export const lastOf = (rooms: readonly (readonly [string, number])[], jobs: readonly Job[]): string => {
-  const served = new Set(jobs.map(({ endpoint }) => endpoint));
-  return rooms.findLast(([endpoint]) => served.has(endpoint))?.[0] ?? "";
-};

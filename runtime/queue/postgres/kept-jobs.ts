@@ -153,7 +153,7 @@ export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: n
   switch (what.kind) {
     case "hasten":
       return yield* q.run(
-        `update adbind_jobs set due = ?::bigint where id = ?::bigint and state = 'ready' and due > ?::bigint
+        `update adbind_jobs set due = ?::bigint, token = null, lease_until = null where id = ?::bigint and state = 'ready' and due > ?::bigint
           and due < ${BEHIND_DUE_MS} and ${UNLEASED}`,
         [now, what.id, now],
       );

@@ -16,19 +16,14 @@ import type {
 import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type QueuePart, type TakeRequest } from "../types.js";
 import { GroupCommit } from "./group-commit.js";
 import { Growth } from "./growth.js";
-import { ackJobs, additionOf, addJobs, lastOf, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
+import { ackJobs, additionOf, addJobs, leaseJobs, postponeJobs, renewJobs } from "./jobs.js";
 import * as kept from "./kept-jobs.js";
 import { partitionAlarms, Tidying } from "./tidy.js";
+import { Turns } from "./turns.js";
 import { Waker } from "./waker.js";
 
 /** Channel on which instances are told of new jobs; the payload is the topic. */
 const JOBS_CHANNEL = "adbind_jobs";
-/** Endpoints looked at in one statement. */
-const ENDPOINTS = 256;
-/** Later than any clock. */
-const FAR = Number.MAX_SAFE_INTEGER;
-/** Statements in one take that look for endpoints with room; the others follow in the next take. */
-const PAGES = 32;
 /** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
 const ROUNDS = 16;
 /** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
@@ -40,7 +35,8 @@ const SHARED_LOCK_MS = 100;
 export const postgresQueue = (database: PostgresDatabase, topic: string, options?: QueueOptions): Queue =>
   new PostgresQueue(database, topic, options);
 
-class PostgresQueue implements Queue {
+/** Also what a queue is built on that has its jobs here and hands them out elsewhere. */
+export class PostgresQueue implements Queue {
   readonly leaseMs: number;
   readonly #now: () => number;
   readonly #waker: Waker;
@@ -49,10 +45,7 @@ class PostgresQueue implements Queue {
   readonly #ended = (): void => this.#waker.committed();
   /** Transactions of our own that are under way, and whether jobs were added in them. */
   readonly #ours = new Map<Query, boolean>();
-  /** Endpoints after this one are looked at next, and leased from first. */
-  #cursor = "";
-  /** When the next of what the last look found is due. */
-  #next = 0;
+  readonly #turns: Turns;
   readonly #tidying: Tidying;
   readonly #growth: Growth;
 
@@ -63,6 +56,7 @@ class PostgresQueue implements Queue {
   ) {
     this.leaseMs = leaseMs;
     this.#now = now;
+    this.#turns = new Turns(database, topic);
     this.#tidying = new Tidying(database);
     this.#growth = new Growth(database);
     this.#waker = new Waker(() => database.query((q) => q.notify(JOBS_CHANNEL, topic)));
@@ -153,49 +147,29 @@ class PostgresQueue implements Queue {
   }
 
   quietMs(now: number): number | undefined {
-    return this.database.listening ? Math.max(0, this.#next - now) : undefined;
+    return this.database.listening ? this.#turns.quietMs(now) : undefined;
   }
 
   alarms(now: number): Promise<readonly string[]> {
     return this.database.query((q) => partitionAlarms(q, now));
   }
 
-  async take({ now, limit, room }: TakeRequest): Promise<Job[]> {
+  /** Looks after bodies of jobs that are gone, now and then. */
+  protected tidy(now: number): void {
     this.#tidying.soon(now);
-    const rooms = await this.#rooms({ now, limit, room });
+  }
+
+  async take({ now, limit, room }: TakeRequest): Promise<Job[]> {
+    this.tidy(now);
+    const rooms = await this.#turns.rooms({ now, limit, room });
     if (rooms.length === 0) return [];
     const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
     for (let round = 0; round < ROUNDS; round++) {
       const { jobs, behind } = await this.database.query((q) => leaseJobs(q, this.topic, request));
       if (behind.length > 0) await this.database.query((q) => postponeJobs(q, behind));
-      if (jobs.length >= limit) this.#cursor = lastOf(rooms, jobs);
+      if (jobs.length >= limit) this.#turns.endedAt(rooms, jobs);
       // What has to wait for others hides what is behind it.
       if (jobs.length > 0 || behind.length === 0) return jobs;
-    }
-    return [];
-  }
-
-  /** The next endpoints with something due for which there is room, in turn, and for how many jobs of each. */
-  async #rooms({ now, limit, room }: TakeRequest): Promise<[string, number][]> {
-    const start = this.#cursor;
-    let next = FAR;
-    for (let page = 0, after = start, again = start === ""; page < PAGES; page++) {
-      const request = { after, limit: ENDPOINTS };
-      const found = await this.database.query((q) => nextEndpoints(q, this.topic, request));
-      const due = found.filter((one) => one.next <= now);
-      next = Math.min(next, ...found.map((one) => one.next));
-      const rooms = due
-        .map(({ endpoint }): [string, number] => [endpoint, Math.min(room(endpoint), limit)])
-        .filter(([, wanted]) => wanted > 0);
-      const ended = found.length < ENDPOINTS;
-      after = ended ? "" : found.at(-1)!.endpoint;
-      // Those for which there was no room any more come first the next time.
-      this.#cursor = rooms.length > 0 && rooms.length < due.length ? rooms.at(-1)![0] : after;
-      const all = again && (ended || after >= start);
-      // Of those that were not looked at nothing is known.
-      this.#next = all ? next : 0;
-      if (rooms.length > 0 || all) return rooms;
-      again ||= ended;
     }
     return [];
   }

@@ -5,7 +5,7 @@ import type { AgentIndex } from "./agent-index.js";
 import { bitCount, hasBit, type Posting } from "./posting.js";
 
 /** Values told of one dimension: those most agents have. */
-const TOLD_VALUES = 100;
+export const TOLD_VALUES = 100;
 
 const popcount = (words: Uint32Array): number => {
   let count = 0;

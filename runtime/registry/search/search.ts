@@ -50,6 +50,8 @@ export interface AgentSearch {
   marketMap(filters: SearchFilters, size: { readonly markets: number }): Promise<MarketMap>;
   /** Loads the index, where a first search would. */
   warm(): Promise<void>;
+  /** Tells copies of the database how far they can be read; absent where none is asked. */
+  settle?(): Promise<void>;
 }
 
 /**
@@ -81,30 +83,36 @@ export function agentSearch(store: Database, discovered: boolean): AgentSearch {
   };
 }
 
-function resultsOf(index: AgentIndex, hits: readonly Hit[], filters: SearchFilters): AgentProfile[] {
+type Told = Omit<IndexedProfile, "agent">;
+
+function told(profile: Told, score: number, filters: SearchFilters): AgentProfile {
   const matched = SEARCH_DIMENSIONS.filter((name) => (filters[name]?.length ?? 0) > 0);
-  return hits.map(({ slot, key }) => {
-    const profile = index.read(slot);
-    const [channels, types, markets, categories, tags, delivery, formats] = profile.lists as string[][];
-    return {
-      agent_url: profile.url,
-      channels: channels!,
-      property_types: types!,
-      markets: markets!,
-      categories: categories!,
-      tags: tags!,
-      delivery_types: delivery!,
-      format_kinds: formats!,
-      property_count: profile.propertyCount,
-      publisher_count: profile.publisherCount,
-      has_tmp: profile.hasTmp,
-      category_taxonomy: profile.taxonomy,
-      relevance_score: (matched.length > 0 ? 1 : 0) + key.score,
-      matched_filters: matched,
-      updated_at: iso(profile.updatedAt),
-    };
-  });
+  const [channels, types, markets, categories, tags, delivery, formats] = profile.lists as string[][];
+  return {
+    agent_url: profile.url,
+    channels: channels!,
+    property_types: types!,
+    markets: markets!,
+    categories: categories!,
+    tags: tags!,
+    delivery_types: delivery!,
+    format_kinds: formats!,
+    property_count: profile.propertyCount,
+    publisher_count: profile.publisherCount,
+    has_tmp: profile.hasTmp,
+    category_taxonomy: profile.taxonomy,
+    relevance_score: (matched.length > 0 ? 1 : 0) + score,
+    matched_filters: matched,
+    updated_at: iso(profile.updatedAt),
+  };
 }
+
+/** A profile that was found, at its place in a traversal. */
+export const profileOfFound = (row: ProfileRow & { readonly place: number }, filters: SearchFilters): AgentProfile =>
+  told(profileOfRow(row), row.place, filters);
+
+const resultsOf = (index: AgentIndex, hits: readonly Hit[], filters: SearchFilters): AgentProfile[] =>
+  hits.map(({ slot, key }) => told(index.read(slot), key.score, filters));
 
 interface Changes {
   readonly profiles: readonly ProfileRow[];

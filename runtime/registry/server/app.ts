@@ -20,7 +20,7 @@ import { trustedProxies } from "./proxies.js";
 import { addErrors, addHeaders } from "./replies.js";
 import { checkedNumbers, type RegistryOptions } from "./settings.js";
 import { createTelemetry, observeRequests } from "./telemetry.js";
-import { registryUpkeep } from "./upkeep.js";
+import { markKeeping, registryUpkeep } from "./upkeep.js";
 
 export interface Registry {
   /** The app, ready for `inject` and `listen`. */
@@ -103,9 +103,11 @@ async function openParts(
   state: State,
 ): Promise<[Parts, OpenedIdentity]> {
   const { store, now = Date.now, crawling = "on", searchDiscovered = false, pageSearch = true } = options;
+  const { search = "memory", searchCopy } = options;
   const opened = await openIdentity(options, log);
   const { access, baseUrl, issuer, authorizationServers } = opened;
-  const data = options.data ?? createRegistryData(store, { publicUrl: baseUrl, now, searchDiscovered });
+  const data =
+    options.data ?? createRegistryData(store, { publicUrl: baseUrl, now, searchDiscovered, search, searchCopy });
   const telemetry = createTelemetry();
   // The limit of the route is the crawler's own too.
   const perCallerHourly = limits.crawl === 0 ? Number.MAX_SAFE_INTEGER : limits.crawl;
@@ -162,6 +164,8 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   await app.ready();
   const upkeep = registryUpkeep(parts);
   upkeep.start();
+  const marking = options.search === "postgres" ? markKeeping(parts) : undefined;
+  marking?.start();
 
   let stopped: Promise<void> | undefined;
   let warming: Promise<void> | undefined;
@@ -175,6 +179,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
     await prober?.stop();
     // Whoever waits for the end closes the store next.
     await upkeep.stop();
+    await marking?.stop();
     await warming;
     await telemetry.stop();
   };

@@ -86,6 +86,18 @@ export const configTable: readonly ConfigEntry[] = [
     help: "search agents too that no member registered",
   },
   {
+    name: "search",
+    kind: "text",
+    standard: "memory",
+    choices: ["memory", "postgres"],
+    help: "memory: searches are answered from an index of this instance; postgres: by PostgreSQL, in the same order",
+  },
+  {
+    name: "search-store",
+    kind: "text",
+    help: "with --search postgres, a replica of the store that searches ask instead; it may be behind",
+  },
+  {
     name: "page-search",
     kind: "boolean",
     standard: "true",
@@ -190,6 +202,8 @@ export interface RegistryConfig {
   readonly trustedProxies: readonly string[];
   readonly crawling: "on" | "queue" | "off";
   readonly searchDiscovered: boolean;
+  readonly search: "memory" | "postgres";
+  readonly searchStore: string | undefined;
   readonly pageSearch: boolean;
   readonly probing: boolean;
   readonly embeddedIssuer: boolean;
@@ -225,8 +239,8 @@ export function readConfig(
     const text = flag ?? (variable === "" ? undefined : variable) ?? entry.standard;
     if (text === undefined) continue;
     const problem = problemOf(entry, text);
-    // The store's URL may hold a password.
-    const shown = entry.name === "store" ? "" : ` ${text}`;
+    // A store's URL may hold a password.
+    const shown = entry.name.endsWith("store") ? "" : ` ${text}`;
     if (problem === undefined) values.set(entry.name, readValue(entry, text));
     else problems.push(`${flag === undefined ? envOf(entry) : `--${entry.name}`}${shown} ${problem}`);
   }
@@ -255,6 +269,8 @@ function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
     trustedProxies: get<readonly string[] | undefined>("trusted-proxies") ?? [],
     crawling: get("crawl"),
     searchDiscovered: get("search-discovered"),
+    search: get("search"),
+    searchStore: get("search-store"),
     pageSearch: get("page-search"),
     probing: get("probe"),
     embeddedIssuer: get("embedded-issuer"),

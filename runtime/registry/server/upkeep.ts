@@ -5,6 +5,8 @@ import type { Parts } from "./call.js";
 
 /** How often, in milliseconds. */
 const UPKEEP_MS = 60_000;
+/** How far a replica that searches ask can be read is told so often, in milliseconds. */
+const MARK_MS = 1_000;
 
 /** Removes what has expired, and lets authorizations begin and end, from `start` to `stop`. */
 export const registryUpkeep = ({ access, data, log, now }: Pick<Parts, "access" | "data" | "log" | "now">): Periodic =>
@@ -22,6 +24,23 @@ export const registryUpkeep = ({ access, data, log, now }: Pick<Parts, "access" 
         name: "forget what ended long ago",
         meanwhile: "the feed tells what ended for longer than it must",
         run: () => data.forgetGone(),
+      },
+    ],
+    telling: tellLog(log),
+  });
+
+/** Tells replicas how far they can be read, from `start` to `stop`. */
+export const markKeeping = ({ data, log }: Pick<Parts, "data" | "log">): Periodic =>
+  createPeriodic({
+    pauseMs: MARK_MS,
+    steps: [
+      {
+        name: "tell replicas how far they can be read",
+        meanwhile: "searches that ask a replica do not see what is new",
+        run: async () => {
+          await data.settleMark();
+          return 0;
+        },
       },
     ],
     telling: tellLog(log),

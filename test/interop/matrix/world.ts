@@ -6,7 +6,7 @@ import { type Buyer, createBuyer, createTaskEndings } from "../../../runtime/buy
 import type { BuyerOptions } from "../../../runtime/buyer/types.js";
 import type { JsonObject, Release, TransportName } from "../../../runtime/contract/index.js";
 import { createGuardedFetch } from "../../../runtime/net/index.js";
-import { createReceiver, type Delivery, nodeListener } from "../../../runtime/receiver/index.js";
+import { createReceiver, nodeListener, type ReceivedEvent } from "../../../runtime/receiver/index.js";
 import { createSeller, type SellerContext } from "../../../runtime/seller/index.js";
 import { createSender } from "../../../runtime/sender/index.js";
 import { staticKeys } from "../../../runtime/signing/index.js";
@@ -31,7 +31,7 @@ export interface SellerWorld {
 export interface CallerWorld {
   readonly buyer: Buyer;
   /** Webhooks that were believed. */
-  readonly seen: Delivery[];
+  readonly seen: ReceivedEvent[];
   /** Requests and answers that break their release's schema. */
   readonly invalid: string[];
   close(): Promise<void>;
@@ -115,10 +115,10 @@ async function openCaller(lines: readonly Line[], { url, jwk, transport, more }:
   const byVersion = new Map(lines.map((line) => [line.release.version, line]));
   const validator = (release: Release) => byVersion.get(release.version)!.validator;
   const store = openSqliteStore({ path: path.join(tempFolder(), "buyer.db") });
-  const seen: Delivery[] = [];
+  const seen: ReceivedEvent[] = [];
   const invalid: string[] = [];
   const endings = createTaskEndings();
-  const handlers = endings.through({ fallback: (delivery: Delivery) => void seen.push(delivery) });
+  const handlers = endings.through({ fallback: (delivery: ReceivedEvent) => void seen.push(delivery) });
   const http = createServer((request, response) => listener(request, response));
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const hooks = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;

@@ -1,0 +1,124 @@
+/** `adbind deliver`: a process that delivers what waits in the outboxes of databases, beside as many others as there are. */
+import type { Command } from "commander";
+import { pino } from "pino";
+import { AdbindError } from "../runtime/errors.js";
+import { natsQueue, type OpenQueue } from "../runtime/queue/index.js";
+import { createSender, type Sender } from "../runtime/sender/index.js";
+import { secretKeysIn } from "../runtime/sender/secret-keys.js";
+import type { AnyStore } from "../runtime/store/index.js";
+import { releaseNamed } from "./check/release-value.js";
+import { signingKey } from "./key-file.js";
+import { plural, userPath, wholeNumber } from "./output.js";
+import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
+import { openNamedStore } from "./store.js";
+
+interface DeliverOptions extends ReleaseOptions {
+  queue?: string;
+  replicas: string;
+  database: string[];
+  key?: string;
+  kid?: string;
+  keys?: string;
+  release: string[];
+  agentUrl?: string;
+  concurrency: string;
+  local?: boolean;
+  logLevel: string;
+}
+
+const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
+
+/** Of many databases each has its own sender; the store of the environment, where none is named. */
+function databasesOf({ database }: DeliverOptions): string[] {
+  if (database.length > 0) return database;
+  const { ADBIND_STORE } = process.env;
+  if (ADBIND_STORE !== undefined && ADBIND_STORE !== "") return [ADBIND_STORE];
+  throw usage(
+    "no database is named",
+    "give --database <url>, or set ADBIND_STORE: events, where they go and their secrets are looked up there",
+  );
+}
+
+/** @throws AdbindError `queue_option_invalid` */
+const queueOf = ({ queue, replicas }: DeliverOptions): OpenQueue | undefined =>
+  queue === undefined
+    ? undefined
+    : natsQueue({ servers: queue, replicas: wholeNumber(replicas, "number of replicas", "give 1, 3 or 5") });
+
+async function deliver(options: DeliverOptions): Promise<void> {
+  if (options.key === undefined)
+    throw usage("nothing to sign with", "give --key <file>, as adbind keys generate writes it");
+  const { kid, ...key } = signingKey(userPath(options.key), options.kid);
+  const places = databasesOf(options);
+  const queue = queueOf(options);
+  const asked = options.release.length === 0 ? [undefined] : options.release;
+  const [release, ...releases] = await Promise.all(asked.map((one) => releaseNamed(one, options)));
+  const concurrency = wholeNumber(options.concurrency, "number of attempts", "give 1 or more");
+  const logger = pino({ name: "adbind-deliver", level: options.logLevel }, pino.destination(2));
+  const running: { readonly sender: Sender; readonly store: AnyStore }[] = [];
+  try {
+    for (const place of places) {
+      const store = await openNamedStore(place, "change");
+      const sender = await createSender({
+        ...{
+          store,
+          release: release!,
+          releases,
+          logger,
+          signer: { key: { ...key, kid }, keyid: kid },
+          worker: { concurrency },
+        },
+        ...(queue !== undefined && { queue }),
+        ...(options.keys !== undefined && { secrets: secretKeysIn(userPath(options.keys)) }),
+        ...(options.agentUrl !== undefined && { agentUrl: options.agentUrl }),
+        ...(options.local && { net: { allowHttp: true, allowLoopback: true } }),
+      });
+      running.push({ sender, store });
+    }
+    for (const { sender } of running) sender.start();
+    const by = options.queue === undefined ? "" : ", handed out by NATS";
+    console.log(`delivering what waits in ${plural(running.length, "database")}${by}; Ctrl-C ends it`);
+    await new Promise<void>((resolve) => {
+      for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve());
+    });
+  } finally {
+    await Promise.all(
+      running.map(async ({ sender, store }) => {
+        await sender.stop();
+        await store.close();
+      }),
+    );
+  }
+}
+
+const collect = (value: string, before: string[]): string[] => [...before, value];
+
+export function register(command: Command): void {
+  withReleaseOptions(command)
+    .option("--queue <servers>", "nats://host:4222, several with commas between: a stream there hands events out")
+    .option("--replicas <n>", "servers that keep each ticket of the stream: 3, or 1 for one that stands alone", "3")
+    .option("--database <url>", "whose events: postgres://user@host/database; may be given several times", collect, [])
+    .option("--key <file>", "private file of adbind keys generate, to sign with")
+    .option("--kid <name>", "which of its keys; default the newest")
+    .option("--keys <file>", "keys of secrets; by default what ADBIND_SECRET_KEYS_FILE or ADBIND_SECRET_KEYS names")
+    .option(
+      "--release <release>",
+      `what is spoken: ${releaseHelp}; several, the usual one first; the newest that comes with adbind by default`,
+      collect,
+      [],
+    )
+    .option("--agent-url <url>", "who sends, as challenges of notification configs name it")
+    .option("--concurrency <n>", "attempts at once, for each database", "1024")
+    .option("--local", "plain http and this machine are allowed")
+    .option("--log-level <level>", "fatal, error, warn, info or silent", "info")
+    .addHelpText(
+      "after",
+      `
+Any number of these share the work; each that is killed is made up for by the others. Without --queue they lease from the
+database itself, which may be sqlite:<path> then. The database is that of the application, or the one that another
+language fills by adbind_enqueue; registrations and their secrets are looked up there for each attempt.
+
+Example: adbind deliver --queue nats://a:4222,nats://b:4222,nats://c:4222 --database postgres://deliver@db/shop --key keys.private.json`,
+    )
+    .action(deliver);
+}

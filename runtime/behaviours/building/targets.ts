@@ -1,0 +1,85 @@
+/** What is asked to be made, and in which formats. */
+import { ToolError } from "../../seller/tool-error.js";
+import type { AccountRef } from "../accounts/accounts.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { CreativeFormat } from "../ports/creatives.js";
+import { type CreativeManifest, knownFormat, unsupported } from "../previews/manifest.js";
+import type { PreviewInput } from "../previews/preview.js";
+import { capabilityIn, isBuilt } from "./capability.js";
+
+/** A request to make a creative. */
+export interface Build {
+  readonly account?: AccountRef;
+  readonly brand?: { readonly domain?: string };
+  readonly message?: string;
+  readonly creative_manifest?: CreativeManifest;
+  readonly creative_id?: string;
+  readonly media_buy_id?: string;
+  readonly package_id?: string;
+  readonly target_format_id?: { readonly id: string };
+  readonly target_format_ids?: readonly { readonly id: string }[];
+  /** As \`creative.supported_formats\` of the capabilities names them. */
+  readonly target_capability_id?: string;
+  readonly target_capability_ids?: readonly string[];
+  readonly item_limit?: number;
+  readonly quality?: "draft" | "production";
+  readonly macro_values?: Readonly<Record<string, string>>;
+  readonly include_preview?: boolean;
+  readonly preview_output_format?: "url" | "html";
+  readonly preview_inputs?: readonly PreviewInput[];
+  /** Who makes it, and how its knobs are put. */
+  readonly transformer_id?: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** What was made before, and is to be made better. */
+  readonly refine_from_build_variant_id?: string;
+  readonly max_variants?: number;
+  readonly variant_axis?: {
+    readonly dimension: string;
+    readonly field?: string;
+    readonly values?: readonly unknown[];
+  };
+  readonly keep_mode?: string;
+  readonly mode?: "execute" | "estimate";
+  /** In the currency of the transformer's price. */
+  readonly max_spend?: { readonly amount: number; readonly currency: string };
+  /** The word of the account's governance agent on what it costs. */
+  readonly governance_context?: string;
+}
+
+/** How long what was made for iteration is kept, and what was made to run. */
+const KEPT_DAYS = { draft: 1, production: 90 };
+const DAY = 86_400_000;
+
+export const expiry = (call: BehaviourCall, { quality }: Build): string =>
+  new Date(call.now.getTime() + KEPT_DAYS[quality ?? "production"] * DAY).toISOString();
+
+/** Formats asked for; where none is, that of what is given. */
+export async function targetsOf(
+  call: BehaviourCall,
+  request: Build,
+  given: { readonly id: string } | undefined,
+): Promise<CreativeFormat[]> {
+  const { target_format_id: one, target_format_ids: many } = request;
+  // Who names several means several, whatever else a client has filled in.
+  if (many !== undefined)
+    return Promise.all(many.map((id, index) => buildable(call, id, `target_format_ids[${index}]`)));
+  const { target_capability_id: capability, target_capability_ids: capabilities } = request;
+  if (capability !== undefined || capabilities !== undefined) {
+    const field = capability === undefined ? "target_capability_ids" : "target_capability_id";
+    return Promise.all((capabilities ?? [capability!]).map((id) => buildable(call, { id }, field)));
+  }
+  const wanted = one ?? given;
+  if (wanted === undefined) {
+    throw new ToolError("INVALID_REQUEST", "say what to build: target_format_id or target_format_ids", {
+      field: "target_format_id",
+    });
+  }
+  return [await buildable(call, wanted, "target_format_id")];
+}
+
+/** A format that manifests are made of here. @throws ToolError */
+async function buildable(call: BehaviourCall, { id }: { readonly id: string }, field: string): Promise<CreativeFormat> {
+  const found = await knownFormat(call, { id: capabilityIn(call.shapes, id) ?? id }, field);
+  if (isBuilt(found)) return found;
+  throw new ToolError(unsupported(call), "creatives of this format are not built here", { field });
+}

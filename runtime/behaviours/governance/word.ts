@@ -1,0 +1,39 @@
+/** Money of a governed account is spent on its governance agent's word alone. */
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { Account } from "../ports/accounts.js";
+import { denialOf } from "./authority.js";
+
+interface Spending {
+  readonly tool: string;
+  /** As received: it carries the agent's word. */
+  readonly request: object & { readonly governance_context?: string };
+  /** What it costs; undefined where nobody can tell beforehand. */
+  readonly amount: number | undefined;
+}
+
+const findings = (explanation: string): JsonObject => ({
+  findings: [{ category_id: "governance_context", severity: "critical", explanation }],
+});
+
+/**
+ * Returns where the account asks nobody, or where its agent's word is there and no plan that is kept here says otherwise.
+ * @throws ToolError PERMISSION_DENIED without a word, GOVERNANCE_DENIED where the plan forbids it
+ */
+export async function requireWord(call: BehaviourCall, account: Account, spending: Spending): Promise<void> {
+  if ((account.governance_agents ?? []).length === 0) return;
+  const { tool, request, amount } = spending;
+  if ((request.governance_context ?? "") === "") {
+    const explanation =
+      "A governance agent is registered for this account: ask it by check_governance, and send its word.";
+    throw new ToolError("PERMISSION_DENIED", explanation, {
+      field: "governance_context",
+      details: findings(explanation),
+    });
+  }
+  const denial = await denialOf(call, account, { tool, request: { ...request }, amount });
+  if (denial === undefined) return;
+  const code = call.shapes.knowsError("GOVERNANCE_DENIED") ? "GOVERNANCE_DENIED" : "PERMISSION_DENIED";
+  throw new ToolError(code, denial.message, { field: "governance_context", details: denial.details });
+}

@@ -1,0 +1,136 @@
+/**
+ * Rows of jobs whose tickets are in a stream. A ticket says that a row may be worked on; whether it may, its row says, when it
+ * is claimed. A row that has a ticket bears a mark in place of a lease's token, and is nobody's.
+ */
+import { type Coroutine, kept, type Query } from "../../db/index.js";
+import type { Job } from "../jobs.js";
+import { type Behind, BODY, CLOCK, jobIn, type LeasedJobRow, UNHURRIED, UNLEASED } from "../postgres/jobs.js";
+
+/** The token of a row whose ticket is in the stream. */
+const MARK = "ticket";
+
+/** A row that may have a ticket. */
+export interface TicketRow {
+  readonly id: number;
+  readonly endpoint: string;
+  /** Changes with the row: under one version it has one ticket. */
+  readonly version: string;
+}
+
+interface PickedRow extends TicketRow {
+  readonly head: number;
+}
+
+/** The row that goes first under the ordering key of `p`. */
+const HEAD = `case when p.ordering_key is null or p.attempts > 0 then p.id else (
+    select h.id from adbind_jobs h where h.topic = ? and h.ordering_key = p.ordering_key and h.state = 'ready'
+      and h.attempts = 0 order by h.id limit 1) end`;
+
+const PICK = kept(`select p.id, p.endpoint, p.version, ${HEAD} as head
+  from ${UNHURRIED}, unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
+    select id, endpoint, ordering_key, attempts, xmin::text as version from adbind_jobs
+    where topic = ? and endpoint = r.endpoint and state = 'ready' and due <= ?::bigint and ${UNLEASED}
+      and (token is null or (due <= ?::bigint and lease_until <= ${CLOCK} - ?::bigint))
+    order by due, id limit r.room for update skip locked
+  ) p limit ?::int`);
+
+export interface PickRequest {
+  readonly now: number;
+  /** Endpoints, and how many rows of each may be had. */
+  readonly rooms: readonly (readonly [endpoint: string, room: number])[];
+  readonly limit: number;
+  /** How long a ticket that nobody has claimed is waited for, in milliseconds. */
+  readonly resendMs: number;
+}
+
+/** Rows that are due, nobody's, and have no ticket; those behind another under their ordering key apart. Locks them. */
+export function* pickRows(
+  q: Query,
+  topic: string,
+  { now, rooms, limit, resendMs }: PickRequest,
+): Coroutine<{ readonly found: readonly TicketRow[]; readonly behind: readonly Behind[] }> {
+  const rows = yield* q.rows<PickedRow>(PICK, [
+    ...[topic, rooms.map(([endpoint]) => endpoint), rooms.map(([, room]) => room), topic, now],
+    ...[now - resendMs, resendMs, limit],
+  ]);
+  return {
+    found: rows.filter(({ id, head }) => id === head),
+    behind: rows.flatMap(({ id, head }): Behind[] => (id === head ? [] : [[id, head]])),
+  };
+}
+
+const MARK_ROWS = kept(
+  `update adbind_jobs set token = '${MARK}', lease_until = ${CLOCK} where id = any(?::bigint[]) and state = 'ready'`,
+);
+
+/** Marks rows whose tickets are in the stream: in the transaction that has locked them, or that acknowledges the attempt before. */
+export const markRows = (q: Query, ids: readonly number[]): Coroutine<number> => q.run(MARK_ROWS, [ids]);
+
+const CLAIM = kept(`with p as materialized (
+    select j.id, j.endpoint, j.ordering_key, j.attempts, j.due, j.lease_until
+    from ${UNHURRIED}, unnest(?::bigint[]) as v (id) join adbind_jobs j on j.id = v.id
+    where j.topic = ? and j.state = 'ready' order by j.id for update of j
+  ), headed as materialized (
+    select p.id, p.lease_until > ${CLOCK} as held, ${HEAD} as head, p.due <= ?::bigint and not exists (
+      select from adbind_endpoints e where e.topic = ? and e.endpoint = p.endpoint
+        and (e.stopped_at is not null or e.paused_until > ?::bigint)) as may
+    from p
+  ), leased as (
+    update adbind_jobs j set token = ?, lease_until = ${CLOCK} + ?::bigint, started_at = ?::bigint,
+      first_at = coalesce(j.first_at, ?::bigint)
+    from headed h where j.id = h.id and h.held is not true and h.may and h.head = h.id
+    returning j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at, j.first_at, j.error, j.body_at
+  ), returned as (
+    update adbind_jobs j set token = null, lease_until = null
+    from headed h where j.id = h.id and h.held is not true and not (h.may and h.head = h.id)
+  )
+  select h.id as asked, h.held is true as held, h.head, j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at,
+    j.first_at, j.error, b.meta, b.body
+  from headed h left join leased j on j.id = h.id ${BODY} order by h.id`);
+
+export interface ClaimRequest {
+  readonly ids: readonly number[];
+  readonly now: number;
+  readonly token: string;
+  readonly leaseMs: number;
+}
+
+export interface ClaimedJobs {
+  readonly jobs: readonly Job[];
+  /** Somebody has a lease on them: their tickets are needed where it ends unacknowledged. */
+  readonly held: ReadonlySet<number>;
+}
+
+type ClaimedRow = { readonly asked: number; readonly held: boolean } & {
+  [K in keyof LeasedJobRow]: LeasedJobRow[K] | null;
+};
+const isLeased = (row: ClaimedRow): row is ClaimedRow & LeasedJobRow => row.id !== null;
+
+/**
+ * Leases rows by their numbers: what is due, nobody's, first under its ordering key, and of an endpoint that is not paused. The
+ * mark of others is taken away: a relay finds them in their time.
+ */
+export function* claimRows(
+  q: Query,
+  topic: string,
+  { ids, now, token, leaseMs }: ClaimRequest,
+): Coroutine<ClaimedJobs> {
+  const rows = yield* q.rows<ClaimedRow>(CLAIM, [ids, topic, topic, now, topic, now, token, leaseMs, now, now]);
+  const leased = { topic, state: "ready", due: now + leaseMs, startedAt: now, token } as const;
+  return {
+    jobs: rows.filter(isLeased).map((row) => jobIn(row, leased)),
+    held: new Set(rows.filter((row) => row.held).map(({ asked }) => asked)),
+  };
+}
+
+/**
+ * What this database is called among those that share a stream: its cluster, which a standby shares, its number in it, and the
+ * number of its table.
+ */
+export function* sourceName(q: Query): Coroutine<string> {
+  const [row] = yield* q.rows<{ name: string }>(
+    `select md5(concat_ws('.', (select system_identifier from pg_control_system()), d.oid, 'adbind_jobs'::regclass::oid)) as name
+      from pg_database d where d.datname = current_database()`,
+  );
+  return row!.name;
+}

@@ -1,0 +1,62 @@
+/** Whose turn it is: endpoints with something due are gone through in their order, however many there are. */
+import type { PostgresDatabase } from "../../db/index.js";
+import type { TakeRequest } from "../types.js";
+import { nextEndpoints } from "./jobs.js";
+
+/** Endpoints looked at in one statement. */
+const ENDPOINTS = 256;
+/** Later than any clock. */
+const FAR = Number.MAX_SAFE_INTEGER;
+/** Statements in one take that look for endpoints with room; the others follow in the next take. */
+const PAGES = 32;
+
+/** An endpoint, and how many of its jobs may be leased. */
+export type Room = readonly [endpoint: string, room: number];
+
+export class Turns {
+  /** Endpoints after this one are looked at next, and leased from first. */
+  #cursor = "";
+  /** When the next of what the last look found is due. */
+  #next = 0;
+
+  constructor(
+    readonly database: Pick<PostgresDatabase, "query">,
+    readonly topic: string,
+  ) {}
+
+  /** The next endpoints with something due for which there is room, in turn, and for how many jobs of each. */
+  async rooms({ now, limit, room }: TakeRequest): Promise<Room[]> {
+    const start = this.#cursor;
+    let next = FAR;
+    for (let page = 0, after = start, again = start === ""; page < PAGES; page++) {
+      const request = { after, limit: ENDPOINTS };
+      const found = await this.database.query((q) => nextEndpoints(q, this.topic, request));
+      const due = found.filter((one) => one.next <= now);
+      next = Math.min(next, ...found.map((one) => one.next));
+      const rooms = due
+        .map(({ endpoint }): Room => [endpoint, Math.min(room(endpoint), limit)])
+        .filter(([, wanted]) => wanted > 0);
+      const ended = found.length < ENDPOINTS;
+      after = ended ? "" : found.at(-1)!.endpoint;
+      // Those for which there was no room any more come first the next time.
+      this.#cursor = rooms.length > 0 && rooms.length < due.length ? rooms.at(-1)![0] : after;
+      const all = again && (ended || after >= start);
+      // Of those that were not looked at nothing is known.
+      this.#next = all ? next : 0;
+      if (rooms.length > 0 || all) return rooms;
+      again ||= ended;
+    }
+    return [];
+  }
+
+  /** No more could be had: those behind the last endpoint that was served come first in the next turn. */
+  endedAt(rooms: readonly Room[], jobs: readonly { readonly endpoint: string }[]): void {
+    const served = new Set(jobs.map(({ endpoint }) => endpoint));
+    this.#cursor = rooms.findLast(([endpoint]) => served.has(endpoint))?.[0] ?? "";
+  }
+
+  /** For how long nothing that the last look found will be due, in milliseconds. */
+  quietMs(now: number): number {
+    return Math.max(0, this.#next - now);
+  }
+}

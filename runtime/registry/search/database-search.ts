@@ -1,0 +1,160 @@
+/** Agent search by PostgreSQL itself: the same order, the same cursors and answers as the index in memory. */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Database } from "../../db/types.js";
+import { AdbindError } from "../../errors.js";
+import { clock } from "../../store/registry-clock.js";
+import { profilesAfter } from "../../store/registry-profiles.js";
+import {
+  noteSettled,
+  putSearchRows,
+  type SearchCondition,
+  searchCount,
+  searchPairs,
+  searchRows,
+  searchState,
+  searchValues,
+  setSearchState,
+  settledMark,
+  tokenOf,
+} from "../../store/registry-search.js";
+import type { Facets, MarketMap } from "../page-types.js";
+import { SEARCH_DIMENSIONS, type SearchDimension, type SearchFilters } from "../types.js";
+import { formatCursor, parseCursor } from "./cursor.js";
+import { TOLD_VALUES } from "./facets.js";
+import { type AgentSearch, profileOfFound } from "./search.js";
+
+/** Profiles written at a time when the table is made. */
+const FILL_ROWS = 1_000;
+/** Agents looked at for counts: some seconds of the database's work at most. */
+const COUNTED_ROWS = 1_000_000;
+/** How long a copy of the database is waited for that is behind a cursor, in milliseconds. */
+const BEHIND_MS = 2_000;
+
+export interface DatabaseSearchOptions {
+  /** Where profiles are written. */
+  readonly store: Database;
+  /** A copy of it that is asked instead; it may be behind. */
+  readonly copy?: Database | undefined;
+  readonly discovered: boolean;
+}
+
+function conditionOf(filters: SearchFilters, discovered: boolean, without?: SearchDimension): SearchCondition {
+  const least = filters.min_properties ?? 0;
+  const tokens = SEARCH_DIMENSIONS.flatMap((name, dimension) => {
+    const values = name === without ? [] : (filters[name] ?? []);
+    return values.length === 0 ? [] : [values.map((value) => tokenOf(dimension, value))];
+  });
+  return {
+    tokens,
+    hasTmp: filters.has_tmp === true,
+    registered: !discovered,
+    leastProperties: least,
+    // As the score follows the number of properties.
+    leastScore: 0.1 * Math.log(least + 1) - 1e-9,
+  };
+}
+
+/** Makes the table complete, once for all instances; what is written meanwhile keeps itself. */
+async function fill(store: Database): Promise<void> {
+  if ((await store.query((q) => searchState(q))) === 2) return;
+  await store.write((q) => setSearchState(q, 1));
+  // Transactions that took their number before do not know of it yet.
+  const { last } = await store.query((q) => clock(q));
+  while ((await store.query((q) => clock(q))).seq < last) await pause(20);
+  for (let after = 0; ; ) {
+    const rows = await store.query((q) => profilesAfter(q, after, FILL_ROWS));
+    await store.write((q) => putSearchRows(q, rows));
+    if (rows.length < FILL_ROWS) break;
+    after = rows.at(-1)!.agent;
+  }
+  await store.write((q) => setSearchState(q, 2));
+}
+
+interface Mark {
+  readonly seq: number;
+  readonly last: number;
+  readonly pruned: number;
+}
+
+/** @throws AdbindError `registry_option_invalid` on an engine other than PostgreSQL */
+export function databaseSearch({ store, copy, discovered }: DatabaseSearchOptions): AgentSearch {
+  if (store.dialect.turns)
+    throw new AdbindError("registry_option_invalid", "only PostgreSQL can answer searches itself", {
+      where: `search of ${store.where}`,
+      remedy: "leave the search in memory, or give a store on PostgreSQL",
+    });
+  const asked = copy ?? store;
+  let filled: Promise<void> | undefined;
+  const ready = async (): Promise<void> => {
+    filled ??= fill(store).catch((error: Error) => {
+      filled = undefined;
+      throw error;
+    });
+    await filled;
+  };
+  const markOfCopy = async (database: Database, wanted: number): Promise<Mark> => {
+    for (const until = Date.now() + BEHIND_MS; ; await pause(50)) {
+      const { settled, pruned } = await database.query((q) => settledMark(q));
+      if (settled >= wanted || Date.now() > until) return { seq: settled, last: settled, pruned };
+    }
+  };
+  const mark = async (wanted = 0): Promise<Mark> =>
+    copy === undefined ? store.query((q) => clock(q)) : markOfCopy(copy, wanted);
+  return {
+    warm: ready,
+    async settle() {
+      const { seq } = await store.query((q) => clock(q));
+      await store.write((q) => noteSettled(q, seq));
+    },
+    async search(filters, { cursor, limit }) {
+      const position = cursor === undefined ? undefined : parseCursor(cursor);
+      if (cursor !== undefined && position === undefined) return { ok: false, reason: "cursor_invalid" };
+      await ready();
+      // Asked before the statement takes its state of the database, so that all up to it is there.
+      const { seq, last, pruned } = await mark(position?.seq);
+      if (position !== undefined && position.seq > last) return { ok: false, reason: "cursor_invalid" };
+      if (position !== undefined && position.seq < pruned) return { ok: false, reason: "cursor_expired" };
+      const begun = position?.seq ?? seq;
+      const place = { seq: begun, after: position?.after, limit: limit + 1 };
+      const rows = await asked.query((q) => searchRows(q, conditionOf(filters, discovered), place));
+      const shown = rows.slice(0, limit);
+      const end = rows.length > limit ? shown.at(-1) : undefined;
+      const next = end && formatCursor({ seq: begun, after: { score: end.place, url: end.url } });
+      const results = shown.map((row) => profileOfFound(row, filters));
+      return { ok: true, value: { results, cursor: next ?? null, has_more: end !== undefined } };
+    },
+    async facets(filters) {
+      await ready();
+      return asked.read(function* (q): Generator<Promise<unknown>, Facets, unknown> {
+        const values: [SearchDimension, Facets["values"][SearchDimension]][] = [];
+        for (const [dimension, name] of SEARCH_DIMENSIONS.entries()) {
+          const about = { dimension, rows: COUNTED_ROWS, limit: TOLD_VALUES };
+          values.push([name, yield* searchValues(q, conditionOf(filters, discovered, name), about)]);
+        }
+        const { total } = yield* searchCount(q, conditionOf(filters, discovered), COUNTED_ROWS);
+        const { has_tmp: _, ...others } = filters;
+        const { tmp } = yield* searchCount(q, conditionOf(others, discovered), COUNTED_ROWS);
+        return { total, has_tmp: tmp, values: Object.fromEntries(values) as unknown as Facets["values"] };
+      });
+    },
+    async marketMap(filters, { markets: limit }) {
+      await ready();
+      const of = [SEARCH_DIMENSIONS.indexOf("channels"), SEARCH_DIMENSIONS.indexOf("markets")] as const;
+      const wanted = conditionOf(filters, discovered);
+      return asked.read(function* (q): Generator<Promise<unknown>, MarketMap, unknown> {
+        const told = { rows: COUNTED_ROWS, limit: TOLD_VALUES };
+        const channels = (yield* searchValues(q, wanted, { ...told, dimension: of[0] })).map(({ value }) => value);
+        const markets = (yield* searchValues(q, wanted, { ...told, dimension: of[1], limit })).map(
+          ({ value }) => value,
+        );
+        const pairs = yield* searchPairs(q, wanted, { rows: COUNTED_ROWS, of });
+        const counts = new Map(pairs.map(({ a, b, count }) => [`${a} ${b}`, count]));
+        return {
+          channels,
+          markets,
+          counts: channels.map((channel) => markets.map((market) => counts.get(`${channel} ${market}`) ?? 0)),
+        };
+      });
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** `adbind deliver`: what another program has stored is sent, whoever hands it out. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { register as deliver } from "../../cli/deliver.js";
+import { register as keys } from "../../cli/keys.js";
+import { release } from "../../generated/3.1.0/index.js";
+import { createSender } from "../../runtime/sender/index.js";
+import { openPostgresStore } from "../../runtime/store/index.js";
+import { fromSource } from "../runner/from-source.js";
+import { start } from "../sender/sender-suite.js";
+import { hasNats, NO_NATS, startNats } from "../support/nats.js";
+import { sharedPostgres } from "../support/postgres.js";
+import { until } from "../support/until.js";
+import { commandFolder, runCommand } from "./run-command.js";
+
+const { folder, at, remove } = commandFolder();
+const main = path.resolve(import.meta.dirname, "../../cli/main.ts");
+
+await runCommand(keys, ["generate", "--use", "webhook", "--word", "proto", "--out", "keys.json"]);
+
+test("what is missing is said before anything is opened", async () => {
+  delete process.env.ADBIND_STORE;
+  const refused = async (...argv: string[]) => {
+    const { code, err } = await runCommand(deliver, argv);
+    assert.ok(code > 0, err);
+    return err;
+  };
+  const key = ["--key", "keys.json"];
+  assert.match(await refused("--database", "sqlite:a.db"), "nothing to sign with");
+  assert.match(await refused(...key), "no database is named");
+  const bad = await refused(...key, "--database", "sqlite:a.db", "--queue", "http://user:pass@a");
+  assert.match(bad, "nats://host:4222");
+  assert.not.match(bad, "pass");
+});
+
+/** A receiver of events. */
+async function receiver(): Promise<{ readonly server: Server; readonly url: string; readonly seen: string[] }> {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => (text += chunk));
+    request.on("end", () => {
+      seen.push(`${JSON.parse(text).message} ${request.headers.signature === undefined ? "unsigned" : "signed"}`);
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
+}
+
+async function ended(child: ChildProcess): Promise<number | null> {
+  const gone = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  return gone;
+}
+
+const postgres = await sharedPostgres();
+for (const by of ["the database", "nats"] as const)
+  test(`what another language has stored in two databases is delivered, handed out by ${by}`, async () => {
+    if (by === "nats" && !hasNats()) return console.log(NO_NATS);
+    const nats = by === "nats" ? await startNats() : undefined;
+    const { server, url, seen } = await receiver();
+    const places = [await postgres.database(), await postgres.database()];
+    for (const [n, place] of places.entries()) {
+      const store = await openPostgresStore({ url: place });
+      const net = { allowHttp: true, allowLoopback: true };
+      const sender = await createSender({
+        store,
+        release,
+        net,
+        signerFor: () => Promise.reject(new Error("nothing is sent here")),
+      });
+      await sender.tasks.register(start(), { push: { url, operation_id: "o" } });
+      await store.pool.query("select adbind_enqueue('task-1', 'working', message => $1)", [`of ${n}`]);
+      await sender.stop();
+      await store.close();
+    }
+    const given = ["deliver", "--key", at("keys.json"), "--local", "--log-level", "error"];
+    const databases = places.flatMap((place) => ["--database", place]);
+    const queue = nats === undefined ? [] : ["--queue", nats.url];
+    const child = spawn(process.execPath, [...fromSource, main, ...given, ...databases, ...queue], {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
+    await until(
+      () => seen.length === 2,
+      () => `two events; it said: ${said}`,
+    );
+    assert.equal(seen.sort(), ["of 0 signed", "of 1 signed"]);
+    assert.match(said, /delivering what waits in 2 databases/);
+    assert.is(await ended(child), 0, said);
+    server.close();
+    await nats?.stop();
+  });
+
+test.after(async () => {
+  await postgres.stop();
+  remove();
+});
+test.run();

@@ -1,0 +1,82 @@
+/** What a run with killed senders stands on: a database, and what hands events out. */
+import path from "node:path";
+import Database from "better-sqlite3";
+import pg from "pg";
+import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
+import { startNats, type TestNats } from "../support/nats.js";
+import { startPgbouncer } from "../support/pgbouncer.js";
+import { sharedPostgres, startPostgres } from "../support/postgres.js";
+
+export interface FaultsOptions {
+  readonly engine: "sqlite" | "postgres";
+  readonly kills: number;
+  /** What hands events out, where it is not the database: three servers, killed too. */
+  readonly queue?: "nats" | undefined;
+  /** Through a PgBouncer that pools by transaction. */
+  readonly pooler?: boolean;
+  /** Times that PostgreSQL is restarted under load. */
+  readonly restarts?: number;
+  /** Senders alive at a time. */
+  readonly senders: number;
+  /** Tasks each sender makes before it only delivers. */
+  readonly tasks: number;
+  /** Events there must be before the first kill: a slow machine would otherwise be judged by next to none. */
+  readonly eventsFirst: number;
+  /** Longest wait for what is left after the kills, in milliseconds. */
+  readonly drainMs: number;
+}
+
+/** The books of the run. */
+export interface Books {
+  readonly url: string;
+  restart(): Promise<void>;
+  query<Row>(text: string): Promise<Row[]>;
+  /** Servers that hand events out, where the database does not. */
+  readonly nats?: TestNats | undefined;
+  close(): Promise<void>;
+}
+
+const SETUP = "create table app_events (key text, task text, n text)";
+
+async function openSqlite(folder: string): Promise<Books> {
+  const url = path.join(folder, "store.db");
+  await openSqliteStore({ path: url }).close();
+  const db = new Database(url, { timeout: 20_000 });
+  db.exec(SETUP);
+  return {
+    url,
+    restart: async () => undefined,
+    query: async <Row>(text: string) => db.prepare(text).all() as Row[],
+    close: async () => void db.close(),
+  };
+}
+
+/** A server of the run's own where it is restarted or has a pooler in front. */
+async function openPostgres({ pooler: pooled, restarts = 0, queue }: FaultsOptions): Promise<Books> {
+  const own = pooled || restarts > 0 ? await startPostgres({ max_connections: "200" }) : undefined;
+  const cluster = own ?? (await sharedPostgres());
+  const url = await cluster.database();
+  await (await openPostgresStore({ url })).close();
+  const pooler = pooled ? await startPgbouncer(url, { default_pool_size: "20" }) : undefined;
+  const nats = queue === "nats" ? await startNats() : undefined;
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  await pool.query(SETUP);
+  return {
+    url: pooler?.through(url) ?? url,
+    nats,
+    restart: async () => own?.restart(),
+    query: async <Row>(text: string) => (await pool.query(text)).rows as Row[],
+    async close() {
+      await pool.end();
+      await pooler?.stop();
+      await nats?.stop();
+      await cluster.stop();
+    },
+  };
+}
+
+/** Opens them, empty. */
+export const openBooks = (options: FaultsOptions, folder: string): Promise<Books> =>
+  options.engine === "sqlite" ? openSqlite(folder) : openPostgres(options);

@@ -1,0 +1,76 @@
+/** Senders on PostgreSQL, whatever hands their events out: the cases of every sender, and where they run. */
+import type { OpenQueue } from "../../runtime/queue/types.js";
+import { createSender } from "../../runtime/sender/index.js";
+import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
+import { sharedPostgres } from "../support/postgres.js";
+import { attemptCase } from "./attempts.case.js";
+import { bodyCase } from "./bodies.case.js";
+import { channelCase } from "./channels.case.js";
+import { coalescenceCase } from "./coalescence.case.js";
+import { moveCase } from "./moves.case.js";
+import { notificationSetCase } from "./notification-sets.case.js";
+import { notificationCase } from "./notifications.case.js";
+import { notifiedSecretCase } from "./notified-secrets.case.js";
+import { operationCase } from "./operations.case.js";
+import { operatorCase } from "./operators.case.js";
+import { outboxCase } from "./outbox.case.js";
+import { secretCase } from "./secrets.case.js";
+import type { SenderCase } from "./sender-suite.js";
+import { strangersCase } from "./strangers.case.js";
+import { taskBatchesCase } from "./task-batches.case.js";
+import { taskCase } from "./tasks.case.js";
+
+/** @returns ends what it runs on */
+export async function onPostgres(name: string, queue?: OpenQueue): Promise<() => Promise<void>> {
+  const postgres = await sharedPostgres();
+  let store: PostgresStore | undefined;
+
+  const on: SenderCase = {
+    name,
+    open: (options) => createSender({ ...options, store: store!, ...(queue !== undefined && { queue }) }),
+    reset: async () => {
+      await store?.close();
+      store = await openPostgresStore({ url: await postgres.database(), connections: 8 });
+    },
+    transaction: async (work) => {
+      await store!.database.transaction(async (tx) => {
+        await work(tx);
+      });
+    },
+    corrupt: async (statement, work) => {
+      await work();
+      await store!.pool.query(statement);
+    },
+    bytes: async () => {
+      const tables = "select tablename from pg_tables where schemaname = current_schema() order by tablename";
+      const dumps: Buffer[] = [];
+      for (const { tablename } of (await store!.pool.query<{ tablename: string }>(tables)).rows) {
+        const text = `select t::text as row, (to_jsonb(t) ->> 'body') as body from ${tablename} t`;
+        const { rows } = await store!.pool.query<{ row: string; body: string | null }>(text);
+        // Bytes of a bytea are written as hex.
+        for (const { row, body } of rows) dumps.push(Buffer.from(row), Buffer.from((body ?? "").slice(2), "hex"));
+      }
+      return Buffer.concat(dumps);
+    },
+    rows: async (statement) => (await store!.pool.query(statement)).rows as Record<string, unknown>[],
+  };
+  taskCase(on);
+  taskBatchesCase(on);
+  attemptCase(on);
+  outboxCase(on);
+  channelCase(on);
+  strangersCase(on);
+  bodyCase(on);
+  moveCase(on);
+  notificationCase(on);
+  notificationSetCase(on);
+  operatorCase(on);
+  operationCase(on);
+  secretCase(on);
+  notifiedSecretCase(on);
+  coalescenceCase(on);
+  return async () => {
+    await store?.close();
+    await postgres.stop();
+  };
+}
