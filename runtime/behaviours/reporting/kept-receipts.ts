@@ -29,7 +29,7 @@ const kept = collection<RecordedReceipt>("report_receipt");
 export const receiptsOf = async (call: BehaviourCall, owner: string): Promise<RecordedReceipt[]> =>
   (await kept.list(call, owner)).sort((a, b) => a.sequence - b.sequence);
 
-export const keepReceipt = (call: BehaviourCall, owner: string, one: RecordedReceipt): void =>
+export const keepAdjustmentReceipt = (call: BehaviourCall, owner: string, one: RecordedReceipt): void =>
   kept.put(call, owner, one.receipt.reporting_receipt_id, one);
 
 export const dropReceipts = (call: BehaviourCall, owner: string): Promise<void> =>

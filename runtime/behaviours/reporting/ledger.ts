@@ -83,13 +83,14 @@ export interface ReportLedger {
   readonly seeded: boolean;
 }
 
-export const digestOf = (value: unknown): string => hash("sha256", canonicalize(value) ?? "", "hex");
+export const canonicalDigest = (value: unknown): string => hash("sha256", canonicalize(value) ?? "", "hex");
 
-const idOf = (prefix: string, ...parts: readonly unknown[]): string => `${prefix}_${digestOf(parts).slice(0, 24)}`;
+const idOf = (prefix: string, ...parts: readonly unknown[]): string =>
+  `${prefix}_${canonicalDigest(parts).slice(0, 24)}`;
 
 /** What a report's digest is over: who reads all of its rows can say that they are these. */
 export const contentDigest = (id: string, { rows, totals }: FeedReport): string =>
-  digestOf({ reporting_revision_id: id, row_count: rows.length, control_totals: totals, reporting_rows: rows });
+  canonicalDigest({ reporting_revision_id: id, row_count: rows.length, control_totals: totals, reporting_rows: rows });
 
 /** A report was given, and its consumer says that it has not got it, or cannot use it. */
 export const isDisputed = ({ revision, statement }: Pick<Obligation, "revision" | "statement">): boolean =>

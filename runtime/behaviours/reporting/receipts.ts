@@ -10,7 +10,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import {
   type AdjustmentReceipt,
-  keepReceipt,
+  keepAdjustmentReceipt,
   type RecordedReceipt,
   receiptsOf,
   shownReceipt,
@@ -69,7 +69,7 @@ async function record(call: BehaviourCall, ledger: ReportLedger, given: Adjustme
   );
   const sequence = await advance(call, ledger.owner);
   const made = { receipt: given, obligationId: of.obligationId, receivedAt: ledgerTime(ledger.now), sequence };
-  keepReceipt(call, ledger.owner, made);
+  keepAdjustmentReceipt(call, ledger.owner, made);
   return { result: "recorded", adjustment_receipt: shownReceipt(made) };
 }
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { ReportFeed } from "../ports/report-feeds.js";
 import {
-  digestOf,
+  canonicalDigest,
   isDisputed,
   type Obligation,
   type ReportAdjustment,
@@ -169,7 +169,7 @@ const bareAdjustment = ({ id, revisionId, period, deltas, reason, createdAt }: R
 });
 
 /** What an adjustment's digest is over: all of it, and so its receipt is of no other. */
-export const adjustmentDigest = (one: ReportAdjustment): string => digestOf(bareAdjustment(one));
+export const adjustmentDigest = (one: ReportAdjustment): string => canonicalDigest(bareAdjustment(one));
 
 export const shownAdjustment = (one: ReportAdjustment): JsonObject => ({
   ...bareAdjustment(one),
