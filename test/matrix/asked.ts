@@ -73,3 +73,8 @@ export function meant(value: Json): Json {
     ]),
   );
 }
+
+/** A request that asks for something before one that asks for nothing. */
+export const fullerFirst = (a: JsonObject, b: JsonObject): number => emptiness(a) - emptiness(b);
+const emptiness = (request: JsonObject): number =>
+  Object.values(request).filter((one) => Array.isArray(one) && one.length === 0).length;

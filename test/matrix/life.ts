@@ -7,7 +7,7 @@ import { Sampler } from "../../runtime/conformance/check/sample.js";
 import type { Failure, JsonObject, Release } from "../../runtime/contract/index.js";
 import type { AnyValidator } from "../../runtime/validate/index.js";
 import { type JsonRecord, Known } from "../support/known.js";
-import { ASSETS, BRAND, BUDGET, day, hollowness, meant, OPERATOR, PLAN, type Row, rows } from "./asked.js";
+import { ASSETS, BRAND, BUDGET, day, fullerFirst, hollowness, meant, OPERATOR, PLAN, type Row, rows } from "./asked.js";
 
 export interface LifeOptions {
   readonly buyer: Buyer;
@@ -53,11 +53,6 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   get_brand_identity: ["get_rights"],
   log_event: ["sync_event_sources"],
 };
-
-/** A request that asks for something before one that asks for nothing. */
-const fullerFirst = (a: JsonObject, b: JsonObject): number => emptiness(a) - emptiness(b);
-const emptiness = (request: JsonObject): number =>
-  Object.values(request).filter((one) => Array.isArray(one) && one.length === 0).length;
 
 class Life {
   readonly known = new Known();
@@ -169,6 +164,8 @@ class Life {
         return [{ media_buy_ids: this.known.of("media_buy_id").slice(-1) }];
       case "sync_creatives":
         return this.#uploads();
+      case "preview_creative":
+        return this.#previews();
       case "sync_plans":
         return [{ plans: [PLAN] }];
       case "check_governance":
@@ -257,6 +254,19 @@ class Life {
         return { creatives: [creative] };
       });
     }) as JsonObject[];
+  }
+
+  /** What was built is looked at, or what is to be uploaded. */
+  #previews(): JsonObject[] {
+    const built = this.#told.get("build_creative")?.creative_manifest as JsonObject | undefined;
+    const uploads = this.#uploads().map(({ creatives }) => {
+      const [{ format_id, assets }] = creatives as [JsonObject];
+      return { format_id, assets };
+    });
+    return [...(built === undefined ? [] : [built]), ...uploads].flatMap((manifest) => {
+      const looked = { request_type: "single", creative_manifest: manifest };
+      return [looked, { ...looked, format_id: manifest.format_id }] as JsonObject[];
+    });
   }
 
   #builds(): JsonObject[] {

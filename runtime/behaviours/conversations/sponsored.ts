@@ -18,6 +18,7 @@ export function sponsoredContext({ agentUrl, ports, time }: BehaviourCall): Json
       ...(proximity !== undefined && { proximity }),
     },
     declared_at: time,
-    declared_by: { agent_url: agentUrl, role: "brand_agent" },
+    // Over plain http nobody can be believed to be behind a URL.
+    declared_by: { ...(/^https:/i.test(agentUrl) && { agent_url: agentUrl }), role: "brand_agent" },
   };
 }

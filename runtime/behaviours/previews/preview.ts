@@ -48,13 +48,18 @@ export const previewsExpire = (call: BehaviourCall): string =>
 
 /**
  * One preview per input.
- * @throws ToolError REFERENCE_NOT_FOUND for an unknown format, CREATIVE_REJECTED where an asset is missing
+ * @throws ToolError REFERENCE_NOT_FOUND for an unknown format, CREATIVE_REJECTED where an asset is missing, UNSUPPORTED_FEATURE
+ * where a creative is only named
  */
 export async function previewsOf(
   call: BehaviourCall,
-  manifest: CreativeManifest,
+  manifest: CreativeManifest | undefined,
   options: PreviewOptions,
 ): Promise<JsonObject[]> {
+  if (manifest === undefined)
+    throw new ToolError("UNSUPPORTED_FEATURE", "previews are made of a manifest here: give the creative's", {
+      field: options.field,
+    });
   const of = await previewedFormat(call, manifest, `${options.field}.format_id`);
   const [lacking] = missingAssets(of, manifest);
   if (lacking !== undefined) {
