@@ -1,6 +1,7 @@
 /** What a queue on NATS is given. */
 import { AdbindError } from "../../errors.js";
 
+/** How to reach NATS, and how its stream keeps jobs. */
 export interface NatsOptions {
   /**
    * `nats://host:port` or `tls://...`, one or more; with commas between them in one text, too. A user and password, or a token,
