@@ -86,7 +86,7 @@ const budgets: Record<string, number> = {
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "./seller": 380,
   // The seller and the sender are part of it, with their stores.
-  "./behaviours": 1520,
+  "./behaviours": 1575,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "./buyer": 150,

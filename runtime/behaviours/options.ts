@@ -11,7 +11,7 @@ type Shared<R extends Release> = Omit<
 >;
 
 /** A release that was read at run time says nothing to the compiler, and takes nothing from what others say. */
-export type Bound<R extends Release> = R extends Release ? (string extends keyof R["tools"] ? never : R) : never;
+export type BoundRelease<R extends Release> = R extends Release ? (string extends keyof R["tools"] ? never : R) : never;
 
 type ToolNames<R extends Release> = R extends Release ? keyof R["tools"] & string : never;
 
@@ -48,11 +48,16 @@ export interface BehavingSellerOptions<R extends Release = Release, O extends Re
   readonly database: string | AnyStore;
   /** Private JWK that signs webhooks; its public part is published. In development one is made where none is given. */
   readonly key?: object & { readonly kid: string };
+  /**
+   * Private JWK, made for `response-signing`, that signs what a brand says to claims; its public part is published. In
+   * development one is made where none is given; in production claims are not answered without it.
+   */
+  readonly responseKey?: object & { readonly kid: string };
   /** How /metrics is served; false for nowhere, and where `meter` is given. */
   readonly metrics?: MetricsOptions | false;
   /**
    * Tools that the application answers itself; it is given the library's, to go on from:
    * `tools: (own) => ({ get_products: async (request, ctx) => own.get_products(request, ctx) })`.
    */
-  readonly tools?: (own: ToolHandlers<R | Bound<O>>) => Partial<ToolHandlers<R | Bound<O>>>;
+  readonly tools?: (own: ToolHandlers<R | BoundRelease<O>>) => Partial<ToolHandlers<R | BoundRelease<O>>>;
 }

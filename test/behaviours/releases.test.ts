@@ -1,9 +1,13 @@
 /** One seller of three releases: one set of ports, one store, and each call answered in its caller's release. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isJsonObject, type JsonObject, shortVersion } from "../../runtime/contract/index.js";
 import { createValidator } from "../../runtime/validate/index.js";
 import { corpus, publishedReleases } from "../support/corpus.js";
+import { until } from "../support/until.js";
 import { account, behavingSeller, brand, key, publishedRelease } from "./behaving-seller.js";
 
 /** Newest first. */
@@ -123,6 +127,39 @@ if (there) {
     assert.equal(await listed("3.1.19"), now);
     const before = now.map(([id]) => [id, format_id, undefined]);
     assert.equal(await listed("3.0.26"), before);
+  });
+
+  test("a webhook tells the operation as its release has it: registered, or embedded in the URL", async () => {
+    const { seller, ask } = await opened;
+    await seller.start();
+    const arrived: JsonObject[] = [];
+    const inbox = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      arrived.push(JSON.parse(Buffer.concat(chunks).toString()) as JsonObject);
+      response.end();
+    }).listen(0, "127.0.0.1");
+    await once(inbox, "listening");
+    const { port } = inbox.address() as AddressInfo;
+    const later = async (version: string, more: object) => {
+      const line = { product_id: "lifestyle_display_q2", pricing_option_id: "cpm_standard", budget: 60_000 };
+      const push = { url: `http://127.0.0.1:${port}/webhooks/create_media_buy/op_of_${version}`, ...more };
+      const asked = { ...key(), account, brand, start_time: day(2), end_time: day(32), packages: [line] };
+      const pin = { adcp_version: shortVersion(version), adcp_major_version: 3 };
+      const answer = await seller.ask("create_media_buy", { ...pin, ...asked, push_notification_config: push });
+      assert.is(answer.status, "submitted", version);
+    };
+    await ask("3.2.4", "sync_accounts", { ...key(), accounts: [{ ...account, billing: "operator" }] });
+    try {
+      await later("3.0.26", {});
+      await later("3.2.4", { operation_id: "op_registered" });
+      await until(() => arrived.filter(({ status }) => status === "completed").length === 2);
+    } finally {
+      inbox.closeAllConnections();
+      inbox.close();
+    }
+    const told = new Set(arrived.map(({ operation_id }) => operation_id));
+    assert.equal([...told].sort(), ["op_of_3.0.26", "op_registered"]);
   });
 
   test("a pin is met or refused as the protocol has it", async () => {

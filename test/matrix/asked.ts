@@ -38,6 +38,8 @@ const OFFERS: Readonly<Record<string, string>> = {
   get_products: "products",
   get_signals: "signals",
   get_rights: "rights",
+  sync_event_sources: "event_sources",
+  sync_plans: "plans",
   list_creative_formats: "formats",
   list_transformers: "transformers",
   get_media_buys: "media_buys",
@@ -52,7 +54,22 @@ export function hollowness(step: string, data: JsonObject): string | undefined {
     for (const item of rows(value))
       if (item?.action === "failed" || (step.startsWith("sync_") && rows(item?.errors).length > 0))
         return `${name}: ${JSON.stringify(item)}`;
+  if (step === "acquire_rights" && data.rights_status === "rejected") return `no licence: ${data.reason}`;
   if (step === "cancel" && ![data.status, data.media_buy_status].includes("canceled"))
     return `it is not canceled: ${JSON.stringify(data)}`;
   return undefined;
+}
+
+/** The same request as somebody would mean it: of a flight that is to come, and with money for what is bought. */
+export function meant(value: Json): Json {
+  if (Array.isArray(value)) return value.map(meant);
+  if (typeof value !== "object" || value === null) return value;
+  const days: Readonly<Record<string, string>> = { start_time: day(2), end_time: day(32) };
+  const bought = "product_id" in value && "pricing_option_id" in value;
+  return Object.fromEntries(
+    Object.entries({ ...(bought && { budget: BUDGET }), ...value }).map(([name, one]) => [
+      name,
+      typeof one === "string" ? (days[name] ?? one) : meant(one),
+    ]),
+  );
 }

@@ -7,7 +7,7 @@ import { Sampler } from "../../runtime/conformance/check/sample.js";
 import type { Failure, JsonObject, Release } from "../../runtime/contract/index.js";
 import type { AnyValidator } from "../../runtime/validate/index.js";
 import { type JsonRecord, Known } from "../support/known.js";
-import { ASSETS, BRAND, BUDGET, day, hollowness, OPERATOR, PLAN, type Row, rows } from "./asked.js";
+import { ASSETS, BRAND, BUDGET, day, hollowness, meant, OPERATOR, PLAN, type Row, rows } from "./asked.js";
 
 export interface LifeOptions {
   readonly buyer: Buyer;
@@ -23,6 +23,8 @@ export interface Lived {
   readonly failures: ReadonlyMap<string, string>;
 }
 
+/** What takes another agent beside the buyer and the seller: one that is asked, and one that agrees. */
+const NOT_ALONE = ["sync_governance", "report_plan_adjustment"];
 const SELLER = "https://seller.example";
 
 /** Tools in the order of a life; those that nothing is said of come last. */
@@ -32,7 +34,10 @@ const ORDER = [
   ..."sync_catalogs build_creative preview_creative sync_creatives list_creatives create_media_buy".split(" "),
   ..."get_media_buys update_media_buy get_media_buy_delivery create_property_list create_collection_list".split(" "),
   ..."create_content_standards list_content_standards get_rights get_brand_identity acquire_rights".split(" "),
+  ..."si_get_offering si_initiate_session si_send_message si_terminate_session".split(" "),
 ];
+/** After everything else. */
+const LAST = "report_plan_outcome report_plan_adjustment delete_property_list delete_collection_list".split(" ");
 /** What a tool's life takes beside it: what tells of what it names, and what comes after. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   create_media_buy: [
@@ -46,6 +51,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   get_signals: ["activate_signal"],
   check_governance: ["sync_plans"],
   get_brand_identity: ["get_rights"],
+  log_event: ["sync_event_sources"],
 };
 
 /** A request that asks for something before one that asks for nothing. */
@@ -65,7 +71,11 @@ class Life {
   ) {}
 
   async live(tools: readonly string[]): Promise<void> {
-    for (const tool of tools) await this.#step(tool, tool);
+    for (const tool of tools) {
+      await this.#step(tool, tool);
+      // What takes hours has a task to ask after.
+      if (tool === "create_media_buy" && tools.includes("get_task_status")) await this.#step("later", tool);
+    }
     if (this.#told.has("create_media_buy") && tools.includes("update_media_buy"))
       await this.#step("cancel", "update_media_buy");
     if (this.#told.get("check_governance")?.governance_context !== undefined)
@@ -78,6 +88,7 @@ class Life {
       const called = await this.options.buyer.call(tool, request, { webhook: false });
       const { answer } = called;
       if (answer.status === "completed" || answer.status === "submitted") {
+        if (answer.taskId !== undefined) this.known.note({ task_id: answer.taskId });
         const settled =
           answer.status === "submitted" ? await called.settled({ signal: AbortSignal.timeout(20_000) }) : answer;
         const hollow = hollowness(step, settled.data as JsonObject);
@@ -101,9 +112,11 @@ class Life {
   *#requests(step: string, tool: string): Iterable<JsonObject> {
     const { release, validator } = this.options;
     const made = this.#made(step);
+    // What is changed is what was made last.
+    const told = (some: readonly string[]): string | undefined => some.at(tool.startsWith("update_") ? -1 : 0);
     const samples = [...this.sampler.requests(release.tools[tool]!.request)].sort(fullerFirst);
     const candidates =
-      made.length > 0 ? made : samples.map((one) => this.known.referring(one as Json, (some) => some[0]) as JsonObject);
+      made.length > 0 ? made : samples.map((one) => meant(this.known.referring(one as Json, told)) as JsonObject);
     for (const one of candidates)
       for (const account of [this.#account, undefined]) {
         const whole = { ...one, ...(account !== undefined && { account }), idempotency_key: randomUUID() };
@@ -135,7 +148,18 @@ class Life {
           { discovery_mode: "brief", signal_spec: "people who like the outdoors" },
         ];
       case "create_media_buy":
-        return this.#orders();
+        return this.#orders(BUDGET);
+      case "later":
+        return this.#orders(6 * BUDGET);
+      case "get_task_status":
+        return this.known
+          .of("task_id")
+          .slice(-1)
+          .map((task_id) => ({ task_id }));
+      case "comply_test_controller":
+        return [{ scenario: "list_scenarios", account: { sandbox: true } }, { scenario: "list_scenarios" }];
+      case "sync_event_sources":
+        return [{ event_sources: [{ event_source_id: "shop", name: "The shop" }] }];
       case "update_media_buy":
         return this.#changes({ paused: true });
       case "cancel":
@@ -158,13 +182,14 @@ class Life {
     }
   }
 
-  #orders(): JsonObject[] {
+  /** @param total in the currency of the product; large orders of what is guaranteed wait for a signature */
+  #orders(total: number): JsonObject[] {
     const products = rows((this.#told.get("get_products") ?? this.#told.get("list_products"))?.products);
     return products.slice(0, 3).flatMap((product) => {
       const [option] = rows(product.pricing_options);
       if (option === undefined) return [];
       const bid = option.fixed_price === undefined ? { bid_price: Number(option.floor_price ?? 5) + 5 } : {};
-      const budget = Math.max(BUDGET, Number(option.min_spend_per_package ?? 0));
+      const budget = Math.max(total, Number(option.min_spend_per_package ?? 0));
       const line = { product_id: product.product_id, pricing_option_id: option.pricing_option_id, budget, ...bid };
       return [{ brand: BRAND, start_time: day(2), end_time: day(32), packages: [line] }];
     }) as JsonObject[];
@@ -247,16 +272,22 @@ class Life {
 /** @throws Error for an agent that is not there */
 export async function live(options: LifeOptions): Promise<Lived> {
   const { buyer, release, specialism } = options;
-  const { entryPoints } = release.specialisms[specialism]!;
+  const { protocol, entryPoints: named, exercised } = release.specialisms[specialism]!;
+  // What names no tool begins with those of its protocol.
+  const own = Object.values(release.tools).filter((tool) => tool.protocol === protocol);
+  const entryPoints = named.length > 0 ? named : own.map(({ name }) => name);
   const listed = new Set(await buyer.listed());
-  const wanted = new Set([...entryPoints, ...entryPoints.flatMap((tool) => BESIDE[tool] ?? []), "sync_accounts"]);
-  const rank = (tool: string): number => (ORDER.includes(tool) ? ORDER.indexOf(tool) : ORDER.length);
+  const asked = [...entryPoints, ...exercised.filter((tool) => !NOT_ALONE.includes(tool))];
+  const wanted = new Set([...asked, ...asked.flatMap((tool) => BESIDE[tool] ?? []), "sync_accounts"]);
+  const rank = (tool: string): number =>
+    ORDER.includes(tool) ? ORDER.indexOf(tool) : ORDER.length + 1 + LAST.indexOf(tool);
   const tools = [...wanted]
-    .filter((tool) => listed.has(tool) && !/^(comply_|get_task_status)/.test(tool))
+    .filter((tool) => listed.has(tool) && !/_capabilities$/.test(tool))
     .sort((a, b) => rank(a) - rank(b));
   const life = new Life(options, new Sampler(await release.schemas()));
   await life.live(tools);
   for (const tool of entryPoints)
-    if (!listed.has(tool) && release.tools[tool] !== undefined) life.failures.set(tool, "not offered");
+    if (!life.answered.includes(tool) && !life.failures.has(tool) && !/_capabilities$/.test(tool))
+      life.failures.set(tool, listed.has(tool) ? "it was not asked" : "not offered");
   return { answered: life.answered, failures: life.failures };
 }

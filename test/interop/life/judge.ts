@@ -7,43 +7,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Totals } from "../../../cli/closing-line.js";
 import { newSeller } from "../../../generator/scaffold/index.js";
-import { shortVersion, type TransportName, transportNames } from "../../../runtime/contract/index.js";
+import { transportNames } from "../../../runtime/contract/index.js";
 import { freePort } from "../../../runtime/testing/free-port.js";
 import { projectsFolder, startSeller } from "../../conformance/served-seller.js";
 import { corpus, publishedReleases } from "../../support/corpus.js";
 import { terminator, tls } from "../../support/tls-terminator.js";
 import type { PeerName } from "../signing/judge.js";
+import { HOST, type LifeClient, type Lived } from "./client.js";
 import { pythonClient } from "./python.js";
 import { typescriptClient } from "./typescript.js";
-
-/** What a client is to live through. */
-export interface Question {
-  /** The endpoint of the transport. */
-  readonly url: string;
-  readonly protocol: TransportName;
-  /** The line of releases that the client is told to speak; null leaves it what it does by itself. */
-  readonly line: string | null;
-  /** The newest release of the seller. */
-  readonly release: string;
-  readonly token: string | null;
-  /** The agent's URL where it has an identity, to find its keys by. */
-  readonly agent: string | null;
-}
-
-export interface Lived {
-  /** What went wrong, by step. */
-  readonly steps: Readonly<Record<string, string | null>>;
-  /** Steps that met a fault of the client's, and went on by another of its ways. */
-  readonly known: Readonly<Record<string, string>>;
-}
-
-export interface LifeClient {
-  readonly name: string;
-  /** Lines that it is told to speak before a seller of these; null is its own choice. */
-  lines(versions: readonly string[]): readonly (string | null)[];
-  live(question: Question): Promise<Lived>;
-  close(): Promise<void>;
-}
 
 interface Known {
   readonly peer: PeerName;
@@ -51,8 +23,6 @@ interface Known {
   readonly why: string;
 }
 
-/** The certificate has it, and no name service: the client's process takes it for this machine. */
-export const HOST = "seller.example.net";
 const TOKEN = "token-of-the-buyer-0123456789";
 /** Releases of a seller, newest first. */
 const sellers = [["3.0.26"], ["3.1.19"], ["3.2.4"], ["3.2.4", "3.1.19", "3.0.26"]] as const;
@@ -146,9 +116,6 @@ async function judgeSeller(client: LifeClient, peer: PeerName, versions: readonl
     rmSync(projects, { recursive: true, force: true });
   }
 }
-
-/** The lines that a seller speaks. */
-export const linesOf = (versions: readonly string[]): string[] => versions.map(shortVersion);
 
 /** @param only versions of one seller, joined by commas */
 export async function judgeLife(peer: PeerName, only?: string): Promise<Totals> {

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { tls } from "../../support/tls-terminator.js";
 import { preparePython, talkPython } from "../signing/python.js";
-import { HOST, type LifeClient, type Lived, linesOf } from "./judge.js";
+import { HOST, type LifeClient, type Lived, linesOf } from "./client.js";
 
 /** @returns the client, or why there is none */
 export async function pythonClient(): Promise<LifeClient | string> {

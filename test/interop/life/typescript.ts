@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { tls } from "../../support/tls-terminator.js";
-import { HOST, type LifeClient, type Lived, linesOf } from "./judge.js";
+import { HOST, type LifeClient, type Lived, linesOf } from "./client.js";
 
 const entry = path.resolve(import.meta.dirname, "../peer/node_modules/@adcp/sdk/dist/lib/index.js");
 /** The line that the SDK under test/interop/peer is of. */
