@@ -70,8 +70,8 @@ export interface HaPostgres {
   thaw(node: NodePlace): void;
   /** Starts a killed node again on its data. */
   revive(node: NodePlace): void;
-  /** Has Patroni hand the part of the primary to another node, in order. */
-  switchOver(): Promise<void>;
+  /** Has Patroni hand the part of the primary to another node, in order. @throws Error with what Patroni said */
+  switchOver(primary: NodePlace): Promise<void>;
   /** Waits until one node is the primary and the others follow it. */
   settled(): Promise<void>;
   stop(): Promise<void>;
@@ -179,10 +179,8 @@ class Cluster implements HaPostgres {
     return this.nodes.find((_, at) => isPrimary(states[at]));
   }
 
-  async switchOver(): Promise<void> {
+  async switchOver(primary: NodePlace): Promise<void> {
     const { programs } = this.given;
-    const primary = await this.primary();
-    if (primary === undefined) throw new Error("no node is the primary: there is nothing to hand over");
     // As `patronictl` does; a copy of that has the interpreter's old place in it.
     const args = ["-c", "from patroni.ctl import ctl; ctl()", "-c", this.#configOf(primary), "switchover", SCOPE];
     const { stdout } = await promisify(execFile)(programs.python, [...args, "--force", "--primary", primary.name], {

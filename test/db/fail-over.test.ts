@@ -94,11 +94,14 @@ test("of several servers the one that takes writes is used, and after a fail-ove
   await until(() => heard.at(-1) === "again");
   await promote(first, second);
   await admin(`alter database ${first} set default_transaction_read_only = on`);
-  await one.close();
-  const none = await faultOf(open({ url: place }));
+  one.freeze();
+  const began = performance.now();
+  const none = await faultOf(open({ url: place, connectTimeoutMs: 60_000 }));
   assert.match(none.message, /takes no writes .*name all servers of the database in the URL/);
+  assert.ok(performance.now() - began < 30_000, "a frozen one is not waited for when a standby has answered");
+  one.cut();
   await database.close();
-  await other.close();
+  for (const relay of [one, other]) await relay.close();
   for (const name of [first, second]) await admin(`drop database ${name} with (force)`);
 });
 

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { until } from "../support/until.js";
-import { processesIn } from "./folder-processes.js";
-import { fromSource } from "./from-source.js";
+import { processesIn } from "../runner/folder-processes.js";
+import { fromSource } from "../runner/from-source.js";
+import { until } from "./until.js";
 
 const isLinux = process.platform === "linux";
 if (!isLinux) console.log("# skipped: only Linux says where a process works");
@@ -17,7 +17,7 @@ test("what works in a folder is killed with whoever made it, though it is frozen
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "adbind-guard-")));
   const program = `
     import { spawn } from "node:child_process";
-    import { guard } from ${JSON.stringify(path.join(import.meta.dirname, "guard.ts"))};
+    import { guard } from ${JSON.stringify(path.join(import.meta.dirname, "../runner/guard.ts"))};
     const folder = ${JSON.stringify(folder)};
     guard(folder, "processes");
     const made = [1, 2].map(() => spawn("sleep", ["600"], { cwd: folder, detached: true, stdio: "ignore" }));
