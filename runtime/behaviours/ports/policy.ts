@@ -65,6 +65,7 @@ export type CreativeFeature = { readonly feature_id: string; readonly descriptio
   | { readonly type: "categorical"; readonly categories: readonly string[] }
 );
 
+/** What a policy's judge measures of a creative. */
 export interface CreativeMeasurement {
   readonly feature_id: string;
   readonly value: boolean | number | string;
