@@ -19,6 +19,7 @@ import { type Grown, grown, growthRows } from "./support/registry-growth.js";
 import { openPlainSearch } from "./support/registry-plain.js";
 import { buildProgram, done, type Program, type Served, serve } from "./support/registry-processes.js";
 import { atRate, classes, expansions, PAGE, RATE, REQUESTS, searchPath } from "./support/registry-requests.js";
+import { millionsRows, writerRows } from "./support/registry-writers.js";
 import type { Row } from "./support/row.js";
 
 const SIZE = { agents: 100_000, publishers: 100_000, properties: 1_000_000 };
@@ -245,8 +246,22 @@ const numberOf = (args: readonly string[], name: string): number | undefined => 
   return text === undefined ? undefined : Number(text);
 };
 
-/** @param args `--engine=sqlite|postgres` for one of them, `--agents=N` for another size, `--no-curve`, `--followers` for those rows alone */
+/** A part that needs no inventory, alone. */
+async function partsAlone(args: readonly string[]): Promise<Row[] | undefined> {
+  if (args.includes("--millions")) return millionsRows();
+  if (!args.includes("--writers")) return undefined;
+  const postgres = await startPostgres(TUNED);
+  try {
+    return await writerRows(postgres);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+/** @param args `--writers` or `--millions` for those rows alone, `--engine=sqlite|postgres` for one of them, `--agents=N` for another size, `--no-curve`, `--followers` for those rows alone */
 export async function run(args: readonly string[]): Promise<Row[]> {
+  const alone = await partsAlone(args);
+  if (alone !== undefined) return alone;
   const only = args.find((arg) => arg.startsWith("--engine="))?.slice("--engine=".length);
   const scale = (numberOf(args, "agents") ?? SIZE.agents) / SIZE.agents;
   const size = {
@@ -279,14 +294,14 @@ export async function run(args: readonly string[]): Promise<Row[]> {
       const url = await postgres.database();
       rows.push(
         ...(await engineRows({ ...common, engine: "postgres", store: url }, size)),
-        ...(common.followersOnly ? [] : [await againstPlain(url)]),
+        ...(common.followersOnly ? [] : [await againstPlain(url), ...(await writerRows(postgres))]),
       );
     }
     if (!args.includes("--no-curve") && !common.followersOnly) {
       const points: Grown[] = [];
       for (const agents of CURVE_AGENTS.filter((one) => one <= size.agents * 10))
         points.push(await grown(program, folder, agents));
-      rows.push(...growthRows(points, bare.pageMs));
+      rows.push(...growthRows(points, bare.pageMs), ...(await millionsRows()));
     }
   } finally {
     await postgres?.stop();

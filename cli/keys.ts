@@ -18,7 +18,7 @@ const algorithms: Record<SignatureAlgorithm, () => { jwk: object; alg: string }>
 
 /**
  * What a key is published for, by what it is to sign. Webhooks get the one purpose that verifiers of every release take
- * (webhooks-facts 1.12); a key for both would have to be one that some refuse, so there are two.
+ * (docs/protocol/signing.md#key-purposes); a key for both would have to be one that some refuse, so there are two.
  */
 const uses: Readonly<Record<string, readonly string[]>> = {
   request: ["request-signing"],

@@ -25,7 +25,7 @@ interface ListenGiven {
   forward?: string;
 }
 
-/** Receivers take no more (service.md, "Limits"). */
+/** Receivers take no more (docs/protocol/webhooks.md#limits). */
 const MAX_BODY_BYTES = 1_048_576;
 /** Read on, and thrown away, of a larger one: a sender whose connection breaks while it sends never sees the 413. */
 const MAX_DRAINED_BYTES = 8 * MAX_BODY_BYTES;

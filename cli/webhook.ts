@@ -24,7 +24,7 @@ import { listenCommand } from "./webhook-listen.js";
 import { replayCommand } from "./webhook-replay.js";
 import { sendCommand } from "./webhook-send.js";
 
-/** The checklist in its order (webhooks-facts 1.7). */
+/** The checklist in its order (docs/protocol/signing.md#checklist). */
 const steps: readonly (readonly [Step, string])[] = [
   [1, "the signature fields parse"],
   [2, "all six parameters are there"],

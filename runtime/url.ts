@@ -252,7 +252,7 @@ function normalisePercent(path: string): string | undefined {
 }
 
 /**
- * Canonical form of an agent's URL for comparison (decisions.md, "Registry"): the case of the path is kept.
+ * Canonical form of an agent's URL for comparison (docs/protocol/registry.md#common-rules): the case of the path is kept.
  * @returns undefined when it is not an absolute http(s) URL
  */
 export function canonicalAgentUrl(url: string): string | undefined {
@@ -267,8 +267,8 @@ export function sameAgentUrl(left: string, right: string): boolean {
 }
 
 /**
- * A pattern over `METHOD URL`, as storyboards and test controllers give it (storyboards-facts.md): `*` stands for anything,
- * nothing else is special, and case does not count, so that nobody's spelling of a host hides a call.
+ * A pattern over `METHOD URL`, as storyboards and test controllers give it (docs/protocol/conformance.md#checks): `*`
+ * stands for anything, nothing else is special, and case does not count, so that nobody's spelling of a host hides a call.
  */
 export const endpointPattern = (pattern: string): RegExp =>
   new RegExp(

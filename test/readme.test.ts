@@ -31,7 +31,7 @@ test("docs/figures.md has the figures of bench/results.json, every one of them",
   const table = page.slice(page.indexOf(FIGURES_HEAD) + FIGURES_HEAD.length);
   const shown = table.split("\n").filter((line) => line.startsWith("|"));
   assert.ok(shown.length > 5);
-  // Who sees this fail: `./run tsx cli/dev/figures.ts` writes the table.
+  // Who sees this fail: `./run figures` writes the table.
   assert.equal(shown, figureRows(results));
 });
 

@@ -1,6 +1,6 @@
 /**
  * The plain design, to compare a search with: one row an agent with an array column a dimension, a GIN index on each, the
- * score computed and sorted per query (registry-facts.md 10). Its rows are made from the profiles that are there.
+ * score computed and sorted per query (docs/protocol/registry.md#score). Its rows are made from the profiles that are there.
  */
 import pg from "pg";
 import { SEARCH_DIMENSIONS, type SearchFilters } from "../../runtime/registry/types.js";

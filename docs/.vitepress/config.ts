@@ -18,6 +18,7 @@ const guides = [
       page("Receive webhooks", "receiver"),
       page("Send webhooks", "webhooks-out"),
       page("An outbox in your transaction", "outbox"),
+      page("Deliveries on NATS", "deliveries-on-nats"),
       page("Run a registry", "registry"),
       page("Test an agent", "conformance"),
     ],

@@ -35,7 +35,7 @@ const inManifest = (at: string, message: string, remedy: string, detail?: string
 
 const entries = (manifest: Manifest): [string, ManifestTool][] => Object.entries(manifest.tools);
 
-/** service.md, "Tool entry", rule 1; the text is matched in any case: published releases spell it both ways. */
+/** docs/protocol/manifest.md#mutating-tools, 1; the text is matched in any case: published releases spell it both ways. */
 export const isExempt = (description: string): boolean => /naturally idempotent/i.test(description);
 
 const READ_VERBS = ["get", "list", "check", "validate", "preview", "search"];

@@ -1,4 +1,7 @@
-/** The manifest's own rules: the schema a release ships for it, and service.md's table where it ships none. */
+/**
+ * The manifest's own rules: the schema a release ships for it, and the tables of docs/protocol/manifest.md where it ships
+ * none.
+ */
 import type { ErrorObject, SchemaObject } from "ajv";
 import { type Finding, pointer } from "../finding.js";
 import type { ReleaseFiles } from "./files.js";
@@ -29,7 +32,7 @@ export interface Manifest {
   >;
 }
 
-/** Protocol surfaces of service.md's table. */
+/** Protocol surfaces (docs/protocol/manifest.md#tool-entry). */
 const surfaces = [
   "media-buy",
   "signals",
@@ -51,7 +54,7 @@ const strings = { type: "array", items: { type: "string" } };
 const recovery = { enum: ["correctable", "transient", "terminal"] };
 
 /**
- * service.md's tables as a schema.
+ * The tables of docs/protocol/manifest.md as a schema.
  * @param word the protocol word the manifest uses
  * @param open accept further fields, as when the release's own schema has ruled on them
  */
@@ -162,7 +165,10 @@ const draftOf = async (
   return Ajv2020 as unknown as typeof import("ajv").Ajv;
 };
 
-/** Validates a manifest: by the release's own manifest.schema.json when it ships one, and by service.md's table. */
+/**
+ * Validates a manifest: by the release's own manifest.schema.json when it ships one, and by the tables of
+ * docs/protocol/manifest.md.
+ */
 export async function checkManifest(files: ReleaseFiles, manifest: JsonMap, word: string): Promise<Finding[]> {
   const [{ Ajv }, formats] = await Promise.all([import("ajv"), import("ajv-formats")]);
   const check = async (schema: SchemaObject, by: string): Promise<Finding[]> => {
@@ -201,7 +207,7 @@ export async function checkManifest(files: ReleaseFiles, manifest: JsonMap, word
   }
 }
 
-/** Fields of a manifest that service.md does not list; the IR keeps them. */
+/** Fields of a manifest that the tables of docs/protocol/manifest.md do not list; the IR keeps them. */
 export function extensionsOf(manifest: JsonMap, word: string): JsonMap {
   const table = tableSchema(word, false) as JsonMap;
   const beyond = (value: JsonMap, schema: JsonMap): JsonMap =>

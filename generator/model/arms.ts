@@ -1,4 +1,4 @@
-/** Which answers a tool may give (decisions.md, "Arms of a tool"). */
+/** Which answers a tool may give (docs/protocol/tasks.md#arms). */
 import {
   interimStatuses as interim,
   isInterim,

@@ -39,7 +39,7 @@ export interface ToolModel {
   deprecatedIn: string | undefined;
   /** The manifest's own, else the first sentence of the request schema's description. */
   summary: string;
-  /** Fields of the manifest entry that service.md does not list. */
+  /** Fields of the manifest entry that the tables of docs/protocol/manifest.md do not list. */
   extensions: Record<string, unknown>;
 }
 
@@ -97,7 +97,7 @@ export interface Model {
   resolve: Resolve;
   /** Those places, `<path>#<pointer>`. */
   places: string[];
-  /** Top-level fields of the manifest that service.md does not list. */
+  /** Top-level fields of the manifest that the tables of docs/protocol/manifest.md do not list. */
   extensions: Record<string, unknown>;
   /** What the release says about itself. */
   facts: ReleaseFacts;

@@ -1,6 +1,7 @@
 /** Every area there is, and which of them a seller serves. */
 import { type JsonObject, type Release, toolsOfClaim } from "../contract/index.js";
 import { accountsBehaviour, governanceAgentsBehaviour, governanceChecksBehaviour } from "./accounts/behaviour.js";
+import { contentArtifactsBehaviour } from "./artifacts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { brandsBehaviour } from "./brands/behaviour.js";
 import { buildingBehaviour, transformersBehaviour } from "./building/behaviour.js";
@@ -28,6 +29,7 @@ import { provenanceBehaviour } from "./provenance/behaviour.js";
 import { reportingBehaviour } from "./reporting/behaviour.js";
 import { signalsBehaviour } from "./signals/behaviour.js";
 import { contentStandardsBehaviour } from "./standards/behaviour.js";
+import { creativeFeaturesBehaviour } from "./standards/features.js";
 import { usageBehaviour } from "./usage/behaviour.js";
 
 /** In the order in which their declarations are laid over each other. */
@@ -57,6 +59,8 @@ export const behaviours: readonly Behaviour[] = [
   propertyListsBehaviour,
   collectionListsBehaviour,
   contentStandardsBehaviour,
+  creativeFeaturesBehaviour,
+  contentArtifactsBehaviour,
   brandsBehaviour,
   governanceBehaviour,
   sponsoredIntelligenceBehaviour,

@@ -12,6 +12,7 @@ import { healthRoutes } from "./health.js";
 import { decideOrder, type OrderDecision } from "./media-buys/decide.js";
 import type { Metrics } from "./metrics.js";
 
+/** A seller with its behaviours, before or after it serves. */
 export interface Assembled {
   readonly seller: Seller<never>;
   /** Tools that the specialisms name and nobody answers here. */

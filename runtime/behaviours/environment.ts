@@ -20,6 +20,8 @@ export interface SellerEnvironment {
   readonly DATABASE_URL?: string | undefined;
   /** File of the private JWK that signs webhooks. Required in production. */
   readonly SIGNING_KEY?: string | undefined;
+  /** File of the private JWK that signs what brands say to claims. */
+  readonly RESPONSE_SIGNING_KEY?: string | undefined;
   /** JSON of token -> who holds it; sent as bearer token or `x-api-key`. */
   readonly TOKENS?: string | undefined;
   /** OAuth issuer whose access tokens callers send. */
@@ -34,12 +36,14 @@ export interface SellerEnvironment {
   readonly LOG_LEVEL?: string | undefined;
 }
 
+/** What a scaffolded seller reads from its environment. */
 export interface EnvironmentSettings {
   readonly listen: { readonly port: number; readonly host: string };
   readonly baseUrl: string;
   readonly mode: "development" | "production";
   readonly database: string;
   readonly key?: object & { readonly kid: string };
+  readonly responseKey?: object & { readonly kid: string };
   readonly auth?: AuthHook;
   readonly metrics?: { readonly token: string };
   readonly origins?: readonly string[];
@@ -54,7 +58,13 @@ const listOf = (text: string): string[] =>
     .filter((one) => one !== "");
 
 /** What is optional of them, and says nothing where it is not there. */
-function more({ METRICS_TOKEN, ORIGINS, TRUST_PROXY, LOG_LEVEL }: SellerEnvironment): Partial<EnvironmentSettings> {
+function more({
+  METRICS_TOKEN,
+  ORIGINS,
+  TRUST_PROXY,
+  LOG_LEVEL,
+  RESPONSE_SIGNING_KEY,
+}: SellerEnvironment): Partial<EnvironmentSettings> {
   if (LOG_LEVEL !== undefined && !Object.hasOwn(pino.levels.values, LOG_LEVEL))
     throw bad(
       "LOG_LEVEL",
@@ -62,6 +72,7 @@ function more({ METRICS_TOKEN, ORIGINS, TRUST_PROXY, LOG_LEVEL }: SellerEnvironm
       `give one of ${Object.keys(pino.levels.values).join(", ")}`,
     );
   return {
+    ...(RESPONSE_SIGNING_KEY !== undefined && { responseKey: keyIn("RESPONSE_SIGNING_KEY", RESPONSE_SIGNING_KEY) }),
     ...(METRICS_TOKEN !== undefined && { metrics: { token: METRICS_TOKEN } }),
     ...(ORIGINS !== undefined && { origins: listOf(ORIGINS) }),
     ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY === "true" ? true : listOf(TRUST_PROXY) }),
@@ -87,21 +98,22 @@ export async function fromEnvironment(environment: SellerEnvironment): Promise<E
     baseUrl: BASE_URL,
     mode: MODE,
     database: DATABASE_URL ?? `sqlite:${DATA}/seller.db`,
-    ...(SIGNING_KEY !== undefined && { key: keyIn(SIGNING_KEY) }),
+    ...(SIGNING_KEY !== undefined && { key: keyIn("SIGNING_KEY", SIGNING_KEY) }),
     ...(auth !== undefined && { auth }),
     ...more(environment),
   };
 }
 
-function keyIn(file: string): object & { readonly kid: string } {
-  const remedy = "adbind keys generate --use webhook makes one";
+function keyIn(name: "SIGNING_KEY" | "RESPONSE_SIGNING_KEY", file: string): object & { readonly kid: string } {
+  const use = name === "SIGNING_KEY" ? "webhook" : "response";
+  const remedy = `adbind keys generate --use ${use} makes one`;
   let key: { kid?: unknown };
   try {
     key = JSON.parse(readFileSync(file, "utf8")) as { kid?: unknown };
   } catch (cause) {
-    throw bad("SIGNING_KEY", `${file} cannot be read as JSON: ${(cause as Error).message}`, remedy);
+    throw bad(name, `${file} cannot be read as JSON: ${(cause as Error).message}`, remedy);
   }
-  if (typeof key.kid !== "string") throw bad("SIGNING_KEY", `${file} has no private JWK with a kid`, remedy);
+  if (typeof key.kid !== "string") throw bad(name, `${file} has no private JWK with a kid`, remedy);
   return { ...key, kid: key.kid };
 }
 

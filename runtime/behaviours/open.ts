@@ -21,7 +21,7 @@ import { metricsRoute, openMetrics } from "./metrics.js";
 import type { BehavingSellerOptions, ToolHandlers, WrittenRelease } from "./options.js";
 import { type CallsUpstream, portsFrom } from "./ports/index.js";
 import { sandboxProvenance } from "./provenance/sandbox-verifier.js";
-import { developmentKey } from "./signing-key.js";
+import { developmentKey, publishedKey } from "./signing-key.js";
 
 type Handler = SellerHandler<AnyTool, object>;
 type Handlers = Record<string, Handler>;
@@ -67,7 +67,7 @@ function partsOf(
     BehavingSellerOptions,
     "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now" | "logger"
   >,
-  state: Pick<BehaviourSettings, "store" | "place" | "signing">,
+  state: Pick<BehaviourSettings, "store" | "place" | "signing" | "responses">,
 ): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
   const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
   const agentUrl = `${baseUrl.replace(/\/+$/, "")}/mcp`;
@@ -125,7 +125,11 @@ async function openOn<R extends Release, O extends Release>(
   const all = [release, ...releases];
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
-  const { served, settings } = partsOf(options, { store: documents, place: store, signing });
+  const answering =
+    options.responseKey ??
+    (mode === "development" ? await developmentKey(documents, release.word, "responses") : undefined);
+  const responses = answering === undefined ? {} : { responses: { key: answering, keyid: answering.kid } };
+  const { served, settings } = partsOf(options, { store: documents, place: store, signing, ...responses });
   const sender = await openSender({ ...options, mode, logger }, { settings, served, store, signer: signing });
   const library = libraryOf(served, settings, mode);
   const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R | WrittenRelease<O>>));
@@ -144,7 +148,10 @@ async function openOn<R extends Release, O extends Release>(
     tools,
     store,
     sender,
-    signing,
+    signing: {
+      ...signing,
+      ...(answering !== undefined && { alsoPublished: [publishedKey(release.word, answering)] }),
+    },
     capabilities: (one: Release) => declared.get(one.version) ?? {},
   } as SellerOptions)) as unknown as Seller<never>;
   if (metrics !== undefined) metricsRoute(seller.app, metrics, options.metrics || {});
@@ -202,7 +209,10 @@ async function openSender(
 
 /** The library's tools as the seller takes them: what a call wrote commits in the transaction of its answer. */
 function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: string): Handlers {
-  const tools = [...served.tools].filter(([tool]) => mode === "development" || tool !== "comply_test_controller");
+  const withheld = new Set(served.areas.flatMap((one) => one.withheld?.(settings) ?? []));
+  const tools = [...served.tools].filter(
+    ([tool]) => (mode === "development" || tool !== "comply_test_controller") && !withheld.has(tool),
+  );
   const handler =
     (tool: string, behave: ToolBehaviour): Handler =>
     async (request, context) => {

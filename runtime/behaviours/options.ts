@@ -52,6 +52,11 @@ export interface BehavingSellerOptions<R extends Release = Release, O extends Re
   readonly database: string | AnyStore;
   /** Private JWK that signs webhooks; its public part is published. In development one is made where none is given. */
   readonly key?: object & { readonly kid: string };
+  /**
+   * Private JWK, made for `response-signing`, that signs what a brand says to claims; its public part is published. In
+   * development one is made where none is given; in production claims are not answered without it.
+   */
+  readonly responseKey?: object & { readonly kid: string };
   /** How /metrics is served; false for nowhere, and where `meter` is given. */
   readonly metrics?: MetricsOptions | false;
   /**

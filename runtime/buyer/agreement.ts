@@ -1,4 +1,4 @@
-/** Which release is spoken: the newest both sides have (service.md, "Versioning"; webhooks-facts.md 9). */
+/** Which release is spoken: the newest both sides have (docs/protocol/transports.md#version-negotiation). */
 import {
   type AnyTool,
   type Failure,

@@ -54,7 +54,7 @@ export interface Buyer<R extends Release = Release> {
   claims(specialism: keyof R["specialisms"] & string, options?: Pick<CallOptions, "signal">): Promise<boolean>;
   /** Names of the tools the agent lists. @throws what its transport throws */
   listed(options?: Pick<CallOptions, "signal">): Promise<readonly string[]>;
-  /** Reads state instead of missed webhooks (service.md, "Persistent channels", 4). */
+  /** Reads state instead of missed webhooks (docs/protocol/webhooks.md#recovery). */
   readonly reconcile: Reconciler;
   /** Calls that had not ended when they were last heard of, oldest first: what `intents` keep for this agent. */
   readonly unfinished: {

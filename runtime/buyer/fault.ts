@@ -13,7 +13,7 @@ const byStatus: Readonly<Record<number, readonly [code: string, recovery: Recove
   429: ["RATE_LIMITED", "transient"],
 };
 
-/** JSON-RPC codes that the protocol and JSON-RPC itself reserve (webhooks-facts.md 9). */
+/** JSON-RPC codes that the protocol and JSON-RPC itself reserve (docs/protocol/errors.md#json-rpc-codes). */
 const byRpcCode: Readonly<Record<number, readonly [code: string, recovery: Recovery]>> = {
   [-32029]: ["RATE_LIMITED", "transient"],
   [-32028]: ["AUTH_REQUIRED", "correctable"],

@@ -1,4 +1,4 @@
-/** Webhooks of a call: announced to the receiver before the seller hears of them (service.md, "push_notification_config"). */
+/** Webhooks of a call: announced to the receiver before the seller hears of them (docs/protocol/webhooks.md#registration). */
 import {
   type AnyTool,
   answersLater,

@@ -1,4 +1,4 @@
-/** Missed webhooks are recovered by reading state, before anything irreversible (service.md, "Persistent channels", 4). */
+/** Missed webhooks are recovered by reading state, before anything irreversible (docs/protocol/webhooks.md#recovery). */
 import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract/index.js";
 import { isJsonObject, list, member } from "../extract/json-object.js";
 import type { CallParts } from "./parts.js";

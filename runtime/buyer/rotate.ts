@@ -1,6 +1,6 @@
 /**
- * Credentials of persistent webhooks that are not signed, renewed before they expire (service.md, "Auth renewal on
- * persistent webhooks"). Signed webhooks need none of it.
+ * Credentials of persistent webhooks that are not signed, renewed before they expire
+ * (docs/protocol/webhooks.md#persistent-channels). Signed webhooks need none of it.
  */
 import { randomBytes } from "node:crypto";
 import type { Answer, AnyArms, JsonObject, MaybePromise } from "../contract/index.js";
@@ -12,7 +12,7 @@ import { badOption } from "./settings.js";
 const CREDENTIAL_BYTES = 32;
 /** How long before the expiry credentials are renewed, in milliseconds: a day. */
 const BEFORE_MS = 86_400_000;
-/** How long the old ones are good after the change: "the overlap should not exceed 5 minutes" (webhooks-facts.md 3). */
+/** How long the old ones are good after the change: docs/protocol/webhooks.md#persistent-channels, 5. */
 const OVERLAP_MS = 300_000;
 /** After a failure, in milliseconds: an hour leaves many tries in a day. */
 const RETRY_MS = 3_600_000;

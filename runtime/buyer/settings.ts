@@ -38,9 +38,9 @@ export interface Settings
   readonly acceptance: NonNullable<BuyerOptions["acceptance"]>;
 }
 
-/** webhooks-facts.md 9: three tries after the first, within five minutes, from two seconds on. */
+/** docs/protocol/errors.md#recovery: three tries after the first, within five minutes, from two seconds on. */
 const RETRY = { attempts: 4, totalMs: 300_000, baseMs: 2_000 } as const;
-/** Sellers hold a `working` call for two minutes, callers for five (webhooks-facts.md 7). */
+/** Sellers hold a `working` call for two minutes, callers for five (docs/protocol/tasks.md#timing). */
 const TIMEOUT_MS = 300_000;
 const POLL_MS = 30_000;
 const GIVE_UP_MS = 86_400_000;

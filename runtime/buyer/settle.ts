@@ -1,5 +1,5 @@
 /**
- * A task to its end: webhooks and polling in one wait (service.md, "Dedup rules (receiver)", 7). What comes back is an end, or a
+ * A task to its end: webhooks and polling in one wait (docs/protocol/tasks.md#polling). What comes back is an end, or a
  * question; where neither could be learned, a failure made here says so.
  */
 import {

@@ -185,14 +185,14 @@ export interface BuyerWebhooks {
   readonly sender?: string;
   /** What the receiver's handlers were told, so that a task's end need not be asked for. Polling tells it otherwise. */
   readonly endings?: TaskEndings;
-  /** Deprecated credentials instead of signatures (service.md, "Authentication", legacy). */
+  /** Deprecated credentials instead of signatures (docs/protocol/signing.md#legacy-schemes). */
   readonly authentication?: { readonly scheme: "HMAC-SHA256" | "Bearer"; readonly credentials: string };
 }
 
 /** Where intents are kept: `documentStore(store.database)` of adbind/store, or whatever else stores JSON by collection, owner and id. */
 export type IntentStore = Pick<DocumentStore, "list" | "commit">;
 
-/** How transient errors are retried (webhooks-facts.md 9). */
+/** How transient errors are retried (docs/protocol/errors.md#recovery). */
 export interface RetryOptions {
   /** Times a request is sent at most. Default 4. */
   readonly attempts?: number;

@@ -56,7 +56,7 @@ const isErrorsBranch = (tool: AnyTool, payload: JsonObject, word: string): boole
   payload.success !== true;
 
 /**
- * Status of a synchronous answer (decisions.md, "Manifest and releases"): the payload's own `status` where the schema
+ * Status of a synchronous answer (docs/protocol/tasks.md#synchronous-answers): the payload's own `status` where the schema
  * types it as a task status; else failed for errors without data, else completed.
  */
 function statedStatus(tool: AnyTool, payload: JsonObject, word: string): TaskStatus {
@@ -128,7 +128,7 @@ export function readAnswer<T extends AnyTool>(
   return makeAnswer(status, payload, companions(payload, transport), word);
 }
 
-/** A task webhook's envelope, as far as an answer needs it (service.md, "Task webhook envelope"). */
+/** A task webhook's envelope, as far as an answer needs it (docs/protocol/webhooks.md#envelope). */
 export interface TaskEnvelope {
   status: string;
   task_id?: string;

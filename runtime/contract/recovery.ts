@@ -1,4 +1,4 @@
-/** How a caller recovers from an error (service.md, "Error-code entry"). */
+/** How a caller recovers from an error (docs/protocol/errors.md#recovery). */
 import { isJsonObject } from "./json-object.js";
 
 /** Who can do something about an error: the caller with another request, time, or a person. */
@@ -21,7 +21,7 @@ export type RecoverySubject<Code extends string> = Code | (string & {}) | { code
 
 /**
  * Makes a release's `recoveryOf`: the wire's `recovery` when valid, terminal when present and invalid, else the table's,
- * else the release's default for unknown codes (decisions.md, "Errors"). It never throws.
+ * else the release's default for unknown codes (docs/protocol/errors.md#recovery). It never throws.
  */
 export const recoveries =
   <T extends ErrorTable>(table: T, defaultUnknown: Recovery) =>

@@ -1,4 +1,4 @@
-/** Statuses of a task (service.md, "States and transitions"): the one list of them. */
+/** Statuses of a task (docs/protocol/tasks.md#statuses): the one list of them. */
 
 /** Statuses a task has before it ends; the order is that of its life. */
 export const interimStatuses = ["submitted", "working", "input-required"] as const;

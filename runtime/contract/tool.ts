@@ -17,7 +17,7 @@ export interface Tool<Name extends string = string, Request = unknown, Arms = An
   readonly protocol: string;
   /** What it does, as its request's schema says first. */
   readonly summary?: string;
-  /** Calling it twice with the same input is unsafe (service.md, "Tool entry"). */
+  /** Calling it twice with the same input is unsafe (docs/protocol/manifest.md#tool-entry). */
   readonly mutating: boolean;
   /**
    * What the request schema says of `idempotency_key`: a required or an optional field, none because the tool is

@@ -1,4 +1,4 @@
-/** Wire names that carry the protocol's word (decisions.md, "The protocol word"). */
+/** Wire names that carry the protocol's word (docs/protocol/manifest.md#protocol-word). */
 export const wireNames = (word: string) => ({
   version: `${word}_version`,
   keyUse: `${word}_use`,

@@ -7,6 +7,7 @@ import { AdbindError } from "../errors.js";
  */
 export type StoreAccess = "create" | "change" | "read";
 
+/** What a database is opened for. */
 export interface AccessOptions {
   /** Default `create`. */
   readonly access?: StoreAccess;

@@ -29,9 +29,12 @@ const engines = {
   },
 };
 
+/** Names an engine. */
 export type EngineName = keyof typeof engines;
+/** A database of any engine. */
 export type AnyDatabase = Awaited<ReturnType<(typeof engines)[EngineName]["open"]>>;
 
+/** Every engine there is. */
 export const engineNames = Object.keys(engines) as EngineName[];
 
 /** Whose schema is printed where no engine is named: files bring theirs up by themselves. */

@@ -15,6 +15,7 @@ export type Value = string | number | null | Uint8Array;
 /** A list as one value, made by `Dialect.list`. */
 export type ListValue = string | readonly Value[];
 
+/** A type of a column that every engine has. */
 export type ColumnType = "bigint" | "text" | "double precision";
 /** Columns of many rows at once; `bigint` for every integer. */
 export type Columns = readonly (readonly [name: string, type: ColumnType])[];
@@ -83,6 +84,7 @@ export interface SchemaStatus {
   readonly missing: readonly { readonly version: number; readonly name: string }[];
 }
 
+/** Which days to have partitions for. `now` is unix milliseconds. */
 export interface PartitionsRequest {
   /** Unix milliseconds. */
   readonly now: number;

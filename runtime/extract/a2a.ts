@@ -1,4 +1,4 @@
-/** The payload of an A2A task, 0.3 and 1.0 (service.md, "A2A-shape task delivery"; webhooks-facts.md 8). */
+/** The payload of an A2A task, 0.3 and 1.0 (docs/protocol/transports.md#a2a-extraction). */
 import { interimStatuses, type JsonObject, taskStatuses } from "../contract/index.js";
 import { isJsonObject, list, member } from "./json-object.js";
 

@@ -1,4 +1,4 @@
-/** The payload of an MCP tool result (webhooks-facts.md 8). */
+/** The payload of an MCP tool result (docs/protocol/transports.md#mcp-extraction). */
 import { type JsonObject, wireNames } from "../contract/index.js";
 import { isJsonObject, list, member } from "./json-object.js";
 

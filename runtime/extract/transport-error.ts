@@ -1,4 +1,4 @@
-/** The error an MCP or A2A response carries, and what to do about it (webhooks-facts.md 8 and 9). */
+/** The error an MCP or A2A response carries, and what to do about it (docs/protocol/transports.md#error-extraction). */
 import { type ProtocolError, type Recovery, wireNames } from "../contract/index.js";
 import { a2aState, dataParts, statusMessageData, unwrapA2a } from "./a2a.js";
 import { list, member } from "./json-object.js";
@@ -69,7 +69,7 @@ const actions = {
 
 /**
  * What to do about an extracted error.
- * @param recoveryOf the release's own (decisions.md, "Errors")
+ * @param recoveryOf the release's own (docs/protocol/errors.md#recovery)
  */
 export const errorAction = (
   error: TransportError | null,

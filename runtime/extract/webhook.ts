@@ -23,7 +23,7 @@ export interface WebhookExtraction {
 }
 
 /**
- * Data of a webhook (service.md, "Format detection by receivers").
+ * Data of a webhook (docs/protocol/transports.md#webhook-extraction).
  * @param format the shape the registration calls for; detected when left out
  */
 export function extractWebhook(body: unknown, format: WebhookFormat | null = detectFormat(body)): WebhookExtraction {

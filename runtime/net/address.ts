@@ -1,4 +1,7 @@
-/** Which addresses are public. The first block is webhooks-facts 1.11 rule 2; the rest is hardening from IANA's registries. */
+/**
+ * Which addresses are public. The first block is docs/protocol/signing.md#outbound-requests, 2; the rest is hardening from
+ * IANA's registries.
+ */
 import { BlockList, isIP } from "node:net";
 
 type Range = readonly [network: string, prefix: number];

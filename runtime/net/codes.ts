@@ -49,7 +49,8 @@ export type NetCode = keyof typeof netCodes;
 
 /**
  * What the party that gave the URL may be told. What name resolution, ports and certificates look like from here would
- * make us its port scanner, so everything past the URL's own syntax reads the same (webhooks-facts 1.11, rule 6).
+ * make us its port scanner, so everything past the URL's own syntax reads the same
+ * (docs/protocol/signing.md#outbound-requests, 6).
  */
 export function publicReason(code: NetCode): "url not allowed" | "could not be fetched" {
   switch (code) {

@@ -153,8 +153,8 @@ function checkRequest(request: GuardedRequest): void {
 }
 
 /**
- * Makes a fetch that reaches public HTTPS hosts only (webhooks-facts 1.11): URL read strictly, every address of the name
- * checked, the connection pinned to what was checked, sizes and times capped, nothing decompressed.
+ * Makes a fetch that reaches public HTTPS hosts only (docs/protocol/signing.md#outbound-requests): URL read strictly, every
+ * address of the name checked, the connection pinned to what was checked, sizes and times capped, nothing decompressed.
  * @throws AdbindError `net_option_invalid` when an option cannot be used
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {

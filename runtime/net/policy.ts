@@ -13,13 +13,16 @@ export interface Timeouts {
   readonly totalMs: number;
 }
 
-/** webhooks-facts 1.11, rule 5. A peer that trickles bytes is stopped by the total, one that hangs by the read limit. */
+/**
+ * docs/protocol/signing.md#outbound-requests, 5. A peer that trickles bytes is stopped by the total, one that hangs by the
+ * read limit.
+ */
 export const defaultTimeouts: Timeouts = { connectMs: 10_000, readMs: 10_000, totalMs: 30_000 };
 
-/** Key sets, brand files and pins: webhooks-facts 1.10. A verification waits for these. */
+/** Key sets, brand files and pins: docs/protocol/signing.md#key-sets. A verification waits for these. */
 export const discoveryTimeouts: Timeouts = { connectMs: 5_000, readMs: 5_000, totalMs: 10_000 };
 
-/** 5 MB, webhooks-facts 1.11 rule 5: what a request reads at most unless it says otherwise. */
+/** 5 MB, docs/protocol/signing.md#outbound-requests, 5: what a request reads at most unless it says otherwise. */
 export const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
 
 /** An address that a name resolved to. */

@@ -14,7 +14,7 @@ export interface RedirectPolicy {
   readonly scope: "registrable-domain" | "any";
 }
 
-/** Redirects of `/.well-known/adagents.json` (registry-facts 7, step 1). */
+/** Redirects of `/.well-known/adagents.json` (docs/protocol/files.md#where-it-is, 1). */
 export const wellKnownRedirects: RedirectPolicy = { hops: 3, scope: "registrable-domain" };
 
 const followed = new Set([301, 302, 303, 307, 308]);

@@ -83,7 +83,7 @@ function parse(text: string): { url: URL; authority: string } {
 
 /**
  * Reads a URL strictly and applies the policy to everything but its addresses.
- * One trailing root dot goes, as in `@target-uri` (decisions.md, "Signing"), and the fragment with it.
+ * One trailing root dot goes, as in `@target-uri` (docs/protocol/signing.md#target-uri), and the fragment with it.
  * @throws NetFault with a code of kind `refused`
  */
 export function checkTarget(text: string, policy: NetPolicy): Target {

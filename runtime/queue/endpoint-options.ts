@@ -6,6 +6,7 @@ export interface EndpointOwner {
   readonly principal: string;
 }
 
+/** What one endpoint, host or principal may have of a worker's slots, and how a failing one is left alone. */
 export interface EndpointOptions {
   /** Most jobs of an endpoint at once. */
   readonly perEndpoint: number;

@@ -5,7 +5,7 @@
 import type { EndpointOptions } from "./endpoint-options.js";
 import { type Fare, Slots } from "./slots.js";
 
-/** Successes in a row that end an endpoint's bad spell (webhooks-facts.md 6). */
+/** Successes in a row that end an endpoint's bad spell (docs/protocol/webhooks.md#retries). */
 const SUCCESSES_TO_CLOSE = 2;
 /** Jobs that may wait for a slot of an endpoint that is well, for each that it has. */
 const AHEAD = 3;

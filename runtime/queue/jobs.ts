@@ -6,6 +6,7 @@
  */
 export type JobState = "ready" | "dead" | "expired" | "refused";
 
+/** A job to be queued. */
 export interface NewJob {
   /** Names the job within its topic: adding a second one under it fails, unless `random`. */
   readonly key: string;
@@ -25,6 +26,7 @@ export interface NewJob {
   readonly body: Uint8Array;
 }
 
+/** A job as operators see it. Times are unix milliseconds. */
 export interface JobRecord {
   readonly id: number;
   readonly topic: string;
@@ -71,6 +73,7 @@ export interface Ack {
   readonly outcome: JobOutcome;
 }
 
+/** Which jobs to list or change. `from` and `to` are unix milliseconds. */
 export interface JobFilter {
   readonly topic: string;
   readonly state?: JobState;
@@ -119,10 +122,12 @@ export type JobAdjustment =
   | { readonly kind: "rehome"; readonly from: string; readonly to: string }
   | { readonly kind: "prune"; readonly before: number; readonly keep: number; readonly limit: number };
 
+/** How many jobs there are, by state. */
 export type JobCounts = Readonly<Record<JobState, number>>;
 
 export const noJobs: JobCounts = { ready: 0, dead: 0, expired: 0, refused: 0 };
 
+/** How an endpoint is: left alone until a time, failing since a time, in unix milliseconds. */
 export interface EndpointHealth {
   /** Nothing of the endpoint is leased before. */
   readonly pausedUntil: number;

@@ -30,6 +30,7 @@ export type {
   NewJob,
 };
 
+/** How many jobs to lease, and for which endpoints there is room. */
 export interface TakeRequest {
   readonly now: number;
   readonly limit: number;
@@ -40,6 +41,7 @@ export interface TakeRequest {
 /** Runs in the transaction that acknowledges, with the acknowledgements that took effect. */
 export type AckEffect = (query: Query, acked: readonly Ack[]) => Coroutine<void>;
 
+/** Clock of a queue, and how long a lease holds in milliseconds. */
 export interface QueueOptions {
   /** Unix milliseconds; the system clock by default. */
   readonly now?: () => number;

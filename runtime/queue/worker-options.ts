@@ -23,6 +23,7 @@ export interface JobLease {
   live(): boolean;
 }
 
+/** What a worker does with its jobs, how many at a time, and when it gives them up. Times are milliseconds. */
 export interface WorkerOptions extends Partial<EndpointOptions> {
   readonly queue: Queue;
   /**
@@ -54,6 +55,7 @@ export interface WorkerOptions extends Partial<EndpointOptions> {
   readonly now?: () => number;
 }
 
+/** Leases jobs, runs their handler, and acknowledges them. */
 export interface Worker {
   start(): void;
   /** Leases nothing more, waits for what it has. */

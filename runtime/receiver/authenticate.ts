@@ -1,4 +1,7 @@
-/** Who sent it: the registration's mode decides how that is proved, and nothing else is tried (service.md, "Authentication"). */
+/**
+ * Who sent it: the registration's mode decides how that is proved, and nothing else is tried
+ * (docs/protocol/webhooks.md#receiving, 2).
+ */
 import {
   challengeOf,
   type ReplayStore,

@@ -34,7 +34,7 @@ export interface ConstructOptions<T extends Tools = Tools> {
 }
 
 interface EventFields {
-  /** Whose keys verified it: with the key, what an event is known by (service.md, "Dedup rules (receiver)", 1). */
+  /** Whose keys verified it: with the key, what an event is known by (docs/protocol/webhooks.md#deduplication). */
   readonly sender: string;
   readonly keyid: string;
   readonly idempotencyKey: string;

@@ -1,6 +1,6 @@
 /**
- * The envelope of each kind of webhook: what must be there, named when it is not (service.md, "Task webhook envelope";
- * decisions.md, "Receiver"). Unknown fields pass; the result is judged elsewhere.
+ * The envelope of each kind of webhook: what must be there, named when it is not (docs/protocol/webhooks.md#envelope).
+ * Unknown fields pass; the result is judged elsewhere.
  */
 import { hash } from "node:crypto";
 import { isTaskStatus, isTerminal, type JsonObject } from "../contract/index.js";
@@ -40,7 +40,7 @@ export type EnvelopeResult =
   | { readonly ok: true; readonly envelope: Envelope }
   | { readonly ok: false; readonly code: EnvelopeCode; readonly fields: readonly string[] };
 
-/** webhooks-facts.md 4. */
+/** docs/protocol/webhooks.md#envelope. */
 const idempotencyKey = /^[A-Za-z0-9_.:-]{16,255}$/;
 
 /** Longest identifier, in UTF-8 bytes: it is part of an index entry, which databases bound. */
@@ -66,7 +66,7 @@ const checks: Record<string, (value: unknown) => boolean> = {
   artifacts: (value) => typeof value === "object" && value !== null,
 };
 
-/** Fields each kind must have; what service.md shows of it, and no more than lets it be recognised. */
+/** Fields each kind must have; what docs/protocol/webhooks.md#other-kinds shows of it, and no more than lets it be recognised. */
 const required: Record<EventKind, readonly string[]> = {
   task: ["idempotency_key", "task_id", "task_type", "status", "timestamp"],
   report: ["idempotency_key", "task_id", "task_type", "status", "timestamp"],

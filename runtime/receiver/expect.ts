@@ -12,9 +12,12 @@ import type { Expectation, SenderConfig } from "./types.js";
 
 /** A task's registration outlives every retry and every late question about it: 90 days. */
 const TASK_EXPIRY_SECONDS = 90 * 86_400;
-/** Release that no longer has HMAC and Bearer (service.md, "Versioning", 3). */
+/** Release that no longer has HMAC and Bearer (docs/protocol/eras.md#what-ends). */
 const LEGACY_REMOVED_IN_MAJOR = 4;
-/** Shortest `push_notification_config.token`, in characters (webhooks-facts.md 5); A2A's own config has no least length. */
+/**
+ * Shortest `push_notification_config.token`, in characters (docs/protocol/webhooks.md#registration); A2A's own config has
+ * no least length.
+ */
 const TOKEN_CHARS = 16;
 /** Identifiers are `[A-Za-z0-9_.:-]{1,255}` where published; anything a database stores as it is will do. */
 const MAX_OPERATION_BYTES = 1024;

@@ -22,6 +22,6 @@ export function fieldOf(headers: HeaderFields, wanted: string): string | undefin
   return found;
 }
 
-/** Only `application/json` is taken, with parameters or without (service.md, "Authentication", 8). */
+/** Only `application/json` is taken, with parameters or without (docs/protocol/webhooks.md#receiving, 1). */
 export const isReceivable = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^[ \t]*application\/json[ \t]*(?:;[^,]*)?$/i.test(contentType);

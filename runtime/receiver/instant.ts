@@ -39,7 +39,7 @@ export function toInstant(value: unknown): string | undefined {
 /** A clock's reading as an instant. */
 const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 23)}000000`;
 
-/** How far a sender's clock may be ahead, in milliseconds: as far as for signatures (webhooks-facts.md 1.6). */
+/** How far a sender's clock may be ahead, in milliseconds: as far as for signatures (docs/protocol/signing.md#window). */
 const SKEW_MS = 60_000;
 
 /** When an event happened. `early`: what its sender said is still to come, so that its arrival counts. */

@@ -30,8 +30,8 @@ export const isChallenge = (body: unknown): body is { readonly challenge: string
 
 /**
  * The kind of a body: what its route was registered for. A task's registration outlives it where the task made a media buy
- * (service.md, "Persistent channels"): the buy's impairments then come to the same place, and are no task's events, though
- * releases give them a task's envelope. So may what an account's config was meant to be told.
+ * (docs/protocol/webhooks.md#persistent-channels): the buy's impairments then come to the same place, and are no task's
+ * events, though releases give them a task's envelope. So may what an account's config was meant to be told.
  */
 export function kindOf(body: unknown, registered: EventKind, release: Pick<Release, "facts">): EventKind {
   if (registered !== "task") return registered;

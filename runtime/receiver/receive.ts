@@ -1,6 +1,6 @@
 /**
  * One request, from the socket to its answer. The order of the checks is the protection: cheap before dear, size before
- * signature, signature before anything is believed, and durable before 200 (decisions.md, "Receiver").
+ * signature, signature before anything is believed, and durable before 200 (docs/protocol/webhooks.md#receiving).
  */
 import { AdbindError } from "../errors.js";
 import { keysBindPayloads } from "../facts/index.js";

@@ -29,7 +29,7 @@ export type ReceiverOptions<T extends Tools, Tx, E extends Events = Events> = Re
     | { readonly releases: readonly BoundRelease<Tx>[]; readonly release?: never; readonly handlers?: never }
   );
 
-/** What a receiver tells every sender of itself (service.md, "Dedup rules (receiver)", 3). */
+/** What a receiver tells every sender of itself (docs/protocol/webhooks.md#deduplication). */
 export interface ReceiverDescriptor {
   readonly dedup_window_seconds: number;
   readonly max_body_bytes: number;

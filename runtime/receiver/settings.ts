@@ -10,11 +10,11 @@ import { type ReceiverMetrics, receiverMetrics } from "./metrics.js";
 import { type ReceiverTraces, receiverTraces } from "./tracing.js";
 import type { BoundRelease, ReceiverSettings, SenderConfig } from "./types.js";
 
-/** Shortest dedup window without telling senders, in seconds (service.md, "Limits"). */
+/** Shortest dedup window without telling senders, in seconds (docs/protocol/webhooks.md#limits). */
 const MIN_WINDOW_SECONDS = 86_400;
 /** Keys of one sender: at about 60 bytes each, 60 MB of disk. */
 const SENDER_CAP = 1_000_000;
-/** Largest body in bytes: 1 MB (service.md, "Limits"). */
+/** Largest body in bytes: 1 MB (docs/protocol/webhooks.md#limits). */
 const MAX_BODY_BYTES = 1_048_576;
 const CONCURRENCY = 32;
 const LEASE_SECONDS = 30;

@@ -133,7 +133,7 @@ export type ArmHandlers<Arms, Tx> = {
   ) => EventOutcome<Tx>;
 };
 
-/** A delivery report (service.md, "ReceivedEvent-report result"). */
+/** A delivery report (docs/protocol/webhooks.md#delivery-reports). */
 export interface DeliveryReport extends JsonObject {
   notification_type: "scheduled" | "final" | "delayed" | "adjusted" | (string & {});
   sequence_number?: number;

@@ -5,9 +5,9 @@ import type { Ingest } from "./ingest.js";
 import { timeOf, toInstant } from "./instant.js";
 import type { ReceiverConfig } from "./settings.js";
 
-/** Pause between polls while webhooks are configured (service.md, "Dedup rules (receiver)", 7). */
+/** Pause between polls while webhooks are configured (docs/protocol/tasks.md#timing). */
 const WITH_WEBHOOKS_MS = 120_000;
-/** Pause between polls without webhooks (webhooks-facts.md 6). */
+/** Pause between polls without webhooks (docs/protocol/tasks.md#timing). */
 const ALONE_MS = 30_000;
 /** Longest pause while polls fail, in milliseconds: half an hour. */
 const MAX_PAUSE_MS = 1_800_000;

@@ -1,4 +1,7 @@
-/** What a brand file says of its domain: a name, agents, and properties as properties of the domain (registry-facts.md 2). */
+/**
+ * What a brand file says of its domain: a name, agents, and properties as properties of the domain
+ * (docs/protocol/files.md#brandjson).
+ */
 import type { PublisherRow } from "../store/registry-publishers.js";
 import type { PublisherFacts } from "./prepared.js";
 import type { SetProperty } from "./project.js";

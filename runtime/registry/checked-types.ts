@@ -2,7 +2,9 @@
 import type { components } from "../../generated/registry/openapi.js";
 
 type Schemas = components["schemas"];
+/** What is known of one property of a list. */
 export type PropertyCheck = Schemas["PropertyCheck"];
+/** What is known of one identifier of a list. */
 export type IdentifierCheck = Schemas["IdentifierCheck"];
 
 /** Of the registry's data what is asked about lists. */

@@ -30,7 +30,7 @@ interface Named {
   readonly differs: string | undefined;
 }
 
-/** A domain covers its www. and m. (registry-facts.md 8), so that they are one entry of a list. */
+/** A domain covers its www. and m. (docs/protocol/files.md#domains), so that they are one entry of a list. */
 function named(text: string): Named | undefined {
   const whole = publisherDomain(text);
   if (whole === undefined) return undefined;

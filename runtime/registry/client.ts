@@ -2,64 +2,13 @@
  * A typed client of a registry: `adbind/registry/client`. What a server answers is a value, whatever it is; reading a list
  * to its end throws when a page cannot be had. It loads nothing of the server.
  */
-import type { components, operations } from "../../generated/registry/openapi.js";
+import type { components } from "../../generated/registry/openapi.js";
 import { AdbindError } from "../errors.js";
+import { type ClientOperation, places, type RegistryData, type RegistryRequest } from "./client-places.js";
 
-/** Operation -> where it is. A test compares this with the API document. */
-export const places = {
-  expandProductIdentifiers: ["POST", "/api/registry/expand/product-identifiers"],
-  lookupPublisher: ["GET", "/api/registry/publisher"],
-  lookupAuthorization: ["GET", "/api/registry/publisher/authorization"],
-  lookupOperator: ["GET", "/api/registry/operator"],
-  searchAgents: ["GET", "/api/registry/agents/search"],
-  listAgentPublishers: ["GET", "/api/registry/agents/{agent_url}/publishers"],
-  lookupDomain: ["GET", "/api/registry/lookup/domain/{domain}"],
-  lookupProperty: ["GET", "/api/registry/lookup/property"],
-  validateProductAuthorization: ["POST", "/api/registry/validate/product-authorization"],
-  requestCrawl: ["POST", "/api/registry/crawl-request"],
-  requestBrandCrawl: ["POST", "/api/registry/brand-crawl-request"],
-  readCrawlRequest: ["GET", "/api/registry/crawl-request/{crawl_request_id}"],
-  revalidateAdagents: ["POST", "/api/registry/publisher/{domain}/adagents/revalidate"],
-  requestManagerRevalidation: ["POST", "/api/registry/manager-revalidation-request"],
-  readFeed: ["GET", "/api/registry/feed"],
-  listAuthorizations: ["GET", "/api/registry/authorizations"],
-  listAgents: ["GET", "/api/registry/agents"],
-  listPublishers: ["GET", "/api/registry/publishers"],
-  listAgentDomains: ["GET", "/api/registry/lookup/agent/{agent_url}/domains"],
-  validatePropertyAuthorization: ["GET", "/api/registry/validate/property-authorization"],
-  readStats: ["GET", "/api/registry/stats"],
-} as const satisfies Partial<Record<keyof operations, readonly ["GET" | "POST", string]>>;
+export { places, type RegistryData, type RegistryRequest } from "./client-places.js";
 
-type ClientOperation = keyof typeof places;
-
-type Values<Id extends ClientOperation, Place extends "query" | "path"> = operations[Id]["parameters"] extends {
-  readonly [P in Place]?: infer Given;
-}
-  ? // A place without parameters has the type never, which would make the whole request one.
-    [Exclude<Given, undefined>] extends [never]
-    ? unknown
-    : Exclude<Given, undefined>
-  : unknown;
-
-type BodyOf<Id extends ClientOperation> = operations[Id] extends {
-  readonly requestBody: { readonly content: { readonly "application/json": infer Body } };
-}
-  ? Body
-  : unknown;
-
-/** Query, path and body of an operation in one object, by the names of the API document. */
-export type RegistryRequest<Id extends ClientOperation> = Values<Id, "query"> & Values<Id, "path"> & BodyOf<Id>;
-
-type Success<Responses> = {
-  [Status in keyof Responses]: Status extends 200 | 202
-    ? Responses[Status] extends { readonly content: { readonly "application/json": infer Body } }
-      ? Body
-      : never
-    : never;
-}[keyof Responses];
-
-export type RegistryData<Id extends ClientOperation> = Success<operations[Id]["responses"]>;
-
+/** An answer that is no success, or none at all. */
 export interface RegistryFailure {
   readonly ok: false;
   /** Undefined when there was no answer. */
@@ -72,8 +21,10 @@ export interface RegistryFailure {
   readonly retryAfterSeconds: number | undefined;
 }
 
+/** What a registry answered, or why it did not. */
 export type RegistryAnswer<T> = { readonly ok: true; readonly status: number; readonly data: T } | RegistryFailure;
 
+/** What one call may have of its own. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
@@ -88,6 +39,7 @@ type Calls = {
 type AgentProfile = components["schemas"]["AgentProfile"];
 type AgentPublisher = components["schemas"]["AgentPublisher"];
 
+/** Calls a registry: a method for each operation, and lists read to their end. */
 export interface RegistryClient extends Calls {
   /** Every agent a search finds, page by page. @throws AdbindError `registry_unanswered` */
   agents(
@@ -101,6 +53,7 @@ export interface RegistryClient extends Calls {
   ): AsyncGenerator<AgentPublisher, void>;
 }
 
+/** Where the registry is, and how often it is asked again. Times are milliseconds. */
 export interface RegistryClientOptions {
   /** Of the registry, e.g. `https://registry.example`. */
   readonly baseUrl: string;

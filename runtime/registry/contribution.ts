@@ -11,7 +11,7 @@ export interface Contribution {
   readonly counts?: Readonly<Record<string, number>>;
 }
 
-/** Channels of the protocol; others are dropped from profiles (registry-facts.md 8). */
+/** Channels of the protocol; others are dropped from profiles (docs/protocol/files.md#properties). */
 const channelNames = new Set(
   (
     "display olv social search ctv linear_tv radio streaming_audio podcast dooh ooh print cinema email gaming retail_media " +

@@ -8,7 +8,7 @@ import { makeRows, type PreparedChange, type PublisherChange, type PublisherFact
 import { type SourceSet, setOfFile } from "./project.js";
 import type { CrawlResult } from "./types.js";
 
-/** Longest final URL kept (registry-facts.md 7). */
+/** Longest final URL kept (docs/protocol/files.md#what-a-crawl-does, 6). */
 const RESOLVED_LIMIT = 2048;
 
 const noBrand = { brand_name: null, brand_key: null, brand_agents: null } as const;

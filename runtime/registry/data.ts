@@ -17,7 +17,7 @@ import {
   putHosted,
   removeHosted,
 } from "../store/registry-agents.js";
-import { type ClockRow, clock, tick } from "../store/registry-clock.js";
+import { revision, tick } from "../store/registry-clock.js";
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
 import { count, recountMembers } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
@@ -40,8 +40,7 @@ import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
 import { writePublishers } from "./publisher-write.js";
-import { databaseSearch } from "./search/database-search.js";
-import { agentSearch } from "./search/search.js";
+import { searchOf } from "./search/open.js";
 import { finish, settleProfiles } from "./settle.js";
 import { endAbsent, endStale } from "./stale.js";
 import { stats } from "./stats.js";
@@ -107,17 +106,6 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
   };
 }
 
-const searchOf = (
-  store: Database,
-  { search, searchCopy, searchDiscovered: discovered = false }: RegistryDataOptions,
-) =>
-  search === "postgres"
-    ? databaseSearch({ store, copy: searchCopy?.database, discovered })
-    : agentSearch(store, discovered);
-
-/** While a change is under way that others have overtaken, no number stands for what can be seen: each is another. */
-const revisionOf = ({ seq, last }: ClockRow): number => (seq === last ? seq : seq + Math.random());
-
 interface Parts {
   readonly db: Database;
   readonly now: () => number;
@@ -157,7 +145,7 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
     expandBytes: expanded,
     validateProduct: (request) => db.query((q) => validateProduct(q, request, { offers, now: now() })),
     stats: () => db.read(stats),
-    revision: async () => revisionOf(await db.query((q) => clock(q))),
+    revision: () => db.query((q) => revision(q)),
   } satisfies Partial<RegistryData>;
 };
 

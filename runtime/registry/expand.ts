@@ -29,7 +29,7 @@ const present = (list: readonly string[] | undefined): ReadonlySet<string> | und
 
 /**
  * The protocol's own selector says how it picks, and an empty pick is nothing; without `selection_type` the filters say
- * it all, and an empty one is absent (decisions.md, "Registry").
+ * it all, and an empty one is absent (docs/protocol/registry.md#expansion).
  */
 function filtersOf(selector: Selector): Filters {
   const types = present(selector.property_types);

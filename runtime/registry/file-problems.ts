@@ -1,6 +1,7 @@
 /**
  * What may be wrong with a publisher's file: one row a rule, with what to do about it. `left` is left out and says nothing;
- * `noted` stays as it is. Rules are of the published schema of agent-authorization files and of registry-facts.md 7 and 8.
+ * `noted` stays as it is. Rules are of the published schema of agent-authorization files and of
+ * docs/protocol/files.md#adagentsjson.
  */
 
 /** Something of a publisher's file that is wrong. */

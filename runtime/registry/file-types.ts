@@ -4,8 +4,11 @@ import type { FileProblem } from "./file-problems.js";
 
 type BrandAgent = components["schemas"]["BrandAgent"];
 
+/** How a publisher's file was found (docs/protocol/files.md#where-it-is). */
 export type DiscoveryMethod = "direct" | "authoritative_location" | "ads_txt_managerdomain";
+/** How an agent stands to a publisher. */
 export type DelegationType = "direct" | "delegated" | "ad_network";
+/** What an entry of an authorization file selects by. */
 export type AuthorizationType =
   | "property_ids"
   | "property_tags"
@@ -14,6 +17,7 @@ export type AuthorizationType =
   | "signal_ids"
   | "signal_tags";
 
+/** What a property is known by. */
 export interface Identifier {
   readonly type: string;
   readonly value: string;
@@ -139,6 +143,7 @@ export interface CrawlResult {
   };
 }
 
+/** What a crawl changed. */
 export interface AppliedCrawl {
   /** Properties and authorizations were written; false when the file is as it was. */
   readonly changed: boolean;

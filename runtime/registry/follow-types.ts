@@ -2,12 +2,16 @@
 import type { components } from "../../generated/registry/openapi.js";
 
 type Schemas = components["schemas"];
+/** One change of what a registry knows. */
 export type FeedEvent = Schemas["FeedEvent"];
+/** A page of changes, and where to go on. */
 export type FeedPage = Schemas["FeedPage"];
+/** One authorization of a snapshot. */
 export type SnapshotRow = Schemas["SnapshotRow"];
 type AuthorizationSource = Schemas["AuthorizationSource"];
 type PublisherLookup = Schemas["PublisherLookup"];
 
+/** Which page of a list, and how long. */
 export interface PageRequest {
   readonly cursor?: string;
   /** 1..200 in a search, 1..1000 in a list of publishers; the caller has checked it. */
@@ -33,6 +37,7 @@ export type Page<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: "cursor_invalid" | "cursor_expired" };
 
+/** Which changes to read, from where. */
 export interface FeedRequest {
   readonly cursor?: string | undefined;
   /** Patterns such as `agent.*`; absent is all. */
@@ -40,6 +45,7 @@ export interface FeedRequest {
   readonly limit: number;
 }
 
+/** Where a feed ends now. */
 export interface FeedHead {
   /** The newest change. */
   readonly seq: number;
@@ -47,11 +53,13 @@ export interface FeedHead {
   readonly cursor: string;
 }
 
+/** Where in a snapshot. */
 export interface SnapshotPlace {
   readonly publisher: number;
   readonly agent: number;
 }
 
+/** A part of a snapshot, and where the next begins. */
 export interface SnapshotPart {
   readonly rows: Iterable<SnapshotRow>;
   /** Undefined at the end. */

@@ -2,11 +2,17 @@
 import type { components } from "../../generated/registry/openapi.js";
 
 type Schemas = components["schemas"];
+/** Agents that are listed, a page of them. */
 export type AgentList = Schemas["AgentList"];
+/** An agent as a list shows it. */
 export type ListedAgent = Schemas["ListedAgent"];
+/** Publishers that are listed, a page of them. */
 export type PublisherList = Schemas["PublisherList"];
+/** A brand, found through the pointers of its files. */
 export type ResolvedBrand = Schemas["ResolvedBrand"];
+/** A brand file as it was found. */
 export type BrandFile = Schemas["BrandFile"];
+/** Publishers and agents that match words. */
 export type FoundAll = Schemas["FoundAll"];
 
 /** Of the registry's data what brand files say. */

@@ -3,7 +3,7 @@ import type { components } from "../../generated/registry/openapi.js";
 
 type AgentType = components["schemas"]["AgentType"];
 
-/** A member's word on who may see an agent (registry-facts.md 4). */
+/** A member's word on who may see an agent (docs/protocol/registry.md#operator-lookup). */
 export type Visibility = "public" | "members_only" | "private";
 
 /** A member's agent. */
@@ -32,7 +32,7 @@ export interface Member {
   readonly agents: readonly MemberAgent[];
 }
 
-/** What an operator lookup needs to know of its caller (registry-facts.md 4). */
+/** What an operator lookup needs to know of its caller (docs/protocol/registry.md#operator-lookup). */
 export interface OperatorViewer {
   /** The caller's tier includes API access. */
   readonly seesMembersOnly: boolean;
@@ -40,4 +40,5 @@ export interface OperatorViewer {
   /** Its tier counts only while the organization's subscription is live. Default: it is. */
   readonly tierLive?: (member: Member) => boolean | Promise<boolean>;
 }
+/** Which agents of an operator are asked for; it narrows and never widens. */
 export type OperatorScope = "public" | "member" | "private" | "all";

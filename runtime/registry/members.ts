@@ -30,7 +30,7 @@ const invalid = (what: string, where: string, remedy: string): AdbindError =>
 
 const listOf = (text: string | null): string[] => (text === null ? [] : (JSON.parse(text) as string[]));
 
-/** A stored type that is none is `unknown` (registry-facts.md 4). */
+/** A stored type that is none is `unknown` (docs/protocol/registry.md#operator-lookup). */
 export const agentType = (text: string): AgentType => agentTypes.find((one) => one === text) ?? "unknown";
 
 const memberAgent = (row: AgentRow): MemberAgent => ({

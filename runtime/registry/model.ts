@@ -12,8 +12,8 @@ const DOMAIN_TEXT_LIMIT = 4_096;
 const beyondAscii = /[^ -~]/;
 
 /**
- * The domain that a text names: scheme, port, path and final dots are dropped, letters lowered (registry-facts.md 0), and
- * international names are written as DNS has them (UTS 46).
+ * The domain that a text names: scheme, port, path and final dots are dropped, letters lowered
+ * (docs/protocol/registry.md#common-rules), and international names are written as DNS has them (UTS 46).
  * @returns undefined for what is no domain of at least two labels, an IPv4 address among it
  */
 export function publisherDomain(text: string): string | undefined {
@@ -32,7 +32,7 @@ export function publisherDomain(text: string): string | undefined {
 export const AGENT_URL_LIMIT = 2048;
 
 /**
- * The canonical form of an agent's URL; the case of its path is kept (decisions.md, "Registry").
+ * The canonical form of an agent's URL; the case of its path is kept (docs/protocol/registry.md#common-rules).
  * @returns undefined for what is no http(s) URL
  */
 export function agentUrlOf(text: string): string | undefined {
@@ -41,7 +41,7 @@ export function agentUrlOf(text: string): string | undefined {
   return result.ok ? result.url : undefined;
 }
 
-/** Identifiers are compared without case (registry-facts.md 10). */
+/** Identifiers are compared without case (docs/protocol/registry.md#common-rules). */
 export const identifierValue = (value: string): string => value.trim().toLowerCase();
 
 /** Where a publisher's agent-authorization file belongs. */
@@ -59,7 +59,7 @@ export const isoOrNull = (ms: number | null): string | null => (ms === null ? nu
 /** By code point, as both databases order it. */
 export const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** What an agent may say that it does (registry-facts.md 4); anything else is kept as `unknown`. */
+/** What an agent may say that it does (docs/protocol/registry.md#operator-lookup); anything else is kept as `unknown`. */
 export const agentTypes = [
   "brand",
   "rights",

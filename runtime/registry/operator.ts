@@ -1,4 +1,4 @@
-/** Operator lookup: a member and its agents, as far as the caller may see them (registry-facts.md 4). */
+/** Operator lookup: a member and its agents, as far as the caller may see them (docs/protocol/registry.md#operator-lookup). */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import type { MemberRow } from "../store/registry-agents.js";

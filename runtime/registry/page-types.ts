@@ -20,6 +20,7 @@ export type WhyNotCode =
   | "property_unknown"
   | "property_not_selected";
 
+/** Why an agent may not sell something. */
 export interface WhyNot {
   readonly code: WhyNotCode;
   readonly message: string;
@@ -58,6 +59,7 @@ export interface Grant {
   readonly covers_property: boolean | null;
 }
 
+/** A property as a page shows it. */
 export interface ToldProperty {
   readonly id: string | null;
   readonly type: string;
@@ -93,6 +95,7 @@ export interface Explanation {
   readonly why_not: readonly WhyNot[];
 }
 
+/** Which properties of a publisher, and how many. */
 export interface PropertiesRequest {
   /** In names, identifiers and labels, without case. */
   readonly text?: string | undefined;
@@ -102,6 +105,7 @@ export interface PropertiesRequest {
   readonly limit: number;
 }
 
+/** A page of a publisher's properties. */
 export interface PropertiesPage {
   /** All the publisher has. */
   readonly total: number;
@@ -133,6 +137,7 @@ export interface PublisherChanges {
   readonly agents: readonly AgentChange[];
 }
 
+/** A value of a list filter, and how many agents have it. */
 export interface FacetValue {
   readonly value: string;
   readonly count: number;
@@ -153,6 +158,7 @@ export interface MarketMap {
   readonly counts: readonly (readonly number[])[];
 }
 
+/** Which publishers an overview is of, a page of them. */
 export interface OverviewRequest {
   /** Only agents whose URL has this text in it, without case. */
   readonly text?: string | undefined;
@@ -160,6 +166,7 @@ export interface OverviewRequest {
   readonly limit: number;
 }
 
+/** What a registry's pages show, read a page at a time. */
 export interface PagedData {
   /**
    * A publisher lookup without the properties: its price does not grow with them. A cursor that leads nowhere begins at the

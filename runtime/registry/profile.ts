@@ -17,7 +17,7 @@ import { putSearchRows, searchState } from "../store/registry-search.js";
 import type { Contribution } from "./contribution.js";
 import { byCodePoint } from "./model.js";
 
-/** The rank of an agent; a search adds 1 where a list filter is used (registry-facts.md 5). */
+/** The rank of an agent; a search adds 1 where a list filter is used (docs/protocol/registry.md#score). */
 export const scoreOf = (propertyCount: number, hasTmp: boolean): number =>
   0.1 * Math.log(propertyCount + 1) + (hasTmp ? 0.05 : 0);
 

@@ -215,7 +215,7 @@ const identity = (property: Pick<SetProperty, "type" | "name" | "identifiers">):
 
 /**
  * The properties that count: those of the publisher's own file, else of the file hosted for it; then what was discovered
- * elsewhere and is not among them (service.md, "Publisher lookup result", rule 1). The brand file's never count.
+ * elsewhere and is not among them (docs/protocol/registry.md#precedence). The brand file's never count.
  */
 export function effective<P extends { readonly source: PropertySource }>(
   properties: readonly P[],

@@ -18,7 +18,7 @@ import { activeAt, effective, propertyOfRow, type SetProperty, type StoredEntry 
 import { fileStateOf, PROPERTIES_LIMIT, paged, readPropertiesCursor } from "./property-pages.js";
 import type { AuthorizationLookup, DiscoveryMethod, DomainAgents, LookupPage, Page, PublisherLookup } from "./types.js";
 
-/** Most agents whose counts a lookup makes (service.md, "Publisher lookup result", rule 2b). */
+/** Most agents whose counts a lookup makes (docs/protocol/registry.md#rollup). */
 const ROLLUP_CAP_AGENTS = 50;
 
 /** A property with where it comes from and what its source calls it. */
@@ -191,7 +191,7 @@ const publisherProperty = ({ source, property }: KnownProperty): PublisherLookup
 
 type Mode = PublisherLookup["hosting"]["mode"];
 
-/** Where the file is, and how the last fetch went (registry-facts.md 2, "hosting"). */
+/** Where the file is, and how the last fetch went (docs/protocol/registry.md#hosting). */
 function hostingOf(
   domain: string,
   row: PublisherRow | undefined,

@@ -10,6 +10,7 @@ export const SEARCH_DIMENSIONS = [
   "delivery_types",
   "format_kinds",
 ] as const;
+/** A list filter of agent search. */
 export type SearchDimension = (typeof SEARCH_DIMENSIONS)[number];
 
 /** Filters of different names must all hold; values of one are alternatives; an empty list is no filter. */

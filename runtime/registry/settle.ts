@@ -3,7 +3,7 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { lockAgents } from "../store/registry-agents.js";
 import { tick } from "../store/registry-clock.js";
-import { anyDirty, clearDirty, count, dirtyAgents, recountMembers } from "../store/registry-profiles.js";
+import { anyDirty, clearDirty, count, dirtyAgents, foldCounts, recountMembers } from "../store/registry-profiles.js";
 import { noteChanges } from "./feed/changes.js";
 import { computeProfiles } from "./profile.js";
 import type { Written } from "./publisher-write.js";
@@ -22,7 +22,6 @@ export function* finish(
   const seq = yield* tick(q);
   yield* noteChanges(q, written.publishers ?? [], { seq, now });
   const computed = yield* computeProfiles(q, written.agents, seq, now);
-  // What many writers add to comes last, to be held shortly.
   yield* count(q, [...written.counts, ...computed.counts]);
   return computed.profiles;
 }
@@ -53,4 +52,5 @@ export const settleMembers = (db: Database): Promise<void> =>
   db.write(function* (q): Coroutine<void> {
     yield* tick(q);
     yield* recountMembers(q);
+    yield* foldCounts(q);
   });

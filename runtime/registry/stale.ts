@@ -1,4 +1,7 @@
-/** What a publisher's file said comes to its end (registry-facts.md 7): nobody may sell by it for ever. */
+/**
+ * What a publisher's file said comes to its end (docs/protocol/files.md#what-a-crawl-does, 1): nobody may sell by it for
+ * ever.
+ */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import { publishersStale } from "../store/registry-lookups.js";

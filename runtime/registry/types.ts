@@ -23,22 +23,37 @@ export type * from "./page-types.js";
 export * from "./search-types.js";
 
 type Schemas = components["schemas"];
+/** What is known of a publisher. */
 export type PublisherLookup = Schemas["PublisherLookup"];
+/** What one agent may sell of one publisher. */
 export type AuthorizationLookup = Schemas["AuthorizationLookup"];
+/** A member and its agents, as far as the caller may see them. */
 export type OperatorLookup = Schemas["OperatorLookup"];
+/** What an agent can sell, as a search shows it. */
 export type AgentProfile = Schemas["AgentProfile"];
+/** A page of agents that match. */
 export type AgentSearchResult = Schemas["AgentSearchResult"];
+/** Publishers that an agent may sell for. */
 export type AgentPublishers = Schemas["AgentPublishers"];
+/** Agents that a domain's file names. */
 export type DomainAgents = Schemas["DomainAgents"];
+/** Agents that may sell one property. */
 export type PropertyAgents = Schemas["PropertyAgents"];
+/** Selectors to be turned into identifiers. */
 export type ExpandRequest = Schemas["ExpandRequest"];
+/** Properties and identifiers that selectors stand for. */
 export type ExpandResult = Schemas["ExpandResult"];
+/** What picks properties of a publisher. */
 export type Selector = Schemas["Selector"];
+/** Whether a product's properties may be sold by an agent. */
 export type ProductAuthorization = Schemas["ProductAuthorization"];
+/** How much a registry knows. */
 export type Stats = Schemas["Stats"];
 /** An entry of a brand file's `agents[]`. */
 export type BrandAgent = Schemas["BrandAgent"];
+/** What an agent says that it does. */
 export type AgentType = Schemas["AgentType"];
+/** Whose word an authorization is. */
 export type AuthorizationSource = Schemas["AuthorizationSource"];
 
 /** A JSON document, as it is kept and handed on. */
@@ -54,12 +69,13 @@ export interface HostedFile {
   readonly originLastCheckedAt: number | null;
 }
 
+/** How a registry's data are made. */
 export interface RegistryDataOptions {
   /** Origin of this registry, e.g. `https://registry.example`: hosted files' URLs begin with it. Default `http://localhost`. */
   readonly publicUrl?: string;
   /** Unix milliseconds; the system clock by default. */
   readonly now?: () => number;
-  /** Agents that no member registered are found by a search too. Default false (registry-facts.md 5). */
+  /** Agents that no member registered are found by a search too. Default false (docs/protocol/registry.md#score). */
   readonly searchDiscovered?: boolean;
   /**
    * Who answers searches: an index in this process's memory, or PostgreSQL itself, in the same order and with the same cursors.
@@ -142,11 +158,13 @@ export interface RegistryData extends FollowedData, ListedData, OptOutData, Chec
   settleProfiles(): Promise<number>;
 }
 
+/** What an agent itself says of a publisher. */
 export interface AgentClaim {
   readonly publisherDomain: string;
   readonly authorizedFor: string | null;
 }
 
+/** What is known of the crawls of a domain. */
 export interface CrawlState {
   readonly domain: string;
   readonly crawledAt: number | null;

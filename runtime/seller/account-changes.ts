@@ -29,6 +29,7 @@ export interface AccountChange {
   readonly more?: JsonObject;
 }
 
+/** The feed of an account's changes: recorded by the seller, read by its tool. */
 export interface AccountChanges<Tx> {
   /**
    * Records a change in the transaction that makes it; those who asked for `account.change_recorded` are told of it in the
@@ -39,6 +40,7 @@ export interface AccountChanges<Tx> {
   readonly handler: SellerHandler<AnyTool, Tx>;
 }
 
+/** Where an account's changes are kept, and for how many days. */
 export interface AccountChangeOptions {
   readonly store: AnyStore;
   /**

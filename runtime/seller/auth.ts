@@ -20,6 +20,7 @@ const OF_CLIENTS = /^x-[a-z]+-auth$/;
 export const apiKey = (headers: AuthRequest["headers"]): AuthRequest["headers"][string] =>
   headers["x-api-key"] ?? headers[Object.keys(headers).find((name) => OF_CLIENTS.test(name)) ?? ""];
 
+/** Tokens that are accepted, each with its principal. */
 export interface TokenAuthOptions {
   /** Token or API key -> who holds it. */
   readonly tokens: Readonly<Record<string, string>>;
@@ -44,6 +45,7 @@ export function tokenAuth({ tokens, header }: TokenAuthOptions): AuthHook {
   };
 }
 
+/** Whose tokens are accepted, for which audience, verified with which keys. */
 export interface JwtAuthOptions {
   /** Issuer of the tokens, as in their `iss`; callers find it in the resource's metadata. */
   readonly issuer: string;

@@ -23,6 +23,7 @@ import { failurePayload } from "./tool-error.js";
 import type { SellerHandler, SellerOptions, SellerStore, TaskHandle, TxOf, UnfinishedTask } from "./types.js";
 import { sellerUpkeep } from "./upkeep.js";
 
+/** An agent that answers tools over MCP and A2A. */
 export interface Seller<Tx = unknown> {
   /** The HTTP server; further routes and plugins may be added before it starts. */
   readonly app: FastifyInstance;

@@ -18,7 +18,7 @@ export interface RawBody {
 export interface Refused {
   readonly status: 401 | 429 | 503;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON-RPC code (webhooks-facts.md 9). */
+  /** JSON-RPC code (docs/protocol/errors.md#json-rpc-codes). */
   readonly rpcCode: number;
   readonly message: string;
   readonly data: object;

@@ -1,4 +1,4 @@
-/** Idempotency of mutating calls (webhooks-facts.md 9): durable, shared by every instance on the store. */
+/** Idempotency of mutating calls (docs/protocol/errors.md#idempotency): durable, shared by every instance on the store. */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";

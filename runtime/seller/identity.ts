@@ -1,4 +1,7 @@
-/** Who the seller is, for whoever verifies what it signs: its brand file and its keys (service.md "Authentication", 4). */
+/**
+ * Who the seller is, for whoever verifies what it signs: its brand file and its keys
+ * (docs/protocol/signing.md#key-discovery).
+ */
 import { type JsonObject, wireNames } from "../contract/index.js";
 import type { Jwk } from "../signing/index.js";
 import { badOption, type Settings } from "./settings.js";

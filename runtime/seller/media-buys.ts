@@ -8,7 +8,7 @@ import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { isObject } from "./json-object.js";
 import { refusedBy } from "./tool-error.js";
 
-/** Tools service.md gives a meaning beyond their schemas ("Task operations referenced"). */
+/** Tools with a meaning beyond their schemas (docs/protocol/tasks.md#media-buys). */
 const opening: ReadonlySet<string> = new Set(["create_media_buy", "update_media_buy"]);
 const READING = "get_media_buys";
 
@@ -75,7 +75,7 @@ async function withActivity(
 }
 
 /**
- * Opens the persistent channels a call asked for, or changes them (service.md, "Persistent channels").
+ * Opens the persistent channels a call asked for, or changes them (docs/protocol/webhooks.md#persistent-channels).
  * @throws ToolError where one is refused
  */
 function* openChannels<Tx>(sender: Sender, tx: Tx, of: AnsweredCall): Coroutine<void> {

@@ -10,6 +10,7 @@ import { isObject } from "./json-object.js";
 import { refusedBy, ToolError } from "./tool-error.js";
 import type { SellerContext, SellerHandler } from "./types.js";
 
+/** How callers' own configuration is kept and told. */
 export interface PrincipalOptions {
   readonly sender: Pick<Sender, "notifications">;
   /** Kinds of events that the seller makes, of those the release has for agents; all of them by default. */
@@ -30,6 +31,7 @@ export type PrincipalTools<Tx> = Readonly<
   Record<"sync_agent_notification_configs" | "sync_principal" | "get_principal", SellerHandler<AnyTool, Tx>>
 >;
 
+/** The tools by which callers configure what they are told. */
 export interface Principals<Tx> {
   /** Give those the release has to `createSeller`. */
   readonly tools: PrincipalTools<Tx>;

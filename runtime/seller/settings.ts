@@ -62,13 +62,13 @@ export interface Settings<Tx> {
   readonly validatorOf: (release: Release) => Promise<AnyValidator>;
 }
 
-/** What answers of capable sellers are kept for, in seconds (webhooks-facts.md 9). */
+/** What answers of capable sellers are kept for, in seconds (docs/protocol/errors.md#idempotency). */
 const REPLAY_TTL = { min: 3_600, default: 86_400, max: 604_800 } as const;
 /** 1 MiB: requests of the protocol are a few KiB. */
 const BODY_BYTES = 1_048_576;
 /** Levels; real requests reach about 10. */
 const DEPTH = 64;
-/** Calls in ten seconds (webhooks-facts.md 9, "Insert limits"). */
+/** Calls in ten seconds (docs/protocol/errors.md#rates). */
 const CALLS = { reads: 1_500, writes: 300 } as const;
 const IN_FLIGHT_WAIT_MS = 2_000;
 /** Where a seller without an address is: nobody else reaches it. */

@@ -29,7 +29,7 @@ export interface BookParts<Tx> {
 /** A task is kept this long after its last change, in milliseconds. */
 export const TASK_RETENTION_MS = 90 * 86_400_000;
 
-/** webhooks-facts.md 7: nothing follows an end, and only `working` follows itself. */
+/** docs/protocol/tasks.md#transitions: nothing follows an end, and only `working` follows itself. */
 const mayFollow = (from: TaskStatus, to: TaskStatus): boolean => !isTerminal(from) && (from !== to || to === "working");
 
 const unknownTask = (taskId: string): AdbindError =>

@@ -13,6 +13,7 @@ export interface TenantSeller {
   storeIdentity(): Promise<string>;
 }
 
+/** One seller of several in a process, by the hosts it answers at. */
 export interface Tenant {
   /** Hosts it answers at, as callers name them: `ads.example.com` at every port, `ads.example.com:8443` at that one. */
   readonly hosts: readonly string[];
@@ -21,11 +22,13 @@ export interface Tenant {
   readonly inFlight?: number;
 }
 
+/** Where the host of a request is read. */
 export interface TenantsOptions {
   /** A proxy in front tells the host in `x-forwarded-host`, and takes away what callers send of it. Default false. */
   readonly forwardedHost?: boolean;
 }
 
+/** Several sellers behind one listener. */
 export interface Tenants {
   /**
    * Begins to answer for a tenant. Where it cannot, nothing of it is kept, and its seller stays open.

@@ -76,7 +76,7 @@ function waitOf(asked: unknown, { facts }: Release): number | undefined {
   return facts.envelope.retryAfter.value === "integer" ? Math.min(whole, MAX_WAIT_S) : whole;
 }
 
-/** The payload of a failed answer: the error in the envelope, all of them in `errors` (webhooks-facts.md 9). */
+/** The payload of a failed answer: the error in the envelope, all of them in `errors` (docs/protocol/errors.md#error-object). */
 export function failurePayload(faults: readonly Fault[], release: Release, more: JsonObject = {}): JsonObject {
   const errors = faults.slice(0, MAX_ERRORS).map((fault) => completeFault(fault, release));
   return { ...more, errors, [wireNames(release.word).error]: errors[0] };

@@ -4,7 +4,6 @@ import type { Meter, Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type {
   AnyTool,
-  ArmsOf,
   JsonObject,
   MaybePromise,
   ProtocolError,
@@ -21,34 +20,16 @@ import type { AnyStore } from "../store/index.js";
 import type { Effect, TxOf } from "../store/types.js";
 import type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
 import type { ValidatorSource } from "../validate/types.js";
+import type { ArmData, ArmReply, Completed, IfArm } from "./arms.js";
 import type { AuditEntry } from "./audit-entry.js";
 
 export type { Effect, TxOf } from "../store/types.js";
 export type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
+export type { ArmData, ArmReply, Completed } from "./arms.js";
 export type { AuditEntry } from "./audit-entry.js";
 
+/** Where a seller keeps calls and tasks. */
 export type SellerStore = AnyStore;
-
-/** The reply of one arm; never where the tool has no such arm. */
-export type ArmReply<T, S extends TaskStatus> = S extends keyof ArmsOf<T> ? { status: S; data: ArmsOf<T>[S] } : never;
-
-/** An arm's data without what the seller fills in itself. */
-export type ArmData<T, S extends TaskStatus> = S extends keyof ArmsOf<T>
-  ? Loose<ArmsOf<T>[S], "status" | "task_id" | "context">
-  : never;
-
-/** The tool's response. What says `submitted` or only errors has arms of its own. */
-export type Completed<T> = ArmsOf<T> extends { completed: infer D } ? Loose<Final<D>, "status" | "context"> : never;
-
-type Final<D> = D extends { status: "submitted" } ? never : D;
-
-/** Some members may be left out; each member of a union keeps its own shape. */
-type Loose<D, Keys extends string> = D extends object
-  ? { [K in keyof D as K extends Keys ? K : never]?: D[K] } & { [K in keyof D as K extends Keys ? never : K]: D[K] }
-  : D;
-
-/** No arguments can be given for an arm the tool does not have. */
-type IfArm<T, S extends TaskStatus, Args extends unknown[]> = S extends keyof ArmsOf<T> ? Args : [never];
 
 /** An error as a handler states it: `recovery` and `suggestion` come from the release's table where they are left out. */
 export interface Fault<R extends Release = Release> extends ProtocolError {
@@ -69,6 +50,7 @@ export interface TaskHandle<T = AnyTool, Tx = unknown> {
   cancel(more?: ChangeOptions<Tx>): Promise<void>;
 }
 
+/** What a task's change is told with, and what must commit with it. */
 export interface ChangeOptions<Tx = unknown> {
   /** Text for people. */
   readonly message?: string;
@@ -176,6 +158,7 @@ export interface AuthRequest {
   readonly ip: string;
 }
 
+/** Says who calls, or that nobody known does. */
 export interface AuthHook {
   /** @returns undefined where the credentials are missing or not good: the answer is 401 */
   authenticate(request: AuthRequest): MaybePromise<Identity | undefined>;
@@ -199,6 +182,7 @@ export interface RequestSigningOptions extends RequestCapability {
   readonly strict?: boolean;
 }
 
+/** The key that a seller signs its webhooks and requests with. */
 export interface SellerSigning {
   /** Private JWK; its public part is served as JWKS. */
   readonly key: object;
@@ -207,6 +191,7 @@ export interface SellerSigning {
   readonly alsoPublished?: readonly object[];
 }
 
+/** What one request may cost: bytes, depth, calls in ten seconds, milliseconds of waiting. */
 export interface SellerLimits {
   /** Largest request, in bytes. Default 1 MiB. */
   readonly bodyBytes?: number;
@@ -218,6 +203,7 @@ export interface SellerLimits {
   readonly inFlightWaitMs?: number;
 }
 
+/** What a seller is made of: releases, handlers, store, credentials, signing. */
 export interface SellerOptions<
   R extends Release = Release,
   S extends keyof R["specialisms"] & string = keyof R["specialisms"] & string,
@@ -291,6 +277,7 @@ export interface SellerOptions<
   readonly audit?: (entry: AuditEntry) => MaybePromise<void>;
 }
 
+/** An answer of the seller's own that its release does not allow. */
 export interface InvalidAnswer {
   readonly tool: string;
   readonly status: TaskStatus;

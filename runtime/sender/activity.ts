@@ -4,7 +4,7 @@ import type { ActivityRow, PendingJobRow } from "../store/sender-tables.js";
 import type { AttemptReport, AttemptStatus, DeliveryMeta } from "./attempt.js";
 import { type AnswerExcerpt, redactUrl } from "./redact.js";
 
-/** An entry as it goes into `webhook_activity[]` (service.md, "Other shapes"; webhooks-facts.md 5). */
+/** An entry as it goes into `webhook_activity[]` (docs/protocol/webhooks.md#activity). */
 export interface ActivityRecord {
   readonly idempotency_key: string;
   readonly notification_type: string;

@@ -15,7 +15,7 @@ import type { Keyring } from "./sealing.js";
 import type { SenderReleases } from "./spoken.js";
 import type { PushNotificationConfig, ReportSource } from "./types.js";
 
-/** `reporting_webhook` (webhooks-facts.md 5); signed unless it carries `authentication`. */
+/** `reporting_webhook` (docs/protocol/webhooks.md#registration); signed unless it carries `authentication`. */
 export interface ReportingWebhook extends PushNotificationConfig {
   readonly reporting_frequency: Frequency;
   readonly requested_metrics?: readonly string[];

@@ -1,4 +1,4 @@
-/** Channels that outlive one operation (service.md, "Persistent channels"): reports, impairments, notices. */
+/** Channels that outlive one operation (docs/protocol/webhooks.md#persistent-channels): reports, impairments, notices. */
 import type { JsonObject, MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
@@ -26,6 +26,7 @@ import { adjustedFlow, fireReports } from "./reports.js";
 import { inTransaction } from "./transact.js";
 import type { CorrectedReport, Emitted, PushNotificationConfig, Refused, WithinOptions } from "./types.js";
 
+/** Channels of a media buy as a call registers them. */
 export interface BuyChannels {
   readonly reporting?: ReportingWebhook;
   readonly events?: EventsWebhook;
@@ -38,8 +39,10 @@ export interface OwnedBuy {
   readonly release?: string;
 }
 
+/** A kind of notice to those who subscribed to a resource. */
 export type NoticeKind = "list_change" | "artifact" | "rights";
 
+/** Channels that outlive one operation: reports, impairments, notices. */
 export interface Channels {
   /**
    * Opens a media buy's channels, or changes their config: what is fired from then on goes by the new one. Null closes.
@@ -86,7 +89,7 @@ export interface Channels {
   tick(): Promise<void>;
 }
 
-/** Fields a notice must have beside its key (webhooks-facts.md 4). */
+/** Fields a notice must have beside its key (docs/protocol/webhooks.md#other-kinds). */
 const noticeFields: Record<NoticeKind, readonly string[]> = {
   list_change: ["event", "list_id", "resolved_at", "signature"],
   artifact: ["media_buy_id", "batch_id", "timestamp", "artifacts"],

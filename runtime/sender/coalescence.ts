@@ -1,4 +1,4 @@
-/** How long near-simultaneous changes of one resource wait to be sent as one (service.md, "Persistent channels", 3). */
+/** How long near-simultaneous changes of one resource wait to be sent as one (docs/protocol/webhooks.md#coalescence). */
 
 /** Longest window without the buyer's opt-in, in milliseconds. */
 const GENERAL_MS = 5 * 60_000;

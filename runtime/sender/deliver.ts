@@ -43,7 +43,7 @@ export interface Deliverer {
 const AWAY_DELAY_MS = 5_000;
 /** How long it waits where its endpoint is to answer a challenge first, in milliseconds. */
 const UNPROVED_DELAY_MS = 30_000;
-/** Milliseconds a receiver has, and the most it may be given (webhooks-facts.md 6). */
+/** Milliseconds a receiver has, and the most it may be given (docs/protocol/webhooks.md#retries). */
 const TIMEOUT_MS = { default: 10_000, max: 30_000 } as const;
 
 const inBounds = ({ timeoutMs = TIMEOUT_MS.default, perSecond }: EndpointLimits) => ({

@@ -2,7 +2,7 @@
 import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 
-/** Receivers refuse more (service.md, "Limits"). */
+/** Receivers refuse more (docs/protocol/webhooks.md#limits). */
 const MAX_BODY_BYTES = 1_048_576;
 /** Left for a token, which is put in when it is sent: 4,096 characters of six bytes each at most, and its name. */
 export const TOKEN_BYTES = 24_588;
@@ -49,7 +49,7 @@ export function withToken(body: Uint8Array, token: string): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ ...members, token }));
 }
 
-/** service.md, "Task webhook envelope". What is undefined stays out. */
+/** docs/protocol/webhooks.md#envelope. What is undefined stays out. */
 export const mcpEnvelope = (event: TaskEvent): JsonObject => ({
   idempotency_key: event.key,
   operation_id: event.operationId,
@@ -69,7 +69,7 @@ const partsOf = ({ message, result }: TaskEvent): JsonObject[] => [
   ...(result == null ? [] : [{ kind: "data", data: result }]),
 ];
 
-/** A2A 0.3: a Task once it is over, a TaskStatusUpdateEvent before (service.md, "A2A-shape task delivery"). */
+/** A2A 0.3: a Task once it is over, a TaskStatusUpdateEvent before (docs/protocol/transports.md#a2a-tasks). */
 export function a2aEvent(event: TaskEvent): JsonObject {
   const { taskId, status, timestamp, key, operationId, context } = event;
   const contextId = event.contextId ?? taskId;

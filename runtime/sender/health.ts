@@ -4,6 +4,7 @@ import type { SenderTables } from "../store/sender-tables.js";
 import type { OutboxCounts } from "./operators.js";
 import type { Keyring } from "./sealing.js";
 
+/** How a sender is, for a health check. */
 export interface SenderHealth {
   /** Nothing an operator must see to at once. */
   readonly ok: boolean;

@@ -25,6 +25,7 @@ import type { Emitted } from "./types.js";
 /** Media buys whose events are sent in one turn; the rest follow in the next. */
 const FLUSH_LIMIT = 100;
 
+/** Something that a media buy needs and cannot have. */
 export interface Impairment {
   /** Stays the same while the impairment lasts, its closing event included. */
   readonly notificationId: string;

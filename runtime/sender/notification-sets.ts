@@ -37,6 +37,7 @@ export interface PreparedConfigs extends SetRecord {
   store(options?: WithinOptions): MaybePromise<{ readonly ok: true } | Refused>;
 }
 
+/** How a set of notification configs is taken before it is stored. */
 export interface PrepareOptions {
   /** Nothing is asked of any endpoint. Default true. */
   readonly prove?: boolean;

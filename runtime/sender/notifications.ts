@@ -24,6 +24,7 @@ import { refused, registrationFault } from "./registration.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted, NotificationConfig, NotificationScope, Refused, WithinOptions } from "./types.js";
 
+/** A change to be told to the configs that ask for its kind. */
 export interface NotificationEvent {
   /** The release's word for it: `account.status_changed`. */
   readonly kind: string;
@@ -39,6 +40,7 @@ export interface NotificationEvent {
   readonly body: JsonObject;
 }
 
+/** Notification configs of accounts and callers: proved, kept, told. */
 export interface NotificationConfigs {
   /**
    * Takes the configs of a scope instead of those it had. New and changed ones are asked to answer a challenge first; until

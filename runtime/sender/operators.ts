@@ -84,6 +84,7 @@ const keysOf = (task: string): string[] => [
   `change:${hash("md5", task)}`,
 ];
 
+/** How many events there are, by what becomes of them. */
 export interface OutboxCounts {
   readonly waiting: number;
   readonly dead: number;
@@ -103,6 +104,7 @@ export interface OutboxEvent extends OutboxEntry {
   readonly history: readonly StoredRecord[];
 }
 
+/** What operators do with events that wait or were given up. */
 export interface Outbox {
   list(filter?: OutboxFilter): Promise<OutboxEntry[]>;
   /** One event and its attempts; undefined where there is none. */

@@ -1,6 +1,6 @@
 /** What may be shown of a delivery: `webhook_activity[]` goes to others than the one who chose the URL. */
 
-/** Longest error shown, in characters (webhooks-facts.md 5). */
+/** Longest error shown, in characters (docs/protocol/webhooks.md#activity). */
 const ERROR_CHARACTERS = 500;
 /** Segments this long that mix letters and digits are taken for tokens. */
 const TOKEN_CHARACTERS = 20;

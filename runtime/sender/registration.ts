@@ -44,7 +44,7 @@ export const refused = (message: string, field: string, code = "INVALID_REQUEST"
 
 /** Longest `operation_id`, in characters: part of index entries at the receiver. */
 const MAX_OPERATION_ID = 255;
-/** Shortest and longest token (webhooks-facts.md 5). */
+/** Shortest and longest token (docs/protocol/webhooks.md#registration). */
 const TOKEN_CHARACTERS = [16, 4_096] as const;
 /** A2A's own has no least length; it travels in a header. */
 export const A2A_TOKEN_CHARACTERS = [1, 4_096] as const;

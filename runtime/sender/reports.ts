@@ -156,7 +156,7 @@ interface ReportFire {
   readonly nextExpected?: number | undefined;
 }
 
-/** A report inside its envelope (service.md, "Delivery-report result"). */
+/** A report inside its envelope (docs/protocol/webhooks.md#delivery-reports). */
 function reportDelivery(
   { spoken }: Pick<ChannelParts, "spoken">,
   channel: ChannelRow,

@@ -13,7 +13,7 @@ const ROWS = 500;
 const LOOK_MS = 10_000;
 /** And after a look that found nothing. */
 const IDLE_LOOK_MS = 60_000;
-/** Days activity is kept, at least (webhooks-facts.md 5). */
+/** Days activity is kept, at least (docs/protocol/webhooks.md#activity). */
 const ACTIVITY_DAYS = 30;
 
 const defaults = {

@@ -1,4 +1,4 @@
-/** When a failed delivery is tried again (decisions.md, "Sender"). */
+/** When a failed delivery is tried again (docs/protocol/webhooks.md#retries). */
 import { LONGEST_RETRY_AFTER_MS, retryAfterMs } from "../net/retry-after.js";
 
 /** First delay, in milliseconds; doubled with every attempt. */
@@ -7,7 +7,7 @@ const FIRST_DELAY_MS = 1_000;
 export const LONGEST_DELAY_MS = LONGEST_RETRY_AFTER_MS;
 /** Delays are spread by this part of themselves, so that deliveries that failed together do not return together. */
 const JITTER = 0.25;
-/** How long one event is tried, in milliseconds: receivers remember keys for a day (service.md, "Limits"). */
+/** How long one event is tried, in milliseconds: receivers remember keys for a day (docs/protocol/webhooks.md#limits). */
 export const HORIZON_MS = 86_400_000;
 
 /** Milliseconds after the attempt numbered `attempt`, from 0. */

@@ -35,6 +35,7 @@ import { inTransaction } from "./transact.js";
 import type { SenderOptions } from "./types.js";
 import { senderUpkeep } from "./upkeep.js";
 
+/** Webhooks out: tasks, channels, notifications, and the outbox they go through. */
 export interface Sender {
   readonly tasks: Tasks;
   readonly channels: Channels;

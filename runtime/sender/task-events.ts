@@ -1,4 +1,7 @@
-/** A change of a task's status: whether it may be, and the event it makes for each channel (service.md, "States"). */
+/**
+ * A change of a task's status: whether it may be, and the event it makes for each channel
+ * (docs/protocol/tasks.md#transitions).
+ */
 import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { operationRequired, surfaceMember } from "../facts/index.js";

@@ -1,4 +1,4 @@
-/** The task channel: a registration, then one event for each change of status (service.md, "Events"). */
+/** The task channel: a registration, then one event for each change of status (docs/protocol/webhooks.md#events). */
 import type { MaybePromise } from "../contract/index.js";
 import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
@@ -30,6 +30,7 @@ import type {
   WithinOptions,
 } from "./types.js";
 
+/** Tasks and the webhooks of their changes. */
 export interface Tasks {
   /**
    * Judges channels without taking them, so that a call is refused before it has done anything.

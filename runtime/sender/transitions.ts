@@ -1,7 +1,7 @@
 /** Which status may follow which: strict for a sender, whose events a receiver may meet in any order. */
 import { terminalStatuses as ends, isTerminal, type TaskStatus } from "../contract/index.js";
 
-/** webhooks-facts.md 7. `working` follows itself: progress. */
+/** docs/protocol/tasks.md#transitions. `working` follows itself: progress. */
 const next: Record<TaskStatus, readonly TaskStatus[]> = {
   submitted: ["working", "input-required", ...ends],
   working: ["working", "submitted", "input-required", ...ends],

@@ -10,13 +10,13 @@ import type { RemoteKey } from "../signing/index.js";
 import type { ValidatorSource } from "../validate/types.js";
 import type { SecretKeySource } from "./secret-keys.js";
 
-/** `authentication` of a registration: deprecated, and then instead of a signature (service.md, "Authentication"). */
+/** `authentication` of a registration: deprecated, and then instead of a signature (docs/protocol/signing.md#legacy-schemes). */
 export interface LegacyAuthentication {
   readonly schemes: readonly string[];
   readonly credentials: string;
 }
 
-/** service.md, "push_notification_config". */
+/** docs/protocol/webhooks.md#registration. */
 export interface PushNotificationConfig {
   readonly url: string;
   readonly operation_id?: string;
@@ -78,6 +78,7 @@ export interface TaskChannels {
   readonly a2a?: A2aPushConfig;
 }
 
+/** What a task is changed to. */
 export interface StatusChange {
   readonly status: TaskStatus;
   /** Data of the tool's arm; checked against the release. */
@@ -99,7 +100,7 @@ export interface Emitted {
   readonly keys: readonly string[];
 }
 
-/** Which registrations are refused; the others of service.md's MAYs and SHOULDs. */
+/** Which registrations are refused; what the protocol leaves to a seller (docs/protocol/webhooks.md#registration). */
 export interface RefusalOptions {
   /** Registrations without `operation_id`. Default false. */
   readonly withoutOperationId?: boolean;
@@ -129,6 +130,7 @@ export interface WithinOptions {
 /** What a transaction looks like in the libraries that are known; that it is open is found out. */
 export type Transaction = object | ((...args: never[]) => unknown);
 
+/** The transaction that a change belongs to, and what makes it unique. */
 export interface UpdateOptions extends WithinOptions {
   /**
    * Names the change within its task, 1 to 255 characters: the same key with the same content again is the same event, for
@@ -171,6 +173,7 @@ export interface RetentionOptions {
   readonly closedChannelDays?: number;
 }
 
+/** What a sender is made of. `signer` or `signerFor` signs; `secrets` seals what registrations carry. */
 export interface SenderOptions {
   readonly store: { readonly database: AnyDatabase };
   /** What hands events out to deliverers: `natsQueue` of adbind/queue for a fleet; by default the database itself. */
@@ -260,9 +263,10 @@ export interface RemoteSigner extends RemoteKey {
   readonly keyid: string;
 }
 
+/** Signs deliveries: with a key of this process, or elsewhere. */
 export type Signer = LocalSigner | RemoteSigner;
 
-/** service.md, "Delivery-report result"; the rest of webhooks-facts.md 4 passes through. */
+/** docs/protocol/webhooks.md#delivery-reports; the rest passes through. */
 export interface ReportData {
   readonly currency: string;
   readonly media_buy_deliveries: readonly JsonObject[];
@@ -277,6 +281,7 @@ export interface CorrectedReport extends ReportData {
   readonly notificationType?: "adjusted" | "window_update";
 }
 
+/** What a delivery report is to be about. */
 export interface ReportRequest {
   readonly mediaBuyId: string;
   readonly principal: string;

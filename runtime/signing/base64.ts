@@ -1,4 +1,7 @@
-/** Base64 as the signing profile has it (decisions.md, "Signing"): unpadded base64url out, one alphabet in. No platform helper: they forgive what must be refused. */
+/**
+ * Base64 as the signing profile has it (docs/protocol/signing.md#encodings): unpadded base64url out, one alphabet in. No
+ * platform helper: they forgive what must be refused.
+ */
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -1,6 +1,6 @@
 /**
- * Every reason a signature or a legacy credential is refused: one closed table (service.md "Authentication" and "Errors";
- * decisions.md "Signing"). A code is the value of `WWW-Authenticate: Signature error="<code>"` where its status is 401.
+ * Every reason a signature or a legacy credential is refused: one closed table (docs/protocol/signing.md#codes). A code is
+ * the value of `WWW-Authenticate: Signature error="<code>"` where its status is 401.
  */
 
 /** Step of the verifier checklist; 0 is what comes before it (mode, presence). */
@@ -84,7 +84,7 @@ export type RequestCode = keyof typeof requestCodes;
 export type VerificationCode = keyof typeof verificationCodes;
 
 /**
- * Value of `WWW-Authenticate` for a refusal (service.md "Authentication", 7); undefined where the status is not 401 or
+ * Value of `WWW-Authenticate` for a refusal (docs/protocol/signing.md#codes); undefined where the status is not 401 or
  * the scheme is a legacy one, which has no challenge of its own.
  */
 export const challengeOf = (code: VerificationCode): string | undefined =>

@@ -16,7 +16,7 @@ import type { SignableRequest, SignatureAlgorithm } from "./types.js";
 
 /** Tolerance for clocks that disagree, either way. */
 export const SKEW_SECONDS = 60;
-/** Longest validity a signature may claim (service.md "Limits"). */
+/** Longest validity a signature may claim (docs/protocol/webhooks.md#limits). */
 export const WINDOW_SECONDS = 300;
 /** 16 random bytes in base64url: shorter nonces collide or can be guessed. */
 const NONCE_CHARS = 22;

@@ -1,5 +1,5 @@
 /**
- * Signing for node: the RFC 9421 profile of webhooks and requests, and the legacy schemes (service.md "Authentication").
+ * Signing for node: the RFC 9421 profile of webhooks and requests, and the legacy schemes (docs/protocol/signing.md).
  * Documentation of each function stands on `Signing`.
  */
 import { nodeCrypto } from "./node-crypto.js";

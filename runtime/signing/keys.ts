@@ -13,7 +13,7 @@ export const verificationKey = (jwk: Jwk, revokedAt?: number): VerificationKey =
   revokedAt === undefined ? { jwk } : { jwk, revokedAt };
 
 /**
- * Step 8: may this key verify signatures of this algorithm and purpose? (service.md "Authentication", 4)
+ * Step 8: may this key verify signatures of this algorithm and purpose? (docs/protocol/signing.md#key-purposes)
  * @param useMember the key's purpose member, `<word>_use`
  * @param uses values it may have
  * @returns what is wrong; undefined when the key may be used

@@ -1,6 +1,6 @@
 /**
- * The deprecated schemes HMAC-SHA256 and Bearer (service.md "Authentication"). A registration chooses them; they are never
- * a fallback for a signature that fails. Removed with release 4.0.
+ * The deprecated schemes HMAC-SHA256 and Bearer (docs/protocol/signing.md#legacy-schemes). A registration chooses them;
+ * they are never a fallback for a signature that fails. Removed with release 4.0.
  */
 import { wireNames } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
@@ -12,9 +12,9 @@ import { checkBody } from "./sign.js";
 import type { HmacSecrets, Refusal, SignableRequest } from "./types.js";
 import { refusal, systemSeconds } from "./verify.js";
 
-/** Shortest secret or token, in characters, each at least a byte (service.md "Limits"). */
+/** Shortest secret or token, in characters, each at least a byte (docs/protocol/webhooks.md#limits). */
 const SECRET_CHARS = 32;
-/** Largest difference between a timestamp and the clock, either way (service.md "Limits"). */
+/** Largest difference between a timestamp and the clock, either way (docs/protocol/webhooks.md#limits). */
 export const TIMESTAMP_SKEW_SECONDS = 300;
 /** Release that no longer has these schemes. */
 const REMOVED_IN_MAJOR = 4;

@@ -105,7 +105,7 @@ export function capabilityFault(capability: RequestCapability): { where: string;
 
 /**
  * Does the request register a webhook with legacy credentials, at any depth? Unsigned, that block could have been injected
- * on the path (service.md "Authentication", legacy).
+ * on the path (docs/protocol/signing.md#legacy-schemes).
  */
 function registersCredentials(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(registersCredentials);

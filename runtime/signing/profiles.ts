@@ -54,7 +54,7 @@ export interface Profile {
 export const webhookProfile: Profile = {
   name: "webhook",
   tag: (names) => names.webhookTag,
-  // webhook-signing is deprecated and still accepted (service.md "Authentication", 4).
+  // webhook-signing is deprecated and still accepted (docs/protocol/signing.md#key-purposes).
   keyUses: ["request-signing", "webhook-signing"],
   codes: {
     header_malformed: "webhook_signature_header_malformed",
@@ -111,7 +111,7 @@ export const requestProfile: Profile = {
   },
 };
 
-/** Components of a webhook signature, all of them, in this order (service.md "Authentication", 2). */
+/** Components of a webhook signature, all of them, in this order (docs/protocol/signing.md#webhook-headers). */
 export const webhookComponents = ["@method", "@target-uri", "@authority", "content-type", "content-digest"] as const;
 
 /** Components every request signature covers; `content-type` joins them where there is a body. */

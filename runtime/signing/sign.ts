@@ -1,4 +1,7 @@
-/** Signing webhooks and requests: what the verifier in verify.ts accepts, in the one spelling service.md gives. */
+/**
+ * Signing webhooks and requests: what the verifier in verify.ts accepts, in the one spelling of
+ * docs/protocol/signing.md#webhook-headers.
+ */
 import type { MaybePromise, RequestProfileName } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";

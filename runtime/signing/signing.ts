@@ -24,7 +24,10 @@ import { namesOf, refusal, type VerifyOptions, verification } from "./verify.js"
 export interface VerifyWebhookOptions extends VerifyOptions {
   /** How the sender's registration says it authenticates; `signature` by default. Another one is a mode mismatch. */
   readonly mode?: AuthMode;
-  /** Purposes a key may have: those of service.md by default; a release of the 3.0 line knows `webhook-signing` alone. */
+  /**
+   * Purposes a key may have: those of docs/protocol/signing.md#key-purposes by default; a release of the 3.0 line knows
+   * `webhook-signing` alone.
+   */
   readonly keyUses?: readonly string[];
 }
 
@@ -58,7 +61,7 @@ export function receivedMode(headers: HeaderFields, word = "proto"): AuthMode | 
 /** Signs and verifies; made of a platform's cryptography. */
 export interface Signing {
   /**
-   * Signs a webhook (service.md "Authentication"). Send the returned headers with the same method, URL and bytes.
+   * Signs a webhook (docs/protocol/signing.md#webhook-headers). Send the returned headers with the same method, URL and bytes.
    * @throws AdbindError for a body that is not strict JSON, a URL without canonical form, an unusable key or option
    */
   signWebhook(request: SignableRequest, options: SignOptions): Promise<Signed>;

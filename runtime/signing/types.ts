@@ -120,7 +120,7 @@ export interface HmacSecrets {
   readonly previous?: string;
 }
 
-/** How a sender authenticates its webhooks, fixed at registration (service.md "Authentication"). */
+/** How a sender authenticates its webhooks, fixed at registration (docs/protocol/webhooks.md#registration). */
 export type AuthMode = "signature" | "HMAC-SHA256" | "Bearer" | "standard-webhooks";
 
 /** Why a message is not believed: the code, the step that found it, and the status to answer with. */
@@ -181,7 +181,7 @@ export type RequestVerifyResult =
     }
   | Refusal;
 
-/** Headers a signer adds to the request. Names are as service.md writes them. */
+/** Headers a signer adds to the request. Names are as docs/protocol/signing.md#webhook-headers has them. */
 export interface SignedHeaders {
   /** Absent on a request without a body. */
   readonly "Content-Type"?: string;

@@ -1,6 +1,6 @@
 /**
- * The verifier checklist, once for webhooks and requests (service.md "Authentication", 5; the steps are those of the
- * protocol's request checklist). Every check is cheap until step 10; what costs comes after what refuses.
+ * The verifier checklist, once for webhooks and requests (docs/protocol/signing.md#checklist). Every check is cheap until
+ * step 10; what costs comes after what refuses.
  */
 import { type WireNames, wireNames } from "../contract/index.js";
 import { type Coroutine, isPromise } from "../db/coroutine.js";

@@ -1,6 +1,9 @@
 /** What a store knows events by. */
 
-/** What a webhook is about; the registration fixes it (decisions.md, "Receiver"). The last two have many kinds each. */
+/**
+ * What a webhook is about; the registration fixes it (docs/protocol/webhooks.md#registration). The last two have many kinds
+ * each.
+ */
 export type EventKind = "task" | "report" | "impairment" | "list_change" | "artifact" | "rights" | "account" | "agent";
 
 /** `pending`: waits for its handler. `parked`: waits for its registration. `dead`: given up, kept for a human. */

@@ -50,6 +50,15 @@ export function* clock(q: Query): Coroutine<ClockRow> {
   return (yield* q.rows<ClockRow>(text))[0]!;
 }
 
+/**
+ * Stands for what can be seen: the same number, the same data. While a change is under way that others have overtaken, no
+ * number does, and each is another.
+ */
+export function* revision(q: Query): Coroutine<number> {
+  const { seq, last } = yield* clock(q);
+  return seq === last ? seq : seq + Math.random();
+}
+
 /** Whether this transaction is the one that forgets; where another is at it, nobody waits. */
 export function* takesPruning(q: Query): Coroutine<boolean> {
   const skip = q.dialect.turns ? "" : " for update skip locked";

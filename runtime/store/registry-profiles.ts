@@ -175,12 +175,9 @@ export interface CountChange {
   readonly by: number;
 }
 
-/** Rows that a count is spread over where transactions do not take turns. */
-const SHARDS = 16;
-
-/** Adds to counts. Twice in a transaction only in an order that all keep to: agents last. */
+/** Adds to counts. Where transactions do not take turns each writes rows of its own, which are added up now and then. */
 export function* count(q: Query, changes: readonly CountChange[]): Coroutine<void> {
-  const shard = q.dialect.turns ? 0 : Math.floor(Math.random() * SHARDS);
+  const shard = q.dialect.turns ? 0 : 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1));
   const rows = changes
     .filter(({ by }) => by !== 0)
     .map(({ kind, name, by }) => [kind, name, shard, by] as const)
@@ -195,6 +192,17 @@ export function* count(q: Query, changes: readonly CountChange[]): Coroutine<voi
   const conflict =
     "on conflict (kind, name, shard) do update set count = adbind_registry_tallies.count + excluded.count";
   yield* q.insert("adbind_registry_tallies", columns, rows, conflict);
+}
+
+/** Adds up what transactions wrote each in rows of their own. @returns how many rows */
+export function* foldCounts(q: Query): Coroutine<number> {
+  if (q.dialect.turns) return 0;
+  return yield* q.run(
+    "with taken as (delete from adbind_registry_tallies where shard > 0 returning kind, name, count) " +
+      "insert into adbind_registry_tallies (kind, name, shard, count) " +
+      "select kind, name, 0, cast(sum(count) as bigint) from taken group by kind, name order by kind, name " +
+      "on conflict (kind, name, shard) do update set count = adbind_registry_tallies.count + excluded.count",
+  );
 }
 
 export const counts = (q: Query): Coroutine<{ kind: string; name: string; count: number }[]> =>

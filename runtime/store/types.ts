@@ -65,7 +65,7 @@ export interface TaskOrder {
   readonly status: string;
   readonly terminal: boolean;
   /**
-   * Whose word `instant` is. `sender`: strictly newer applies (service.md, "Dedup rules (receiver)", 6). `arrival`: the
+   * Whose word `instant` is. `sender`: strictly newer applies (docs/protocol/webhooks.md#order). `arrival`: the
    * receiver's own, since the event had no time to go by; it came later than what came before. `poll`: the sender's answer
    * to a question; that a task has ended is believed whatever the time says, for rule 6 is about webhooks that overtake.
    */
@@ -80,7 +80,7 @@ export interface Arrival {
   /** Digest of the body, to notice a key that is used again with another one. */
   readonly digest: Uint8Array;
   readonly now: number;
-  /** How long the key stays claimed, in seconds (service.md, "Dedup rules (receiver)", 3). */
+  /** How long the key stays claimed, in seconds (docs/protocol/webhooks.md#deduplication). */
   readonly windowSeconds: number;
   /** Most live claims of one sender; beyond it the answer is `full`. */
   readonly senderCap: number;
@@ -253,7 +253,7 @@ export interface TaskState {
 
 /** How many live nonces are kept, for a key and in all. */
 export interface ReplayOptions {
-  /** Most live nonces of one key. Default 100,000 (webhooks-facts.md 1.8). */
+  /** Most live nonces of one key. Default 100,000 (docs/protocol/signing.md#replay). */
   readonly keyCap?: number;
   /** Most live nonces of all keys. Default 10,000,000. */
   readonly totalCap?: number;

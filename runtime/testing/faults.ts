@@ -31,7 +31,7 @@ export interface TestFault {
 
 /** Ten minutes, in seconds: beyond every window and its skew. */
 const FAR_SECONDS = 600;
-/** One byte more than receivers take (service.md, "Limits"). */
+/** One byte more than receivers take (docs/protocol/webhooks.md#limits). */
 const TOO_LARGE_BYTES = 1_048_577;
 
 const good = ({ url, event, key, now }: FaultContext, body: JsonObject | Uint8Array = event): TestWebhook =>

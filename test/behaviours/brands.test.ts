@@ -4,7 +4,7 @@ import canonicalize from "canonicalize";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type BrandsPort, exampleBrands } from "../../runtime/behaviours/index.js";
-import { account, behavingSeller, key, type TestSeller, versions } from "./behaving-seller.js";
+import { account, behavingSeller, key, publishedRelease, type TestSeller, versions } from "./behaving-seller.js";
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
 
@@ -122,6 +122,48 @@ for (const version of versions) {
     await own.close();
   });
 }
+
+for (const version of versions)
+  test(`${version}: what a brand says to a claim is signed, for the question and who asked it`, async () => {
+    const { tools, word } = await publishedRelease(version);
+    if (tools.verify_brand_claim === undefined) return;
+    const own = await sellerOf(version);
+    const { keys } = (await own.seller.app.inject("/.well-known/jwks.json")).json();
+    const [jwk] = keys.filter((one: Record<string, unknown>) => one[`${word}_use`] === "response-signing");
+    const verified = (signed: { protected: string; signature: string; payload: Record<string, unknown> }) => {
+      const input = `${signed.protected}.${Buffer.from(canonicalize(signed.payload)!).toString("base64url")}`;
+      const signature = Buffer.from(signed.signature, "base64url");
+      assert.ok(verify(null, Buffer.from(input), { key: jwk as never, format: "jwk" }, signature));
+      assert.is(JSON.parse(Buffer.from(signed.protected, "base64url").toString()).typ, signed.payload.typ);
+      return signed.payload as { [name: string]: unknown; response: { results?: unknown } };
+    };
+    const claim = { claim_type: "trademark", claim: { mark: "ACME Outdoor" } };
+    const context = { correlation_id: "asked-1" };
+    const { signed_response, ...answer } = await own.ask("verify_brand_claim", { ...claim, context });
+    assert.equal([answer.verification_status, answer.details.countries], ["owned", ["US", "CA"]]);
+    const payload = verified(signed_response);
+    const { claim_type, verification_status, details } = answer;
+    assert.equal(payload.response, { claim_type, verification_status, details, context: answer.context });
+    assert.equal([payload.brand_domain, Number(payload.exp) - Number(payload.iat)], ["acmeoutdoor.example", 300]);
+    const others = [
+      await own.ask("verify_brand_claim", claim, "somebody-else"),
+      await own.ask("verify_brand_claim", { ...claim, claim: { mark: "Other" } }),
+    ];
+    for (const other of others) assert.not.equal(verified(other.signed_response).request_hash, payload.request_hash);
+    const parent = { claim_type: "parent", claim: { parent_domain: "house.example" } };
+    const all = await own.ask("verify_brand_claims", { claims: [claim, parent] });
+    assert.equal(
+      all.results.map(({ status }: { status: string }) => status),
+      ["owned", "not_ours"],
+    );
+    assert.equal(verified(all.signed_response).response.results, all.results);
+    const silent = await behavingSeller(version, ["brand_rights"], {
+      ports: { brands: { ...exampleBrands, claims: undefined } as never },
+    });
+    assert.match((await silent.refused("verify_brand_claim", claim)).message, "verify_brand_claim");
+    await silent.close();
+    await own.close();
+  });
 
 test("where a release wants proof of a licence, it binds what the licence allows", async () => {
   const version = "3.2.0-beta.4";

@@ -1,6 +1,8 @@
 /** Reports that come of themselves: the calendar, the books, and the published storyboard of both. */
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
+import canonicalize from "canonicalize";
 import * as fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -10,7 +12,7 @@ import { contentDigest } from "../../runtime/behaviours/reporting/ledger.js";
 import { elapsedPeriods, nextExpectedAt, periodAt } from "../../runtime/behaviours/reporting/schedule.js";
 import { loadSuite, runConformance } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
-import { account, behavingSeller, key } from "./behaving-seller.js";
+import { account, behavingSeller, key, type TestSeller } from "./behaving-seller.js";
 
 const HOUR = 3_600_000;
 const sha256 = "0".repeat(64);
@@ -162,6 +164,83 @@ else {
     now += 6 * HOUR;
     const { obligation_counts: counts } = await status({ view: "summary" });
     assert.ok(counts.consumer_status_pending > 0 && counts.consumer_status_pending < counts.total);
+    await close();
+  });
+
+  /** A correction of an official report, which a test has put there, and what a consumer may say of it. */
+  async function corrected({ ask }: TestSeller) {
+    for (const operation of ["prepare", "publish_official_adjustment"])
+      await ask("comply_test_controller", {
+        account: { ...account, sandbox: true },
+        scenario: "reliable_reporting_core_integrity_probe",
+        params: { operation },
+      });
+    const { adjustments, changes_checkpoint } = await ask("get_reporting_status", { account, view: "periods" });
+    const [{ canonical_adjustment_sha256: digest, ...adjustment }] = adjustments;
+    assert.is(
+      digest,
+      createHash("sha256")
+        .update(canonicalize(adjustment) ?? "")
+        .digest("hex"),
+    );
+    const { reporting_adjustment_id, adjusts_reporting_revision_id } = adjustment;
+    const of = { reporting_adjustment_id, adjusts_reporting_revision_id, observed_at: "2026-11-02T05:00:30Z" };
+    const receipt = (name: string, status: string, more: object = {}) => ({
+      ...{
+        ...of,
+        reporting_receipt_id: `receipt-of-${name}-0001`,
+        status,
+        observed_adjustment_sha256: digest,
+        ...more,
+      },
+      ...(status === "rejected" && { rejection_codes: ["NOT_OURS"] }),
+    });
+    const sync = async (adjustment_receipts: object[], receipts?: object[], who?: string) => {
+      const request = { ...key(), account, adjustment_receipts, ...(receipts && { receipts }) };
+      const { results } = await ask("sync_reporting_receipts", request, who);
+      return results.map((one: { result: string; errors?: { code: string }[] }) => one.errors?.[0]?.code ?? one.result);
+    };
+    return { changes_checkpoint, receipt, sync };
+  }
+
+  test("a consumer accepts or rejects each correction under its digest, and accepts it once", async () => {
+    const seller = await behavingSeller(version, ["sales_guaranteed"], { with: ["reporting"] });
+    const { ask, refused, close } = seller;
+    const { changes_checkpoint, receipt, sync } = await corrected(seller);
+    const delivered = {
+      ...{ reporting_receipt_id: "receipt-of-a-file-0001", reporting_obligation_id: "o", reporting_revision_id: "r" },
+      ...{ reporting_materialization_id: "m", status: "accepted", verification_profile: "manifest_checksums" },
+      observed_manifest_sha256: "0".repeat(64),
+      ...{ observed_row_count: 0, observed_control_totals: [], observed_at: "2026-11-02T05:00:30Z" },
+    };
+    const wrong = { observed_adjustment_sha256: "0".repeat(64) };
+    assert.equal(await sync([receipt("wrong", "accepted", wrong)], undefined), ["VALIDATION_ERROR"]);
+    assert.equal(await sync([receipt("other", "accepted", { reporting_adjustment_id: "other" })]), ["NOT_FOUND"]);
+    assert.equal(await sync([receipt("stranger", "accepted")], undefined, "another"), ["NOT_FOUND"]);
+    const no = receipt("no", "rejected", wrong);
+    assert.equal(await sync([no, receipt("yes", "accepted")], undefined), ["recorded", "CONFLICT"]);
+    assert.equal(await sync([no]), ["unchanged"]);
+    assert.equal(await sync([{ ...no, rejection_codes: ["LATE"] }]), ["IDEMPOTENCY_CONFLICT"]);
+    const yes = receipt("yes", "accepted", { supersedes_reporting_receipt_id: no.reporting_receipt_id });
+    assert.equal(await sync([yes]), ["recorded"]);
+    const more = receipt("more", "rejected", { supersedes_reporting_receipt_id: yes.reporting_receipt_id });
+    assert.equal(await sync([more]), ["CONFLICT"], "what was accepted is");
+    assert.equal(await sync([yes], [delivered]), ["NOT_FOUND", "unchanged"], "nothing is delivered anywhere");
+    const changed = await ask("get_reporting_status", { account, view: "periods", changes_after: changes_checkpoint });
+    assert.equal(
+      changed.adjustment_receipts.map((one: { status: string }) => one.status),
+      ["rejected", "accepted"],
+    );
+    assert.equal(
+      (await ask("get_reporting_status", { account, view: "periods" }, "another")).adjustment_receipts ?? [],
+      [],
+    );
+    const twice = {
+      ...key(),
+      account,
+      adjustment_receipts: [yes, { ...yes, status: "accepted", observed_at: "2026-11-02T07:00:00Z" }],
+    };
+    assert.is((await refused("sync_reporting_receipts", twice)).code, "INVALID_REQUEST");
     await close();
   });
 

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { plainPolicies } from "../../runtime/behaviours/index.js";
+import { ownAdServer, plainPolicies } from "../../runtime/behaviours/index.js";
 import { account, behavingSeller, key, versions } from "./behaving-seller.js";
 
 const policy = (text: string, enforcement: "must" | "should" = "must", id = "p") => ({
@@ -117,6 +117,79 @@ for (const version of versions) {
     assert.is((await judge(artifact("violent", { language: "de-AT" }))).features[0].status, "unevaluated");
     const stranger = await own.refused("get_content_standards", { standards_id }, "somebody-else");
     assert.is(stranger.code, "REFERENCE_NOT_FOUND");
+    await own.close();
+  });
+}
+
+for (const version of versions) {
+  test(`${version}: what can be measured of a creative is declared, and measured; who measures nothing does not offer it`, async () => {
+    const own = await behavingSeller(version, ["content_standards"]);
+    const { governance } = await own.ask("get_adcp_capabilities", {});
+    const ids = governance.creative_features.map(({ feature_id }: { feature_id: string }) => feature_id);
+    const creative_manifest = {
+      format_id: { agent_url: "https://formats.example", id: "display_300x250" },
+      assets: {
+        image: { asset_type: "image", url: "http://cdn.example/a.png", width: 300, height: 250 },
+        headline: { asset_type: "text", content: "Sleep outside tonight" },
+      },
+    };
+    const { results } = await own.ask("get_creative_features", { ...key(), creative_manifest });
+    const values = results.map(({ feature_id, value }: { feature_id: string; value: unknown }) => [feature_id, value]);
+    assert.equal(
+      values.map(([id]: [string]) => id),
+      ids,
+    );
+    assert.equal(Object.fromEntries(values), { secure_addresses: false, images_described: false, word_count: 3 });
+    const one = await own.ask("get_creative_features", { ...key(), creative_manifest, feature_ids: ["word_count"] });
+    assert.is(one.results.length, 1);
+    const unknown = await own.refused("get_creative_features", { ...key(), creative_manifest, feature_ids: ["x"] });
+    assert.is(unknown.field, "feature_ids[0]");
+    await own.close();
+    const { creatives: _, ...policy } = plainPolicies;
+    const none = await behavingSeller(version, ["content_standards"], { ports: { policy } });
+    assert.match((await none.refused("get_creative_features", { creative_manifest })).message, "get_creative_features");
+    await none.close();
+  });
+
+  test(`${version}: the content that a buy ran beside is given to its buyer, page by page`, async () => {
+    const records = Array.from({ length: 5 }, (_, at) => ({
+      ...{ record_id: `r${at}`, timestamp: "2026-03-01T00:00:00Z", package_id: at < 3 ? "p1" : "p2" },
+      artifact: artifact(`Story ${at}`),
+      ...(at === 1 && { local_verdict: "fail" as const }),
+    }));
+    const asked: object[] = [];
+    const content = async (_: object, time: object) => {
+      asked.push(time);
+      return { deliveries: 50, records };
+    };
+    const own = await behavingSeller(version, ["content_standards", "sales_guaranteed"], {
+      ports: { adServer: { ...ownAdServer, content } },
+    });
+    const start = new Date(Date.now() + 86_400_000).toISOString();
+    const end_time = new Date(Date.now() + 8 * 86_400_000).toISOString();
+    const { products } = await own.ask("get_products", { buying_mode: "brief", brief: "display", account });
+    const [{ product_id, pricing_options }] = products;
+    const line = { product_id, pricing_option_id: pricing_options[0].pricing_option_id, budget: 5_000 };
+    const order = { ...key(), account, brand: account.brand, start_time: start, end_time, packages: [line] };
+    const { media_buy_id } = await own.ask("create_media_buy", order);
+    const time_range = { start: "2026-03-01T00:00:00Z" };
+    const read = (more: object = {}) => own.ask("get_media_buy_artifacts", { media_buy_id, time_range, ...more });
+    const ids = ({ artifacts }: { artifacts: { record_id: string }[] }) => artifacts.map(({ record_id }) => record_id);
+    const first = await read({ pagination: { max_results: 2 } });
+    assert.equal([ids(first), first.collection_info.effective_rate], [["r0", "r1"], 0.1]);
+    assert.equal(asked, [{ from: time_range.start, before: undefined }]);
+    const rest = await read({ pagination: { max_results: 9, cursor: first.pagination.cursor } });
+    assert.equal(ids(rest), ["r2", "r3", "r4"]);
+    assert.is(rest.artifacts[0].local_verdict, "unevaluated");
+    assert.equal(
+      [ids(await read({ package_ids: ["p2"] })), ids(await read({ failures_only: true }))],
+      [["r3", "r4"], ["r1"]],
+    );
+    const foreign = await own.refused("get_media_buy_artifacts", { media_buy_id }, "somebody-else");
+    assert.is(foreign.code, "MEDIA_BUY_NOT_FOUND");
+    const other = { brand: { domain: "novamotors.example" }, operator: "pinnacle.example" };
+    const apart = await own.refused("get_media_buy_artifacts", { media_buy_id, account: other });
+    assert.is(apart.code, "MEDIA_BUY_NOT_FOUND");
     await own.close();
   });
 }

@@ -139,7 +139,7 @@ export class FailOvers {
       case "frozen":
         return cluster.freeze(node);
       case "switched over":
-        return cluster.switchOver();
+        return cluster.switchOver(node);
     }
   }
 

@@ -33,31 +33,24 @@ import {
   SCOPE,
   USER,
 } from "./ha-config.js";
+import { isPrimary, type NodeState, stateOf } from "./node-state.js";
 
 const NODES = 3;
 /** Longest wait for the cluster, or for a node that joins it again, in milliseconds: it may be copied anew. */
 const READY_LIMIT_MS = 120_000;
 const POLL_MS = 100;
+/** Longest wait for a connection, in milliseconds: it is tried again. */
+const CONNECT_MS = 2_000;
+/** SQLSTATE */
+const DUPLICATE_DATABASE = "42P04";
 /** Of a log, in an error. */
 const TOLD_CHARACTERS = 1_500;
-/** Longest answer of a Patroni, in milliseconds: a frozen one gives none. */
-const REST_LIMIT_MS = 2_000;
 
 export interface HaPostgresOptions {
   readonly programs: ClusterPrograms;
   readonly as: RunsAs | undefined;
   /** Default true: what is acknowledged outlives any one node. */
   readonly synchronous?: boolean;
-}
-
-/** What a Patroni says of its node. */
-interface NodeState {
-  readonly role: string;
-  readonly state: string;
-  /** Of a replica: `streaming` where it follows without a gap. */
-  readonly replication_state?: string;
-  readonly sync_standby?: boolean;
-  readonly timeline?: number;
 }
 
 export interface HaPostgres {
@@ -77,8 +70,8 @@ export interface HaPostgres {
   thaw(node: NodePlace): void;
   /** Starts a killed node again on its data. */
   revive(node: NodePlace): void;
-  /** Has Patroni hand the part of the primary to another node, in order. */
-  switchOver(): Promise<void>;
+  /** Has Patroni hand the part of the primary to another node, in order. @throws Error with what Patroni said */
+  switchOver(primary: NodePlace): Promise<void>;
   /** Waits until one node is the primary and the others follow it. */
   settled(): Promise<void>;
   stop(): Promise<void>;
@@ -90,15 +83,6 @@ async function until(holds: () => Promise<boolean>, what: string, told: () => st
   for (const end = performance.now() + READY_LIMIT_MS; performance.now() < end; await pause(POLL_MS))
     if (await holds()) return;
   throw new Error(`${what} took longer than ${READY_LIMIT_MS / 1_000} s: ${told()}`);
-}
-
-async function stateOf({ restPort }: NodePlace): Promise<NodeState | undefined> {
-  try {
-    const answer = await fetch(`http://127.0.0.1:${restPort}/patroni`, { signal: AbortSignal.timeout(REST_LIMIT_MS) });
-    return (await answer.json()) as NodeState;
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -195,10 +179,8 @@ class Cluster implements HaPostgres {
     return this.nodes.find((_, at) => isPrimary(states[at]));
   }
 
-  async switchOver(): Promise<void> {
+  async switchOver(primary: NodePlace): Promise<void> {
     const { programs } = this.given;
-    const primary = await this.primary();
-    if (primary === undefined) throw new Error("no node is the primary: there is nothing to hand over");
     // As `patronictl` does; a copy of that has the interpreter's old place in it.
     const args = ["-c", "from patroni.ctl import ctl; ctl()", "-c", this.#configOf(primary), "switchover", SCOPE];
     const { stdout } = await promisify(execFile)(programs.python, [...args, "--force", "--primary", primary.name], {
@@ -223,13 +205,24 @@ class Cluster implements HaPostgres {
   }
 
   async database(name: string): Promise<{ readonly url: string; readonly directUrl: string }> {
-    const client = new pg.Client(this.url);
-    await client.connect();
-    try {
-      await client.query(`create database ${client.escapeIdentifier(name)}`);
-    } finally {
-      await client.end();
-    }
+    let last: unknown;
+    const made = async (): Promise<boolean> => {
+      const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: CONNECT_MS });
+      client.on("error", () => undefined);
+      try {
+        await client.connect();
+        await client.query(`create database ${client.escapeIdentifier(name)}`);
+        return true;
+      } catch (error) {
+        last = error;
+        // Made before, by a try whose answer was lost.
+        return (error as { code?: unknown }).code === DUPLICATE_DATABASE;
+      } finally {
+        client.end().catch(() => undefined);
+      }
+    };
+    // On a machine that is busy enough the primary may change before anybody meant it to.
+    await until(made, `making the database ${name}`, () => String(last));
     return this.#urlsOf(name);
   }
 
@@ -260,7 +253,7 @@ class Cluster implements HaPostgres {
 
   /** Whether HAProxy leads to the primary. */
   async #answers(): Promise<boolean> {
-    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 1_000 });
+    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: CONNECT_MS });
     client.on("error", () => undefined);
     try {
       await client.connect();
@@ -296,5 +289,3 @@ class Cluster implements HaPostgres {
     return said.slice(-TOLD_CHARACTERS);
   }
 }
-
-const isPrimary = (state: NodeState | undefined): boolean => state?.role === "primary" && state.state === "running";

@@ -17,7 +17,7 @@ const port = Number(new URL(url).port);
 const at = (ports: readonly number[], more = ""): string =>
   url.replace(`127.0.0.1:${port}`, ports.map((one) => `127.0.0.1:${one}`).join(",")) + more;
 const open = (more: Partial<PostgresOptions> = {}) =>
-  openPostgres({ url, connections: 3, migrate: "skip", connectTimeoutMs: 3_000, ...more });
+  openPostgres({ url, connections: 3, migrate: "skip", connectTimeoutMs: 15_000, ...more });
 
 const faultOf = (work: Promise<unknown>): Promise<Error> =>
   work.then(
@@ -55,6 +55,14 @@ test("hosts are read as libpq reads them", () => {
   );
 });
 
+test("how long a connection may take is said in the URL, as libpq has it", async () => {
+  const relay = await startRelay(port);
+  relay.freeze();
+  const fault = await faultOf(openPostgres({ url: at([relay.port], "?connect_timeout=1") }));
+  assert.match(fault.message, /did not answer in time/);
+  await relay.close();
+});
+
 test("of several servers the one that takes writes is used, and after a fail-over the new one", async () => {
   const [first, second] = ["first", "again"].map((end) => `${new URL(url).pathname.slice(1)}_${end}`) as [
     string,
@@ -86,11 +94,14 @@ test("of several servers the one that takes writes is used, and after a fail-ove
   await until(() => heard.at(-1) === "again");
   await promote(first, second);
   await admin(`alter database ${first} set default_transaction_read_only = on`);
-  await one.close();
-  const none = await faultOf(open({ url: place }));
+  one.freeze();
+  const began = performance.now();
+  const none = await faultOf(open({ url: place, connectTimeoutMs: 60_000 }));
   assert.match(none.message, /takes no writes .*name all servers of the database in the URL/);
+  assert.ok(performance.now() - began < 30_000, "a frozen one is not waited for when a standby has answered");
+  one.cut();
   await database.close();
-  await other.close();
+  for (const relay of [one, other]) await relay.close();
   for (const name of [first, second]) await admin(`drop database ${name} with (force)`);
 });
 
@@ -157,33 +168,31 @@ test("what only reads is read again when its connection is lost; what writes is 
 });
 
 test("a server that is frozen is given up by its deadline, with all connections to it, and closing waits for none", async () => {
-  const relay = await startRelay(port);
+  const [relay, other] = await Promise.all([startRelay(port), startRelay(port)]);
+  other.freeze();
   const database = await open({
-    url: at([relay.port, port]),
-    statementTimeoutMs: 300,
-    deadlineSlackMs: 200,
-    connectTimeoutMs: 1_000,
+    url: at([relay.port, other.port]),
+    ...{ statementTimeoutMs: 1_000, deadlineSlackMs: 200, connectTimeoutMs: 10_000 },
   });
   const clients = await Promise.all([1, 2, 3].map(() => database.pool.connect()));
   for (const client of clients) client.release();
+  other.thaw();
   relay.freeze();
-  const began = performance.now();
   // One finds out; the others are made anew, where a server answers.
-  await Promise.allSettled([database.execute(note)]);
+  assert.ok(isPassingFault(await faultOf(database.execute(note))));
   await database.execute(note);
   await database.write((q) => q.run(note));
-  assert.ok(performance.now() - began < 2_500, `${performance.now() - began}`);
   const stuck = await open({ url: at([relay.port]), connectTimeoutMs: 300 }).catch((error: Error) => error);
   assert.match(String(stuck), /did not answer in time/);
   const closing = performance.now();
   await database.close();
-  assert.ok(performance.now() - closing < 4_000);
-  await relay.close();
+  assert.ok(performance.now() - closing < 10_000);
+  for (const one of [relay, other]) await one.close();
 });
 
 test("whoever listens notices that the server went silent, and listens anew", async () => {
   const relay = await startRelay(port);
-  const listener = new PostgresListener({ connectionString: at([relay.port]), connectionTimeoutMillis: 500 }, 100);
+  const listener = new PostgresListener({ connectionString: at([relay.port]), connectionTimeoutMillis: 5_000 }, 400);
   const heard: (string | undefined)[] = [];
   listener.on("silence", (payload) => heard.push(payload));
   await until(() => heard.length === 1);
@@ -192,7 +201,7 @@ test("whoever listens notices that the server went silent, and listens anew", as
   await until(() => !listener.listening, "nobody believes it any more");
   relay.cut();
   relay.thaw();
-  await until(() => listener.listening && heard.length === 2, "it listens anew, and says that something may be missed");
+  await until(() => listener.listening && heard.length >= 2, "it listens anew, and says that something may be missed");
   await admin("notify silence, 'here'");
   await until(() => heard.at(-1) === "here");
   await listener.close();

@@ -46,6 +46,21 @@ test("every page and heading that a source names is there", () => {
   none(wrong);
 });
 
+/** Where a comment's page may stand: it says the path from the root, from docs/, or of a file beside its own. */
+const isThere = (file: string, page: string): boolean =>
+  [page, `docs/${page}`, path.posix.join(path.posix.dirname(file), page)].some((one) =>
+    existsSync(path.join(root, one)),
+  ) || tracked.some((one) => one.endsWith(`/${page}`));
+
+test("no comment names a document that is not in the repository", () => {
+  const wrong = sources.flatMap((file) =>
+    [...commentsOf(file, read(file)).matchAll(/[\w./-]*\w\.md\b|\b[a-z]+-facts\b/g)].flatMap(([page]) =>
+      page.endsWith(".md") && isThere(file, page.replace(/^\/+/, "")) ? [] : [`${file}: ${page}`],
+    ),
+  );
+  none(wrong);
+});
+
 test("a page or heading that is not there is found", () => {
   const there = (page: string) => (page === "docs/a.md" ? new Set(["order"]) : undefined);
   assert.equal(wrongPages("see docs/a.md#order, docs/a.md", there), []);

@@ -3,6 +3,7 @@ import { existsSync, globSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { undocumented } from "../../cli/dev/reference/api.js";
 import { asMarkdown } from "../../cli/dev/reference/page.js";
 import { referencePages } from "../../cli/dev/reference/pages.js";
 import { read, root } from "./pages.js";
@@ -17,6 +18,11 @@ test("docs/reference is what ./run reference writes", async () => {
   assert.equal(stale, [], "run ./run reference, and commit docs/reference");
   const written = globSync("**/*.md", { cwd: path.join(root, folder) }).sort();
   assert.equal(written, pages.map(({ file }) => file).sort());
+});
+
+test("every export has a docstring", () => {
+  const bare = undocumented(root).map(({ file, name }) => `${file}: ${name}`);
+  assert.is(bare.length, 0, `\n${bare.join("\n")}`);
 });
 
 test("what a source says is text, not markup", () => {

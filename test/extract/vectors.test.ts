@@ -38,7 +38,7 @@ const read = (name: string, word: string): Vector[] => {
   return JSON.parse(word === "adcp" ? text : text.replaceAll("adcp_error", `${word}_error`)).vectors;
 };
 
-/** Contradicts service.md, "Errors" 1: a code the manifest lacks is transient (decisions.md, "Errors"). */
+/** Contradicts docs/protocol/errors.md#recovery: a code the manifest lacks is transient. */
 const contradicting = new Set(["mcp-missing-recovery-unknown-code"]);
 
 /** The published table's classes of the codes the vectors use; the release is not in this room's reach. */

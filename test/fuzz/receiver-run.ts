@@ -123,7 +123,7 @@ async function verdict(fuzz: Fuzz, made: Mutated, answer: ReceiverAnswer): Promi
   const parsed = JSON.parse(answer.body);
   if (answer.status !== 200) return typeof parsed.error === "string" ? undefined : "a refusal without its code";
   const { original } = made;
-  // Bearer protects the credential alone (service.md, "Legacy Bearer").
+  // Bearer protects the credential alone (docs/protocol/signing.md#legacy-schemes).
   if (original.mode === "Bearer") return undefined;
   if (Buffer.compare(made.body, original.body) !== 0) return "accepted with another body";
   if (made.method !== "POST" || made.target !== original.target) return "accepted for another target";

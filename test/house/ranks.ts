@@ -120,7 +120,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "library/",
     "buys/",
     "reporting/",
-    "delivery/ creatives/ usage/",
+    "delivery/ creatives/ usage/ artifacts/",
     "building/ financials/",
     "media-buys/",
     "lifecycle/",
@@ -161,7 +161,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/seller/": [
-    "audit-entry",
+    "audit-entry arms",
     "types",
     "*",
     "task-changes",
@@ -188,6 +188,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/registry/": [
+    "client-places",
     "file-problems json-bytes json-items client checked-types file-types follow-types listed-types member-types search-types types",
     "model",
     "crawl/ probe/ search/ contribution",

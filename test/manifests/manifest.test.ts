@@ -1,4 +1,4 @@
-/** The manifests of our own releases: service.md, "Manifest", "Tool entry" and the rules under it. */
+/** The manifests of our own releases: docs/protocol/manifest.md. */
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { test } from "uvu";
@@ -36,7 +36,7 @@ const KEY = "^[A-Za-z0-9_.:-]{16,255}$";
 type Fields = Record<string, unknown>;
 const fields = (value: unknown): Fields => value as Fields;
 
-/** service.md's tables: where each object is in a manifest, and which of its fields must be there. */
+/** The tables of docs/protocol/manifest.md: where each object is in a manifest, and which of its fields must be there. */
 const TABLES: { at: (manifest: ManifestFile) => Fields; required: string[]; optional: string[] }[] = [
   {
     at: fields,
@@ -108,7 +108,7 @@ for (const version of versions) {
     assert.is(new Date(manifest.generated_at).toISOString(), manifest.generated_at);
   });
 
-  test(`${version}: the manifest schema refuses what service.md does not list, and asks for what it requires`, () => {
+  test(`${version}: the manifest schema refuses what no table of manifests lists, and asks for what it requires`, () => {
     const validate = manifestValidator(version);
     const holds = (edit: (copy: ManifestFile) => void): boolean => {
       const copy = structuredClone(manifest);

@@ -165,7 +165,7 @@ test("every body has a schema and an example, and the examples hold", () => {
   assert.ok(held > 200, String(held));
 });
 
-/** Fields that are always there, `?` where they may be null: service.md's tables and what the decisions add. */
+/** Fields that are always there, `?` where they may be null: docs/protocol/registry.md has them. */
 const ALWAYS: Record<string, string> = {
   Error: "error",
   ExpandResult: "agent_url properties identifiers property_count identifier_count generated_at",

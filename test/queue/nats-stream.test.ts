@@ -6,6 +6,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { natsQueue } from "../../runtime/queue/index.js";
+import { connectionOf } from "../../runtime/queue/nats/options.js";
 import type { Job, Queue } from "../../runtime/queue/types.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
@@ -24,6 +25,15 @@ test("servers, topics and databases that cannot be used are refused before anyth
   const open = Promise.resolve(natsQueue({ servers: "nats://a" })(store.database, "t", {}));
   assert.match(await open.then(String, (error) => error.message), /its jobs are kept in PostgreSQL/);
   await store.close();
+});
+
+test("credentials and TLS of a server's URL are the client's, and are not shown", () => {
+  const servers = "nats://u:p%20w@a:4222, tls://b:1";
+  assert.equal(connectionOf({ servers }), { user: "u", pass: "p w", tls: {}, servers: ["a:4222", "b:1"] });
+  assert.equal(connectionOf({ servers: ["nats://t@a"] }), { token: "t", servers: ["a"] });
+  assert.equal(connectionOf({ servers: "nats://a", connection: { user: "v", pass: "x" } }), {
+    ...{ user: "v", pass: "x", servers: ["a"] },
+  });
 });
 
 interface Ground {
@@ -207,6 +217,22 @@ function majorityTest(ground: Ground): void {
   });
 }
 
+function closingTest(ground: Ground): void {
+  test("closing waits for no server, and an event that is under way ends in the database", async () => {
+    const { nats } = ground;
+    const { queue, database, close } = await opened(ground);
+    await put(queue, job());
+    const [only] = await taken(queue);
+    await Promise.all([0, 1, 2].map((which) => nats.kill(which)));
+    assert.equal(await queue.ack([{ job: only!, outcome: { kind: "done" } }], Date.now()), [true]);
+    const began = performance.now();
+    await queue.close();
+    assert.ok(performance.now() - began < 10_000, `${performance.now() - began} ms`);
+    assert.equal(await database.query((q) => q.rows("select 1 from adbind_jobs")), []);
+    await close();
+  });
+}
+
 if (hasNats()) {
   const [postgres, nats] = await Promise.all([sharedPostgres(), startNats()]);
   const ground: Ground = { postgres, nats };
@@ -214,6 +240,7 @@ if (hasNats()) {
   lossTest(ground);
   secretTest(ground);
   majorityTest(ground);
+  closingTest(ground);
   test.after(async () => {
     await nats.stop();
     await postgres.stop();

@@ -29,7 +29,11 @@ const settled: Readonly<Record<string, Verdict & { readonly text: string }>> = {
     properties: [],
     text: "core/authorized-agent-base.json requires authorized_for: the entry is none, and it is the only one",
   },
-  "22 http url": { valid: false, properties: [], text: "an agent is spoken to over https (registry-facts.md 7)" },
+  "22 http url": {
+    valid: false,
+    properties: [],
+    text: "an agent is spoken to over https (docs/protocol/files.md#authorized-agents)",
+  },
   "23 url with trailing slash": {
     valid: true,
     properties: [],

@@ -1,4 +1,7 @@
-/** When a crawler takes what it found in place of what it keeps, on either database (registry-facts.md 7). */
+/**
+ * When a crawler takes what it found in place of what it keeps, on either database
+ * (docs/protocol/files.md#what-a-crawl-does).
+ */
 
 import * as assert from "uvu/assert";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";

@@ -7,7 +7,7 @@ import { createRegistryData } from "../../runtime/registry/data.js";
 import { writePublishers } from "../../runtime/registry/publisher-write.js";
 import { finish } from "../../runtime/registry/settle.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
-import type { AnyStore } from "../../runtime/store/index.js";
+import { type AnyStore, openPostgresStore } from "../../runtime/store/index.js";
 import { crawl, type Engine, entry, NOW, postgresEngine, property } from "./data-fixture.js";
 
 const test = suite<{ store: AnyStore; data: RegistryData; other: RegistryData; database: RegistryData }>(
@@ -20,8 +20,9 @@ test.before(async () => {
 });
 test.before.each(async (context) => {
   const options = { now: () => NOW, searchDiscovered: true };
-  context.store = await engine.open();
-  context.data = createRegistryData(context.store, options);
+  context.data = createRegistryData(await engine.open(), options);
+  // Of its own, for transactions that stay open however slow the machine is.
+  context.store = await openPostgresStore({ url: engine.url(), connections: 1, idleTimeoutMs: 60_000 });
   context.other = createRegistryData(await engine.again(), options);
   context.database = createRegistryData(await engine.again(), { ...options, search: "postgres" });
   await context.database.warm();
@@ -40,6 +41,7 @@ const unfinished: (() => void)[] = [];
 test.after.each(() => {
   for (const end of unfinished.splice(0)) end();
 });
+test.after.each(({ store }) => store.close());
 
 /** Writes as a crawl does, and does not end until it is let go: its number is taken, and others go past it. */
 async function held({ database }: AnyStore, result: ReturnType<typeof file>) {
@@ -208,6 +210,13 @@ test("many writers at once: every change is in the feed once it can be seen, and
   );
   const { discovered_agents, discovered_publishers, authorizations } = await data.stats();
   assert.equal([discovered_agents, discovered_publishers, authorizations], [45, 40, 80]);
+  const { authorizations_by_source, properties_by_type } = await data.stats();
+  await data.forgetGone();
+  const after = await data.stats();
+  assert.equal(
+    [after.authorizations_by_source, after.properties_by_type],
+    [authorizations_by_source, properties_by_type],
+  );
 });
 
 test.run();

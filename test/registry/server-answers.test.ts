@@ -166,7 +166,7 @@ http("lookups have what was found: rollup up to the fiftieth agent, hosting, an 
   assert.equal([part.authorized, part.total, part.publisher_wide], [1, 2, false]);
 });
 
-/** registry-facts 4: who sees which agents of an operator, by scope. */
+/** docs/protocol/registry.md#operator-lookup: who sees which agents of an operator, by scope. */
 const matrix: [who: string, all: string[], open: string[], member: string[], hidden: string[]][] = [
   ["anonymous", ["p"], ["p"], ["p"], []],
   ["tier without API", ["p"], ["p"], ["p"], []],

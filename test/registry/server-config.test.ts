@@ -8,7 +8,8 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
-import { configTable, configurationPage, envOf, readConfig } from "../../runtime/registry/server/config.js";
+import { configurationPage, envOf, readConfig } from "../../runtime/registry/server/config.js";
+import { configTable } from "../../runtime/registry/server/config-table.js";
 import { fromSource } from "../runner/from-source.js";
 import { until } from "../support/until.js";
 

@@ -20,8 +20,37 @@ import { strangersCase } from "./strangers.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
 
+const cases = {
+  taskCase,
+  taskBatchesCase,
+  attemptCase,
+  outboxCase,
+  channelCase,
+  strangersCase,
+  bodyCase,
+  moveCase,
+  notificationCase,
+  notificationSetCase,
+  operatorCase,
+  operationCase,
+  secretCase,
+  notifiedSecretCase,
+  coalescenceCase,
+} as const;
+type CaseName = keyof typeof cases;
+
+/** What runs beside the database's own engine. */
+interface Beside {
+  readonly queue?: OpenQueue;
+  /** Which of the cases; all by default. */
+  readonly chosen?: (names: readonly CaseName[]) => readonly CaseName[];
+}
+
 /** @returns ends what it runs on */
-export async function onPostgres(name: string, queue?: OpenQueue): Promise<() => Promise<void>> {
+export async function onPostgres(
+  name: string,
+  { queue, chosen = (names) => names }: Beside = {},
+): Promise<() => Promise<void>> {
   const postgres = await sharedPostgres();
   let store: PostgresStore | undefined;
 
@@ -54,21 +83,7 @@ export async function onPostgres(name: string, queue?: OpenQueue): Promise<() =>
     },
     rows: async (statement) => (await store!.pool.query(statement)).rows as Record<string, unknown>[],
   };
-  taskCase(on);
-  taskBatchesCase(on);
-  attemptCase(on);
-  outboxCase(on);
-  channelCase(on);
-  strangersCase(on);
-  bodyCase(on);
-  moveCase(on);
-  notificationCase(on);
-  notificationSetCase(on);
-  operatorCase(on);
-  operationCase(on);
-  secretCase(on);
-  notifiedSecretCase(on);
-  coalescenceCase(on);
+  for (const one of chosen(Object.keys(cases) as CaseName[])) cases[one](on);
   return async () => {
     await store?.close();
     await postgres.stop();

@@ -31,7 +31,7 @@ const throws = (run: () => unknown, code: string): AdbindError => {
   throw new Error();
 };
 
-test("emits the fields as service.md writes them", () => {
+test("emits the fields in the spelling that verifiers know", () => {
   const nonce = "KXYnfEfJ0PBRZXQyVXfVQA";
   const { headers, signatureBase } = signWebhookSync(webhook(), { ...options, nonce });
   assert.equal(Object.keys(headers), ["Content-Type", "Content-Digest", "Signature-Input", "Signature"]);

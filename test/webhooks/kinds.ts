@@ -116,7 +116,7 @@ function faultOf({ release, judge, sent, seen }: World, { kind, schema, within }
 
 /**
  * Some releases list fewer types of tasks than they have tools that answer later, and none for reports: what is not listed
- * is sent all the same, for a task's events are owed (service.md, "Events").
+ * is sent all the same, for a task's events are owed (docs/protocol/webhooks.md#events).
  */
 function isUnlisted({ facts }: Release, schema: string, { task_type: type }: JsonObject, judge: SchemaJudge): boolean {
   const { task, taskTypes } = facts.events;

@@ -1,30 +1,15 @@
 /** Proof of a licence that travels with creatives: a compact JWS (RFC 7515) of what the licence allows, by this agent's key. */
-import { createHash, createPrivateKey, sign } from "node:crypto";
+import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { compactJws } from "../frame/jws.js";
 
 const GRANT_CLAIM = "https://adcontextprotocol.org/claims/rights/grant";
 const GRANT_SUBJECT = "https://adcontextprotocol.org/claims/subjects/rights-grant";
 const FORMAT = "urn:ietf:rfc:7515";
 
 const sha256 = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-
-/** Curves of keys that agents sign with, and what JWS calls signatures by them. */
-const algorithms = {
-  ed25519: { alg: "EdDSA", digest: null },
-  ec: { alg: "ES256", digest: "sha256" },
-} as const;
-
-function signedCredential(call: BehaviourCall, claims: JsonObject): string {
-  const key = createPrivateKey({ key: { ...call.signing.key }, format: "jwk" });
-  const { alg, digest } = algorithms[key.asymmetricKeyType === "ec" ? "ec" : "ed25519"];
-  const input = `${encode({ alg, typ: "rights-grant+jws", kid: call.signing.keyid })}.${encode(claims)}`;
-  // JWS has the two numbers of an ECDSA signature side by side, not as DER.
-  const signature = sign(digest, Buffer.from(input), { key, dsaEncoding: "ieee-p1363" });
-  return `${input}.${signature.toString("base64url")}`;
-}
 
 /** A licence by its id, and its end as ISO 8601. */
 interface ProvenLicence {
@@ -52,7 +37,7 @@ export function attested(call: BehaviourCall, { id, until }: ProvenLicence, cons
     subject,
     grant_status: constraint.grant_status,
   };
-  const embedded = { format: FORMAT, value: signedCredential(call, claims) };
+  const embedded = { format: FORMAT, value: compactJws(call, "rights-grant+jws", claims) };
   const ref = { issuer, claim_type: GRANT_CLAIM, subject, embedded_credential: embedded };
   return { ...constraint, content_digest: digest, attestation_refs: [ref] };
 }

@@ -1,6 +1,7 @@
 import type { Behaviour } from "../frame/behaviour.js";
 import { acquireRights } from "./acquire.js";
 import { brandIdentity } from "./brands.js";
+import { verifyClaim, verifyClaims } from "./claims.js";
 import { findRights } from "./offerings.js";
 import { brandScenarios, resetGrants } from "./scenarios.js";
 import { searchBrands } from "./search.js";
@@ -17,7 +18,12 @@ export const brandsBehaviour: Behaviour = {
     get_rights: findRights,
     acquire_rights: acquireRights,
     update_rights: updateRights,
+    verify_brand_claim: verifyClaim,
+    verify_brand_claims: verifyClaims,
   },
+  // Nobody believes them without a signature.
+  withheld: ({ responses, ports }) =>
+    responses === undefined || ports.brands.claims === undefined ? ["verify_brand_claim", "verify_brand_claims"] : [],
   capabilities: ({ ports: { brands } }) => ({
     brand: { rights: brands.uses.length > 0, right_types: brands.rightTypes, available_uses: brands.uses },
     ...(brands.uses.length > 0 && { experimental_features: ["brand.rights_lifecycle"] }),

@@ -116,7 +116,7 @@ const optionText = ({ value, label, metadata }: TransformerOption): string =>
 const transformerText = ({ name, description, metadata }: Transformer): string =>
   `${name} ${description ?? ""} ${JSON.stringify(metadata ?? {})}`;
 
-export const shownPrice = ({ pricing_option_id, ...price }: TransformerPrice): JsonObject => ({
+const shownPrice = ({ pricing_option_id, ...price }: TransformerPrice): JsonObject => ({
   pricing_option_id,
   model: "per_unit",
   ...price,

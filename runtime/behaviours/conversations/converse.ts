@@ -41,7 +41,7 @@ interface Beginning {
 /** Fields that a person is known by. What he has not agreed to share is neither kept nor passed on. */
 const shareable = ["name", "email", "phone", "locale", "shipping_address"] as const;
 
-export function sharedBy({ consent_granted, consent_scope: scope, user = {} }: Identity): SharedIdentity {
+function sharedBy({ consent_granted, consent_scope: scope, user = {} }: Identity): SharedIdentity {
   if (!consent_granted) return {};
   const agreed = shareable.filter((name) => user[name] !== undefined && (scope?.includes(name) ?? true));
   return Object.fromEntries(agreed.map((name) => [name, user[name]]));

@@ -60,9 +60,12 @@ export function amountParam(value: unknown, name: string): number {
   throw new ScenarioError("INVALID_PARAMS", `params.${name} must be a number of at least 0`);
 }
 
+/** What sellers do in one area: tools, and what they need of others. */
 export interface Behaviour {
   readonly area: string;
   readonly tools: Readonly<Record<string, ToolBehaviour>>;
+  /** Tools of it that are not answered with what the seller has; they are not offered. */
+  readonly withheld?: (settings: BehaviourSettings) => readonly string[];
   /** Parts of requests that it judges itself, item by item; see `SellerOptions`. */
   readonly judges?: Readonly<Record<string, readonly string[]>>;
   /** Areas that it cannot be without. */

@@ -19,6 +19,8 @@ export interface BehaviourSettings {
   readonly store: DocumentStore<object>;
   /** What the seller signs with; the public part is published. */
   readonly signing: { readonly key: object; readonly keyid: string };
+  /** What answers are signed with that have to be believed by others; its public part is published for that. */
+  readonly responses?: { readonly key: object; readonly keyid: string };
   /** Where all state is, the documents among it. */
   readonly place: AnyStore;
   /** What ports send over HTTP; in development, where one of them does. */

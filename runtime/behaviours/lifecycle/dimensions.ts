@@ -5,7 +5,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import type { Constraints } from "./constraints.js";
 import type { Criteria } from "./list-products.js";
 
-export interface Refinement {
+export interface ProposalRefinement {
   readonly proposal_id: string;
   readonly action: "revise" | "finalize";
   readonly change_kind?: "amendment" | "cancellation";
@@ -29,7 +29,7 @@ export const refinementCapability: JsonObject = {
 };
 
 /** @throws ToolError VALIDATION_ERROR for more alternatives than there can be, INVALID_REQUEST for a proposal named twice */
-export function checkRefinements({ shapes }: BehaviourCall, refinements: readonly Refinement[]): void {
+export function checkRefinements({ shapes }: BehaviourCall, refinements: readonly ProposalRefinement[]): void {
   const ids = refinements.map(({ proposal_id }) => proposal_id);
   for (const [index, { alternatives, proposal_id }] of refinements.entries()) {
     if (ids.indexOf(proposal_id) !== index)

@@ -15,14 +15,14 @@ import {
   shownNegotiated,
   termsDigest,
 } from "../products/terms.js";
-import { checkRefinements, type Refinement } from "./dimensions.js";
+import { checkRefinements, type ProposalRefinement } from "./dimensions.js";
 import { revise } from "./revise.js";
 
 /** How long a finalized proposal holds its prices, in milliseconds. */
 const HOLD_MS = 7 * 86_400_000;
 
 interface Entry {
-  readonly one: Refinement;
+  readonly one: ProposalRefinement;
   readonly found: Negotiated;
 }
 
@@ -31,7 +31,7 @@ interface Entry {
  * @throws ToolError PROPOSAL_NOT_FOUND, INVALID_STATE for one that was declined, and where no draft is to be finalized
  */
 export const refineProposals: ToolBehaviour = async (
-  { refinements }: { readonly refinements: readonly Refinement[] },
+  { refinements }: { readonly refinements: readonly ProposalRefinement[] },
   call,
 ) => {
   checkRefinements(call, refinements);
@@ -150,7 +150,7 @@ async function runningBuy(call: BehaviourCall, { state, media_buy_id: id }: Nego
 async function revised(
   call: BehaviourToolCall,
   found: Negotiated,
-  { wanted, made }: { readonly wanted: Refinement; readonly made: Negotiated[] },
+  { wanted, made }: { readonly wanted: ProposalRefinement; readonly made: Negotiated[] },
 ): Promise<JsonObject> {
   const cancels = wanted.change_kind === "cancellation";
   const buy = await runningBuy(call, found);

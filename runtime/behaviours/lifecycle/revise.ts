@@ -7,11 +7,14 @@ import { onOffer } from "../products/products.js";
 import { targeted } from "../products/targeted.js";
 import { type CommercialTerms, type Money, type Purchase, termsDigest } from "../products/terms.js";
 import { unsatisfied } from "./constraints.js";
-import type { Refinement } from "./dimensions.js";
+import type { ProposalRefinement } from "./dimensions.js";
 import { offered } from "./list-products.js";
 
 /** The sum that a revision asks for: as a limit, or in words. */
-function wantedTotal({ total_budget: now }: CommercialTerms, { constraints, ask }: Refinement): Money | undefined {
+function wantedTotal(
+  { total_budget: now }: CommercialTerms,
+  { constraints, ask }: ProposalRefinement,
+): Money | undefined {
   const { max, min, currency } = constraints?.total_budget ?? {};
   if (now === undefined || (currency !== undefined && currency !== now.currency)) return undefined;
   if (max !== undefined && max < now.amount) return { amount: max, currency: now.currency };
@@ -21,7 +24,7 @@ function wantedTotal({ total_budget: now }: CommercialTerms, { constraints, ask 
 }
 
 /** The flight that a revision asks for; nothing where it is to stay. */
-function wantedFlight(terms: CommercialTerms, { constraints, ask = "" }: Refinement): Partial<CommercialTerms> {
+function wantedFlight(terms: CommercialTerms, { constraints, ask = "" }: ProposalRefinement): Partial<CommercialTerms> {
   const { start_no_later_than: start, end_no_earlier_than: end } = constraints?.flight ?? {};
   const longer = statedExtension(ask);
   const until = longer === undefined ? terms.end_time : new Date(Date.parse(terms.end_time) + longer).toISOString();
@@ -62,7 +65,7 @@ interface Changed {
 
 function withProducts(
   terms: CommercialTerms,
-  changes: NonNullable<Refinement["product_changes"]>,
+  changes: NonNullable<ProposalRefinement["product_changes"]>,
   known: readonly Product[],
 ): Changed {
   const left = terms.purchases.filter(({ product_id }) => changes[product_id] !== "omit");
@@ -85,7 +88,7 @@ function withProducts(
 async function withCriteria(
   call: BehaviourToolCall,
   terms: CommercialTerms,
-  criteria: NonNullable<Refinement["criteria"]>,
+  criteria: NonNullable<ProposalRefinement["criteria"]>,
 ): Promise<CommercialTerms | undefined> {
   const { products } = targeted(call, await offered(call, criteria), criteria);
   const lines = products.flatMap((product) => {
@@ -130,7 +133,11 @@ export interface Revision {
   readonly understood: boolean;
 }
 
-export async function revise(call: BehaviourToolCall, from: CommercialTerms, wanted: Refinement): Promise<Revision> {
+export async function revise(
+  call: BehaviourToolCall,
+  from: CommercialTerms,
+  wanted: ProposalRefinement,
+): Promise<Revision> {
   const { constraints = {}, product_changes: changes, criteria, alternatives } = wanted;
   const flight = wantedFlight(from, wanted);
   const total = wantedTotal(from, wanted);

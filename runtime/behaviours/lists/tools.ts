@@ -25,13 +25,13 @@ interface Fetched extends ListNamed {
 }
 
 /** What a list comes to. */
-export interface Resolution<T> {
+interface Resolution<T> {
   readonly members: readonly T[];
   /** What nothing is known of, by what is wanted; empty where everything is known. */
   readonly gaps: object;
 }
 
-export interface Resolver<T> {
+interface Resolver<T> {
   /** Field of the members in the answer: `identifiers`. */
   readonly field: string;
   resolve(call: BehaviourCall, list: KeptList): Promise<Resolution<T>>;

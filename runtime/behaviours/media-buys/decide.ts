@@ -3,6 +3,7 @@ import { AdbindError } from "../../errors.js";
 import type { Upkeep } from "../frame/behaviour.js";
 import { abandonInstruction, type Instruction, instructionsOf, keepInstruction } from "./instructions.js";
 
+/** What a person decided on an order that waited. */
 export interface OrderDecision {
   readonly principal: string;
   /** The task that waits, as `seller.unfinished()` lists it. */

@@ -92,7 +92,7 @@ export const abandonedAtOnce = (call: BehaviourCall, { key, writes }: Instructio
 };
 
 /** Over. */
-export function dropInstruction(call: BehaviourCall, instruction: Pick<Instruction, "key" | "base">): void {
+function dropInstruction(call: BehaviourCall, instruction: Pick<Instruction, "key" | "base">): void {
   kept.remove(call, call.principal, instruction.key);
   endTurn(call, instruction);
 }

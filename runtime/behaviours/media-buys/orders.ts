@@ -106,7 +106,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
 }
 
 /** The proposal that a buy comes of; published offers are bought without one. */
-export const proposalIn = ({ accepted, terms }: MediaBuy): string | undefined =>
+const proposalIn = ({ accepted, terms }: MediaBuy): string | undefined =>
   accepted?.state === "accepted" ? undefined : (accepted?.proposal_id ?? (terms.proposal_id as string | undefined));
 
 /** The agreement that a buy came of is kept with it. */

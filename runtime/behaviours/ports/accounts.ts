@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { CallsUpstream } from "./upstream.js";
 
+/** Every state an account may be in. */
 export const accountStates = [
   "active",
   "pending_approval",
@@ -10,13 +11,16 @@ export const accountStates = [
   "suspended",
   "closed",
 ] as const;
+/** A state of an account. */
 export type AccountState = (typeof accountStates)[number];
 
+/** The brand that an account is for. */
 export interface AccountBrand {
   readonly domain?: string;
   readonly brand_id?: string;
 }
 
+/** A buyer's account as the seller keeps it. */
 export interface Account {
   readonly account_id: string;
   readonly name: string;
@@ -33,16 +37,19 @@ export interface Account {
   readonly more?: JsonObject;
 }
 
+/** An agent that an account has asked to be consulted. */
 export interface GovernanceAgent {
   readonly url: string;
   readonly categories?: readonly string[];
 }
 
+/** How much an account may owe, in its currency. */
 export interface Credit {
   readonly currency: string;
   readonly limit: number;
 }
 
+/** Whose accounts are opened, on which terms. Yours to answer. */
 export interface AccountsPort extends CallsUpstream {
   /** The account as it opens; its state says whether it may spend. Throws a `ToolError` for one that is not opened. */
   open(account: Account, who: { readonly principal: string }): Promise<Account>;

@@ -20,6 +20,7 @@ export interface OrderLine {
   readonly terms: JsonObject;
 }
 
+/** An order as the ad server is given it. */
 export interface Order {
   readonly mediaBuyId: string;
   readonly principal: string;
@@ -29,6 +30,7 @@ export interface Order {
   readonly lines: readonly OrderLine[];
 }
 
+/** What every call of the ad server comes with: the key that makes it repeatable, and a signal that ends it. */
 export interface AdServerCall {
   /** The same for every repetition of one wish: what was done under it is answered and not done again. */
   readonly idempotencyKey: string;
@@ -50,6 +52,29 @@ export interface DeliveredTotals {
   readonly conversions: number;
   /** Completed views, where there is something to view. */
   readonly views?: number;
+}
+
+/** Content beside which an advertisement ran, once. */
+export interface ContentRecord {
+  readonly record_id: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly package_id: string;
+  /** As `content-standards/artifact.json` has it. */
+  readonly artifact: JsonObject;
+  /** ISO 3166-1 alpha-2. */
+  readonly country?: string;
+  readonly channel?: string;
+  /** What the seller's own model makes of it, where there is one. */
+  readonly local_verdict?: "pass" | "fail";
+}
+
+/** What was kept of the content of an order: all of it, or a sample. */
+export interface ContentRecords {
+  /** Deliveries in the time asked for, those that nothing was kept of included. */
+  readonly deliveries: number;
+  /** Oldest first. */
+  readonly records: readonly ContentRecord[];
 }
 
 /**
@@ -74,6 +99,11 @@ export interface AdServer extends CallsUpstream {
     booking: Booking,
     days: { readonly from?: string | undefined; readonly before?: string | undefined },
   ): Promise<Readonly<Record<string, DeliveredTotals>>>;
+  /** The content that an order ran beside; from and before are ISO 8601. Nothing is kept where it is left out. */
+  content?(
+    booking: Booking,
+    time: { readonly from?: string | undefined; readonly before?: string | undefined },
+  ): Promise<ContentRecords>;
 }
 
 /** Takes every order. */

@@ -2,6 +2,7 @@
 import type { Order } from "./ad-server.js";
 import type { CallsUpstream } from "./upstream.js";
 
+/** What is to be approved: an order, its total, and how the buyer was told it would be. */
 export interface ApprovalQuery {
   readonly order: Order;
   readonly total: number;
@@ -17,6 +18,7 @@ export interface Approval {
   readonly message?: string;
 }
 
+/** Whether an order needs a person, and what the person says. Yours to answer. */
 export interface Approvals extends CallsUpstream {
   ask(query: ApprovalQuery): Promise<Approval>;
   /** In development nobody is there to sign: orders that wait are signed after so many milliseconds. */

@@ -14,6 +14,7 @@ export interface AudienceChange {
   readonly deleted?: true;
 }
 
+/** What becomes of audiences that buyers send. Yours to answer. */
 export interface AudiencesPort extends CallsUpstream {
   /**
    * Takes what a buyer has changed, before he is answered; whatever it throws fails the call, which he repeats.

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { CallsUpstream } from "./upstream.js";
 
+/** A brand that this agent speaks for. */
 export interface OwnBrand {
   readonly brand_id: string;
   readonly house: { readonly domain: string; readonly name: string };
@@ -13,6 +14,7 @@ export interface OwnBrand {
   readonly withheld?: readonly string[];
 }
 
+/** One price of a licence, in its currency. */
 export interface RightsPrice {
   readonly pricing_option_id: string;
   readonly model: "cpm" | "flat_rate";
@@ -30,6 +32,7 @@ export interface RightsPrice {
   readonly exclusive?: true;
 }
 
+/** Rights that can be had, for which uses and at which prices. */
 export interface RightsOffering {
   readonly rights_id: string;
   readonly brand_id: string;
@@ -67,6 +70,7 @@ export interface LicenceQuestion {
   readonly impressions?: number;
 }
 
+/** Whether a licence is granted, refused, or still to be thought about. */
 export type LicenceDecision =
   | { readonly decision: "grant" }
   /** Somebody has to think about it; asked again until it is decided. Times are words for people: `2 business days`. */
@@ -106,12 +110,42 @@ export interface Revocation {
   readonly uses?: readonly string[];
 }
 
+/** A question about a brand, as the wire has it: is this domain, property or mark yours, or is this house your parent? */
+export interface ClaimQuestion {
+  readonly claim_type: "subsidiary" | "parent" | "property" | "trademark";
+  /** `subsidiary_domain`, `parent_domain`, `property` or `mark`, and what else is said of it. */
+  readonly claim: JsonObject;
+}
+
+/** What the brand says to a claim. */
+export type ClaimAnswer = {
+  /** More of the answer, as the wire has `details`. */
+  readonly details?: JsonObject;
+  /** For everybody to read; at most 500 characters. */
+  readonly note?: string;
+} & (
+  | { readonly status: "owned" | "transferring" | "disputed" | "not_ours" | "archived" | "licensed_out" | "unknown" }
+  /** Decided within so many days. */
+  | { readonly status: "pending_review"; readonly days: number }
+  | { readonly status: "licensed_in"; readonly licensorDomain: string }
+);
+
+/** Whom claims are asked of. */
+export interface BrandClaims {
+  /** The brand that answers, by its domain: whoever asks, it is never the caller who says which. */
+  readonly domain: string;
+  answer(claim: ClaimQuestion, who: { readonly principal: string }): Promise<ClaimAnswer>;
+}
+
+/** Brands, and rights to what is theirs. Yours to answer. */
 export interface BrandsPort extends CallsUpstream {
   /** Types of rights that are licensed, and their uses; declared. Nothing is where both are empty. */
   readonly rightTypes: readonly string[];
   readonly uses: readonly string[];
   /** Asked once for each call. */
   brands(who: { readonly principal: string }): Promise<readonly OwnBrand[]>;
+  /** Claims about the brand, answered under a signature; nobody is asked where this is left out. */
+  readonly claims?: BrandClaims;
   offerings(who: { readonly principal: string }): Promise<readonly RightsOffering[]>;
   /** Asked for every licence; what an offering allows is granted where this is left out. */
   decide?(question: LicenceQuestion): Promise<LicenceDecision>;

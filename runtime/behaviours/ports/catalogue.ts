@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { CallsUpstream } from "./upstream.js";
 
+/** One price of a product, in its currency. */
 export interface PricingOption {
   readonly pricing_option_id: string;
   readonly pricing_model: string;
@@ -14,6 +15,7 @@ export interface PricingOption {
   readonly parameters?: JsonObject;
 }
 
+/** Something that can be bought. */
 export interface Product {
   readonly product_id: string;
   readonly name: string;
@@ -33,6 +35,7 @@ export interface Product {
   readonly more?: JsonObject;
 }
 
+/** One product's share of a proposal. */
 export interface Allocation {
   readonly product_id: string;
   readonly allocation_percentage: number;
@@ -69,6 +72,7 @@ export interface AvailabilityQuery extends CatalogueQuery {
   readonly end: string;
 }
 
+/** What is for sale. Yours to answer. */
 export interface Catalogue extends CallsUpstream {
   /** Everything on sale to the caller, in the order it is shown in where nothing else decides. */
   products(query: CatalogueQuery): Promise<readonly Product[]>;

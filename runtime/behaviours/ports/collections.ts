@@ -1,12 +1,14 @@
 /** What is known of collections: shows, series, podcasts. */
 import type { CallsUpstream } from "./upstream.js";
 
+/** What a collection is known by elsewhere. */
 export interface DistributionId {
   /** As the wire has it: `imdb_id`, `spotify_show_id`. */
   readonly type: string;
   readonly value: string;
 }
 
+/** A collection as the seller knows it. */
 export interface KnownCollection {
   readonly collection_id: string;
   readonly publisher_domain: string;
@@ -19,6 +21,7 @@ export interface KnownCollection {
   readonly production_quality?: string;
 }
 
+/** Collections of content that buyers may list. Yours to answer. */
 export interface CollectionsPort extends CallsUpstream {
   /** Asked at every call that resolves a list. */
   collections(who: { readonly principal: string }): Promise<readonly KnownCollection[]>;

@@ -81,6 +81,7 @@ export interface Conversation {
   readonly said: readonly Utterance[];
 }
 
+/** One turn of a conversation: what was said, and by whom. */
 export interface ConversationTurn {
   readonly conversation: Conversation;
   /** What the person says now; undefined at the beginning, and where he used a button. */
@@ -97,6 +98,7 @@ export interface PurchaseIntent {
   readonly price?: { readonly amount: number; readonly currency: string };
 }
 
+/** What a brand says in a conversation. */
 export interface BrandReply {
   readonly message: string;
   /** As `si-ui-element.json` has them; those that the host cannot show are left out. */
@@ -113,7 +115,7 @@ export interface BrandReply {
 }
 
 /** Where a purchase goes on. */
-export interface Checkout {
+export interface ConversationCheckout {
   /** https */
   readonly url: string;
   readonly token?: string;
@@ -122,6 +124,7 @@ export interface Checkout {
   readonly expires_at?: string;
 }
 
+/** Speaks for brands in conversations. Yours to answer. */
 export interface ConversationsPort extends CallsUpstream {
   /** What the brand's side can do, as `si-capabilities.json` has it; declared. */
   readonly capabilities: JsonObject;
@@ -144,5 +147,5 @@ export interface ConversationsPort extends CallsUpstream {
     conversation: Conversation,
     intent: PurchaseIntent | undefined,
     call: { readonly idempotencyKey: string },
-  ): Promise<Checkout | undefined>;
+  ): Promise<ConversationCheckout | undefined>;
 }

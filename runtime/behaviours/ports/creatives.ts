@@ -2,6 +2,7 @@
 import type { JsonObject, ProtocolError } from "../../contract/index.js";
 import type { CallsUpstream } from "./upstream.js";
 
+/** A creative format: whose it is, and its id there. */
 export interface FormatId {
   readonly agent_url: string;
   readonly id: string;
@@ -16,6 +17,7 @@ export interface FormatAsset {
   readonly requirements?: JsonObject;
 }
 
+/** A size; pixels unless a unit is given. */
 export interface Dimensions {
   readonly width: number;
   readonly height: number;
@@ -40,12 +42,15 @@ export interface CreativeFormat {
   readonly more?: JsonObject;
 }
 
+/** One asset of a creative. */
 export interface CreativeAsset extends JsonObject {
   readonly asset_type?: string;
 }
 
+/** Assets of a creative, by the slots of its format. */
 export type CreativeAssets = Readonly<Record<string, CreativeAsset | readonly CreativeAsset[]>>;
 
+/** An agent that verifies creatives. */
 export interface VerifyAgent {
   readonly agent_url: string;
   readonly feature_id?: string;
@@ -96,6 +101,7 @@ export interface ServedTag {
   readonly packageId?: string;
 }
 
+/** Formats, and what becomes of creatives that are uploaded. Yours to answer. */
 export interface Creatives extends CallsUpstream {
   formats(): Promise<readonly CreativeFormat[]>;
   /**

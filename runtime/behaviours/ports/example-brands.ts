@@ -1,5 +1,5 @@
 /** Brands that clients are tested with, and what they license. */
-import type { BrandsPort, OwnBrand, RightsOffering } from "./brands.js";
+import type { BrandsPort, ClaimAnswer, ClaimQuestion, OwnBrand, RightsOffering } from "./brands.js";
 
 const brands: readonly OwnBrand[] = [
   {
@@ -153,9 +153,35 @@ const offerings: readonly RightsOffering[] = [
   },
 ];
 
+const same = (a: unknown, b: string): boolean => typeof a === "string" && a.toLowerCase() === b;
+
+/** What the first of them says of itself. */
+function answered({ claim_type, claim }: ClaimQuestion): ClaimAnswer {
+  switch (claim_type) {
+    case "subsidiary":
+      return same(claim.subsidiary_domain, "trailkitchen.example")
+        ? { status: "owned", details: { brand_id: "trail_kitchen" } }
+        : { status: "not_ours" };
+    case "parent":
+      return { status: "not_ours", note: "Acme Outdoor is a house of its own." };
+    case "property": {
+      const { identifier } = claim.property as { identifier?: unknown };
+      return same(identifier, "acmeoutdoor.example")
+        ? { status: "owned", details: { relationship: "owned" } }
+        : { status: "unknown" };
+    }
+    case "trademark":
+      return same(claim.mark, "acme outdoor")
+        ? { status: "owned", details: { countries: ["US", "CA"] } }
+        : { status: "not_ours" };
+  }
+}
+
+/** Brands of a made-up house, to start from. */
 export const exampleBrands: BrandsPort = {
   rightTypes: [...new Set(offerings.map(({ right_type }) => right_type))].sort(),
   uses: [...new Set(offerings.flatMap(({ available_uses }) => available_uses))].sort(),
   brands: async () => brands,
   offerings: async () => offerings,
+  claims: { domain: "acmeoutdoor.example", answer: async (claim) => answered(claim) },
 };

@@ -12,6 +12,7 @@ const fixed = (id: string, price: number, least = 500): PricingOption => ({
 /** What is watched is counted when it was watched to the end. */
 const watched = { available_metrics: ["impressions", "spend", "clicks", "completion_rate", "completed_views"] };
 
+/** Products of a made-up publisher, to start from. */
 export const exampleProducts: readonly Product[] = [
   {
     product_id: "lifestyle_display_q2",
@@ -90,6 +91,7 @@ export const exampleProducts: readonly Product[] = [
   },
 ];
 
+/** Proposals of a made-up publisher, to start from. */
 export const exampleProposals: readonly Proposal[] = [
   {
     proposal_id: "balanced_reach_q2",

@@ -97,6 +97,7 @@ function reply({ conversation, message, action }: ConversationTurn): BrandReply 
   };
 }
 
+/** Conversations of a made-up brand, to start from. */
 export const exampleConversations: ConversationsPort = {
   capabilities: {
     modalities: { conversational: true },

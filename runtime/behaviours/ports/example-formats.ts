@@ -134,4 +134,5 @@ const formats: readonly CreativeFormat[] = [
   ...standardFormats,
 ];
 
+/** Formats of a made-up seller, to start from. */
 export const exampleCreatives: Creatives = { formats: async () => formats };

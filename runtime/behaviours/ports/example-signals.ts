@@ -120,4 +120,5 @@ const ownedSignals: readonly Signal[] = [
   },
 ];
 
+/** Signals of a made-up provider, to start from. */
 export const exampleSignals: readonly Signal[] = [...marketplaceSignals, ...ownedSignals];

@@ -119,6 +119,7 @@ function set({ message, config }: RenderJob): RenderedCreative {
   return { files: { image: { type: "image/svg+xml", body: new TextEncoder().encode(svg), asset } } };
 }
 
+/** Transformers of a made-up creative agent, to start from. */
 export const exampleTransformers: TransformersPort = {
   transformers: async () => [voiceover, poster],
   formats: async () => [

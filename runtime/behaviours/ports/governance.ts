@@ -14,6 +14,7 @@ export interface GovernanceQuestion {
   readonly word: string;
 }
 
+/** Asks governance agents whether something may be done. Yours to answer. */
 export interface GovernancePort extends CallsUpstream {
   /** The answer of the agent's `check_governance`. Anything thrown means that nobody knows; then no money is committed. */
   check(question: GovernanceQuestion): Promise<JsonObject>;
@@ -22,6 +23,7 @@ export interface GovernancePort extends CallsUpstream {
 /** Milliseconds for one agent: a buyer waits for the order meanwhile. */
 const PATIENCE_MS = 10_000;
 
+/** How governance agents are asked. `patienceMs`: how long an answer is waited for. */
 export interface AskedGovernanceOptions {
   /** What may be reached; public hosts by https, where nothing is said. */
   readonly net?: Parameters<typeof createAskAgent>[0];

@@ -23,6 +23,7 @@ import type { PropertiesPort } from "./properties.js";
 import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
 import { listedSignals, type Signals } from "./signals.js";
+import { tellPlatform } from "./tell.js";
 import type { TransformersPort } from "./transformers.js";
 
 export type * from "./accounts.js";
@@ -61,8 +62,10 @@ export {
   ownAdServer,
   plainPolicies,
   signedApprovals,
+  tellPlatform,
 };
 
+/** Everything that is the application's own, each with a working default. */
 export interface Ports {
   readonly catalogue: Catalogue;
   readonly adServer: AdServer;

@@ -2,7 +2,9 @@
  * Reads content policies written in words, sentence by sentence. It knows prohibitions and a few requirements; what it
  * cannot read or measure it calls unevaluated. The same content and the same policy get the same verdict.
  */
+
 import type { JsonObject } from "../../contract/index.js";
+import { plainCreativeFeatures } from "./plain-creatives.js";
 import { spendingRule } from "./plan-policies.js";
 import type { ContentArtifact, ContentFinding, PolicyPort } from "./policy.js";
 
@@ -112,4 +114,5 @@ export const plainPolicies: PolicyPort = {
     };
   },
   spending: async (policy) => spendingRule(policy),
+  creatives: plainCreativeFeatures,
 };

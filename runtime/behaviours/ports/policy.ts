@@ -20,6 +20,7 @@ export interface ContentArtifact {
   readonly [more: string]: unknown;
 }
 
+/** Content to be judged against a policy. */
 export interface ContentQuestion {
   readonly policy: WrittenPolicy;
   readonly artifact: ContentArtifact;
@@ -57,7 +58,39 @@ export interface ActionQuestion {
   readonly action: JsonObject;
 }
 
+/** What can be measured of a creative; declared. */
+export type CreativeFeature = { readonly feature_id: string; readonly description?: string } & (
+  | { readonly type: "binary" }
+  | { readonly type: "quantitative"; readonly range: { readonly min: number; readonly max: number } }
+  | { readonly type: "categorical"; readonly categories: readonly string[] }
+);
+
+/** What a policy's judge measures of a creative. */
+export interface CreativeMeasurement {
+  readonly feature_id: string;
+  readonly value: boolean | number | string;
+  readonly unit?: string;
+  /** 0 to 1. */
+  readonly confidence?: number;
+}
+
+/** Who measures creatives. */
+export interface CreativeFeatures {
+  readonly features: readonly CreativeFeature[];
+  /**
+   * Measures those of the features that are asked for. It is asked again under the same key where the answer was lost, and
+   * counts that once.
+   */
+  measure(
+    question: { readonly manifest: JsonObject; readonly featureIds: readonly string[]; readonly principal: string },
+    call: { readonly idempotencyKey: string },
+  ): Promise<readonly CreativeMeasurement[]>;
+}
+
+/** Judges content and spending against policies. Yours to answer. */
 export interface PolicyPort extends CallsUpstream {
+  /** Creatives are not measured where this is left out. */
+  readonly creatives?: CreativeFeatures;
   /** Judges one piece of content by one policy; asked once for each. `unevaluated` is for what nobody can tell. */
   content(question: ContentQuestion): Promise<ContentFinding>;
   /** What a plan's policy asks; `unread` where no rule can be read from it. */

@@ -2,12 +2,14 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { CallsUpstream } from "./upstream.js";
 
+/** What a property is known by. */
 export interface PropertyIdentifier {
   /** As the wire has it: `domain`, `ios_bundle`. */
   readonly type: string;
   readonly value: string;
 }
 
+/** A property with what was measured of it. */
 export interface MeasuredProperty {
   readonly property_id: string;
   readonly publisher_domain: string;
@@ -29,6 +31,7 @@ export interface AuthorizationQuestion {
   readonly publisherDomain: string | undefined;
 }
 
+/** Properties that buyers may list, and what is known of them. Yours to answer. */
 export interface PropertiesPort extends CallsUpstream {
   /** What properties are measured by, as capabilities declare it. */
   readonly features: readonly JsonObject[];

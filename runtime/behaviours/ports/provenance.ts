@@ -3,10 +3,12 @@ import type { JsonObject } from "../../contract/index.js";
 import type { CreativeUpload, Provenance, VerifyAgent } from "./creatives.js";
 import type { CallsUpstream } from "./upstream.js";
 
+/** An agent whose word on a creative's provenance is taken. */
 export interface AcceptedVerifier extends VerifyAgent {
   readonly providers?: readonly string[];
 }
 
+/** What a verifier is asked of a creative. */
 export interface VerifierQuestion {
   readonly verifier: AcceptedVerifier;
   readonly upload: CreativeUpload;
@@ -24,6 +26,7 @@ export interface VerifierFinding {
   readonly audit_observations?: readonly JsonObject[];
 }
 
+/** Checks what a creative says of how it was made. Yours to answer. */
 export interface ProvenancePort extends CallsUpstream {
   /** Asks a verifier whose URL a product of this seller lists; undefined where it has no opinion. */
   verify?(question: VerifierQuestion): Promise<VerifierFinding | undefined>;

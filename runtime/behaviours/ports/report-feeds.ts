@@ -9,6 +9,7 @@ export interface PublishedText {
   readonly sha256: string;
 }
 
+/** When reports of a feed are due. `slaSeconds`: how long after a period's end. */
 export interface FeedSchedule {
   /** An hour, or a day of the calendar. */
   readonly period: "PT1H" | "P1D";
@@ -41,12 +42,14 @@ export interface ReportFeed {
   readonly packageIds: readonly string[];
 }
 
+/** The time a report covers. */
 export interface FeedPeriod {
   /** ISO 8601; the end is not part of it. */
   readonly start: string;
   readonly end: string;
 }
 
+/** A sum that a report's rows must come to. */
 export interface ControlTotal {
   readonly name: string;
   /** A number, as a text. */
@@ -61,6 +64,7 @@ export interface FeedReport {
   readonly totals: readonly ControlTotal[];
 }
 
+/** Whose report feed it is. */
 export interface FeedAccount {
   readonly principal: string;
   readonly accountId: string;

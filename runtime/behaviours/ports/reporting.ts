@@ -3,6 +3,7 @@ import type { DeliveredTotals } from "./ad-server.js";
 import type { ConsumerStatement, FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "./report-feeds.js";
 import type { CallsUpstream } from "./upstream.js";
 
+/** Whose delivery is asked for, of which packages and time. */
 export interface DeliveryQuery {
   readonly principal: string;
   readonly mediaBuyId: string;
@@ -12,6 +13,7 @@ export interface DeliveryQuery {
   readonly before?: string | undefined;
 }
 
+/** What was delivered. Yours to answer. */
 export interface Reporting extends CallsUpstream {
   /** Totals by package id; undefined where the ad server's hold. */
   delivery(query: DeliveryQuery): Promise<Readonly<Record<string, DeliveredTotals>> | undefined>;

@@ -13,11 +13,13 @@ export type SignalOrigin =
   | { readonly catalog: "marketplace"; readonly domain: string; readonly id: string }
   | { readonly catalog: "owned"; readonly id: string };
 
+/** What a signal says of somebody: yes or no, one of some, a number. */
 export type SignalValue =
   | { readonly type: "binary" }
   | { readonly type: "categorical"; readonly categories: readonly string[] }
   | { readonly type: "numeric"; readonly min: number; readonly max: number };
 
+/** A signal that can be bought and activated. */
 export interface Signal {
   /** Key to activate it by. */
   readonly segmentId: string;
@@ -41,6 +43,7 @@ export interface SignalPlace {
   readonly account?: string;
 }
 
+/** Signals, and what is done to activate one. Yours to answer. */
 export interface Signals extends CallsUpstream {
   signals(who: { readonly principal: string }): Promise<readonly Signal[]>;
   /** Brings a signal to a place; at least once with the same key. */

@@ -46,6 +46,7 @@ export interface TransformerPrice {
   readonly currency: string;
 }
 
+/** Something that turns a creative into others. */
 export interface Transformer {
   readonly transformer_id: string;
   readonly name: string;
@@ -96,6 +97,7 @@ export interface RenderedCreative {
   readonly score?: number;
 }
 
+/** Turns creatives into others. Yours to answer. */
 export interface TransformersPort extends CallsUpstream {
   /** Those of an account, in the order in which they are shown where nobody says what he wants. */
   transformers(who: {

@@ -3,6 +3,7 @@ import type { Behaviour } from "../frame/behaviour.js";
 import type { ReportFeed } from "../ports/report-feeds.js";
 import { RECOVERY_SECONDS } from "./ledger.js";
 import { reportingProbes } from "./probes.js";
+import { syncReportingReceipts } from "./receipts.js";
 import { shownSchedule } from "./shown.js";
 import { reportingStatus } from "./status.js";
 import { syncReportingStatus } from "./sync-status.js";
@@ -39,7 +40,11 @@ const offering = (feed: ReportFeed): JsonObject => ({
 export const reportingBehaviour: Behaviour = {
   area: "reporting",
   needs: ["accounts", "delivery"],
-  tools: { get_reporting_status: reportingStatus, sync_reporting_status: syncReportingStatus },
+  tools: {
+    get_reporting_status: reportingStatus,
+    sync_reporting_receipts: syncReportingReceipts,
+    sync_reporting_status: syncReportingStatus,
+  },
   capabilities: ({ ports, shapes }) => {
     const offered = ports.reporting.offered ?? [];
     if (offered.length === 0 || !shapes.offers("get_reporting_status")) return {};
@@ -52,6 +57,7 @@ export const reportingBehaviour: Behaviour = {
           configuration_task: "sync_accounts",
           status_task: "get_reporting_status",
           ...(shapes.offers("sync_reporting_status") && { consumer_status_task: "sync_reporting_status" }),
+          ...(shapes.offers("sync_reporting_receipts") && { receipt_task: "sync_reporting_receipts" }),
           revision_content_task: "get_media_buy_delivery",
           offerings: offered.map(offering),
           automated_recovery_window_seconds: RECOVERY_SECONDS,

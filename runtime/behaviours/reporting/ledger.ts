@@ -9,6 +9,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { ControlTotal, FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "../ports/report-feeds.js";
 import { currentOf, dropStatements, isOf, type RecordedStatement, statementsOf } from "./consumer-status.js";
+import { dropReceipts, type RecordedReceipt, receiptsOf } from "./kept-receipts.js";
 import { elapsedPeriods, expectedAt } from "./schedule.js";
 
 /** How long a report that is late is still waited for, in seconds; from then on somebody has to do something. */
@@ -54,6 +55,8 @@ export interface Obligation {
   /** What the consumer said of it, oldest first, and what holds of that. */
   readonly statements: readonly RecordedStatement[];
   readonly statement: RecordedStatement | undefined;
+  /** What the consumer said of corrections, oldest first. */
+  readonly receipts: readonly RecordedReceipt[];
 }
 
 interface LedgerState {
@@ -80,13 +83,14 @@ export interface ReportLedger {
   readonly seeded: boolean;
 }
 
-const digestOf = (value: unknown): string => hash("sha256", canonicalize(value) ?? "", "hex");
+export const canonicalDigest = (value: unknown): string => hash("sha256", canonicalize(value) ?? "", "hex");
 
-const idOf = (prefix: string, ...parts: readonly unknown[]): string => `${prefix}_${digestOf(parts).slice(0, 24)}`;
+const idOf = (prefix: string, ...parts: readonly unknown[]): string =>
+  `${prefix}_${canonicalDigest(parts).slice(0, 24)}`;
 
 /** What a report's digest is over: who reads all of its rows can say that they are these. */
 export const contentDigest = (id: string, { rows, totals }: FeedReport): string =>
-  digestOf({ reporting_revision_id: id, row_count: rows.length, control_totals: totals, reporting_rows: rows });
+  canonicalDigest({ reporting_revision_id: id, row_count: rows.length, control_totals: totals, reporting_rows: rows });
 
 /** A report was given, and its consumer says that it has not got it, or cannot use it. */
 export const isDisputed = ({ revision, statement }: Pick<Obligation, "revision" | "statement">): boolean =>
@@ -111,6 +115,7 @@ export async function openReportLedger(call: BehaviourCall, account: FeedAccount
   const feeds = own.length > 0 ? own : ((await call.ports.reporting.feeds?.(account)) ?? []);
   const given = await revisions.list(call, owner);
   const corrected = await adjustments.list(call, owner);
+  const received = await receiptsOf(call, owner);
   const said = (await statementsOf(call, owner)).sort((a, b) => a.sequence - b.sequence);
   const obligations = feeds.flatMap((feed) =>
     elapsedPeriods(feed.schedule, Date.parse(feed.since), now).map((period): Obligation => {
@@ -130,6 +135,7 @@ export async function openReportLedger(call: BehaviourCall, account: FeedAccount
         revision,
         statements,
         statement,
+        receipts: received.filter(({ obligationId }) => obligationId === id),
         adjustments: corrected.filter(({ obligationId }) => obligationId === id),
       };
     }),
@@ -229,6 +235,7 @@ export async function resetReportLedger(
   for (const { id } of await adjustments.list(call, owner)) adjustments.remove(call, owner, id);
   for (const { id } of await seeded.list(call, owner)) seeded.remove(call, owner, id);
   await dropStatements(call, owner);
+  await dropReceipts(call, owner);
   for (const feed of feeds) seeded.put(call, owner, feed.id, feed);
   states.put(call, owner, "ledger", { sequence: 0, now });
   return openReportLedger(call, account);

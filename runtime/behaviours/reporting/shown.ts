@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { ReportFeed } from "../ports/report-feeds.js";
 import {
+  canonicalDigest,
   isDisputed,
   type Obligation,
   type ReportAdjustment,
@@ -157,14 +158,7 @@ export function shownRevision({ account }: ReportLedger, revision: ReportRevisio
   };
 }
 
-export const shownAdjustment = ({
-  id,
-  revisionId,
-  period,
-  deltas,
-  reason,
-  createdAt,
-}: ReportAdjustment): JsonObject => ({
+const bareAdjustment = ({ id, revisionId, period, deltas, reason, createdAt }: ReportAdjustment): JsonObject => ({
   reporting_adjustment_id: id,
   adjusts_reporting_revision_id: revisionId,
   reason_code: reason,
@@ -172,4 +166,12 @@ export const shownAdjustment = ({
   control_total_deltas: deltas,
   correction_observed_at: createdAt,
   created_at: createdAt,
+});
+
+/** What an adjustment's digest is over: all of it, and so its receipt is of no other. */
+export const adjustmentDigest = (one: ReportAdjustment): string => canonicalDigest(bareAdjustment(one));
+
+export const shownAdjustment = (one: ReportAdjustment): JsonObject => ({
+  ...bareAdjustment(one),
+  canonical_adjustment_sha256: adjustmentDigest(one),
 });

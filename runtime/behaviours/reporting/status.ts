@@ -6,6 +6,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import type { FeedPeriod } from "../ports/report-feeds.js";
 import { shownStatement } from "./consumer-status.js";
+import { shownReceipt } from "./kept-receipts.js";
 import { bringUpToDate, findRevision, type Obligation, type ReportHealth, type ReportLedger } from "./ledger.js";
 import { nextExpectedAt } from "./schedule.js";
 import { fullCoverage, issueOf, shownAdjustment, shownObligation, shownRevision } from "./shown.js";
@@ -29,6 +30,12 @@ export async function callersLedger(call: BehaviourCall, ref: AccountRef): Promi
   const { account_id: accountId } = await resolveAccount(call, ref);
   return bringUpToDate(call, { principal: call.principal, accountId });
 }
+
+/** How far a consumer's clock may be ahead of ours, in milliseconds. */
+export const SKEW_MS = 60_000;
+
+export const invalid = ({ shapes }: BehaviourCall, message: string, field: string): ToolError =>
+  new ToolError(shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST", message, { field });
 
 /** What is not there, and what is somebody else's, are not told apart. @throws ToolError */
 export const noSuchReport = (): ToolError => new ToolError("NOT_FOUND", "Reporting status resource is unavailable.");
@@ -130,10 +137,11 @@ function changedSince(all: readonly Obligation[], after: string | undefined): re
   if (after === undefined) return all;
   const { sequence, now } = checkpointIn(after);
   return all.filter(
-    ({ period, revision, adjustments, statements }) =>
+    ({ period, revision, adjustments, statements, receipts }) =>
       Date.parse(period.end) > now ||
       (revision?.sequence ?? 0) > sequence ||
       statements.some((one) => one.sequence > sequence) ||
+      receipts.some((one) => one.sequence > sequence) ||
       adjustments.some((one) => one.sequence > sequence),
   );
 }
@@ -150,6 +158,7 @@ function periods(ledger: ReportLedger, wanted: Wanted): JsonObject {
     adjustments: items.flatMap((one) => one.adjustments.map(shownAdjustment)),
     materializations: [],
     receipts: [],
+    adjustment_receipts: items.flatMap((one) => one.receipts.map(shownReceipt)),
     consumer_statuses: items.flatMap((one) => one.statements.map(shownStatement)),
     pagination,
   };
@@ -165,6 +174,7 @@ async function revision(call: BehaviourCall, ledger: ReportLedger, id: string): 
     adjustments: (own?.adjustments ?? []).map(shownAdjustment),
     materializations: [],
     receipts: [],
+    adjustment_receipts: (own?.receipts ?? []).map(shownReceipt),
     consumer_statuses: (own?.statements ?? [])
       .filter(({ statement }) => statement.reporting_revision_id === found.id)
       .map(shownStatement),

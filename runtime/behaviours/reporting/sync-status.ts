@@ -16,18 +16,12 @@ import {
 } from "./consumer-status.js";
 import { advance, type Obligation, type ReportLedger } from "./ledger.js";
 import { timezoneOf } from "./shown.js";
-import { callersLedger, ledgerTime, noSuchReport } from "./status.js";
+import { callersLedger, invalid, ledgerTime, noSuchReport, SKEW_MS } from "./status.js";
 
 interface Wanted {
   readonly account: AccountRef;
   readonly statuses: readonly ConsumerStatement[];
 }
-
-/** How far a consumer's clock may be ahead of ours, in milliseconds. */
-const SKEW_MS = 60_000;
-
-const invalid = ({ shapes }: BehaviourCall, message: string, field: string): ToolError =>
-  new ToolError(shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST", message, { field });
 
 const chainOf = ({ delivery_config_id, delivery_config_version, report_definition_id, period }: ConsumerStatement) =>
   JSON.stringify([

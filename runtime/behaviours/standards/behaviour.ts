@@ -115,7 +115,7 @@ const validate: ToolBehaviour = async (request: Delivered, call) => {
 /** Standards that content beside advertising is held to. */
 export const contentStandardsBehaviour: Behaviour = {
   area: "content-standards",
-  needs: ["accounts"],
+  needs: ["accounts", "creative-features", "content-artifacts"],
   tools: {
     create_content_standards: create,
     update_content_standards: update,

@@ -65,10 +65,9 @@ export class Checkout {
 
   /** @param error what was met on it */
   release(client: PoolClient, broken: boolean, error?: unknown): void {
-    const demoted = isDemoted(error);
     // Its neighbours have the same server, and would each find that out at the cost of a request.
-    if ((demoted || client.overdue === true) && this.#isFresh(client)) this.#since += 1;
-    client.release(broken || demoted);
+    if ((isDemoted(error) || client.overdue === true) && this.#isFresh(client)) this.#since += 1;
+    client.release(broken || !this.#isFresh(client));
   }
 
   async #acquire(): Promise<PoolClient> {

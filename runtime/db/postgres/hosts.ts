@@ -60,7 +60,11 @@ function hostOf(text: string): Host {
 
 /** What is known is asked again after this long, in milliseconds: a burst of connections asks once. */
 const KNOWN_MS = 500;
+/** When a standby has answered, the others have this long, in milliseconds: one that is frozen would be waited for in vain. */
+const SILENT_MS = 2_000;
 const READ_ONLY = "25006";
+
+const isReadOnly = (error: unknown): boolean => (error as { code?: unknown }).code === READ_ONLY;
 
 /** Who of several servers takes writes. */
 export class Primary {
@@ -86,20 +90,25 @@ export class Primary {
 
   async #ask(): Promise<Host> {
     const faults: unknown[] = [];
+    const silent = Promise.withResolvers<never>();
+    let timer: NodeJS.Timeout | undefined;
     const probe = async (host: Host): Promise<Host> => {
       try {
         await this.#probe(host);
         return host;
       } catch (error) {
         faults.push(error);
+        if (isReadOnly(error)) timer ??= setTimeout(() => silent.reject(error), SILENT_MS);
         throw error;
       }
     };
     try {
-      return await Promise.any(this.hosts.map(probe));
+      return await Promise.race([Promise.any(this.hosts.map(probe)), silent.promise]);
     } catch {
       // A server that answers knows more than one that does not.
-      throw faults.find((error) => (error as { code?: unknown }).code === READ_ONLY) ?? faults.at(-1);
+      throw faults.find(isReadOnly) ?? faults.at(-1);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

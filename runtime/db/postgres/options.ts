@@ -2,6 +2,7 @@
 import type { DatabaseSchema } from "../schema.js";
 import type { DatabaseOptions } from "../types.js";
 
+/** How to reach PostgreSQL, and how long to wait for what, in milliseconds. */
 export interface PostgresOptions extends DatabaseOptions {
   /**
    * `postgres://user:password@host:port/database`. Several servers of one database are named with commas between them

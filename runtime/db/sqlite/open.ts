@@ -13,6 +13,7 @@ import { dialect, LocalNotifications, SqliteQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
 import { BUSY_TIMEOUT_MS, Writer } from "./writer.js";
 
+/** Where the file is. `busyTimeoutMs`: how long another writer is waited for. */
 export interface SqliteOptions extends DatabaseOptions {
   /** The database file; made when missing, readable by its owner only. Its folder must exist and be on a local disk. */
   readonly path: string;

@@ -2,7 +2,7 @@
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { AdbindError } from "../../errors.js";
-import { type NatsOptions, serversOf } from "./options.js";
+import { connectionOf, hostsOf, type NatsOptions } from "./options.js";
 import { prepareStream, type StreamNames, streamNames, type TicketSource } from "./stream.js";
 
 /** What a ticket says. */
@@ -27,6 +27,8 @@ export interface NewTicket extends Ticket {
 
 /** How long a server may take to answer, in milliseconds: longer than a new leader needs to be elected. */
 const ANSWER_MS = 5_000;
+/** How long what was said last may take to reach a server, in milliseconds. */
+const FLUSH_MS = 1_000;
 /** Servers that keep each ticket: one may be away. */
 const REPLICAS = 3;
 /** Between two questions to servers that have no leader, in milliseconds. */
@@ -72,9 +74,7 @@ export class Servers {
 
   /** For people. */
   get where(): string {
-    return serversOf(this.options)
-      .map((server) => server.replace(/^.*@/, ""))
-      .join(", ");
+    return hostsOf(this.options).join(", ");
   }
 
   /** Puts tickets into the stream. Resolves when a majority of the servers has all of them. */
@@ -135,7 +135,10 @@ export class Servers {
         callback: (error, message) => {
           if (error !== null) return end(error);
           const code = message.headers?.code ?? 0;
-          if (code === 0) found.push(...ticketIn(message));
+          const tickets = code === 0 ? ticketIn(message) : [];
+          found.push(...tickets);
+          // What somebody else has put there is nobody's ticket.
+          if (code === 0 && tickets.length === 0) nc.publish(message.reply!, "+TERM");
           if (code !== 0 && code !== 100) end(NONE_LEFT.includes(code) ? undefined : statusError(message));
           else if (found.length >= limit || (waitMs > 0 && found.length > 0)) end();
         },
@@ -165,8 +168,10 @@ export class Servers {
     this.#closed = true;
     for (const end of this.#asked) end();
     const ready = await this.#ready?.catch(() => undefined);
-    await ready?.nc.flush().catch(() => undefined);
-    await ready?.nc.close();
+    if (ready === undefined) return;
+    const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
+    await Promise.race([ready.nc.flush().catch(() => undefined), late]);
+    await ready.nc.close();
   }
 
   async #say(tickets: readonly LeasedTicket[], word: string): Promise<void> {
@@ -189,10 +194,16 @@ export class Servers {
   async #connect(): Promise<Ready> {
     const { connect, createInbox, headers, jetstream, jetstreamManager } = await loaded();
     const settings = { timeout: ANSWER_MS, maxReconnectAttempts: -1, reconnectTimeWait: 500, name: "adbind" };
-    const nc = await connect({ ...settings, ...this.options.connection, servers: serversOf(this.options) });
+    const nc = await connect({ ...settings, ...connectionOf(this.options) });
     try {
       const jsm = await jetstreamManager(nc, { timeout: ANSWER_MS });
       await this.#prepare(jsm);
+      // By the server's will, or because credentials ended: the next use connects anew.
+      nc.closed()
+        .then(() => {
+          this.#ready = undefined;
+        })
+        .catch(() => undefined);
       const js = jetstream(nc, { timeout: ANSWER_MS });
       return { nc, jsm, js, newHeaders: headers, newInbox: () => createInbox() };
     } catch (error) {
@@ -211,7 +222,7 @@ export class Servers {
     if (error instanceof AdbindError) return error;
     // A stream that was deleted is made again, and a consumer.
     const made = await this.#ready?.catch(() => undefined);
-    if (made !== undefined && !this.#closed) await this.#prepare(made.jsm).catch(() => undefined);
+    if (made !== undefined && !this.#closed) this.#prepare(made.jsm).catch(() => undefined);
     return this.#unusable(error);
   }
 
@@ -235,7 +246,7 @@ function statusError({ headers }: Msg): Error {
   return new Error(`${headers?.code} ${headers?.description ?? ""}`);
 }
 
-/** What somebody else has put there is nobody's ticket; it is left, and grows old. */
+/** None in what is no ticket. */
 function ticketIn(message: Msg): LeasedTicket[] {
   try {
     const { job, endpoint } = message.json<Ticket>();

@@ -11,6 +11,8 @@ const AGE_NS = 9 * 86_400 * SECOND_NS;
 const MAX_TICKETS = 5_000_000;
 /** Tickets that deliverers may have out at a time. */
 const MAX_OUT = 100_000;
+/** Deliverers that may wait for tickets at a time. */
+const MAX_WAITING = 8_192;
 /** A source of which nothing was heard for that long has its consumer taken away; its tickets stay. */
 const INACTIVE_NS = 7 * 86_400 * SECOND_NS;
 
@@ -69,6 +71,7 @@ export async function prepareStream(jsm: JetStreamManager, of: TicketSource, rep
     ack_wait: of.leaseMs * 1_000_000,
     filter_subject: now,
     max_ack_pending: MAX_OUT,
+    max_waiting: MAX_WAITING,
     max_deliver: -1,
     inactive_threshold: INACTIVE_NS,
   });

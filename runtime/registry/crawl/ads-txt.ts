@@ -1,4 +1,4 @@
-/** `MANAGERDOMAIN` of an ads.txt file (registry-facts.md 7, step 4). */
+/** `MANAGERDOMAIN` of an ads.txt file (docs/protocol/files.md#where-it-is, 3). */
 import { publisherDomain } from "../model.js";
 
 const entry = /^\s*managerdomain\s*=([^#]*)(?:#(.*))?$/i;

@@ -10,7 +10,7 @@ import { readProperty } from "./properties.js";
 import { type ReadSignals, signalForm } from "./signals.js";
 import { domainIn, instantOf, sameSite, textOf, textsOf } from "./values.js";
 
-/** registry-facts.md 7. */
+/** docs/protocol/files.md#authorized-agents. */
 const MAX_AUTHORIZED_FOR = 500;
 
 export interface Reading {
@@ -99,7 +99,7 @@ interface Selected {
   readonly selector: PropertySelector;
 }
 
-/** A selector of `publisher_properties` (registry-facts.md 1). */
+/** A selector of `publisher_properties` (docs/protocol/registry.md#expansion). */
 function selectorIn(value: unknown): Selected | Unusable {
   if (!isObject(value)) return new Unusable("publisher_selector", "a selector is an object");
   const one = value.publisher_domain !== undefined;

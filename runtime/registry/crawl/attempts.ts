@@ -26,7 +26,10 @@ import type { CrawlJob } from "./requests.js";
 import type { Robots } from "./robots.js";
 import type { CrawlLimits } from "./types.js";
 
-/** A revocation holds for this long after the file last said it, in milliseconds (registry-facts.md 7). */
+/**
+ * A revocation holds for this long after the file last said it, in milliseconds (docs/protocol/files.md#what-a-crawl-does,
+ * 3).
+ */
 const REVOCATION_MS = 7 * 86_400_000;
 /**
  * Attempts that may be cut off: a file that ends the process every time must not be taken up for ever. A process that dies
@@ -42,7 +45,7 @@ const LONGEST_REST_MS = 30_000;
 const restAfter = (cutOff: number): number => Math.min(FIRST_REST_MS * 2 ** (cutOff - 1), LONGEST_REST_MS);
 /** A domain without a file is asked ever less often, but once in this time at least, in milliseconds. */
 const LONGEST_RECRAWL_MS = 7 * 86_400_000;
-/** One whose last valid file is kept is asked at least this often, in milliseconds (registry-facts.md 7). */
+/** One whose last valid file is kept is asked at least this often, in milliseconds (docs/protocol/files.md#what-a-crawl-does). */
 const LONGEST_KEPT_MS = 86_400_000;
 /** Reports kept until their jobs are settled; far more than are ever out. */
 const MAX_REPORTS = 4_096;

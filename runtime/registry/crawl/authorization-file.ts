@@ -1,5 +1,5 @@
 /**
- * Reads an agent-authorization file as far as it may speak for one domain (registry-facts.md 7 and 8). An entry that
+ * Reads an agent-authorization file as far as it may speak for one domain (docs/protocol/files.md#adagentsjson). An entry that
  * cannot be used is left out and noted; it never costs the others.
  */
 

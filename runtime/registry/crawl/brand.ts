@@ -1,4 +1,4 @@
-/** A domain's brand file in its five variants (registry-facts.md 8): two that point on, three that say something. */
+/** A domain's brand file in its five variants (docs/protocol/files.md#brandjson): two that point on, three that say something. */
 import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
 import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand-file.js";
 import { agentTypes, agentUrlOf } from "../model.js";
@@ -6,7 +6,7 @@ import type { BrandAgent, BrandProperty, CrawlResult, DelegationType, KeptBrandF
 import { type Fault, fault, fetchDocument, isObject, type JsonObject } from "./document.js";
 import { domainIn, sameSite, textOf } from "./values.js";
 
-/** Pointers followed (registry-facts.md 7). */
+/** Pointers followed (docs/protocol/files.md#brandjson). */
 const MAX_POINTERS = 3;
 const MAX_PROPERTIES = 5_000;
 const MAX_AGENTS = 200;

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../../signing/discovery/fetch-json.js
 
 export { isObject, type JsonObject };
 
-/** From the request to the last byte, in milliseconds (registry-facts.md 7). */
+/** From the request to the last byte, in milliseconds (docs/protocol/files.md#where-it-is, 1). */
 const TOTAL_MS = 10_000;
 /** Silence of an origin, in milliseconds. */
 const READ_MS = 5_000;

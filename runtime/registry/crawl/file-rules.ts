@@ -1,5 +1,5 @@
 /**
- * When a file that was found takes the place of the one that is kept (registry-facts.md 7, document-level cache rules): a
+ * When a file that was found takes the place of the one that is kept (docs/protocol/files.md#what-a-crawl-does): a
  * pointer that was changed may be an attacker's, and an older file gives back what was taken away since.
  */
 import type { Database } from "../../db/types.js";

@@ -1,4 +1,4 @@
-/** Asks the origins of hosted files whether they point at the registry (registry-facts.md 2, `hosting`). */
+/** Asks the origins of hosted files whether they point at the registry (docs/protocol/registry.md#hosting). */
 import { wellKnownRedirects } from "../../net/index.js";
 import { eachAlone } from "../../queue/periodic.js";
 import { MAX_ADAGENTS_BYTES } from "../../signing/discovery/pin.js";

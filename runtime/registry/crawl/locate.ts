@@ -1,6 +1,6 @@
 /**
- * Finds the agent-authorization file that speaks for a domain (registry-facts.md 7): at its well-known place, where that
- * points to, or at the manager that its ads.txt names.
+ * Finds the agent-authorization file that speaks for a domain (docs/protocol/files.md#where-it-is): at its well-known
+ * place, where that points to, or at the manager that its ads.txt names.
  */
 import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
 import { MAX_ADAGENTS_BYTES } from "../../signing/discovery/pin.js";
@@ -24,7 +24,7 @@ import type { SharedFiles } from "./shared-files.js";
 
 /** ads.txt files of large publishers reach half of it. */
 const MAX_ADS_TXT_BYTES = 2 * 1024 * 1024;
-/** The ads.txt convention lets an origin redirect to any host (registry-facts.md 7). */
+/** The ads.txt convention lets an origin redirect to any host (docs/protocol/files.md#where-it-is, 3). */
 const ADS_TXT_REDIRECTS = { hops: 5, scope: "any" } as const;
 
 export interface Origin {

@@ -1,6 +1,6 @@
 /**
  * The publishers that a file speaks for, looked at one by one: does each point back? A manager's file is believed by those
- * alone whose own origin leads to it, by an authoritative location or by ads.txt (registry-facts.md 7).
+ * alone whose own origin leads to it, by an authoritative location or by ads.txt (docs/protocol/files.md#where-it-is).
  */
 import { expectedUrl } from "../model.js";
 import { isObject, type JsonObject } from "./document.js";

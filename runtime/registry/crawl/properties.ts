@@ -49,7 +49,7 @@ function identifiersOf(value: unknown, { domain, pointer, problems }: Place): Id
   return foreign || (given.length > 0 && found.size === 0) ? undefined : [...found.values()];
 }
 
-/** Reads one property; without a type and a name it is none (registry-facts.md 7). */
+/** Reads one property; without a type and a name it is none (docs/protocol/files.md#properties). */
 export function readProperty(value: unknown, place: Place): ReadProperty | undefined {
   const { domain, pointer, problems } = place;
   const leave = (rule: ProblemRule, message: string): undefined => void problems.add(rule, pointer, message);

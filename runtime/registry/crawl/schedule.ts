@@ -36,11 +36,11 @@ const AHEAD = 2;
 /** Imported publishers looked at in one go, and members' domains that were never crawled. */
 const ADOPT_ROWS = 2_000;
 const MEMBER_DOMAINS = 100;
-/** What a file said ends so long after it was last valid, in milliseconds (registry-facts.md 7). */
+/** What a file said ends so long after it was last valid, in milliseconds (docs/protocol/files.md#what-a-crawl-does, 1). */
 const STALE_MS = 7 * 86_400_000;
 /** Publishers ended in one transaction. */
 const STALE_PUBLISHERS = 20;
-/** How long requests that ended can be read, in milliseconds (registry-facts.md 7). */
+/** How long requests that ended can be read, in milliseconds (docs/protocol/files.md#what-a-crawl-does, 7). */
 const HISTORY_MS = 30 * 86_400_000;
 
 export interface ScheduleParts {

@@ -4,7 +4,7 @@ import type { CrawlerOptions, CrawlLimits } from "./types.js";
 
 const MINUTE_MS = 60_000;
 
-/** registry-facts.md 7. */
+/** docs/protocol/files.md#what-a-crawl-does, 7 and 8. */
 const defaults: CrawlLimits = {
   debounceMs: 5 * MINUTE_MS,
   perCallerHourly: 30,

@@ -6,6 +6,7 @@ import type { Fetcher, Lookup } from "../../net/index.js";
 import type { AnyStore } from "../../store/index.js";
 import type { CrawlResult, RegistryData } from "../types.js";
 
+/** A crawl that was asked for, and what became of it. */
 export type CrawlRequestRecord = components["schemas"]["CrawlRequest"];
 
 /**
@@ -25,6 +26,7 @@ export interface OriginAnswer {
   readonly detail?: string;
 }
 
+/** How much is crawled, how often, and how many at a time. Times are milliseconds. */
 export interface CrawlLimits {
   /** Least time between two requests of one domain, in milliseconds; default 5 minutes. */
   readonly debounceMs: number;
@@ -42,6 +44,7 @@ export interface CrawlLimits {
   readonly retryMs: readonly number[];
 }
 
+/** What a crawler is made of. */
 export interface CrawlerOptions extends Partial<CrawlLimits> {
   readonly store: AnyStore;
   readonly data: Pick<
@@ -64,6 +67,7 @@ export interface CrawlerOptions extends Partial<CrawlLimits> {
   readonly random?: () => number;
 }
 
+/** Fetches publishers' files, by request and on a schedule. */
 export interface Crawler {
   /** Queues a crawl; answers the one that waits or runs already, where there is one. */
   request(

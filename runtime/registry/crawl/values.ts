@@ -41,7 +41,7 @@ export const domainIn = (value: unknown): string | undefined =>
 
 const site = (domain: string): string => domain.replace(/^(?:www|m)\./, "");
 
-/** A domain stands for its `www.` and `m.` too, and for no other host (registry-facts.md 8). */
+/** A domain stands for its `www.` and `m.` too, and for no other host (docs/protocol/files.md#domains). */
 export const sameSite = (a: string, b: string): boolean =>
   a === b || (site(a) === site(b) && (a === site(a) || b === site(b)));
 

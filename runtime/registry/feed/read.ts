@@ -11,7 +11,7 @@ import {
   type StoredFeedEnd,
   type ToldRow,
 } from "../../store/registry-feed.js";
-import type { ProfileRow } from "../../store/registry-profiles.js";
+import { foldCounts, type ProfileRow } from "../../store/registry-profiles.js";
 import { type FeedEvent, type FeedPage, type FeedRequest, type Page, SEARCH_DIMENSIONS } from "../types.js";
 import { pairEvents, publisherEvent } from "./authorizations.js";
 import { beginning, type Cursor, cursorText, eventId, type FeedPlace, readCursor } from "./cursor.js";
@@ -203,8 +203,9 @@ export function* feedEnd(q: Statements): Coroutine<StoredFeedEnd> {
 export const endCursor = ({ seq }: Pick<StoredFeedEnd, "seq">): string =>
   cursorText({ seq, kind: 1, number: 2 ** 34 - 1, since: seq });
 
-/** Forgets pairs that are gone for longer than a cursor is good. @returns how many */
+/** Forgets pairs that are gone for longer than a cursor is good, and adds up the counts. @returns how many pairs */
 export async function forgetGone(db: Database, now: number, limit: number): Promise<number> {
+  await db.write((q) => foldCounts(q));
   const until = now - FEED_RETENTION_DAYS * DAY_MS;
   if (!(await db.query((q) => anyGone(q, until)))) return 0;
   return db.write(function* (q): Coroutine<number> {

@@ -28,7 +28,7 @@ function countIn(posting: Posting, set: Uint32Array | undefined): number {
 }
 
 /** Agents that meet the filters, but for those of one dimension; undefined is all of them. */
-export function agentSet(
+function agentSet(
   index: AgentIndex,
   filters: SearchFilters,
   { discovered, without }: { readonly discovered: boolean; readonly without?: SearchDimension | undefined },

@@ -21,7 +21,7 @@ function qualityOf(accept: string, type: string): number {
   return 0;
 }
 
-export function wantsJson({ url, headers }: FastifyRequest): boolean {
+function wantsJson({ url, headers }: FastifyRequest): boolean {
   if (/^[^?]*\.json(?:\?|$)/.test(url)) return true;
   const accept = headers.accept ?? "";
   return qualityOf(accept, "application/json") > qualityOf(accept, "text/html");

@@ -22,6 +22,7 @@ import { checkedNumbers, type RegistryOptions } from "./settings.js";
 import { createTelemetry, observeRequests } from "./telemetry.js";
 import { markKeeping, registryUpkeep } from "./upkeep.js";
 
+/** A registry's server: its app, its data, who may use it. */
 export interface Registry {
   /** The app, ready for `inject` and `listen`. */
   readonly app: FastifyInstance;

@@ -106,7 +106,10 @@ export type Handlers<Ids extends OperationId = OperationId> = {
 /** How long an answer that is made of the data may be kept; asking again with its fingerprint costs little. */
 export const LOOKUP_CACHE = "public, max-age=60";
 
-/** registry-facts 2: the longest a lookup may take, in milliseconds; then the caller is asked to come again. */
+/**
+ * docs/protocol/registry.md#common-rules: the longest a lookup may take, in milliseconds; then the caller is asked to come
+ * again.
+ */
 const LOOKUP_MS = 8_000;
 
 /** @throws Problem 503 when the lookup is not there in time */

@@ -1,4 +1,7 @@
-/** How often a caller may ask. Counters are shared by every instance on one PostgreSQL (registry-facts 0). */
+/**
+ * How often a caller may ask. Counters are shared by every instance on one PostgreSQL
+ * (docs/protocol/registry.md#common-rules).
+ */
 import { createHash } from "node:crypto";
 import { type FastifyRateLimitStore, normalizeIP, type RateLimitOptions } from "@fastify/rate-limit";
 import type { FastifyRequest } from "fastify";
@@ -11,9 +14,10 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * Name -> requests in a window. `publisher` and `reads` are the neighbours' own figures (registry-facts 0); `bulk` lets a
- * sales agent expand its products; `login` and `accounts` make guessing a password hopeless, from one
- * address and from many; the price is that somebody who tries can keep an account from logging in, not from its tokens.
+ * Name -> requests in a window. `publisher` and `reads` are the neighbours' own figures
+ * (docs/protocol/registry.md#common-rules); `bulk` lets a sales agent expand its products; `login` and `accounts` make
+ * guessing a password hopeless, from one address and from many; the price is that somebody who tries can keep an account
+ * from logging in, not from its tokens.
  */
 export const limitDefaults = {
   publisher: { max: 20, windowMs: MINUTE_MS, what: "publisher lookups" },
@@ -29,6 +33,7 @@ export const limitDefaults = {
   clients: { max: 20, windowMs: HOUR_MS, what: "registrations of OAuth clients, per address and hour" },
 } as const satisfies Record<string, { max: number; windowMs: number; what: string }>;
 
+/** Names a limit of a registry's API. */
 export type Bucket = keyof typeof limitDefaults;
 /** Requests per window, by bucket; 0 is no limit. */
 export type Limits = Readonly<Record<Bucket, number>>;

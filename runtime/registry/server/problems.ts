@@ -1,4 +1,4 @@
-/** Answers that are no success. Every body is an object with a string `error` (service.md, "Errors", 7). */
+/** Answers that are no success. Every body is an object with a string `error` (docs/protocol/errors.md#statuses-of-http). */
 
 export type ProblemStatus = 400 | 401 | 403 | 404 | 410 | 413 | 415 | 429 | 501 | 503;
 
@@ -42,7 +42,7 @@ export class Problem extends Error {
 export const badRequest = (error: string, detail?: ProblemDetail): Problem => new Problem(400, error, detail);
 export const notFound = (error = "Not found", detail?: ProblemDetail): Problem => new Problem(404, error, detail);
 
-/** registry-facts 2: what a lookup that takes too long tells its caller to wait. */
+/** docs/protocol/registry.md#common-rules: what a lookup that takes too long tells its caller to wait. */
 const RETRY_AFTER_SECONDS = 5;
 
 export const unavailable = (error: string, code: string): Problem =>

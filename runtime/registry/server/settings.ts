@@ -8,6 +8,7 @@ import type { RegistryData } from "../types.js";
 import type { TrustedIssuer } from "./auth/tokens.js";
 import type { Limits } from "./limits.js";
 
+/** What a registry's server is made of. Times are milliseconds. */
 export interface RegistryOptions {
   /** Opened store; who opened it closes it. */
   readonly store: AnyStore;

@@ -1,4 +1,7 @@
-/** Checks requests against the OpenAPI document. Out of range is refused, never adjusted (decisions.md, "Registry"). */
+/**
+ * Checks requests against the OpenAPI document. Out of range is refused, never adjusted
+ * (docs/protocol/registry.md#common-rules).
+ */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { JsonSchema, Operation, Parameter } from "./document.js";

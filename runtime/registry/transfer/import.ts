@@ -24,6 +24,7 @@ const BATCH_LINES = 1_000;
 const BATCH_OTHER_LINES = 100;
 const BATCH_OTHER_CHARACTERS = 1_000_000;
 
+/** How far an import has come. */
 export interface ImportProgress {
   /** Lines read so far, those of an earlier run among them. */
   readonly lines: number;
@@ -33,6 +34,7 @@ export interface ImportProgress {
   readonly profiles: number;
 }
 
+/** How an import is taken up again, and who is told of its progress. */
 export interface ImportOptions {
   /** Names the import, so that it can go on after a crash. Without one it begins anew each time. */
   readonly id?: string;
@@ -43,6 +45,7 @@ export interface ImportOptions {
   readonly invalid?: (line: number, why: string) => void;
 }
 
+/** What an import read, and what it could not use. */
 export interface ImportResult extends ImportProgress {
   /** Lines that an earlier run had taken in. */
   readonly resumedAfter: number;

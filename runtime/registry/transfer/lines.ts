@@ -96,4 +96,5 @@ export interface ClaimsLine {
   claims: { publisher_domain: string; authorized_for?: string }[];
 }
 
+/** One line of an export. */
 export type TransferLine = PublisherLine | MemberLine | HostedLine | ClaimsLine;

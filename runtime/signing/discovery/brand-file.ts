@@ -3,7 +3,7 @@ import type { Load, LoadFailure } from "./document.js";
 import { failure, fetchBytes, isObject, type JsonObject, objectIn, ttlOf } from "./fetch-json.js";
 import type { Discovery } from "./options.js";
 
-/** 256 KiB, webhooks-facts 1.11 rule 5. */
+/** 256 KiB, docs/protocol/signing.md#outbound-requests, 5. */
 export const MAX_BRAND_BYTES = 256 * 1024;
 /** Levels of nesting; a published limit from 3.3 on, and real files have about ten. */
 const MAX_NESTING_LEVELS = 32;

@@ -1,4 +1,4 @@
-/** The chain brand file -> `agents[]` entry -> key set (service.md "Authentication", 4; webhooks-facts 2, path A). */
+/** The chain brand file -> `agents[]` entry -> key set (docs/protocol/signing.md#key-discovery). */
 import type { MaybePromise } from "../../contract/index.js";
 import { registrableDomain } from "../../net/index.js";
 import { canonicalAgentUrl } from "../../url.js";
@@ -35,7 +35,7 @@ export interface BrandKeysOptions extends DiscoveryOptions {
   readonly rules?: BrandRules;
   /** Longest time the brand file and the key set are used, in seconds: 60 to 1800, default 600. */
   readonly ttlSeconds?: number;
-  /** Called when the brand file names another key set than before: worth an alarm (webhooks-facts 1.10). */
+  /** Called when the brand file names another key set than before: worth an alarm (docs/protocol/signing.md#key-sets). */
   readonly onJwksUriChange?: (change: {
     readonly agentUrl: string;
     readonly before: string;

@@ -54,7 +54,7 @@ export interface DocumentOptions<T> {
   readonly lastIsUsable?: (last: T) => boolean;
 }
 
-/** webhooks-facts 1.10: at most one refetch of a URI in this time, whatever keyids arrive. */
+/** docs/protocol/signing.md#key-sets: at most one refetch of a URI in this time, whatever keyids arrive. */
 const REFRESH_COOLDOWN_S = 30;
 /** Between attempts while an origin fails: soon enough for a blip, rare enough not to add to an outage. */
 const FAILURE_COOLDOWN_S = 5;

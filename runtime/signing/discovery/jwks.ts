@@ -1,4 +1,4 @@
-/** Keys from a `jwks_uri` (webhooks-facts 1.10). */
+/** Keys from a `jwks_uri` (docs/protocol/signing.md#key-sets). */
 import type { MaybePromise } from "../../contract/index.js";
 import { verificationKey } from "../keys.js";
 import type { Jwk, KeyResolution, KeySource, VerificationKey } from "../types.js";
@@ -7,7 +7,7 @@ import { failure, fetchJson, isObject, ttlOf } from "./fetch-json.js";
 import { chain } from "./maybe.js";
 import { checkedTtl, checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
 
-/** 64 KiB, webhooks-facts 1.10: some hundred keys. */
+/** 64 KiB, docs/protocol/signing.md#key-sets: some hundred keys. */
 const MAX_JWKS_BYTES = 64 * 1024;
 /** A key set is never kept longer than the longest revocation polling interval. */
 export const MAX_JWKS_TTL_S = 1800;

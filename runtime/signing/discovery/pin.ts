@@ -1,4 +1,4 @@
-/** A publisher's pin: `authorized_agents[].signing_keys[]` of its authorisation file (webhooks-facts 2, path C). */
+/** A publisher's pin: `authorized_agents[].signing_keys[]` of its authorisation file (docs/protocol/signing.md#pins). */
 import type { MaybePromise } from "../../contract/index.js";
 import { wireNames } from "../../contract/index.js";
 import { wellKnownRedirects } from "../../net/index.js";
@@ -11,9 +11,9 @@ import { unresolved } from "./jwks.js";
 import { chain } from "./maybe.js";
 import { checkedDomain, checkedTtl, checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
 
-/** 10 MB, registry-facts 7: authorisation files of large networks. */
+/** 10 MB, docs/protocol/signing.md#pins: authorisation files of large networks. */
 export const MAX_ADAGENTS_BYTES = 10 * 1024 * 1024;
-/** One hour, webhooks-facts 2: how long a removed key may go on being accepted. */
+/** One hour, docs/protocol/signing.md#pins: how long a removed key may go on being accepted. */
 const MAX_PIN_TTL_S = 3600;
 
 /** A publisher's pin, laid over keys that were found elsewhere. */

@@ -1,4 +1,4 @@
-/** Revocation lists (webhooks-facts 1.9): a signed list of kids, polled, refused when it grows stale. */
+/** Revocation lists (docs/protocol/signing.md#revocation): a signed list of kids, polled, refused when it grows stale. */
 
 import {
   type FlattenedJWSInput,

@@ -1,4 +1,4 @@
-/** Nonces of verified signatures: bounded per key and in all, never evicted to make room (webhooks-facts.md 1.8). */
+/** Nonces of verified signatures: bounded per key and in all, never evicted to make room (docs/protocol/signing.md#replay). */
 
 import type { Writer } from "../../db/sqlite/writer.js";
 import type { ReplayStore } from "../../signing/types.js";

@@ -1,4 +1,4 @@
-/** `notification_id`s seen: the same one under another key is a re-emission (service.md, "Persistent channels", 2). */
+/** `notification_id`s seen: the same one under another key is a re-emission (docs/protocol/webhooks.md#persistent-channels). */
 import type { Database } from "better-sqlite3";
 import { NOTIFICATION_RETENTION_MS } from "../rows.js";
 

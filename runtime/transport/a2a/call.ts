@@ -89,7 +89,7 @@ const invocation = (skill: string, args: JsonObject, profile: string | undefined
   profile === undefined ? { skill, parameters: args } : { skill, input: args };
 
 /**
- * service.md, "Buyer-hosted receiver endpoint": the config goes into `configuration.pushNotificationConfig`. A2A 1.0
+ * docs/protocol/transports.md#registration-channel: the config goes into `configuration.pushNotificationConfig`. A2A 1.0
  * has no such member, and none of its own has room for an operation id.
  */
 function withPush(message: JsonObject, push: JsonObject | undefined): JsonObject {

@@ -1,4 +1,7 @@
-/** A2A's native push notifications: one registration a task, whose events have A2A's shape (service.md, "Task operations"). */
+/**
+ * A2A's native push notifications: one registration a task, whose events have A2A's shape
+ * (docs/protocol/transports.md#registration-channel).
+ */
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { PushNotificationNotSupportedError, RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";

@@ -16,7 +16,7 @@ export function statusOfState(state: TaskState): TaskStatus | undefined {
   return isTaskStatus(name) ? name : undefined;
 }
 
-/** webhooks-facts.md 7: what is final is an artifact, what is not is a message of the status. */
+/** docs/protocol/transports.md#a2a-tasks: what is final is an artifact, what is not is a message of the status. */
 export function a2aTask({ id, contextId, status, data, updatedAt }: ShownTask): Task {
   const over = isTerminal(status);
   return TaskMessage.fromJSON({

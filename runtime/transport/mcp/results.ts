@@ -19,7 +19,7 @@ export function callsOf(body: unknown): readonly CalledTool[] {
   });
 }
 
-/** webhooks-facts.md 7 and 9: the flat object as structured content, and as text for clients that read only that. */
+/** docs/protocol/transports.md#mcp: the flat object as structured content, and as text for clients that read only that. */
 export const toolResult = ({ payload, failed }: Called): JsonObject => ({
   content: [{ type: "text", text: JSON.stringify(payload) }],
   structuredContent: payload,

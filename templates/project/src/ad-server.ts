@@ -3,21 +3,15 @@
  * give the key to your ad server, or look the order up by it before you make another. Throw a `ToolError` of adbind/seller
  * to refuse; anything else thrown means that nobody knows, and it is asked again until there is an answer.
  */
-import type { AdServer, AdServerCall, DeliveredTotals, Order } from "adbind/behaviours";
+import { type AdServer, type AdServerCall, type DeliveredTotals, type Order, tellPlatform } from "adbind/behaviours";
 
-/** Your ad server's API, told of every order; without one nobody is told. */
+/** Your ad server's API, told of every order where there is one; and orders by their key, forgotten with the process. */
 const orderServer = process.env.AD_SERVER_URL;
-
-/** What is known of orders by the key they were booked under. It is forgotten with the process. */
 const orders = new Map<string, Order>();
 
-async function place(orderId: string, order: Order, { idempotencyKey, signal }: AdServerCall): Promise<void> {
-  orders.set(orderId, order);
-  if (orderServer === undefined) return;
-  const headers = { "content-type": "application/json", "idempotency-key": idempotencyKey };
-  const body = JSON.stringify({ id: orderId, ...order });
-  const answer = await fetch(`${orderServer}/orders`, { method: "POST", headers, body, signal });
-  if (!answer.ok) throw new Error(`the order was answered ${answer.status}`);
+async function place(id: string, order: Order, call: AdServerCall): Promise<void> {
+  orders.set(id, order);
+  await tellPlatform(orderServer, "/orders", { id, ...order }, call);
 }
 
 const update: AdServer["change"] = ({ orderId }, order, call) => place(orderId, order, call);

@@ -1,18 +1,12 @@
 /** Which formats you take, and who writes the copy. What is left out is adbind's. */
-import { type Creatives, exampleCreatives } from "adbind/behaviours";
+import { type Creatives, exampleCreatives, tellPlatform } from "adbind/behaviours";
 
 /** Who serves your tags; without an address they are served here. */
 const server = process.env.CREATIVES_URL;
 
 export const creatives: Creatives = {
   ...(server !== undefined && { upstream: true }),
-  async serve({ creativeId, ...tag }, { idempotencyKey }) {
-    if (server === undefined) return;
-    const headers = { "content-type": "application/json", "idempotency-key": idempotencyKey };
-    const body = JSON.stringify({ creative_id: creativeId, ...tag });
-    const answer = await fetch(`${server}/tags`, { method: "POST", headers, body });
-    if (!answer.ok) throw new Error(`the tag was answered ${answer.status}`);
-  },
+  serve: ({ creativeId, ...tag }, call) => tellPlatform(server, "/tags", { creative_id: creativeId, ...tag }, call),
   async formats() {
     return [
       {

@@ -2,6 +2,8 @@
 import { type PolicyPort, plainPolicies } from "adbind/behaviours";
 
 export const policy: PolicyPort = {
+  // Measures what can be told of a creative without looking at its pictures.
+  ...plainPolicies,
   // What no sentence is understood of is `unevaluated`: have it judged here, before it is answered so.
   content: (question) => plainPolicies.content(question),
   spending: (one) => plainPolicies.spending(one),

@@ -1,15 +1,8 @@
 /** The signals you offer. Asked at every call. */
-import { exampleSignals, type Signals } from "adbind/behaviours";
+import { exampleSignals, type Signals, tellPlatform } from "adbind/behaviours";
 
 /** Your platform's API, told what is brought where; without one nobody is told, and nothing has to be. */
 const platform = process.env.SIGNALS_URL;
-
-async function tell(path: string, idempotencyKey: string, body: object): Promise<void> {
-  if (platform === undefined) return;
-  const headers = { "content-type": "application/json", "idempotency-key": idempotencyKey };
-  const answer = await fetch(`${platform}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`);
-}
 
 export const signals: Signals = {
   ...(platform !== undefined && { upstream: true }),
@@ -30,8 +23,8 @@ export const signals: Signals = {
     ];
   },
   // Brings a signal to a platform or an agent; at least once with the same key.
-  activate: ({ segmentId }, place, { idempotencyKey }) =>
-    tell("/activations", idempotencyKey, { signal_agent_segment_id: segmentId, ...place }),
-  deactivate: ({ segmentId }, place, { idempotencyKey }) =>
-    tell("/deactivations", idempotencyKey, { signal_agent_segment_id: segmentId, ...place }),
+  activate: ({ segmentId }, place, call) =>
+    tellPlatform(platform, "/activations", { signal_agent_segment_id: segmentId, ...place }, call),
+  deactivate: ({ segmentId }, place, call) =>
+    tellPlatform(platform, "/deactivations", { signal_agent_segment_id: segmentId, ...place }, call),
 };

@@ -4,7 +4,7 @@ import { AdbindError } from "../../../errors.js";
 import type { ApiKeyRow, OrganizationRow, RegistryAccess, UserRow } from "../../../store/index.js";
 import { hashPassword } from "./passwords.js";
 
-/** Tiers of membership, and whether they include API access (registry-facts 4). */
+/** Tiers of membership, and whether they include API access (docs/protocol/registry.md#operator-lookup). */
 export const tiers = {
   individual_professional: { apiAccess: true },
   individual_academic: { apiAccess: false },
@@ -13,10 +13,12 @@ export const tiers = {
   company_leader: { apiAccess: true },
 } as const satisfies Record<string, { apiAccess: boolean }>;
 
+/** A tier of membership. */
 export type Tier = keyof typeof tiers;
 
 /** States of a subscription; a tier counts in the first three. */
 export const subscriptions = ["active", "past_due", "trialing", "canceled", "none"] as const;
+/** A state of an organization's subscription. */
 export type Subscription = (typeof subscriptions)[number];
 const live: ReadonlySet<string> = new Set(["active", "past_due", "trialing"]);
 
@@ -41,6 +43,7 @@ const named = (name: string, what: string): string => {
   return trimmed;
 };
 
+/** An organization to be made. */
 export interface NewOrganization {
   /** Letters, digits, `-` and `_`; default a random one. */
   readonly id?: string;
@@ -50,6 +53,7 @@ export interface NewOrganization {
   readonly subscription?: string;
 }
 
+/** A user to be made; the password is hashed at once. */
 export interface NewUser {
   readonly email: string;
   readonly password: string;
@@ -60,6 +64,7 @@ export interface NewUser {
 /** What is shown of a key; the key itself only when it is made. */
 export type KeyInfo = Omit<ApiKeyRow, "hash">;
 
+/** Organizations, users and API keys of a registry. */
 export interface Accounts {
   addOrganization(given: NewOrganization): Promise<OrganizationRow>;
   setOrganization(

@@ -1,4 +1,4 @@
-/** Who asks: an organization's API key or a user's access token (service.md, "Registry", 1). */
+/** Who asks: an organization's API key or a user's access token (docs/protocol/registry.md#credentials). */
 import type { OrganizationRow, RegistryAccess } from "../../../store/index.js";
 import { Problem, unavailable } from "../problems.js";
 import { hashKey, KEY_PREFIX } from "./accounts.js";

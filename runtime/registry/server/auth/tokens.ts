@@ -1,8 +1,12 @@
-/** Access tokens of OAuth 2.1 issuers: found by their metadata, verified with their keys (service.md, "Registry", 1). */
+/**
+ * Access tokens of OAuth 2.1 issuers: found by their metadata, verified with their keys
+ * (docs/protocol/registry.md#credentials).
+ */
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { isPassingFault } from "../../../db/open.js";
 import { AdbindError } from "../../../errors.js";
 
+/** An OAuth issuer whose tokens are accepted. */
 export interface TrustedIssuer {
   /** `iss` of its tokens; its metadata are looked for there. */
   readonly issuer: string;

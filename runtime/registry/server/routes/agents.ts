@@ -4,14 +4,14 @@ import { type Call, type Handlers, LOOKUP_CACHE, type Parts, within } from "../c
 import { notFound } from "../problems.js";
 import { agentOf, checkedSelectors, pageOf } from "./inputs.js";
 
-/** How long an expansion may be kept: it is made for caching (service.md, "Endpoints"). */
+/** How long an expansion may be kept: it is made for caching (docs/protocol/registry.md#expansion). */
 const EXPANSION_CACHE = "public, max-age=300";
 
-/** registry-facts 5, and the document's own default. */
+/** docs/protocol/registry.md#agent-search, and the document's own default. */
 const SEARCH_LIMIT = 50;
 const PUBLISHERS_LIMIT = 200;
 
-/** Filters of a search request; `has_tmp=false` does not restrict (decisions.md, "Registry"). */
+/** Filters of a search request; `has_tmp=false` does not restrict (docs/protocol/registry.md#agent-search). */
 export function filtersOf(query: Call<"searchAgents">["query"]): SearchFilters {
   const lists = SEARCH_DIMENSIONS.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]] as const]));
   return {

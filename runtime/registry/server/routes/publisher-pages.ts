@@ -18,7 +18,7 @@ import { crawledWhereUnknown } from "./publishers.js";
 /** Rows of one page, and changes told. */
 const PAGE_ROWS = 50;
 const CHANGES = 20;
-/** Seconds until a page that waits for a crawl looks again (service.md, "Publisher lookup result", 3). */
+/** Seconds until a page that waits for a crawl looks again (docs/protocol/registry.md#crawls-on-request). */
 const REFRESH_SECONDS = 4;
 
 const NO_DOMAIN = "This is no domain. Give at least two parts, such as news.example.";

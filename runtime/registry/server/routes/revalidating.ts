@@ -27,7 +27,7 @@ async function ended({ crawler, now }: Parts, first: CrawlRequestRecord): Promis
   }
 }
 
-/** How long one thing is not asked for again, by whomever, in milliseconds (registry-facts.md 7). */
+/** How long one thing is not asked for again, by whomever, in milliseconds (docs/protocol/files.md#what-a-crawl-does, 8). */
 const AGAIN_MS = 5 * 60_000;
 
 /** @throws Problem 429 */
