@@ -6,7 +6,7 @@ import { pairChange } from "../store/registry-feed.js";
 import { edgeFactsOf, edgesBetween, propertiesNamed, publishersByDomain } from "../store/registry-lookups.js";
 import type { EdgeRow, PublisherRow } from "../store/registry-publishers.js";
 import { expectedUrl, iso, isoOrNull } from "./model.js";
-import type { Explanation, Grant, PathStep, ToldProperty, WhyNot, WhyNotCode } from "./page-types.js";
+import type { EntryGrant, Explanation, PathStep, ToldProperty, WhyNot, WhyNotCode } from "./page-types.js";
 import { activeAt, type StoredEntry } from "./project.js";
 import { counting, covers, type KnownProperty, knownProperty } from "./publisher.js";
 import type { DiscoveryMethod } from "./types.js";
@@ -46,7 +46,7 @@ interface Asked {
   readonly property: KnownProperty | undefined;
 }
 
-const grantsOf = (edge: EdgeRow, { now, valid, property }: Asked): Grant[] =>
+const grantsOf = (edge: EdgeRow, { now, valid, property }: Asked): EntryGrant[] =>
   (JSON.parse(edge.entries) as StoredEntry[]).map((entry) => {
     const claimed = edge.source === "agent_claim";
     const keys = entry.covers === null ? null : new Set(entry.covers);
@@ -70,7 +70,7 @@ const grantsOf = (edge: EdgeRow, { now, valid, property }: Asked): Grant[] =>
     };
   });
 
-const lets = (grant: Grant): boolean =>
+const lets = (grant: EntryGrant): boolean =>
   grant.counts && grant.in_effect && grant.covers !== 0 && grant.covers_property !== false;
 
 const where = (row: PublisherRow | undefined, domain: string): Explanation["file"] => ({
@@ -84,7 +84,7 @@ const where = (row: PublisherRow | undefined, domain: string): Explanation["file
 });
 
 /** The steps to an entry; of a claim, to whoever claims. */
-function pathOf(domain: string, agentUrl: string, file: Explanation["file"], grant: Grant): PathStep[] {
+function pathOf(domain: string, agentUrl: string, file: Explanation["file"], grant: EntryGrant): PathStep[] {
   const start: PathStep = { step: "publisher", message: `the publisher ${domain}` };
   const end: PathStep = { step: "agent", message: endOf(grant), url: agentUrl };
   if (grant.source === "agent_claim")
@@ -109,7 +109,7 @@ function pathOf(domain: string, agentUrl: string, file: Explanation["file"], gra
   return [...steps, end];
 }
 
-function endOf({ delegation_type: delegation, authorized_for: what }: Grant): string {
+function endOf({ delegation_type: delegation, authorized_for: what }: EntryGrant): string {
   const kind = {
     direct: "which sells directly",
     delegated: "to which selling is delegated",
@@ -121,7 +121,7 @@ function endOf({ delegation_type: delegation, authorized_for: what }: Grant): st
 const reason = (code: WhyNotCode, message: string, remedy: string): WhyNot => ({ code, message, remedy });
 
 /** Why one entry does not let the agent sell what was asked. */
-function againstGrant(grant: Grant, domain: string, now: number): WhyNot {
+function againstGrant(grant: EntryGrant, domain: string, now: number): WhyNot {
   const entry = grant.pointer ?? "the entry";
   if (grant.source === "agent_claim")
     return reason("claim_only", `only ${grant.claimant} says so`, `${domain} has to name the agent in its own file`);
@@ -158,7 +158,11 @@ interface About {
 }
 
 function whyNot(
-  { row, grants, similar }: { row: PublisherRow | undefined; grants: readonly Grant[]; similar: readonly string[] },
+  {
+    row,
+    grants,
+    similar,
+  }: { row: PublisherRow | undefined; grants: readonly EntryGrant[]; similar: readonly string[] },
   { domain, asked, property, now }: About,
 ): WhyNot[] {
   if (row === undefined)

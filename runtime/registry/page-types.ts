@@ -35,7 +35,7 @@ export interface PathStep {
 }
 
 /** What one entry lets an agent sell. */
-export interface Grant {
+export interface EntryGrant {
   readonly source: "adagents_json" | "aao_hosted" | "agent_claim";
   /** Who claims it. */
   readonly claimant: string | null;
@@ -90,7 +90,7 @@ export interface Explanation {
   /** Since when what is said of the two is as it is now. */
   readonly since: string | null;
   readonly path: readonly PathStep[];
-  readonly grants: readonly Grant[];
+  readonly grants: readonly EntryGrant[];
   /** Empty where it may. */
   readonly why_not: readonly WhyNot[];
 }

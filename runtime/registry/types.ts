@@ -78,11 +78,11 @@ export interface RegistryDataOptions {
   /** Agents that no member registered are found by a search too. Default false (docs/protocol/registry.md#score). */
   readonly searchDiscovered?: boolean;
   /**
-   * Who answers searches: an index in this process's memory, or PostgreSQL itself, in the same order and with the same cursors.
-   * Default `memory`.
+   * Who answers searches: an index in this process's memory, or the store's database itself, in the same order and with the same
+   * cursors, where it can be shared. Default `memory`.
    */
-  readonly search?: "memory" | "postgres";
-  /** With `postgres`: a copy of the store's database that is asked instead of it, and may be behind. */
+  readonly search?: "memory" | "database";
+  /** With `database`: a copy of the store's database that is asked instead of it, and may be behind. */
   readonly searchCopy?: AnyStore | undefined;
 }
 

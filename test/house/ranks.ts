@@ -189,7 +189,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/registry/": [
     "client-places",
-    "file-problems json-bytes json-items client checked-types file-types follow-types listed-types member-types search-types types",
+    "file-problems json-bytes json-items client checked-types file-types follow-types listed-types member-types page-types search-types types",
     "model",
     "crawl/ probe/ search/ contribution",
     "project",
@@ -206,7 +206,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "pages/",
     "settings replies",
     "auth/",
-    "call config",
+    "call config-table config",
     "upkeep routes/",
     "operations",
     "app",

@@ -24,7 +24,7 @@ test.before.each(async (context) => {
   // Of its own, for transactions that stay open however slow the machine is.
   context.store = await openPostgresStore({ url: engine.url(), connections: 1, idleTimeoutMs: 60_000 });
   context.other = createRegistryData(await engine.again(), options);
-  context.database = createRegistryData(await engine.again(), { ...options, search: "postgres" });
+  context.database = createRegistryData(await engine.again(), { ...options, search: "database" });
   await context.database.warm();
 });
 test.after(() => engine.stop());

@@ -2,4 +2,4 @@ import { postgresEngine } from "./data-fixture.js";
 import { searchCase } from "./data-search.case.js";
 
 searchCase(await postgresEngine());
-searchCase(await postgresEngine(), "postgres");
+searchCase(await postgresEngine(), "database");

@@ -38,7 +38,7 @@ const names = (profiles: readonly AgentProfile[]): string[] =>
   profiles.map(({ agent_url }) => agent_url.slice("https://agent-".length, -".example/mcp".length));
 
 /** @param search who answers */
-export function searchCase(engine: Engine, search: "memory" | "postgres" = "memory"): void {
+export function searchCase(engine: Engine, search: "memory" | "database" = "memory"): void {
   const test = suite<{ data: RegistryData; clock: { at: number } }>(`registry search on ${engine.name}, by ${search}`);
   test.before.each(async (context) => {
     const clock = { at: NOW };

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { suite } from "uvu";
+import { suite, type Test } from "uvu";
 import * as assert from "uvu/assert";
 import { inventory } from "../../bench/support/inventory.js";
 import { AdbindError } from "../../runtime/errors.js";
@@ -47,12 +47,7 @@ function known(value: unknown, model: unknown): unknown {
   );
 }
 
-export function transferCase(engine: Engine): void {
-  const test = suite<{ store: Store }>(`registry import and export on ${engine.name}`);
-  test.before.each(async (context) => {
-    context.store = await engine.open();
-  });
-
+function movedCase(test: Test<{ store: Store }>): void {
   test("what an earlier adbind exported comes in whole, and answers as it did there", async ({ store }) => {
     // Exported by commit 877350b from its own store, with what it answered then.
     const moved = (name: string): string => readFileSync(path.join(import.meta.dirname, "moved", name), "utf8");
@@ -78,7 +73,15 @@ export function transferCase(engine: Engine): void {
       lines.map((line) => JSON.parse(line)),
     );
   });
+}
 
+export function transferCase(engine: Engine): void {
+  const test = suite<{ store: Store }>(`registry import and export on ${engine.name}`);
+  test.before.each(async (context) => {
+    context.store = await engine.open();
+  });
+
+  movedCase(test);
   test("everything comes through an export and an import", async ({ store }) => {
     const data = createRegistryData(store, { now: () => NOW });
     const sporty = { tags: ["sport"], channels: ["olv"] };

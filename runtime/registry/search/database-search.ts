@@ -1,6 +1,6 @@
 /** Agent search by PostgreSQL itself: the same order, the same cursors and answers as the index in memory. */
 import { setTimeout as pause } from "node:timers/promises";
-import type { Database } from "../../db/types.js";
+import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import { clock } from "../../store/registry-clock.js";
 import { profilesAfter } from "../../store/registry-profiles.js";
@@ -70,6 +70,41 @@ async function fill(store: Database): Promise<void> {
   await store.write((q) => setSearchState(q, 2));
 }
 
+function* facetsOf(
+  q: Query,
+  filters: SearchFilters,
+  discovered: boolean,
+): Generator<Promise<unknown>, Facets, unknown> {
+  const values: [SearchDimension, Facets["values"][SearchDimension]][] = [];
+  for (const [dimension, name] of SEARCH_DIMENSIONS.entries()) {
+    const about = { dimension, rows: COUNTED_ROWS, limit: TOLD_VALUES };
+    values.push([name, yield* searchValues(q, conditionOf(filters, discovered, name), about)]);
+  }
+  const { total } = yield* searchCount(q, conditionOf(filters, discovered), COUNTED_ROWS);
+  const { has_tmp: _, ...others } = filters;
+  const { tmp } = yield* searchCount(q, conditionOf(others, discovered), COUNTED_ROWS);
+  return { total, has_tmp: tmp, values: Object.fromEntries(values) as unknown as Facets["values"] };
+}
+
+/** @param limit most markets */
+function* marketMapOf(
+  q: Query,
+  wanted: SearchCondition,
+  limit: number,
+): Generator<Promise<unknown>, MarketMap, unknown> {
+  const of = [SEARCH_DIMENSIONS.indexOf("channels"), SEARCH_DIMENSIONS.indexOf("markets")] as const;
+  const told = { rows: COUNTED_ROWS, limit: TOLD_VALUES };
+  const channels = (yield* searchValues(q, wanted, { ...told, dimension: of[0] })).map(({ value }) => value);
+  const markets = (yield* searchValues(q, wanted, { ...told, dimension: of[1], limit })).map(({ value }) => value);
+  const pairs = yield* searchPairs(q, wanted, { rows: COUNTED_ROWS, of });
+  const counts = new Map(pairs.map(({ a, b, count }) => [`${a} ${b}`, count]));
+  return {
+    channels,
+    markets,
+    counts: channels.map((channel) => markets.map((market) => counts.get(`${channel} ${market}`) ?? 0)),
+  };
+}
+
 interface Mark {
   readonly seq: number;
   readonly last: number;
@@ -125,36 +160,11 @@ export function databaseSearch({ store, copy, discovered }: DatabaseSearchOption
     },
     async facets(filters) {
       await ready();
-      return asked.read(function* (q): Generator<Promise<unknown>, Facets, unknown> {
-        const values: [SearchDimension, Facets["values"][SearchDimension]][] = [];
-        for (const [dimension, name] of SEARCH_DIMENSIONS.entries()) {
-          const about = { dimension, rows: COUNTED_ROWS, limit: TOLD_VALUES };
-          values.push([name, yield* searchValues(q, conditionOf(filters, discovered, name), about)]);
-        }
-        const { total } = yield* searchCount(q, conditionOf(filters, discovered), COUNTED_ROWS);
-        const { has_tmp: _, ...others } = filters;
-        const { tmp } = yield* searchCount(q, conditionOf(others, discovered), COUNTED_ROWS);
-        return { total, has_tmp: tmp, values: Object.fromEntries(values) as unknown as Facets["values"] };
-      });
+      return asked.read((q) => facetsOf(q, filters, discovered));
     },
-    async marketMap(filters, { markets: limit }) {
+    async marketMap(filters, { markets }) {
       await ready();
-      const of = [SEARCH_DIMENSIONS.indexOf("channels"), SEARCH_DIMENSIONS.indexOf("markets")] as const;
-      const wanted = conditionOf(filters, discovered);
-      return asked.read(function* (q): Generator<Promise<unknown>, MarketMap, unknown> {
-        const told = { rows: COUNTED_ROWS, limit: TOLD_VALUES };
-        const channels = (yield* searchValues(q, wanted, { ...told, dimension: of[0] })).map(({ value }) => value);
-        const markets = (yield* searchValues(q, wanted, { ...told, dimension: of[1], limit })).map(
-          ({ value }) => value,
-        );
-        const pairs = yield* searchPairs(q, wanted, { rows: COUNTED_ROWS, of });
-        const counts = new Map(pairs.map(({ a, b, count }) => [`${a} ${b}`, count]));
-        return {
-          channels,
-          markets,
-          counts: channels.map((channel) => markets.map((market) => counts.get(`${channel} ${market}`) ?? 0)),
-        };
-      });
+      return asked.read((q) => marketMapOf(q, conditionOf(filters, discovered), markets));
     },
   };
 }

@@ -8,6 +8,6 @@ export const searchOf = (
   store: Database,
   { search, searchCopy, searchDiscovered: discovered = false }: RegistryDataOptions,
 ): AgentSearch =>
-  search === "postgres"
+  search === "database"
     ? databaseSearch({ store, copy: searchCopy?.database, discovered })
     : agentSearch(store, discovered);

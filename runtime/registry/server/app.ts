@@ -139,6 +139,17 @@ async function openParts(
   return [parts, opened];
 }
 
+/** What is done by a timer, begun. */
+function startUpkeep(parts: Parts, { search }: RegistryOptions): { stop(): Promise<void> } {
+  const all = [registryUpkeep(parts), ...(search === "database" ? [markKeeping(parts)] : [])];
+  for (const one of all) one.start();
+  return {
+    async stop() {
+      for (const one of all) await one.stop();
+    },
+  };
+}
+
 /**
  * Makes a registry on an opened store.
  * @throws AdbindError `registry_option_invalid` when an option cannot be used
@@ -163,10 +174,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   await app.register(rateLimit, counted);
   addRoutes(app, parts, limits);
   await app.ready();
-  const upkeep = registryUpkeep(parts);
-  upkeep.start();
-  const marking = options.search === "postgres" ? markKeeping(parts) : undefined;
-  marking?.start();
+  const upkeep = startUpkeep(parts, options);
 
   let stopped: Promise<void> | undefined;
   let warming: Promise<void> | undefined;
@@ -180,7 +188,6 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
     await prober?.stop();
     // Whoever waits for the end closes the store next.
     await upkeep.stop();
-    await marking?.stop();
     await warming;
     await telemetry.stop();
   };

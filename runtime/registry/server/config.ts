@@ -57,7 +57,7 @@ export interface RegistryConfig {
   readonly trustedProxies: readonly string[];
   readonly crawling: "on" | "queue" | "off";
   readonly searchDiscovered: boolean;
-  readonly search: "memory" | "postgres";
+  readonly search: "memory" | "database";
   readonly searchStore: string | undefined;
   readonly pageSearch: boolean;
   readonly probing: boolean;
@@ -124,7 +124,7 @@ function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
     trustedProxies: get<readonly string[] | undefined>("trusted-proxies") ?? [],
     crawling: get("crawl"),
     searchDiscovered: get("search-discovered"),
-    search: get("search"),
+    search: get("search") === "memory" ? "memory" : "database",
     searchStore: get("search-store"),
     pageSearch: get("page-search"),
     probing: get("probe"),

@@ -44,9 +44,9 @@ export interface RegistryOptions {
   readonly pageSearch?: boolean;
   /** Agents that no member registered are found by a search too. Default false. */
   readonly searchDiscovered?: boolean;
-  /** Who answers searches: an index in memory, or PostgreSQL itself. Default `memory`. */
-  readonly search?: "memory" | "postgres";
-  /** With `postgres`: a replica of the store, opened, that searches ask instead; it may be behind. */
+  /** Who answers searches: an index in memory, or the store's database itself, where it can be shared. Default `memory`. */
+  readonly search?: "memory" | "database";
+  /** With `database`: a replica of the store, opened, that searches ask instead; it may be behind. */
   readonly searchCopy?: AnyStore | undefined;
   readonly logger?: Logger;
   /** Gets a span per request. Default the application's own, which does nothing unless it set one up. */

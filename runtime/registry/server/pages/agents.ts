@@ -9,7 +9,7 @@ import {
   type SearchDimension,
 } from "../../types.js";
 import { type Html, html, type Part } from "./html.js";
-import { count, facts, link, some, table, textField } from "./parts.js";
+import { facts, grouped, link, some, table, textField } from "./parts.js";
 
 interface Field {
   readonly label: string;
@@ -40,7 +40,7 @@ const chosenIn = (form: SearchForm, name: SearchDimension): string[] =>
   (form[name] ?? "").split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]));
 
 const box = (name: SearchDimension, { value, count: agents }: FacetValue, chosen: boolean): Html =>
-  html`<li><label${agents === 0 ? html` class="none"` : ""}><input type="checkbox" name="${name}" value="${value}"${chosen ? html` checked` : ""}> ${value} (${count(agents)})</label></li>`;
+  html`<li><label${agents === 0 ? html` class="none"` : ""}><input type="checkbox" name="${name}" value="${value}"${chosen ? html` checked` : ""}> ${value} (${grouped(agents)})</label></li>`;
 
 /** A dimension's choices with their counts: the protocol's values, or those most agents have, and what is chosen. */
 function choices(name: SearchDimension, form: SearchForm, facets: Facets, vocabulary: Vocabulary): Html {
@@ -56,7 +56,7 @@ function choices(name: SearchDimension, form: SearchForm, facets: Facets, vocabu
       ? ""
       : html`<div class="field"><label for="${name}">${label}, others</label><p class="hint" id="${name}-hint">${hint}</p>
 <input id="${name}" name="${name}" type="text" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="2048" list="${name}-list" aria-describedby="${name}-hint" value="">
-<datalist id="${name}-list">${facets.values[name].map(({ value, count: agents }) => html`<option value="${value}">${count(agents)}</option>`)}</datalist></div>`;
+<datalist id="${name}-list">${facets.values[name].map(({ value, count: agents }) => html`<option value="${value}">${grouped(agents)}</option>`)}</datalist></div>`;
   return html`<details${open || chosen.length > 0 ? html` open` : ""}><summary>${label}${chosen.length > 0 ? `: ${some(chosen, 4)}` : ""}</summary>
 <ul class="choices">${boxes}</ul>${typed}</details>`;
 }
@@ -67,7 +67,7 @@ ${problem === undefined ? "" : html`<p class="problem" role="alert">${problem}</
 <p class="hint">What is chosen in one group are alternatives; all groups must match. The number beside a choice says how many agents there are with it.</p>
 ${SEARCH_DIMENSIONS.map((name) => choices(name, form, facets, vocabulary))}
 ${textField({ name: "min_properties", label: "Fewest properties", hint: "a whole number", type: "number", value: form.min_properties ?? "" })}
-<div class="field"><label><input type="checkbox" name="has_tmp" value="true"${form.has_tmp === "true" ? html` checked` : ""}> With trusted match (${count(facets.has_tmp)})</label></div>
+<div class="field"><label><input type="checkbox" name="has_tmp" value="true"${form.has_tmp === "true" ? html` checked` : ""}> With trusted match (${grouped(facets.has_tmp)})</label></div>
 <button type="submit" name="search" value="1">Search</button>
 </form>`;
 
@@ -96,7 +96,7 @@ const agentRow = (agent: AgentProfile): Part[] => [
   some(agent.channels),
   some(agent.markets),
   some(agent.property_types),
-  `${count(agent.property_count)} at ${count(agent.publisher_count)} ${agent.publisher_count === 1 ? "publisher" : "publishers"}`,
+  `${grouped(agent.property_count)} at ${grouped(agent.publisher_count)} ${agent.publisher_count === 1 ? "publisher" : "publishers"}`,
 ];
 
 export interface AgentsView {
@@ -114,7 +114,7 @@ export function agentsPage({ form, facets, vocabulary, found, problem }: AgentsV
   const { cursor: _, search: __, ...filters } = form;
   if (found.results.length === 0)
     return html`<p role="status">No agent matches. Take away a choice, or choose more in one group.</p>${chips(filters)}${asking}`;
-  return html`<h2>${count(facets.total)} ${facets.total === 1 ? "agent matches" : "agents match"}</h2>${chips(filters)}
+  return html`<h2>${grouped(facets.total)} ${facets.total === 1 ? "agent matches" : "agents match"}</h2>${chips(filters)}
 ${table("Agents, best first", ["Agent", "Channels", "Markets", "Kinds of property", "Properties"], found.results.map(agentRow))}
 ${next("/agents", filters, found.cursor)}
 <h2>Search</h2>${asking}`;
@@ -133,7 +133,7 @@ export function agentPage(url: string, found: AgentPublishers | undefined): Html
     one.authorized_for ?? "",
     one.publisher_wide
       ? "everything"
-      : `${count(one.properties_authorized ?? 0)} of ${count(one.properties_total ?? 0)} properties`,
+      : `${grouped(one.properties_authorized ?? 0)} of ${grouped(one.properties_total ?? 0)} properties`,
     saysWho[one.source],
     html`<a href="${link("/why", { domain: one.publisher_domain, agent: found.agent_url })}" aria-label="Why may it sell for ${one.publisher_domain}?">why?</a>`,
   ]);

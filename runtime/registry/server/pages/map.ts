@@ -1,7 +1,7 @@
 /** `/map`: how many agents sell in which channel and market. */
 import type { MarketMap } from "../../types.js";
 import { type Html, html } from "./html.js";
-import { choice, count, link } from "./parts.js";
+import { choice, grouped, link } from "./parts.js";
 
 /** Shades of a cell, by how its count compares with the largest. */
 const SHADES = 4;
@@ -37,7 +37,7 @@ ${choice(
       const shown =
         agents === 0
           ? ""
-          : html`<a href="${to}" aria-label="${agents} agents, ${channel} in ${market}">${count(agents)}</a>`;
+          : html`<a href="${to}" aria-label="${agents} agents, ${channel} in ${market}">${grouped(agents)}</a>`;
       return html`<td role="cell" class="${shade(agents, most)}" data-head="${market}">${shown}</td>`;
     });
     return html`<tr role="row"><th scope="row" role="rowheader">${channel}</th>${cells}</tr>`;

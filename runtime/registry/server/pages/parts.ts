@@ -59,7 +59,7 @@ export function link(path: string, query: Readonly<Record<string, string | null 
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-export const count = (number: number): string => number.toLocaleString("en");
+export const grouped = (number: number): string => number.toLocaleString("en");
 
 export interface TextField {
   readonly name: string;

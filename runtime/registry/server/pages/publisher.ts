@@ -2,7 +2,7 @@
 import type { CrawlState, PropertiesPage, PublisherChanges, PublisherLookup, ToldProperty } from "../../types.js";
 import { domainForm } from "./home.js";
 import { type Html, html, type Part } from "./html.js";
-import { choice, count, facts, faultsTable, link, some, sources, table, textField, when } from "./parts.js";
+import { choice, facts, faultsTable, grouped, link, some, sources, table, textField, when } from "./parts.js";
 
 /** Agents of a brand file shown. */
 const BRAND_AGENTS = 200;
@@ -75,7 +75,7 @@ function hereWith(domain: string, asked: PublisherAsked, change: Partial<Publish
 function shareOf(agent: PublisherLookup["authorized_agents"][number]): Part {
   if (agent.source === "agent_claim") return "nothing the publisher confirms";
   if (agent.publisher_wide) return "everything";
-  return `${count(agent.properties_authorized ?? 0)} of ${count(agent.properties_total ?? 0)} properties`;
+  return `${grouped(agent.properties_authorized ?? 0)} of ${grouped(agent.properties_total ?? 0)} properties`;
 }
 
 /** What a form must carry so that the other list stays where it is. */
@@ -104,7 +104,7 @@ ${textField({ name: "agent", label: "Agent", hint: "part of its address", value:
     html`<a href="${link("/why", { domain, agent: agent.url })}" aria-label="Why may ${agent.url} sell for ${domain}?">why?</a>`,
   ]);
   const next = found.agents_cursor;
-  return html`${filter}${total > agents.length ? html`<p>${count(agents.length)} of ${count(total)}.</p>` : ""}
+  return html`${filter}${total > agents.length ? html`<p>${grouped(agents.length)} of ${grouped(total)}.</p>` : ""}
 ${table("Authorized agents", ["Agent", "For", "May sell", "Says who", "Because"], rows)}
 ${next ? html`<p><a rel="next" href="${hereWith(domain, asked, { agentsCursor: next })}">More agents</a></p>` : ""}`;
 }
@@ -123,12 +123,12 @@ function propertiesOf({ found: { domain, truncated }, properties: page, asked, t
   if (total === 0 && properties.length === 0) return html`<p>No property is known.</p>`;
   const filtered = asked.text !== "" || asked.type !== "";
   const said = filtered
-    ? `${matching === null ? "More than 10,000" : count(matching)} of ${count(total)} match.`
-    : `${count(total)} in all.`;
+    ? `${matching === null ? "More than 10,000" : grouped(matching)} of ${grouped(total)} match.`
+    : `${grouped(total)} in all.`;
   const cut =
     truncated === undefined
       ? ""
-      : ` The file has ${count(truncated.declared)}, of which ${count(truncated.kept)} are kept.`;
+      : ` The file has ${grouped(truncated.declared)}, of which ${grouped(truncated.kept)} are kept.`;
   const form = html`<form method="get" action="/publisher" role="search" aria-label="Filter properties"><div class="row">
 ${hidden({ domain, agent: asked.agent, agents_cursor: asked.agentsCursor })}
 ${textField({ name: "q", label: "Property", hint: "part of a name, identifier or label", value: asked.text })}
@@ -145,9 +145,9 @@ const became = { granted: "may sell", changed: "sells otherwise than before", re
 function changesOf({ properties, agents }: PublisherChanges): Part {
   if (properties === null && agents.length === 0) return "";
   const parts = properties && [
-    properties.added > 0 ? `${count(properties.added)} came` : "",
-    properties.removed > 0 ? `${count(properties.removed)} went` : "",
-    properties.changed > 0 ? `${count(properties.changed)} are otherwise` : "",
+    properties.added > 0 ? `${grouped(properties.added)} came` : "",
+    properties.removed > 0 ? `${grouped(properties.removed)} went` : "",
+    properties.changed > 0 ? `${grouped(properties.changed)} are otherwise` : "",
   ];
   return html`<h2>What changed</h2>
 ${parts === null || properties === null ? "" : html`<p>Properties, on ${when(properties.at)}: ${parts.filter((one) => one !== "").join(", ")} (${some(properties.names)}).</p>`}
@@ -191,7 +191,7 @@ ${facts([
   ["Last good fetch", when(hosting.last_validated)],
   ["Last fetch", when(changes.crawled_at)],
   ["Last status", hosting.last_http_status],
-  ["Size", hosting.last_bytes === null ? null : `${count(hosting.last_bytes)} bytes`],
+  ["Size", hosting.last_bytes === null ? null : `${grouped(hosting.last_bytes)} bytes`],
   ["Origin verified", when(hosting.origin_verified_at)],
   ["Brand file", files?.brand_json.name ?? files?.brand_json.status],
   ["Member", member?.display_name],

@@ -1,5 +1,5 @@
 /** `/why`: why an agent may sell something of a publisher, or why not. */
-import type { Explanation, Grant } from "../../types.js";
+import type { EntryGrant, Explanation } from "../../types.js";
 import { type Html, html, type Part } from "./html.js";
 import { facts, link, some, sources, table, textField, when } from "./parts.js";
 
@@ -34,25 +34,25 @@ const kinds: Readonly<Record<string, string>> = {
 const listed = (value: unknown): string =>
   Array.isArray(value) && value.every((one) => typeof one === "string") ? some(value, 20) : JSON.stringify(value);
 
-const selectorOf = ({ authorization_type: type, selector, covers }: Grant): Part => {
+const selectorOf = ({ authorization_type: type, selector, covers }: EntryGrant): Part => {
   const values = Object.entries(selector);
   return html`${type === null ? "all the publisher has" : kinds[type]}${values.map(
     ([name, value]) => html`<div><code>${name}</code>: ${listed(value)}</div>`,
   )}<div>${covers === null ? "covers everything" : `covers ${covers} ${covers === 1 ? "property" : "properties"}`}</div>`;
 };
 
-const span = ({ effective_from: from, effective_until: until }: Grant): string => {
+const span = ({ effective_from: from, effective_until: until }: EntryGrant): string => {
   if (from === null && until === null) return "no dates";
   return `${from === null ? "" : `from ${when(from)} `}${until === null ? "" : `until ${when(until)}`}`.trim();
 };
 
-const answered = (grant: Grant): string => {
+const answered = (grant: EntryGrant): string => {
   if (!grant.counts) return "does not count";
   if (!grant.in_effect) return "not in effect";
   return grant.covers === 0 || grant.covers_property === false ? "not this" : "yes";
 };
 
-const grantRow = (grant: Grant): Part[] => [
+const grantRow = (grant: EntryGrant): Part[] => [
   grant.pointer === null ? (sources[grant.source] ?? grant.source) : html`<code>${grant.pointer}</code>`,
   grant.authorized_for,
   selectorOf(grant),

@@ -2,11 +2,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { agentUrlOf } from "../../model.js";
 import { SEARCH_DIMENSIONS, type SearchFilters } from "../../types.js";
-import { answerPage, pagePaths, type QueryValues, sent } from "../answer-page.js";
 import { type Call, type Parts, within } from "../call.js";
 import type { OperationId } from "../document.js";
 import { type Limits, limitOf } from "../limits.js";
 import { agentPage, agentsPage, type SearchForm, type Vocabulary } from "../pages/agents.js";
+import { answerPage, pagePaths, type QueryValues, sent } from "../pages/answer-page.js";
 import { html } from "../pages/html.js";
 import { mapPage } from "../pages/map.js";
 import { Problem } from "../problems.js";

@@ -2,9 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type BuiltAgent, type BuiltForm, type BuiltProperty, builtFile } from "../../build-file.js";
 import { publisherDomain } from "../../model.js";
-import { answerPage, pagePaths, type QueryValues, sent } from "../answer-page.js";
 import type { Parts } from "../call.js";
 import { type Limits, limitOf } from "../limits.js";
+import { answerPage, pagePaths, type QueryValues, sent } from "../pages/answer-page.js";
 import { buildPage } from "../pages/build.js";
 import { type Vocabularies, vocabulariesOf } from "../vocabulary.js";
 import { pastedFile } from "./check-page.js";

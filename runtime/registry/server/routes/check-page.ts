@@ -4,9 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { examineGiven } from "../../crawl/index.js";
 import { publisherDomain } from "../../model.js";
 import { linesOfPointers, SERVED_CHARACTERS } from "../../pointer-lines.js";
-import { answerPage, pagePaths } from "../answer-page.js";
 import { type Parts, within } from "../call.js";
 import { type Limits, limitOf } from "../limits.js";
+import { answerPage, pagePaths } from "../pages/answer-page.js";
 import { type CheckedFile, type CheckForm, checkPage } from "../pages/check.js";
 
 /** A publisher's origin may take its time: two fetches and their redirects, in milliseconds. */

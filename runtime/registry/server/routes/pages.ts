@@ -1,9 +1,9 @@
 /** Pages for people. */
 import type { FastifyInstance } from "fastify";
-import { answerPage } from "../answer-page.js";
 import type { Parts } from "../call.js";
 import type { OperationId } from "../document.js";
 import { type Limits, limitOf } from "../limits.js";
+import { answerPage } from "../pages/answer-page.js";
 import { apiPage } from "../pages/api.js";
 import { homePage } from "../pages/home.js";
 import { STYLE_PATH } from "../pages/layout.js";

@@ -2,9 +2,9 @@
 import formbody from "@fastify/formbody";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { agentUrlOf, publisherDomain } from "../../model.js";
-import { answerPage, pagePaths, type QueryValues, sent } from "../answer-page.js";
 import { type Parts, within } from "../call.js";
 import { type Limits, limitOf, whoAsks } from "../limits.js";
+import { answerPage, pagePaths, type QueryValues, sent } from "../pages/answer-page.js";
 import { domainForm } from "../pages/home.js";
 import { html } from "../pages/html.js";
 import { link } from "../pages/parts.js";

@@ -1,6 +1,6 @@
 /** A page for people, or the same for programs: by `.json` at the end of its path, or by what a request accepts. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type PageView, page, pageHeaders } from "./pages/layout.js";
+import { type PageView, page, pageHeaders } from "./layout.js";
 
 export type QueryValues = Record<string, string | readonly string[] | undefined>;
 
