@@ -13,6 +13,7 @@ import { createValidator } from "../../runtime/validate/index.js";
 import { projectsFolder } from "../conformance/served-seller.js";
 import { corpus } from "../support/corpus.js";
 import { judge, sellers } from "./cell.js";
+import { writeProjects } from "./projects.js";
 
 const DEFAULT = ["3.0.4", "3.0.26", "3.1.0", "3.1.19", "3.2.0-beta.4", "3.2.4"];
 
@@ -46,9 +47,9 @@ async function main({ releases, specialisms, out }: Options): Promise<void> {
     const release = await releaseNamed(source);
     const validator = await createValidator(release);
     versions.push(release.version);
-    for (const specialism of sellers(release)) {
-      if (specialisms.length > 0 && !specialisms.includes(snake(specialism))) continue;
-      const faults = await judge({ projects, source, release, validator, specialism }).catch((error: unknown) => [
+    const asked = sellers(release).filter((one) => specialisms.length === 0 || specialisms.includes(snake(one)));
+    for (const [specialism, project] of await writeProjects(projects, source, asked)) {
+      const faults = await judge({ project, release, validator, specialism }).catch((error: unknown) => [
         error instanceof Error ? error.message.slice(0, 400) : String(error),
       ]);
       totals[faults.length === 0 ? "passed" : "failed"] += 1;
