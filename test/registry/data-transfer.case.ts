@@ -77,11 +77,9 @@ function movedCase(test: Test<{ store: Store }>): void {
 
 export function transferCase(engine: Engine): void {
   const test = suite<{ store: Store }>(`registry import and export on ${engine.name}`);
-  test.before.each(async (context) => {
-    context.store = await engine.open();
-  });
-
+  test.before.each(async (context) => void (context.store = await engine.open()));
   movedCase(test);
+
   test("everything comes through an export and an import", async ({ store }) => {
     const data = createRegistryData(store, { now: () => NOW });
     const sporty = { tags: ["sport"], channels: ["olv"] };
