@@ -21,6 +21,7 @@ const guides = [
       page("Deliveries on NATS", "deliveries-on-nats"),
       page("Run a registry", "registry"),
       page("Test an agent", "conformance"),
+      page("Every specialism on every release", "matrix"),
     ],
   },
   {
