@@ -23,7 +23,9 @@ async function complaints(projects: string, folders: readonly string[]): Promise
     }),
   );
   const { code, output } = await run(compiler(), ["-p", config], projects);
-  return code === 0 ? [] : output.split("\n").filter((line) => line !== "");
+  if (code === 0) return [];
+  const said = output.split("\n").filter((line) => line !== "");
+  return said.length > 0 ? said : [`the compiler ended with ${code} and said nothing`];
 }
 
 /**
