@@ -13,6 +13,7 @@ import { numbers } from "../test/support/random.js";
 import { type InventorySize, publisherDomainAt } from "./support/inventory.js";
 import { median } from "./support/measure.js";
 import { closedLoop, type Latencies, pooled } from "./support/open-loop.js";
+import { numberOf } from "./support/options.js";
 import { BARE_SERVER, bareLatency, PLAIN_IMPORT, plainImport, tidied } from "./support/registry-floors.js";
 import { followerRows } from "./support/registry-followers.js";
 import { type Grown, grown, growthRows } from "./support/registry-growth.js";
@@ -241,11 +242,6 @@ async function againstPlain(url: string): Promise<Row> {
   };
 }
 
-const numberOf = (args: readonly string[], name: string): number | undefined => {
-  const text = args.find((arg) => arg.startsWith(`--${name}=`))?.split("=")[1];
-  return text === undefined ? undefined : Number(text);
-};
-
 /** A part that needs no inventory, alone. */
 async function partsAlone(args: readonly string[]): Promise<Row[] | undefined> {
   if (args.includes("--millions")) return millionsRows();
@@ -264,12 +260,8 @@ export async function run(args: readonly string[]): Promise<Row[]> {
   if (alone !== undefined) return alone;
   const only = args.find((arg) => arg.startsWith("--engine="))?.slice("--engine=".length);
   const scale = (numberOf(args, "agents") ?? SIZE.agents) / SIZE.agents;
-  const size = {
-    agents: SIZE.agents * scale,
-    publishers: SIZE.publishers * scale,
-    properties: SIZE.properties * scale,
-    seed: 1,
-  };
+  const [agents, publishers, properties] = [SIZE.agents, SIZE.publishers, SIZE.properties].map((one) => one * scale);
+  const size = { agents: agents!, publishers: publishers!, properties: properties!, seed: 1 };
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
   let postgres: TestPostgres | undefined;
   const rows: Row[] = [];
@@ -282,13 +274,8 @@ export async function run(args: readonly string[]): Promise<Row[]> {
     const file = path.join(folder, "inventory.ndjson");
     await done(program, "generate", file, JSON.stringify(size));
     const common = { program, file, bare, followersOnly: args.includes("--followers") };
-    if (only !== "postgres")
-      rows.push(
-        ...(await engineRows(
-          { ...common, engine: "sqlite", store: `sqlite:${path.join(folder, "registry.db")}` },
-          size,
-        )),
-      );
+    const sqlite = { ...common, engine: "sqlite", store: `sqlite:${path.join(folder, "registry.db")}` } as const;
+    if (only !== "postgres") rows.push(...(await engineRows(sqlite, size)));
     if (only !== "sqlite") {
       postgres = await startPostgres(TUNED);
       const url = await postgres.database();

@@ -8,3 +8,9 @@ export function partsOf(args: readonly string[]): (part: string) => boolean {
     .split(",");
   return (part) => only === undefined || only.includes(part);
 }
+
+/** The number of `--name=N`. */
+export const numberOf = (args: readonly string[], name: string): number | undefined => {
+  const text = args.find((arg) => arg.startsWith(`--${name}=`))?.split("=")[1];
+  return text === undefined ? undefined : Number(text);
+};

@@ -14,7 +14,7 @@ import { audit, tooWide } from "../explorer/visit.js";
 import { startBrowser } from "../support/browser.js";
 import { cellsOf } from "../support/cells.js";
 import { type Setup, setupRegistry } from "./server-fixture.js";
-import { BROKEN, NEWS, OTHER, SELLER, seedWorld, WIDE } from "./server-world.js";
+import { BROKEN, NEWS, OTHER, places, SELLER, seedWorld, WIDE } from "./server-world.js";
 
 const pages = suite("pages");
 const PASSWORD = "a password of length";
@@ -185,21 +185,6 @@ pages("a file is pasted and looked at", async () => {
   );
 });
 
-/** Where there is something to see on every page. */
-const places = [
-  "/",
-  `/publisher?domain=${NEWS}`,
-  `/publisher?domain=${BROKEN}`,
-  `/publisher?domain=${WIDE}&q=site`,
-  `/agents?channels=display&search=1`,
-  `/agent?url=${SELLER}`,
-  "/map",
-  `/why?domain=${NEWS}&agent=${OTHER}&property=app`,
-  "/check",
-  `/build?domain=${NEWS}&p0_name=Site&p0_value=${NEWS}&a0_url=x`,
-  "/docs",
-];
-
 pages("every page: nothing overflows the narrowest screen, and axe finds nothing", async () => {
   await open(
     async (page) => {
@@ -238,49 +223,6 @@ pages("a file is written from a form, and downloaded", async () => {
       },
     ]);
   });
-});
-
-pages("every page is JSON by its path, and by what a request accepts", async () => {
-  const { app } = setup.registry;
-  for (const place of places.filter((one) => one !== "/")) {
-    const [name, query = ""] = place.split("?");
-    const byPath = await app.inject(`${name}.json?${query}`);
-    const accepted = await app.inject({ url: place, headers: { accept: "text/html;q=0.5, application/json" } });
-    assert.match(String(byPath.headers["content-type"]), "application/json", place);
-    const fixed = (body: string): string => body.replace(/"last_updated": "[^"]*"/, "");
-    assert.is(fixed(accepted.body), fixed(byPath.body), place);
-    assert.is(accepted.headers.vary?.includes("Accept"), true, place);
-    const html = await app.inject({ url: place, headers: { accept: "text/html,*/*;q=0.8" } });
-    assert.match(String(html.headers["content-type"]), "text/html");
-    assert.is(html.statusCode, byPath.statusCode);
-  }
-  const why = (await app.inject(`/why.json?domain=${NEWS}&agent=${OTHER}&property=main_site`)).json();
-  assert.equal([why.may_sell, why.why_not[0].code], [false, "property_not_selected"]);
-});
-
-pages("the search can be closed to those without a credential", async () => {
-  const closed = await setupRegistry({ pageSearch: false });
-  const response = await closed.registry.app.inject("/agents?channels=ctv");
-  assert.is(response.statusCode, 403);
-  assert.match(response.body, "with a credential only");
-  await closed.close();
-});
-
-pages("nothing of a request becomes markup", async () => {
-  const { app } = setup.registry;
-  const evil = `"><script>alert(1)</script>`;
-  for (const url of [
-    `/publisher?domain=${encodeURIComponent(evil)}`,
-    `/agents?tags=${encodeURIComponent(evil)}&min_properties=x`,
-    `/why?domain=${NEWS}&agent=${encodeURIComponent(evil)}&property=${encodeURIComponent(evil)}`,
-    `/why?domain=${NEWS}&agent=${SELLER}&property=${encodeURIComponent(evil)}`,
-    `/build?domain=${NEWS}&p0_name=${encodeURIComponent(evil)}&a0_url=${encodeURIComponent(evil)}`,
-    `/publisher?domain=${NEWS}&q=${encodeURIComponent(evil)}&agent=${encodeURIComponent(evil)}`,
-  ]) {
-    const { body } = await app.inject(url);
-    assert.not(body.includes("<script"), url);
-    assert.match(body, "&lt;script&gt;");
-  }
 });
 
 pages("logging in leads back to the application, through the policy's form-action", async () => {

@@ -112,3 +112,18 @@ export async function seedWorld(data: RegistryData, organization: string): Promi
     content: { agents: [hosted], properties: [], genres: [], genreTaxonomy: null, lastUpdated: START_MS, others: [] },
   });
 }
+
+/** Where there is something to see on every page. */
+export const places = [
+  "/",
+  `/publisher?domain=${NEWS}`,
+  `/publisher?domain=${BROKEN}`,
+  `/publisher?domain=${WIDE}&q=site`,
+  `/agents?channels=display&search=1`,
+  `/agent?url=${SELLER}`,
+  "/map",
+  `/why?domain=${NEWS}&agent=${OTHER}&property=app`,
+  "/check",
+  `/build?domain=${NEWS}&p0_name=Site&p0_value=${NEWS}&a0_url=x`,
+  "/docs",
+];
