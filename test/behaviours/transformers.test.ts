@@ -149,6 +149,47 @@ for (const version of those) {
     await own.close();
   });
 
+  test(`${version}: what was made and paid is reported at its price, under its own name or another; others take no report`, async () => {
+    const own = await sellerOf(version);
+    assert.is((await own.ask("get_adcp_capabilities", {})).creative.bills_through_adcp, true);
+    const two = { max_variants: 2 };
+    const [{ variants }] = (await own.ask("build_creative", await orderOf(version, two))).creatives;
+    const [{ build_variant_id: made, pricing_option_id }] = variants;
+    const period = { start: "2099-03-01T00:00:00Z", end: "2099-03-31T23:59:59Z" };
+    const use = { account, pricing_option_id, impressions: 1_000, currency: "USD" };
+    const report = (by: TestSeller, usage: readonly object[], who?: string) =>
+      by.ask("report_usage", { ...key(), reporting_period: period, usage }, who);
+    const right = [
+      { ...use, creative_id: made, vendor_cost: PRICE },
+      { ...use, creative_id: "voice_of_spring", build_variant_id: made, vendor_cost: 0 },
+    ];
+    const taken = await report(own, right);
+    assert.equal([taken.accepted, taken.errors], [2, undefined], JSON.stringify(taken));
+    const wrong = {
+      vendor_cost: { vendor_cost: 3 * PRICE },
+      currency: { currency: "EUR" },
+      pricing_option_id: { pricing_option_id: "another" },
+      account: { account: { ...account, operator: "another.example" } },
+      creative_id: { creative_id: "never_made" },
+    };
+    const refused = await report(
+      own,
+      Object.values(wrong).map((more) => ({ ...right[0], ...more })),
+    );
+    assert.is(refused.accepted, 0);
+    assert.equal(
+      refused.errors.map(({ field }: { field: string }) => field),
+      Object.keys(wrong).map((field, at) => `usage[${at}].${field}`),
+    );
+    assert.is((await report(own, [right[0]!], "another-buyer")).accepted, 0, "what is another's");
+    await own.close();
+    const without = await behavingSeller(version, ["creative_ad_server"]);
+    assert.is((await without.ask("get_adcp_capabilities", {})).creative.bills_through_adcp, false);
+    const [fault] = (await report(without, [right[0]!])).errors;
+    assert.equal([fault.code, fault.recovery], ["BILLING_OUT_OF_BAND", "terminal"]);
+    await without.close();
+  });
+
   test(`${version}: who has no transformers says so, and makes nothing in their place`, async () => {
     const own = await behavingSeller(version, ["creative_template"]);
     for (const more of [{}, { transformer_id: undefined, mode: "estimate" }]) {

@@ -47,6 +47,10 @@ function known(value: unknown, model: unknown): unknown {
   );
 }
 
+async function opened(context: { store: Store }, engine: Engine): Promise<void> {
+  context.store = await engine.open();
+}
+
 function movedCase(test: Test<{ store: Store }>): void {
   test("what an earlier adbind exported comes in whole, and answers as it did there", async ({ store }) => {
     // Exported by commit 877350b from its own store, with what it answered then.
@@ -77,7 +81,7 @@ function movedCase(test: Test<{ store: Store }>): void {
 
 export function transferCase(engine: Engine): void {
   const test = suite<{ store: Store }>(`registry import and export on ${engine.name}`);
-  test.before.each(async (context) => void (context.store = await engine.open()));
+  test.before.each((context) => opened(context, engine));
   movedCase(test);
 
   test("everything comes through an export and an import", async ({ store }) => {

@@ -10,6 +10,7 @@ import type { CreativeFormat } from "../ports/creatives.js";
 import type { Transformer } from "../ports/transformers.js";
 import { host } from "../previews/hosted.js";
 import { type CreativeManifest, knownFormat } from "../previews/manifest.js";
+import { keepCharge } from "../usage/charges.js";
 import { canonical, isCanonical } from "./canonical.js";
 import { checkedConfig } from "./config.js";
 import { keepLeaf, type Leaf, leafOf } from "./leaves.js";
@@ -127,6 +128,10 @@ async function makeOne(
     ...{ config: cell.config, message, manifest, canonical: plan.canonical, made_at: call.time },
   };
   keepLeaf(call, leaf);
+  if (transformer.price !== undefined) {
+    const { pricing_option_id, unit_price: cost, currency } = transformer.price;
+    keepCharge(call, leaf.build_variant_id, { account_id: accountId, pricing_option_id, cost, currency });
+  }
   return { leaf, cell, shown: plan.canonical ? await canonical(call, manifest) : manifest, score: made.score };
 }
 

@@ -1,15 +1,18 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
+import { type AccountRef, ownerOfRef, resolveAccount } from "../accounts/accounts.js";
 import { findBuy } from "../buys/buys.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import { findCreative } from "../library/creatives.js";
+import { billsCreatives, type Charge, chargeOf } from "./charges.js";
 
 interface Usage {
   readonly account?: AccountRef;
   readonly creative_id?: string;
+  /** What the creative was made as, where it goes by another name. */
+  readonly build_variant_id?: string;
   readonly media_buy_id?: string;
   readonly package_id?: string;
   readonly pricing_option_id?: string;
@@ -47,13 +50,48 @@ export const usageOf = (call: BehaviourCall, owner: string): Promise<KeptUsage[]
 interface Fault {
   readonly field: string;
   readonly message: string;
+  /** INVALID_REQUEST where left out. */
+  readonly code?: string;
+}
+
+const OUT_OF_BAND = "BILLING_OUT_OF_BAND";
+
+/** Nothing is billed for a creative without a price, but where what makes creatives has prices itself. */
+const unbilled = (call: BehaviourCall, id: string): Fault | undefined =>
+  !billsCreatives(call) && call.shapes.knowsError(OUT_OF_BAND)
+    ? { field: "creative_id", message: `use of ${id} is not billed here`, code: OUT_OF_BAND }
+    : undefined;
+
+/** Use of what was made here is owed once, as it was made, or not again. */
+async function chargeFault(call: BehaviourCall, record: Usage, charge: Charge): Promise<Fault | undefined> {
+  const { account, pricing_option_id: option, vendor_cost: cost, currency } = record;
+  const { account_id, pricing_option_id, cost: owed, currency: billed } = charge;
+  if (
+    account !== undefined &&
+    account_id !== undefined &&
+    (await resolveAccount(call, account)).account_id !== account_id
+  )
+    return { field: "account", message: `${account_id} has paid for it` };
+  if (option !== undefined && option !== pricing_option_id)
+    return { field: "pricing_option_id", message: `it was made at ${pricing_option_id}` };
+  if (currency !== billed) return { field: "currency", message: `it is billed in ${billed}` };
+  return cost === 0 || Math.abs(owed - cost) <= TOLERANCE
+    ? undefined
+    : { field: "vendor_cost", message: `it has cost ${owed} ${billed}, not ${cost}` };
 }
 
 /** Why a record is not taken. */
 async function faultOf(call: BehaviourCall, record: Usage): Promise<Fault | undefined> {
   const { creative_id: id, pricing_option_id: option, impressions = 0, vendor_cost: cost, currency } = record;
+  const made = record.build_variant_id ?? id;
+  const charge = made === undefined ? undefined : await chargeOf(call, made);
+  if (charge !== undefined) return chargeFault(call, record, charge);
   if (id === undefined) return buyFault(call, record);
   const found = await findCreative(call, id);
+  if (found?.pricing_options === undefined) {
+    const fault = unbilled(call, id);
+    if (fault !== undefined) return fault;
+  }
   if (found === undefined) return { field: "creative_id", message: `there is no creative ${id}` };
   const price = found.pricing_options?.find(({ pricing_option_id }) => pricing_option_id === option);
   if (price === undefined) {
@@ -87,7 +125,9 @@ export const reportUsage: ToolBehaviour = async (request: Wanted, call) => {
   for (const [index, record] of request.usage.entries()) {
     const fault = (await accountFault(call, record)) ?? (await faultOf(call, record));
     if (fault !== undefined) {
-      errors.push({ code: "INVALID_REQUEST", message: fault.message, field: `usage[${index}].${fault.field}` });
+      const { code = "INVALID_REQUEST", message, field } = fault;
+      const recovery = call.release.errors[code]?.recovery;
+      errors.push({ code, message, field: `usage[${index}].${field}`, ...(recovery !== undefined && { recovery }) });
       continue;
     }
     const used: KeptUsage = {
