@@ -1,26 +1,23 @@
-/** One cell: a seller of a specialism on a release, written, compiled, started and checked, and a buyer's life with it. */
+/** One cell: the project of a seller of a specialism on a release, started and checked, and a buyer's life with it. */
 import { createBuyer } from "../../runtime/buyer/index.js";
 import { checkAgent } from "../../runtime/conformance/index.js";
 import type { Release } from "../../runtime/contract/index.js";
 import type { AnyValidator } from "../../runtime/validate/index.js";
-import { scaffold, startSeller } from "../conformance/served-seller.js";
-import { typeCheck } from "../scaffold/project.js";
+import { startSeller } from "../conformance/served-seller.js";
 import { live } from "./life.js";
+import type { Project } from "./projects.js";
 
 export interface Cell {
-  readonly projects: string;
-  readonly source: string;
+  readonly project: Project;
   readonly release: Release;
   readonly validator: AnyValidator;
   readonly specialism: string;
 }
 
 /** Everything that is wrong in a cell; nothing where all is well. */
-export async function judge({ projects, source, release, validator, specialism }: Cell): Promise<string[]> {
-  const folder = await scaffold(projects, source, specialism);
-  const types = await typeCheck(folder);
-  if (types.code !== 0) return [`it does not compile: ${types.output.split("\n")[0]}`];
-  const seller = await startSeller(folder, { TOKENS: undefined, MODE: "development" });
+export async function judge({ project, release, validator, specialism }: Cell): Promise<string[]> {
+  if (project.fault !== undefined) return [project.fault];
+  const seller = await startSeller(project.folder, { TOKENS: undefined, MODE: "development" });
   const agent = { url: seller.url, transport: "mcp" } as const;
   const buyer = createBuyer({ release, agent, allowLocal: true });
   try {

@@ -10,6 +10,7 @@ import { cellsOf } from "../support/cells.js";
 import { corpus } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
 import { judge } from "./cell.js";
+import { writeProjects } from "./projects.js";
 
 const ids = [
   "sales_guaranteed",
@@ -28,8 +29,9 @@ for (const cell of cellsOf("./run matrix", all, 1)) {
   const source = path.join(corpus, "releases", version);
   test(`${specialism} of ${version}: a project compiles, starts, is checked, and a buyer's life with it ends well`, async () => {
     const release = await releaseNamed(source);
-    const [projects, validator] = [projectsFolder(tempFolder()), await createValidator(release)];
-    assert.equal(await judge({ projects, source, release, validator, specialism }), []);
+    const validator = await createValidator(release);
+    const projects = await writeProjects(projectsFolder(tempFolder()), source, [specialism]);
+    assert.equal(await judge({ project: projects.get(specialism)!, release, validator, specialism }), []);
   });
 }
 

@@ -13,6 +13,8 @@ import { createValidator } from "../../runtime/validate/index.js";
 import { projectsFolder } from "../conformance/served-seller.js";
 import { corpus } from "../support/corpus.js";
 import { judge, sellers } from "./cell.js";
+import { page, type Results } from "./page.js";
+import { writeProjects } from "./projects.js";
 
 const DEFAULT = ["3.0.4", "3.0.26", "3.1.0", "3.1.19", "3.2.0-beta.4", "3.2.4"];
 
@@ -25,18 +27,6 @@ interface Options {
 const more = (one: string, all: string[]): string[] => [...all, one];
 const snake = (id: string): string => id.replaceAll("-", "_");
 
-type Results = Map<string, Map<string, boolean>>;
-
-/** A table of specialisms by releases, for docs. */
-function table(results: Results, versions: readonly string[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
-  const shown = { true: "yes", false: "no" } as const;
-  const body = [...results]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, by]) => line([id, ...versions.map((version) => shown[`${by.get(version)}` as "true" | "false"] ?? "")]));
-  return [line(["", ...versions]), line(["---", ...versions.map(() => "---")]), ...body].join("");
-}
-
 async function main({ releases, specialisms, out }: Options): Promise<void> {
   const projects = projectsFolder(tmpdir());
   process.on("exit", () => rmSync(projects, { recursive: true, force: true }));
@@ -46,9 +36,9 @@ async function main({ releases, specialisms, out }: Options): Promise<void> {
     const release = await releaseNamed(source);
     const validator = await createValidator(release);
     versions.push(release.version);
-    for (const specialism of sellers(release)) {
-      if (specialisms.length > 0 && !specialisms.includes(snake(specialism))) continue;
-      const faults = await judge({ projects, source, release, validator, specialism }).catch((error: unknown) => [
+    const asked = sellers(release).filter((one) => specialisms.length === 0 || specialisms.includes(snake(one)));
+    for (const [specialism, project] of await writeProjects(projects, source, asked)) {
+      const faults = await judge({ project, release, validator, specialism }).catch((error: unknown) => [
         error instanceof Error ? error.message.slice(0, 400) : String(error),
       ]);
       totals[faults.length === 0 ? "passed" : "failed"] += 1;
@@ -58,14 +48,14 @@ async function main({ releases, specialisms, out }: Options): Promise<void> {
       for (const fault of faults) console.log(`         ${fault.slice(0, 300)}`);
     }
   }
-  if (out !== undefined) writeFileSync(out, table(results, versions));
+  if (out !== undefined) writeFileSync(out, page(results, versions));
   close(totals, "cells");
 }
 
 const given = script("matrix", "a seller of every specialism on each release, and a buyer's life with it")
   .option("--release <release>", `${releaseHelp}; may be repeated`, more, [] as string[])
   .option("--specialism <id>", "only this one; may be repeated", more, [] as string[])
-  .option("--out <file>", "where the results are written as a table")
+  .option("--out <file>", "where the results are written as a page with a table")
   .parse()
   .opts<{ release: string[]; specialism: string[]; out?: string }>();
 const named =

@@ -43,6 +43,7 @@ test("every kind of authorization is read, with its limits", () => {
     placementIds: ["top"],
     placementTags: ["wide"],
     signingKeys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "abc" }],
+    place: 1,
   });
   const of = (more: object) => one({ url: "https://b.example", authorized_for: "x", ...more });
   assert.equal(of({ authorization_type: "property_tags", property_tags: ["news"] })?.propertyTags, ["news"]);

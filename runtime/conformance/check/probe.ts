@@ -73,6 +73,19 @@ const madeHere = (called: CallResult): string | undefined => {
   return error?.source === "buyer" ? `${error.code}: ${error.message}` : undefined;
 };
 
+interface Asked {
+  readonly request: JsonObject;
+  readonly called: CallResult;
+}
+
+/** The member of a request that is refused as a feature that the agent does not have. */
+function optional(error: AgentError | undefined, request: JsonObject): string | undefined {
+  if (error?.code !== "UNSUPPORTED_FEATURE") return undefined;
+  // A path or a pointer begins with it.
+  const [name = ""] = String(error.field ?? "").match(/[^./[]+/) ?? [];
+  return Object.hasOwn(request, name) ? name : undefined;
+}
+
 interface Judging {
   readonly sampler: Sampler;
   readonly validator: Validator;
@@ -125,9 +138,9 @@ export class Probe {
       return all.map((check) => skipped(check, "it changes state: see --mutating"));
     }
     const context = { check: randomUUID(), nested: { list: [1, "two", null] } };
-    const sample = this.validRequest(tool);
-    if (sample === undefined) return all.map((check) => skipped(check, "no valid request could be made"));
-    const { request, called } = await this.asked(tool, sample, context);
+    const asked = await this.plainest(tool, context);
+    if (asked === undefined) return all.map((check) => skipped(check, "no valid request could be made"));
+    const { request, called } = asked;
     const here = madeHere(called);
     if (here !== undefined)
       return [failed("answers", here), ...all.slice(1).map((check) => skipped(check, "no answer"))];
@@ -142,8 +155,28 @@ export class Probe {
     ];
   }
 
+  /**
+   * Asks; where something that not every request has is not supported, for what is plainer. Who supports none is judged by
+   * what came first.
+   */
+  private async plainest(tool: AnyTool, context: JsonObject): Promise<Asked | undefined> {
+    let first: Asked | undefined;
+    const refused = new Set<string>();
+    for (const sample of this.validRequests(tool)) {
+      if (Object.keys(sample).some((name) => refused.has(name))) continue;
+      const asked = await this.asked(tool, sample, context);
+      const feature = optional(errorOf(asked.called), asked.request);
+      if (first === undefined) first = asked;
+      else if (!unable.has(errorOf(asked.called)?.code ?? "")) return asked;
+      if (feature === undefined || this.wellFormed("schema", asked.called.answer.data as Failure).outcome === "failed")
+        return first;
+      refused.add(feature);
+    }
+    return first;
+  }
+
   /** Asks; where a member is missed that the schema describes and does not demand, with that. */
-  private async asked(tool: AnyTool, sample: JsonObject, context: JsonObject) {
+  private async asked(tool: AnyTool, sample: JsonObject, context: JsonObject): Promise<Asked> {
     const called = await this.call(tool, { ...sample, context });
     const field = errorOf(called)?.field;
     const missed = typeof field === "string" && !Object.hasOwn(sample, field) ? field : undefined;
@@ -180,12 +213,11 @@ export class Probe {
     return undefined;
   }
 
-  private validRequest(tool: AnyTool): JsonObject | undefined {
+  private *validRequests(tool: AnyTool): Iterable<JsonObject> {
     for (const { idempotency_key: _key, ...request } of this.sampler.requests(tool.request)) {
       // Each call has a key of its own: a sample's would be that of the run before.
-      if (this.validator.request(tool.name, this.keyed(tool, { ...request, context: {} })).ok) return request;
+      if (this.validator.request(tool.name, this.keyed(tool, { ...request, context: {} })).ok) yield request;
     }
-    return undefined;
   }
 
   /** The key a buyer adds, for judging only. */
