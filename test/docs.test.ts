@@ -5,6 +5,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { fromSource } from "./runner/from-source.js";
+import { cellsOf } from "./support/cells.js";
 import { cut } from "./support/mutate-release.js";
 import { tempFolder, writeRelease } from "./support/release.js";
 
@@ -85,9 +86,17 @@ function readersFolder(): { folder: string; PATH: string } {
   return { folder, PATH: `${bin}:${process.env.PATH}` };
 }
 
-for (const guide of guides) {
-  const shell = blocks.filter(({ file, about }) => file === guide && about === "run");
-  if (shell.length === 0) continue;
+const shellOf = (guide: string): Block[] => blocks.filter(({ file, about }) => file === guide && about === "run");
+const shells = guides.filter((guide) => shellOf(guide).length > 0);
+/** Part of them that one commit's run takes. */
+const SHELLS = 0.5;
+
+for (const guide of cellsOf(
+  "ADBIND_CELLS=all ./run test test/docs.test.ts",
+  shells,
+  Math.ceil(shells.length * SHELLS),
+)) {
+  const shell = shellOf(guide);
   test(`the commands of ${guide} run, one after the other, in an empty folder`, () => {
     const { folder, PATH } = readersFolder();
     for (const { text } of shell) {
