@@ -33,11 +33,14 @@ interface DeliverOptions extends ReleaseOptions {
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
 
-/** Of many databases each has its own sender; the store of the environment, where none is named. */
+/** URLs in the environment are apart by blanks; a path of a file may have some within. */
+const SEVERAL = /\s+(?=(?:postgres(?:ql)?|sqlite):)/;
+
+/** Of many databases each has its own sender; those of the environment, where none is named. */
 function databasesOf({ database }: DeliverOptions): string[] {
   if (database.length > 0) return database;
   const { ADBIND_STORE } = process.env;
-  if (ADBIND_STORE !== undefined && ADBIND_STORE !== "") return [ADBIND_STORE];
+  if (ADBIND_STORE !== undefined && ADBIND_STORE.trim() !== "") return ADBIND_STORE.trim().split(SEVERAL);
   throw usage(
     "no database is named",
     "give --database <url>, or set ADBIND_STORE: events, where they go and their secrets are looked up there",
@@ -153,7 +156,8 @@ export function register(command: Command): void {
       `
 Any number of these share the work; each that is killed is made up for by the others. Without --queue they lease from the
 database itself, which may be sqlite:<path> then. The database is that of the application, or the one that another
-language fills by adbind_enqueue; registrations and their secrets are looked up there for each attempt.
+language fills by adbind_enqueue; registrations and their secrets are looked up there for each attempt. ADBIND_STORE may name
+several, with blanks between: a password on the command line is in everybody's list of processes.
 
 Example: adbind deliver --queue nats://a:4222,nats://b:4222,nats://c:4222 --database postgres://deliver@db/shop --key keys.private.json`,
     )

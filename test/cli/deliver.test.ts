@@ -115,11 +115,13 @@ for (const by of ["the database", "nats"] as const)
       await store.close();
     }
     const given = ["deliver", "--key", at("keys.json"), "--local", "--log-level", "error"];
-    const databases = places.flatMap((place) => ["--database", place]);
+    // By option, or by the environment.
+    const databases = nats ? places.flatMap((place) => ["--database", place]) : [];
     const queue = nats === undefined ? [] : ["--queue", nats.url];
     const health = ["--health-port", "0"];
     const child = spawn(process.execPath, [...fromSource, main, ...given, ...databases, ...queue, ...health], {
       cwd: folder,
+      env: { ...process.env, ADBIND_STORE: nats ? "" : places.join(" ") },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let said = "";
