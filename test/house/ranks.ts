@@ -144,7 +144,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/buyer/": [
-    "endings",
+    "completions",
     "pin consent",
     "oauth/",
     "types",

@@ -84,7 +84,7 @@ class Life {
       if (answer.status === "completed" || answer.status === "submitted") {
         if (answer.taskId !== undefined) this.known.note({ task_id: answer.taskId });
         const settled =
-          answer.status === "submitted" ? await called.settled({ signal: AbortSignal.timeout(20_000) }) : answer;
+          answer.status === "submitted" ? await called.waitForCompletion({ signal: AbortSignal.timeout(20_000) }) : answer;
         const hollow = hollowness(step, settled.data as JsonObject);
         if (hollow !== undefined) {
           last = hollow;
