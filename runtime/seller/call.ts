@@ -41,12 +41,11 @@ export interface SellerCallDependencies<Tx> {
 
 /** Answers a call. It never throws: what goes wrong is the answer. */
 export async function answerCall<Tx>(dependencies: SellerCallDependencies<Tx>, call: Call): Promise<CallAnswer> {
+  const { settings, servedReleases } = dependencies;
   const began = performance.now();
-  const called = await tracedCall(dependencies.settings.tracer, call, () => answerOf(dependencies, call));
+  const called = await tracedCall(settings.tracer, call, () => answerOf(dependencies, call));
   // Names nobody serves are the caller's invention, and would be labels without end.
-  const tool = dependencies.servedReleases
-    .map(({ tools }) => tools.get(call.tool)?.name)
-    .find((name) => name !== undefined);
+  const tool = servedReleases.map(({ tools }) => tools.get(call.tool)?.name).find((name) => name !== undefined);
   const { status, payload, failed: isFailure } = called;
   const [error] = isFailure && Array.isArray(payload.errors) ? (payload.errors as ProtocolError[]) : [];
   const { transport } = call;
@@ -58,9 +57,9 @@ export async function answerCall<Tx>(dependencies: SellerCallDependencies<Tx>, c
     replayed: payload.replayed === true,
   };
   const ms = performance.now() - began;
-  dependencies.settings.metrics.answered(counted, ms);
-  const mutating = dependencies.servedReleases.some(({ tools }) => tools.get(call.tool)?.tool.mutating === true);
-  await audited(dependencies.settings, call, called, { mutating, tool: counted.tool, code: error?.code, ms });
+  settings.metrics.answered(counted, ms);
+  const mutating = servedReleases.some(({ tools }) => tools.get(call.tool)?.tool.mutating === true);
+  await audited(settings, call, called, { mutating, tool: counted.tool, code: error?.code, ms });
   return called;
 }
 
@@ -77,14 +76,8 @@ async function answerOf<Tx>(dependencies: SellerCallDependencies<Tx>, call: Call
     if (served === undefined) throw unknownTool(call.tool, servedRelease.release);
     return await new Invocation(dependencies, call, { args, taskId, servedRelease, served }).run();
   } catch (error) {
-    return failedCall(dependencies.settings, {
-      error,
-      args,
-      servedRelease,
-      newest: dependencies.servedReleases[0]!.release,
-      call,
-      taskId,
-    });
+    const newest = dependencies.servedReleases[0]!.release;
+    return failedCall(dependencies.settings, { error, args, servedRelease, newest, call, taskId });
   }
 }
 
@@ -277,11 +270,12 @@ class Invocation<Tx> {
     const { claim, after, status, payload, id } = done;
     const { repository, database, plug } = this.dependencies;
     const { args, served, servedRelease } = this.at;
+    const { release, names } = servedRelease;
     const { call, continued } = this;
     const interim = !isTerminal(status);
     const keeps = status === "completed" && plug.keeps(served.tool.name, args);
     if (claim === undefined && after.effects.length === 0 && !interim && !keeps && continued === undefined) return;
-    const { context: _context, idempotency_key: _key, [servedRelease.names.version]: _version, ...kept } = payload;
+    const { context: _context, idempotency_key: _key, [names.version]: _version, ...kept } = payload;
     const channels = channelsOf(call, args);
     const answered = this.answered(payload);
     await database.transact(function* (tx): Coroutine<void> {
@@ -289,16 +283,7 @@ class Invocation<Tx> {
       for (const effect of after.effects) yield* wait(effect(tx));
       if (continued !== undefined) yield* repository.advance(tx, id, { status, data: kept, request: args, channels });
       else if (interim)
-        yield* repository.open(tx, {
-          id,
-          call,
-          args,
-          tool: served.tool,
-          release: servedRelease.release,
-          status,
-          payload,
-          channels,
-        });
+        yield* repository.open(tx, { id, call, args, tool: served.tool, release, status, payload, channels });
       if (keeps && continued === undefined) yield* plug.keep(tx, answered);
     });
   }

@@ -13,7 +13,7 @@ const answer = ({ tool }: { tool: string }) =>
     ? { payload: { status: "submitted", task_id: "task-1" } }
     : failing({ code: "UNSUPPORTED_FEATURE", message: "no such tool", recovery: "correctable" });
 
-async function settledBy(how: "handlers" | "inbox"): Promise<void> {
+async function endedBy(how: "handlers" | "inbox"): Promise<void> {
   const completions = createCompletions();
   const fallback = (_: ReceivedEvent): void => {
     if (how === "inbox") throw new Error("the handler is not ready");
@@ -36,8 +36,8 @@ async function settledBy(how: "handlers" | "inbox"): Promise<void> {
   }
 }
 
-test("a webhook that a handler of this process had settles its task", () => settledBy("handlers"));
-test("a webhook that is still in the inbox settles its task", () => settledBy("inbox"));
+test("a webhook that a handler of this process had ends its task", () => endedBy("handlers"));
+test("a webhook that is still in the inbox ends its task", () => endedBy("inbox"));
 
 test("a submitted answer without a task is a failure that says so, and its webhook is still expected", async () => {
   const told = Promise.withResolvers<ReceivedEvent>();
