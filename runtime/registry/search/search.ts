@@ -83,9 +83,9 @@ export function agentSearch(store: Database, discovered: boolean): AgentSearch {
   };
 }
 
-type Told = Omit<IndexedProfile, "agent">;
+type ScoredProfile = Omit<IndexedProfile, "agent">;
 
-function told(profile: Told, score: number, filters: SearchFilters): AgentProfile {
+function agentProfile(profile: ScoredProfile, score: number, filters: SearchFilters): AgentProfile {
   const matched = SEARCH_DIMENSIONS.filter((name) => (filters[name]?.length ?? 0) > 0);
   const [channels, types, markets, categories, tags, delivery, formats] = profile.lists as string[][];
   return {
@@ -109,10 +109,10 @@ function told(profile: Told, score: number, filters: SearchFilters): AgentProfil
 
 /** A profile that was found, at its place in a traversal. */
 export const profileOfFound = (row: ProfileRow & { readonly place: number }, filters: SearchFilters): AgentProfile =>
-  told(profileOfRow(row), row.place, filters);
+  agentProfile(profileOfRow(row), row.place, filters);
 
 const resultsOf = (index: AgentIndex, hits: readonly Hit[], filters: SearchFilters): AgentProfile[] =>
-  hits.map(({ slot, key }) => told(index.read(slot), key.score, filters));
+  hits.map(({ slot, key }) => agentProfile(index.read(slot), key.score, filters));
 
 interface Changes {
   readonly profiles: readonly ProfileRow[];

@@ -8,9 +8,9 @@ import { createCrawler } from "../crawl/index.js";
 import { createRegistryData } from "../data.js";
 import { createProber, type Prober } from "../probe/prober.js";
 import type { RegistryData } from "../types.js";
+import type { RegistryServerDependencies } from "./api-request.js";
 import { addIdentity, type OpenedIdentity, openIdentity } from "./auth/open.js";
 import { serveBrowsers } from "./browsers.js";
-import type { Parts } from "./call.js";
 import { readDocument } from "./document.js";
 import { feedStreams } from "./feed-streams.js";
 import { openFiles } from "./files.js";
@@ -73,7 +73,7 @@ interface State {
 
 /** What `/readyz` says, part by part. */
 const faultsOf =
-  (access: RegistryAccess, log: Logger, state: State): Parts["faults"] =>
+  (access: RegistryAccess, log: Logger, state: State): RegistryServerDependencies["faults"] =>
   async () => {
     const answers = await access.ping().then(
       () => true,
@@ -102,7 +102,7 @@ async function openParts(
   log: Logger,
   limits: Limits,
   state: State,
-): Promise<[Parts, OpenedIdentity]> {
+): Promise<[RegistryServerDependencies, OpenedIdentity]> {
   const { store, now = Date.now, crawling = "on", searchDiscovered = false, pageSearch = true } = options;
   const { search = "memory", searchCopy } = options;
   const opened = await openIdentity(options, log);
@@ -140,7 +140,7 @@ async function openParts(
 }
 
 /** What is done by a timer, begun. */
-function startUpkeep(parts: Parts, { search }: RegistryOptions): { stop(): Promise<void> } {
+function startUpkeep(parts: RegistryServerDependencies, { search }: RegistryOptions): { stop(): Promise<void> } {
   const all = [registryUpkeep(parts), ...(search === "database" ? [markKeeping(parts)] : [])];
   for (const one of all) one.start();
   return {
