@@ -1,12 +1,15 @@
 /** A connection whose answers can be forgotten as soon as they are read, and how it is asked. */
-import pg from "pg";
+import type pg from "pg";
+import { postgres } from "./driver.js";
 import type { Primary } from "./hosts.js";
 import { isNameFault, isStale, knownName } from "./kept.js";
 
 type Answered = (error: Error | null, result: pg.QueryResult) => void;
 type AnyQuery = (this: pg.Client, config: unknown, values?: unknown, answered?: Answered) => unknown;
 
-const asked = pg.Client.prototype.query as unknown as AnyQuery;
+const driver = postgres.load();
+
+const asked = driver.Client.prototype.query as unknown as AnyQuery;
 
 /** Whether connections keep statements under names. */
 export interface Keeping {
@@ -34,7 +37,7 @@ type Connected = (error?: Error | null) => void;
  * one: an answer that has once outlived a small collection keeps the later ones until a full one. Answers of hundreds of
  * kilobytes made each small collection copy megabytes, and stop the process for 20 milliseconds.
  */
-export class PostgresClient extends pg.Client {
+export class PostgresClient extends driver.Client {
   /** How long an answer may take before the connection is given up, in milliseconds; all of a pool share one. */
   deadline: { readonly ms: number } = UNLIMITED;
   /** Whether statements are kept under names: where connections are ours alone. All of a pool share one. */
@@ -115,7 +118,7 @@ const INT8_OID = 20;
  */
 export const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
-    oid === INT8_OID ? Number : pg.types.getTypeParser(oid, format as "text"),
+    oid === INT8_OID ? Number : driver.types.getTypeParser(oid, format as "text"),
 };
 
 /**
