@@ -2,11 +2,12 @@
 import type pg from "pg";
 import { AdbindError } from "../../errors.js";
 import { Checkout } from "./checkout.js";
-import { ask, type Keeping, PostgresClient, type PostgresClientConfig, types } from "./client.js";
+import { ask, type Keeping, types } from "./client.js";
 import { postgres } from "./driver.js";
 import { isDisconnected, toldFault, unreachable } from "./faults.js";
 import { namedHosts, Primary } from "./hosts.js";
 import type { PostgresOptions } from "./options.js";
+import { PostgresClient, type PostgresClientConfig } from "./own-client.js";
 
 const { Client, Pool } = postgres.load();
 

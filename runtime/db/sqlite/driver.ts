@@ -1,8 +1,8 @@
 /** The driver of SQLite. */
 import type Sqlite from "better-sqlite3";
-import { driver } from "../driver.js";
+import { type Driver, driver } from "../driver.js";
 
-export const sqlite = driver<typeof Sqlite>("better-sqlite3", "a SQLite database");
+export const sqlite: Driver<typeof Sqlite> = driver<typeof Sqlite>("better-sqlite3", "a SQLite database");
 
 /** Is an error the driver's own, which has SQLite's code? */
 export const isSqliteError = (error: unknown): error is InstanceType<typeof Sqlite.SqliteError> =>
