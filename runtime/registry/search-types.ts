@@ -18,3 +18,15 @@ export type SearchFilters = { readonly [dimension in SearchDimension]?: readonly
   readonly has_tmp?: boolean;
   readonly min_properties?: number;
 };
+
+/** How a part of a search's index is. */
+export interface SearchPartState {
+  /** Which it is, as `2/4`. */
+  readonly part: string;
+  /** `ok`, or why it does not answer. */
+  readonly state: string;
+  /** All changes up to this number are in it; null where it did not say. */
+  readonly change: number | null;
+  /** Agents in it. */
+  readonly agents: number | null;
+}
