@@ -40,7 +40,7 @@ import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
 import { writePublishers } from "./publisher-write.js";
-import { searchOf } from "./search/open.js";
+import { searchData, searchOf } from "./search/open.js";
 import { finish, settleProfiles } from "./settle.js";
 import { endAbsent, endStale } from "./stale.js";
 import { stats } from "./stats.js";
@@ -96,12 +96,11 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     ...hosting(parts),
     ...membership(parts),
     ...pagedData({ ...parts, search, domainOf, urlOf }),
-    search: search.search,
-    settleMark: async () => search.settle?.(),
-    warm: async () => {
+    ...searchData(search),
+    warm: async (signal) => {
       await settleEffect(parts.db, parts.now);
       await settleProfiles(parts.db, parts.now);
-      await search.warm();
+      await search.warm(signal);
     },
   };
 }

@@ -30,3 +30,31 @@ export interface SearchPartState {
   /** Agents in it. */
   readonly agents: number | null;
 }
+
+/** Why a part did not answer: nobody listens, too slow, reading its index, its database is behind, it will not, it cannot. */
+export type PartFault = "gone" | "late" | "loading" | "behind" | "refused" | "failed";
+
+/** What became of a question, for whoever counts and logs. */
+export interface PartEvent {
+  /** Which part, as `2/4`. */
+  readonly part: string;
+  /** Its address. */
+  readonly url: string;
+  /** Undefined: it answered. */
+  readonly why?: PartFault;
+  readonly detail?: string;
+  /** It is otherwise than before. */
+  readonly changed: boolean;
+}
+
+/** Where the parts of a search's index are. */
+export interface SearchParts {
+  /** Addresses of all parts, the first of part 1. */
+  readonly urls: readonly string[];
+  /** The secret that parts and those who ask them share. */
+  readonly token: string;
+  /** How long a part is waited for, in milliseconds. Default 1,000. */
+  readonly deadlineMs?: number | undefined;
+  /** Hears what became of each question. */
+  readonly told?: ((event: PartEvent) => void) | undefined;
+}

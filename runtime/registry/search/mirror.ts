@@ -49,9 +49,10 @@ export interface FollowedIndex {
   /**
    * The index with all that could be seen at a clock.
    * @param at absent: the database is asked for it
+   * @param signal ends the reading of an index that was not read yet
    * @throws Error where the database is behind what another process was told
    */
-  current(at?: ClockRow): Promise<AgentIndex>;
+  current(at?: ClockRow, signal?: AbortSignal): Promise<AgentIndex>;
 }
 
 interface Changes {
@@ -83,8 +84,8 @@ export class Mirror implements FollowedIndex {
     return this.#index.size;
   }
 
-  async current(given?: ClockRow): Promise<AgentIndex> {
-    this.#loaded ??= this.#load();
+  async current(given?: ClockRow, signal?: AbortSignal): Promise<AgentIndex> {
+    this.#loaded ??= this.#load(signal);
     try {
       await this.#loaded;
     } catch (error) {
@@ -114,13 +115,14 @@ export class Mirror implements FollowedIndex {
   }
 
   /** Reads all profiles in parts; what changes meanwhile is read again by `#follow`. */
-  async #load(): Promise<void> {
+  async #load(signal?: AbortSignal): Promise<void> {
     const { seq, last, pruned } = await this.store.query((q) => clock(q));
     let after = 0;
     for (;;) {
       const rows = await this.store.query((q) => profilesAfter(q, after, LOAD_ROWS, this.of));
       this.#index.load(rows.map(profileOfRow));
       if (rows.length < LOAD_ROWS) break;
+      signal?.throwIfAborted();
       after = rows.at(-1)!.agent;
       await new Promise((resolve) => setImmediate(resolve));
     }

@@ -23,8 +23,8 @@ export interface AgentSearch {
   search(filters: SearchFilters, page: PageRequest): Promise<Page<AgentSearchResult>>;
   facets(filters: SearchFilters): Promise<Facets>;
   marketMap(filters: SearchFilters, size: { readonly markets: number }): Promise<MarketMap>;
-  /** Loads the index, where a first search would. */
-  warm(): Promise<void>;
+  /** Loads the index, where a first search would. @param signal ends what waits for others */
+  warm(signal?: AbortSignal): Promise<void>;
   /** Tells copies of the database how far they can be read; absent where none is asked. */
   settle?(): Promise<void>;
   /** How each part of the index is; absent where it is in one piece. */
@@ -38,8 +38,8 @@ export function agentSearch(store: Database, discovered: boolean): AgentSearch {
   const mirror = new Mirror(store);
   const scratch = new Scratch();
   return {
-    async warm() {
-      await mirror.current();
+    async warm(signal) {
+      await mirror.current(undefined, signal);
     },
     facets: async (filters) => facetsOf(await mirror.current(), filters, discovered),
     marketMap: async (filters, { markets }) => marketMapOf(await mirror.current(), filters, { discovered, markets }),
