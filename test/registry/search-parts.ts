@@ -1,4 +1,7 @@
 /** Parts of a search's index, over real HTTP. */
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { createRegistryPart, type RegistryPart, type RegistryPartOptions } from "../../runtime/registry/index.js";
 import type { SearchParts } from "../../runtime/registry/types.js";
@@ -51,4 +54,41 @@ export async function startParts(store: AnyStore, of = PARTS): Promise<Parts> {
       for (const { part } of running) await part.stop();
     },
   };
+}
+
+export interface Gate {
+  readonly url: string;
+  /** `gone` ends every connection, `silent` answers nothing. */
+  state: "open" | "gone" | "silent";
+  /** Questions that came. */
+  asked: number;
+  stop(): void;
+}
+
+/** Stands in front of a part, and lets nothing through where a test says so. */
+export async function gateOf(url: string): Promise<Gate> {
+  const server = createServer((incoming, outgoing) => {
+    gate.asked += 1;
+    if (gate.state === "gone") incoming.socket.destroy();
+    if (gate.state !== "open") return;
+    const { method, headers } = incoming;
+    const onward = request(new URL(incoming.url!, url), { method: method!, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on("error", () => incoming.socket.destroy());
+    incoming.pipe(onward);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const gate: Gate = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    state: "open",
+    asked: 0,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  return gate;
 }
