@@ -2,18 +2,10 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createRegistryData } from "../../runtime/registry/data.js";
 import { MOVE_RETENTION_MS, scoreOf } from "../../runtime/registry/profile.js";
-import type {
-  AgentProfile,
-  MemberAgent,
-  RegistryData,
-  RegistryDataOptions,
-  SearchFilters,
-} from "../../runtime/registry/types.js";
-import type { AnyStore } from "../../runtime/store/index.js";
+import type { AgentProfile, MemberAgent, RegistryData, SearchFilters } from "../../runtime/registry/types.js";
 import { agent, crawl, type Engine, entry, member, NOW, property, SELLER } from "./data-fixture.js";
-import { type Parts, startParts } from "./search-parts.js";
+import { opener, type SearchKind } from "./search-parts.js";
 
 const urlOf = (name: string | number): string => `https://agent-${name}.example/mcp`;
 
@@ -45,33 +37,6 @@ async function everything(data: RegistryData, filters: SearchFilters, limit: num
 const names = (profiles: readonly AgentProfile[]): string[] =>
   profiles.map(({ agent_url }) => agent_url.slice("https://agent-".length, -".example/mcp".length));
 
-/** Who answers: the index of the instance, the database, or four processes with a part of the index each. */
-export type SearchKind = "memory" | "database" | "parts";
-
-/** Data of registries whose searches are answered so; the instances of one store ask the same parts. */
-function opener(engine: Engine, search: SearchKind) {
-  let parts: Parts | undefined;
-  const close = async (): Promise<void> => {
-    await parts?.stop();
-    parts = undefined;
-  };
-  const made = (store: AnyStore, options: RegistryDataOptions): RegistryData =>
-    createRegistryData(store, {
-      ...options,
-      ...(search === "parts" ? { searchParts: parts!.searchParts } : { search }),
-    });
-  return {
-    close,
-    async open(options: RegistryDataOptions): Promise<RegistryData> {
-      await close();
-      const store = await engine.open();
-      if (search === "parts") parts = await startParts(store);
-      return made(store, options);
-    },
-    again: async (options: RegistryDataOptions) => made(await engine.again(), options),
-  };
-}
-
 /** @param search who answers */
 export function searchCase(engine: Engine, search: SearchKind = "memory"): void {
   const test = suite<{ data: RegistryData; clock: { at: number } }>(`registry search on ${engine.name}, by ${search}`);
@@ -81,8 +46,6 @@ export function searchCase(engine: Engine, search: SearchKind = "memory"): void 
     context.clock = clock;
     context.data = await opened.open({ now: () => clock.at });
   });
-  test.after(opened.close);
-
   const register = (data: RegistryData, agents: readonly MemberAgent[]): Promise<void> =>
     data.putMember(member("all", { agents }));
 
@@ -324,6 +287,6 @@ export function searchCase(engine: Engine, search: SearchKind = "memory"): void 
     });
   });
 
-  test.after(() => engine.stop());
+  test.after(() => opened.close().then(engine.stop));
   test.run();
 }

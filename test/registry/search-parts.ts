@@ -3,10 +3,16 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
-import { createRegistryPart, type RegistryPart, type RegistryPartOptions } from "../../runtime/registry/index.js";
-import type { SearchParts } from "../../runtime/registry/types.js";
+import {
+  createRegistryData,
+  createRegistryPart,
+  type RegistryPart,
+  type RegistryPartOptions,
+} from "../../runtime/registry/index.js";
+import type { RegistryData, RegistryDataOptions, SearchParts } from "../../runtime/registry/types.js";
 import type { AnyStore } from "../../runtime/store/index.js";
 import { until } from "../support/until.js";
+import type { Engine } from "./data-fixture.js";
 
 export const TOKEN = "a-secret-of-parts";
 /** Parts that tests have, where nothing is said of it. */
@@ -91,4 +97,31 @@ export async function gateOf(url: string): Promise<Gate> {
     },
   };
   return gate;
+}
+
+/** Who answers: the index of the instance, the database, or four processes with a part of the index each. */
+export type SearchKind = "memory" | "database" | "parts";
+
+/** Data of registries whose searches are answered so; the instances of one store ask the same parts. */
+export function opener(engine: Engine, search: SearchKind) {
+  let parts: Parts | undefined;
+  const close = async (): Promise<void> => {
+    await parts?.stop();
+    parts = undefined;
+  };
+  const made = (store: AnyStore, options: RegistryDataOptions): RegistryData =>
+    createRegistryData(store, {
+      ...options,
+      ...(search === "parts" ? { searchParts: parts!.searchParts } : { search }),
+    });
+  return {
+    close,
+    async open(options: RegistryDataOptions): Promise<RegistryData> {
+      await close();
+      const store = await engine.open();
+      if (search === "parts") parts = await startParts(store);
+      return made(store, options);
+    },
+    again: async (options: RegistryDataOptions) => made(await engine.again(), options),
+  };
 }

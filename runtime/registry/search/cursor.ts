@@ -2,7 +2,7 @@
 import type { Key } from "./agent-index.js";
 
 /** Where a traversal stands. */
-export interface Place {
+export interface TraversalPlace {
   /** Clock at which it began. */
   readonly seq: number;
   /** Undefined: at its beginning. */
@@ -23,7 +23,7 @@ type Pair = readonly [] | readonly [score: number, url: string];
 const pairOf = (key: Key | undefined): Pair => (key === undefined ? [] : [key.score, key.url]);
 
 /** @param place at its beginning only where parts wait */
-export function formatCursor({ seq, after, waiting }: Place): string {
+export function formatCursor({ seq, after, waiting }: TraversalPlace): string {
   const more = waiting && [waiting.of, ...[...waiting.parts].map(([part, key]) => [part, ...pairOf(key)])];
   const told = more === undefined ? [seq, ...pairOf(after)] : [seq, ...(after ? pairOf(after) : [null, null]), more];
   return Buffer.from(JSON.stringify(told)).toString("base64url");
@@ -50,7 +50,7 @@ function waitingOf(value: unknown): Waiting | undefined {
 }
 
 /** @returns undefined for a text that no search answered */
-export function parseCursor(text: string): Place | undefined {
+export function parseCursor(text: string): TraversalPlace | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
   let value: unknown;
   try {

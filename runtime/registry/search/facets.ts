@@ -107,7 +107,7 @@ export interface FacetTotals extends Facets {
 const MOST_VALUES = 1_000;
 
 /** What is counted. */
-export interface Counting {
+export interface FacetCounting {
   readonly filters: SearchFilters;
   readonly discovered: boolean;
   /** What is chosen in a dimension counts for that dimension too; otherwise it is counted as if nothing were chosen in it. */
@@ -115,7 +115,7 @@ export interface Counting {
 }
 
 /** The agents that each dimension is counted among. */
-function sets(index: AgentIndex, { filters, discovered, kept = false }: Counting) {
+function sets(index: AgentIndex, { filters, discovered, kept = false }: FacetCounting) {
   const all = agentSet(index, filters, { discovered });
   const of = (name: SearchDimension): Uint32Array | undefined =>
     !kept && (filters[name]?.length ?? 0) > 0 ? agentSet(index, filters, { discovered, without: name }) : all;
@@ -127,7 +127,7 @@ function sets(index: AgentIndex, { filters, discovered, kept = false }: Counting
  * @param least of these dimensions all values that so many agents have, and nothing of the others; absent: of each dimension
  * the hundred with the most agents
  */
-export function facetTotals(index: AgentIndex, counting: Counting, least?: Least): FacetTotals {
+export function facetTotals(index: AgentIndex, counting: FacetCounting, least?: Least): FacetTotals {
   const { filters, discovered } = counting;
   const { all, of } = sets(index, counting);
   const { has_tmp: _, ...anyMatch } = filters;
@@ -151,7 +151,7 @@ export function facetTotals(index: AgentIndex, counting: Counting, least?: Least
 /** How many agents each of some values would leave, by dimension in their order. */
 export function countsOf(
   index: AgentIndex,
-  counting: Counting,
+  counting: FacetCounting,
   wanted: Partial<Record<SearchDimension, readonly string[]>>,
 ): Partial<Record<SearchDimension, number[]>> {
   const { of } = sets(index, counting);

@@ -4,10 +4,10 @@ import { Agent as SecureAgent, request as secureRequest } from "node:https";
 import type { ClockRow } from "../../store/registry-clock.js";
 import type { AgentPart } from "../../store/registry-profiles.js";
 import type { PartEvent, PartFault } from "../search-types.js";
-import { ANSWER_BYTES, type AnswerTo, PART_FORMAT, PART_PATH, partName, type Question } from "./part-wire.js";
+import { ANSWER_BYTES, type AnswerTo, PART_FORMAT, PART_PATH, type PartQuestion, partName } from "./part-wire.js";
 
 /** An answer, or why there is none. */
-export type Asked<T> =
+export type PartReply<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly why: PartFault; readonly detail: string };
 
@@ -23,7 +23,7 @@ export interface PartClientOptions {
 
 export interface PartClient {
   readonly name: string;
-  ask<Q extends Question>(question: Q, at?: ClockRow): Promise<Asked<AnswerTo<Q>>>;
+  ask<Q extends PartQuestion>(question: Q, at?: ClockRow): Promise<PartReply<AnswerTo<Q>>>;
 }
 
 /** So often late in a row, it is asked by one search a second only; the others go without it at once. */
@@ -45,7 +45,7 @@ type Reply = { readonly status: number; readonly body: unknown };
 const unanswered = (why: PartFault, detail: string) => ({ ok: false, why, detail }) as const;
 
 /** Sends a question and reads the answer, which is one however it ends. */
-function post({ url, token, agent, deadlineMs }: Sent, question: object): Promise<Asked<Reply>> {
+function post({ url, token, agent, deadlineMs }: Sent, question: object): Promise<PartReply<Reply>> {
   const text = JSON.stringify(question);
   const headers = {
     "content-type": "application/json",
@@ -55,7 +55,7 @@ function post({ url, token, agent, deadlineMs }: Sent, question: object): Promis
   return new Promise((resolve) => {
     const send = url.protocol === "https:" ? secureRequest : plainRequest;
     const request = send(url, { method: "POST", agent, headers });
-    const settle = (outcome: Asked<Reply>): void => {
+    const settle = (outcome: PartReply<Reply>): void => {
       clearTimeout(timer);
       resolve(outcome);
       if (!outcome.ok) request.destroy();
@@ -86,7 +86,7 @@ function post({ url, token, agent, deadlineMs }: Sent, question: object): Promis
 
 const faults: readonly PartFault[] = ["loading", "behind", "refused"];
 
-function answerOf<T>({ status, body }: Reply): Asked<T> {
+function answerOf<T>({ status, body }: Reply): PartReply<T> {
   if (status === 200) return { ok: true, value: body as T };
   const { error, code } = (body ?? {}) as { readonly error?: string; readonly code?: string };
   const why = faults.find((one) => code === `part_${one}`) ?? (status === 401 ? "refused" : "failed");
@@ -103,7 +103,7 @@ export function partClient({ url, part, token, deadlineMs, told }: PartClientOpt
   let lateInARow = 0;
   let restsUntil = 0;
   let before: PartFault | undefined | "unknown" = "unknown";
-  const note = (outcome: Asked<unknown>): void => {
+  const note = (outcome: PartReply<unknown>): void => {
     const why = outcome.ok ? undefined : outcome.why;
     const changed = before !== why && !(before === "unknown" && why === undefined);
     before = why;
@@ -116,7 +116,7 @@ export function partClient({ url, part, token, deadlineMs, told }: PartClientOpt
   };
   return {
     name,
-    async ask<Q extends Question>(question: Q, at?: ClockRow): Promise<Asked<AnswerTo<Q>>> {
+    async ask<Q extends PartQuestion>(question: Q, at?: ClockRow): Promise<PartReply<AnswerTo<Q>>> {
       const resting = lateInARow >= LATE_IN_A_ROW && performance.now() < restsUntil;
       // Whoever comes after the rest tries; who comes meanwhile does not wait with it.
       if (!resting) restsUntil = performance.now() + REST_MS;

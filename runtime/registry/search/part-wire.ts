@@ -6,8 +6,8 @@ import type { ClockRow } from "../../store/registry-clock.js";
 import type { AgentPart } from "../../store/registry-profiles.js";
 import { SEARCH_DIMENSIONS, type SearchDimension, type SearchFilters } from "../types.js";
 import type { Key } from "./agent-index.js";
-import type { Counting, FacetTotals, Least } from "./facets.js";
-import type { Told } from "./search.js";
+import type { FacetCounting, FacetTotals, Least } from "./facets.js";
+import type { FoundAgent } from "./search.js";
 
 /** To be raised when questions or answers change, or what an index in parts means by an order. */
 export const PART_FORMAT = 1;
@@ -35,13 +35,13 @@ export interface HitsQuestion {
 }
 
 /** Counts for a search, of the values with the most agents, or of those with so many. */
-export interface FacetsQuestion extends Counting {
+export interface FacetsQuestion extends FacetCounting {
   readonly ask: "facets";
   readonly least?: Least;
 }
 
 /** How many agents have each of some values. */
-export interface CountsQuestion extends Counting {
+export interface CountsQuestion extends FacetCounting {
   readonly ask: "counts";
   readonly values: Values;
 }
@@ -55,10 +55,10 @@ export interface MatrixQuestion {
   readonly markets: readonly string[];
 }
 
-export type Question = HitsQuestion | FacetsQuestion | CountsQuestion | MatrixQuestion | { readonly ask: "state" };
+export type PartQuestion = HitsQuestion | FacetsQuestion | CountsQuestion | MatrixQuestion | { readonly ask: "state" };
 
 /** A question as it is sent. */
-export type AddressedQuestion = Question &
+export type AddressedQuestion = PartQuestion &
   AgentPart & {
     readonly format: number;
     /** All that can be seen at this clock is to be in the answer; absent: whatever is in the index. */
@@ -66,7 +66,7 @@ export type AddressedQuestion = Question &
   };
 
 /** An agent that was found: its place, and what is told of it. */
-export type Hit = readonly [
+export type WireHit = readonly [
   score: number,
   url: string,
   propertyCount: number,
@@ -77,7 +77,7 @@ export type Hit = readonly [
   lists: readonly (readonly string[])[],
 ];
 
-export const hitOf = (score: number, told: Told): Hit => [
+export const hitOf = (score: number, told: FoundAgent): WireHit => [
   score,
   told.url,
   told.propertyCount,
@@ -88,7 +88,16 @@ export const hitOf = (score: number, told: Told): Hit => [
   told.lists,
 ];
 
-export const toldOf = ([_, url, propertyCount, publisherCount, hasTmp, taxonomy, updatedAt, lists]: Hit): Told => ({
+export const agentOfHit = ([
+  _,
+  url,
+  propertyCount,
+  publisherCount,
+  hasTmp,
+  taxonomy,
+  updatedAt,
+  lists,
+]: WireHit): FoundAgent => ({
   url,
   score: 0,
   propertyCount,
@@ -102,13 +111,13 @@ export const toldOf = ([_, url, propertyCount, publisherCount, hasTmp, taxonomy,
 /** The answers, by question. */
 export interface Answers {
   /** `expired`: what changed since the traversal began is not remembered any more. */
-  readonly hits: { readonly hits: readonly Hit[] } | { readonly expired: true };
+  readonly hits: { readonly hits: readonly WireHit[] } | { readonly expired: true };
   readonly facets: FacetTotals;
   readonly counts: { readonly values: Partial<Record<SearchDimension, readonly number[]>> };
   readonly matrix: { readonly counts: readonly (readonly number[])[] };
   readonly state: { readonly change: number; readonly agents: number };
 }
-export type AnswerTo<Q extends Question> = Answers[Q["ask"]];
+export type AnswerTo<Q extends PartQuestion> = Answers[Q["ask"]];
 
 /** Which part of how many, as `2/4`. */
 export const partName = ({ part, of }: AgentPart): string => `${part}/${of}`;
@@ -117,7 +126,7 @@ export const partName = ({ part, of }: AgentPart): string => `${part}/${of}`;
 export const MOST_PARTS = 64;
 
 /** @returns undefined for what is no part of at most 64 */
-export function partOf(text: string): AgentPart | undefined {
+export function readPart(text: string): AgentPart | undefined {
   const found = /^([1-9]\d?)\/([1-9]\d?)$/.exec(text);
   if (found === null) return undefined;
   const [part, of] = [Number(found[1]), Number(found[2])];

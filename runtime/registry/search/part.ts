@@ -9,14 +9,14 @@ import {
   type HitsQuestion,
   hitOf,
   PART_FORMAT,
+  type PartQuestion,
   partName,
-  type Question,
 } from "./part-wire.js";
 import { Scratch, select } from "./select.js";
 
 /** An answer, or why there is none. */
 export type PartAnswer =
-  | { readonly ok: true; readonly value: Answers[Question["ask"]] }
+  | { readonly ok: true; readonly value: Answers[PartQuestion["ask"]] }
   | { readonly ok: false; readonly why: "refused" | "loading" | "behind"; readonly detail: string };
 
 export interface SearchPart {
@@ -51,7 +51,7 @@ export function searchPart(followed: FollowedIndex, own: AgentPart): SearchPart 
   const scratch = new Scratch();
   let loaded = false;
   const state = (): Answers["state"] => ({ change: followed.seq, agents: followed.size });
-  const answerTo = (question: Question, index: AgentIndex): Answers[Question["ask"]] => {
+  const answerTo = (question: PartQuestion, index: AgentIndex): Answers[PartQuestion["ask"]] => {
     switch (question.ask) {
       case "hits":
         return hitsOf(index, followed, question, scratch);

@@ -1,11 +1,11 @@
 /** Counts of all parts of a search's index, added up. */
 import type { Facets, FacetValue, MarketMap } from "../page-types.js";
 import { SEARCH_DIMENSIONS, type SearchDimension } from "../types.js";
-import { type Counting, type FacetTotals, type Least, mostFirst, TOLD_VALUES } from "./facets.js";
-import type { AnswerTo, Question, Values } from "./part-wire.js";
+import { type FacetCounting, type FacetTotals, type Least, mostFirst, TOLD_VALUES } from "./facets.js";
+import type { AnswerTo, PartQuestion, Values } from "./part-wire.js";
 
 /** Asks the parts that are there; a part that does not answer is left out, and asked no more. */
-export type AskParts = <Q extends Question>(question: Q) => Promise<AnswerTo<Q>[]>;
+export type AskParts = <Q extends PartQuestion>(question: Q) => Promise<AnswerTo<Q>[]>;
 
 function added(lists: readonly (readonly FacetValue[])[]): FacetValue[] {
   const counts = new Map<string, number>();
@@ -25,7 +25,7 @@ const toldValues = (totals: readonly FacetTotals[], names: readonly SearchDimens
  */
 async function exactly(
   ask: AskParts,
-  counting: Counting,
+  counting: FacetCounting,
   totals: readonly FacetTotals[],
 ): Promise<Partial<Record<SearchDimension, FacetValue[]>>> {
   const open = SEARCH_DIMENSIONS.filter((name) => totals.some(({ more }) => more.includes(name)));
@@ -49,7 +49,7 @@ async function exactly(
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** @see PagedData.facets */
-export async function splitFacets(ask: AskParts, counting: Counting): Promise<Facets> {
+export async function splitFacets(ask: AskParts, counting: FacetCounting): Promise<Facets> {
   const totals = await ask({ ask: "facets", ...counting });
   const exact = await exactly(ask, counting, totals);
   const values = SEARCH_DIMENSIONS.map((name) => {
@@ -64,7 +64,7 @@ export async function splitFacets(ask: AskParts, counting: Counting): Promise<Fa
 }
 
 /** @see PagedData.marketMap */
-export async function splitMarketMap(ask: AskParts, counting: Counting, limit: number): Promise<MarketMap> {
+export async function splitMarketMap(ask: AskParts, counting: FacetCounting, limit: number): Promise<MarketMap> {
   const { values } = await splitFacets(ask, { ...counting, kept: true });
   const chosen = (name: SearchDimension, most: number): string[] =>
     values[name].slice(0, most).map(({ value }) => value);

@@ -21,10 +21,10 @@ import type {
   SearchParts,
 } from "../types.js";
 import { compareKeys, type Key } from "./agent-index.js";
-import { formatCursor, type Place, parseCursor } from "./cursor.js";
-import { type Asked, type PartClient, partClient } from "./part-client.js";
-import { type Answers, type AnswerTo, type Hit, MOST_PARTS, type Question, toldOf } from "./part-wire.js";
-import { type AgentSearch, told } from "./search.js";
+import { formatCursor, parseCursor, type TraversalPlace } from "./cursor.js";
+import { type PartClient, type PartReply, partClient } from "./part-client.js";
+import { type Answers, type AnswerTo, agentOfHit, MOST_PARTS, type PartQuestion, type WireHit } from "./part-wire.js";
+import { type AgentSearch, foundAgent } from "./search.js";
 import { type AskParts, splitFacets, splitMarketMap } from "./split-facets.js";
 
 interface SplitOptions extends SearchParts {
@@ -48,9 +48,9 @@ function clientsOf({ urls, token, deadlineMs = DEADLINE_MS, told: tell }: Search
 }
 
 /** What a part found, by its number. */
-type Found = ReadonlyMap<number, readonly Hit[]>;
+type Found = ReadonlyMap<number, readonly WireHit[]>;
 
-const keyOf = ([score, url]: Hit): Key => ({ score, url });
+const keyOf = ([score, url]: WireHit): Key => ({ score, url });
 const further = (a: Key | undefined, b: Key | undefined): Key | undefined => {
   if (a === undefined || b === undefined) return a ?? b;
   return compareKeys(a, b) < 0 ? b : a;
@@ -59,11 +59,15 @@ const same = (a: Key | undefined, b: Key | undefined): boolean =>
   a === undefined || b === undefined ? a === b : compareKeys(a, b) === 0;
 
 /** Where a part stands in a traversal. */
-const placeOf = (place: Place | undefined, part: number): Key | undefined =>
+const placeOf = (place: TraversalPlace | undefined, part: number): Key | undefined =>
   place?.waiting?.parts.has(part) ? place.waiting.parts.get(part) : place?.after;
 
 /** Where the traversal stands after a page. @param last the last agent of the page */
-function placeAfter(before: Place | undefined, found: Found, page: { seq: number; of: number; last?: Key }): Place {
+function placeAfter(
+  before: TraversalPlace | undefined,
+  found: Found,
+  page: { seq: number; of: number; last?: Key },
+): TraversalPlace {
   const { seq, of, last } = page;
   const after = further(before?.after, last);
   const parts = new Map<number, Key | undefined>();
@@ -101,7 +105,7 @@ class SplitSearch {
       const after = placeOf(place, part);
       return { ...asked, ...(after !== undefined && { after }) };
     });
-    const found = new Map<number, readonly Hit[]>();
+    const found = new Map<number, readonly WireHit[]>();
     for (const [part, answer] of answers) {
       if ("expired" in answer) return { ok: false, reason: "cursor_expired" };
       found.set(part, answer.hits);
@@ -115,13 +119,13 @@ class SplitSearch {
     const more = merged.length > limit || missing.length > 0;
     const last = shown.at(-1);
     const next = placeAfter(place, found, { seq, of, ...(last && { last: keyOf(last) }) });
-    const results = shown.map((hit): AgentProfile => told(toldOf(hit), hit[0], filters));
+    const results = shown.map((hit): AgentProfile => foundAgent(agentOfHit(hit), hit[0], filters));
     const value = { results, cursor: more ? formatCursor(next) : null, has_more: more };
     return { ok: true, value: { ...value, ...(missing.length > 0 && { missing_parts: missing }) } };
   }
 
   /** Asks all at once. @returns what those answered that did, by part */
-  async #all<Q extends Question>(at: ClockRow, question: (part: number) => Q): Promise<Map<number, AnswerTo<Q>>> {
+  async #all<Q extends PartQuestion>(at: ClockRow, question: (part: number) => Q): Promise<Map<number, AnswerTo<Q>>> {
     const asked = await Promise.all(this.#clients.map((client, index) => client.ask(question(index + 1), at)));
     return new Map(asked.flatMap((one, index) => (one.ok ? [[index + 1, one.value] as const] : [])));
   }
@@ -135,7 +139,7 @@ class SplitSearch {
     const at = await this.#store.query((q) => clock(q));
     for (let there = this.#clients; ; ) {
       const absent = new Set<PartClient>();
-      const ask: AskParts = async <Q extends Question>(question: Q) => {
+      const ask: AskParts = async <Q extends PartQuestion>(question: Q) => {
         const asked = await Promise.all(there.map((client) => client.ask(question, at)));
         for (const [index, one] of asked.entries()) if (!one.ok) absent.add(there[index]!);
         if (absent.size > 0) throw absent;
@@ -154,7 +158,7 @@ class SplitSearch {
 
   async states(): Promise<SearchPartState[]> {
     const asked = await Promise.all(this.#clients.map((client) => client.ask({ ask: "state" })));
-    return asked.map((one: Asked<Answers["state"]>, at) => {
+    return asked.map((one: PartReply<Answers["state"]>, at) => {
       const part = this.#clients[at]!.name;
       return one.ok
         ? { part, state: "ok", change: one.value.change, agents: one.value.agents }

@@ -81,15 +81,14 @@ function searchCheck(state: State, parts: readonly SearchPartState[] | undefined
 const faultsOf =
   ({ access, data }: Pick<Parts, "access" | "data">, log: Logger, state: State): Parts["faults"] =>
   async () => {
-    const asked = data.searchParts();
-    const answers = await access.ping().then(
+    const pinged = access.ping().then(
       () => true,
       (error: Error) => {
         log.warn({ err: error }, "the store does not answer");
         return false;
       },
     );
-    const searchParts = await asked;
+    const [answers, searchParts] = await Promise.all([pinged, data.searchParts()]);
     // The server's own state comes last: it may have begun to stop while the store was asked.
     const checks = {
       store: answers ? "ok" : "does not answer",

@@ -1,6 +1,6 @@
 /** What `adbind registry serve` can be told, by flag or by environment. */
 import { AdbindError } from "../../errors.js";
-import { partOf } from "../search/part-wire.js";
+import { readPart } from "../search/part-wire.js";
 import type { TrustedIssuer } from "./auth/tokens.js";
 import { buckets, type ConfigEntry, configTable } from "./config-table.js";
 import type { Bucket } from "./limits.js";
@@ -127,7 +127,7 @@ function partProblems(values: ReadonlyMap<string, Value>): string[] {
   const problems: string[] = [];
   if (part !== undefined && parts !== undefined)
     problems.push("--search-part holds a part, and --search-parts asks them: a process does one of both");
-  if (part !== undefined && partOf(part) === undefined)
+  if (part !== undefined && readPart(part) === undefined)
     problems.push(`--search-part ${part} is not which of how many, such as 2/4`);
   if (parts !== undefined && values.get("search") !== "memory")
     problems.push("--search-parts and --search postgres exclude each other");

@@ -13,7 +13,7 @@ import type { AnyStore } from "../../store/index.js";
 import type { AgentPart } from "../../store/registry-profiles.js";
 import { type FollowedIndex, Mirror } from "../search/mirror.js";
 import { type SearchPart, searchPart } from "../search/part.js";
-import { PART_PATH, partName, partOf, QUESTION_BYTES, readQuestion } from "../search/part-wire.js";
+import { PART_PATH, partName, QUESTION_BYTES, readPart, readQuestion } from "../search/part-wire.js";
 import { checkedNumbers } from "./settings.js";
 import { createTelemetry, observeRequests, type Telemetry } from "./telemetry.js";
 
@@ -138,7 +138,7 @@ const followingOf = (part: SearchPart, log: Logger): Periodic =>
   });
 
 function partOrThrow(text: string): AgentPart {
-  const own = partOf(text);
+  const own = readPart(text);
   if (own !== undefined) return own;
   throw unusable("there is no such part of a search's index", text, "give which of how many, 64 at most: 2/4");
 }
