@@ -28,7 +28,7 @@ export interface Parts {
   stop(): Promise<void>;
 }
 
-export const isReady = async (url: string): Promise<boolean> =>
+const isReady = async (url: string): Promise<boolean> =>
   fetch(`${url}/readyz`).then(
     async (answer) => {
       await answer.arrayBuffer();
@@ -38,14 +38,14 @@ export const isReady = async (url: string): Promise<boolean> =>
   );
 
 /** A part, listening and with its index read. */
-export async function startPart(options: RegistryPartOptions, port = 0): Promise<{ part: RegistryPart; url: string }> {
+async function startPart(options: RegistryPartOptions, port = 0): Promise<{ part: RegistryPart; url: string }> {
   const part = await createRegistryPart({ logger: pino({ level: "silent" }), ...options });
   const url = await part.listen({ port });
   await until(() => isReady(url), "the part has read its index");
   return { part, url };
 }
 
-export async function startParts(store: AnyStore, of = PARTS): Promise<Parts> {
+async function startParts(store: AnyStore, of = PARTS): Promise<Parts> {
   const start = (at: number, port?: number) => startPart({ store, part: `${at + 1}/${of}`, token: TOKEN }, port);
   const running = await Promise.all(Array.from({ length: of }, (_, at) => start(at)));
   const urls = running.map(({ url }) => url);

@@ -18,7 +18,7 @@ export const QUESTION_BYTES = 131_072;
 /** Longest answer that is read, in bytes: a page of 200 agents with a hundred values each is below 1 MiB. */
 export const ANSWER_BYTES = 8_388_608;
 /** Agents of one answer: the longest page of a search, and one more. */
-export const MOST_HITS = 1_001;
+const MOST_HITS = 1_001;
 
 /** Lists by dimension. */
 export type Values = Partial<Record<SearchDimension, readonly string[]>>;

@@ -55,7 +55,7 @@ const unusable = (what: string, where: string, remedy: string): AdbindError =>
   new AdbindError("registry_option_invalid", what, { where, remedy });
 
 /** @throws AdbindError `registry_option_invalid` for one that is too short */
-export function checkedPartToken(token: string): string {
+function checkedPartToken(token: string): string {
   if (token.length >= TOKEN_CHARACTERS && /^[\x21-\x7e]+$/.test(token)) return token;
   throw unusable(
     "the token of the search's parts cannot be used",
