@@ -152,7 +152,7 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
 export function register(command: Command): void {
   const serving = command.command("serve").description("answers the registry's API and pages").action(serve);
   for (const entry of configTable) {
-    const shown = entry.standard === undefined ? "" : `; default ${entry.standard}`;
+    const shown = entry.default === undefined ? "" : `; default ${entry.default}`;
     serving.option(`--${entry.name} <value>`, `${entry.help} (${envOf(entry)}${shown})`);
   }
 }

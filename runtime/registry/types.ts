@@ -157,11 +157,11 @@ export interface RegistryData extends FollowedData, ListedData, OptOutData, Chec
    * Works out again what authorizations cover that began or ended since, and the profiles of their agents. Cheap where
    * there are none; any number of instances may ask. @returns how many publishers they are of
    */
-  settleEffect(): Promise<number>;
+  recomputeEffect(): Promise<number>;
   /** Tells copies of the database how far they can be read, where searches are answered by PostgreSQL. */
   settleMark(): Promise<void>;
   /** Computes profiles that an interrupted import left waiting; answers how many. */
-  settleProfiles(): Promise<number>;
+  recomputeProfiles(): Promise<number>;
 }
 
 /** What an agent itself says of a publisher. */

@@ -144,7 +144,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/buyer/": [
-    "endings",
+    "completions",
     "pin consent",
     "oauth/",
     "types",
@@ -206,7 +206,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "pages/",
     "settings replies",
     "auth/",
-    "call config-table config",
+    "api-request config-table config",
     "upkeep routes/",
     "operations",
     "app part-app",

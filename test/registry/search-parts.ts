@@ -45,7 +45,7 @@ async function startPart(options: RegistryPartOptions, port = 0): Promise<{ part
   return { part, url };
 }
 
-async function startParts(store: AnyStore, of = PARTS): Promise<Parts> {
+export async function startParts(store: AnyStore, of = PARTS): Promise<Parts> {
   const start = (at: number, port?: number) => startPart({ store, part: `${at + 1}/${of}`, token: TOKEN }, port);
   const running = await Promise.all(Array.from({ length: of }, (_, at) => start(at)));
   const urls = running.map(({ url }) => url);

@@ -93,9 +93,9 @@ function* marketMapOf(
   limit: number,
 ): Generator<Promise<unknown>, MarketMap, unknown> {
   const of = [SEARCH_DIMENSIONS.indexOf("channels"), SEARCH_DIMENSIONS.indexOf("markets")] as const;
-  const told = { rows: COUNTED_ROWS, limit: TOLD_VALUES };
-  const channels = (yield* searchValues(q, wanted, { ...told, dimension: of[0] })).map(({ value }) => value);
-  const markets = (yield* searchValues(q, wanted, { ...told, dimension: of[1], limit })).map(({ value }) => value);
+  const values = { rows: COUNTED_ROWS, limit: TOLD_VALUES };
+  const channels = (yield* searchValues(q, wanted, { ...values, dimension: of[0] })).map(({ value }) => value);
+  const markets = (yield* searchValues(q, wanted, { ...values, dimension: of[1], limit })).map(({ value }) => value);
   const pairs = yield* searchPairs(q, wanted, { rows: COUNTED_ROWS, of });
   const counts = new Map(pairs.map(({ a, b, count }) => [`${a} ${b}`, count]));
   return {

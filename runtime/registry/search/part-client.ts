@@ -55,28 +55,28 @@ function post({ url, token, agent, deadlineMs }: Sent, question: object): Promis
   return new Promise((resolve) => {
     const send = url.protocol === "https:" ? secureRequest : plainRequest;
     const request = send(url, { method: "POST", agent, headers });
-    const settle = (outcome: PartReply<Reply>): void => {
+    const finish = (outcome: PartReply<Reply>): void => {
       clearTimeout(timer);
       resolve(outcome);
       if (!outcome.ok) request.destroy();
     };
-    const timer = setTimeout(() => settle(unanswered("late", `no answer within ${deadlineMs} ms`)), deadlineMs);
-    request.on("error", (error: NodeJS.ErrnoException) => settle(unanswered("gone", error.code ?? error.message)));
+    const timer = setTimeout(() => finish(unanswered("late", `no answer within ${deadlineMs} ms`)), deadlineMs);
+    request.on("error", (error: NodeJS.ErrnoException) => finish(unanswered("gone", error.code ?? error.message)));
     request.on("response", (response) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > ANSWER_BYTES) settle(unanswered("failed", `an answer of more than ${ANSWER_BYTES} bytes`));
+        if (bytes > ANSWER_BYTES) finish(unanswered("failed", `an answer of more than ${ANSWER_BYTES} bytes`));
         else chunks.push(chunk);
       });
-      response.on("error", (error) => settle(unanswered("gone", error.message)));
+      response.on("error", (error) => finish(unanswered("gone", error.message)));
       response.on("end", () => {
         try {
           const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown;
-          settle({ ok: true, value: { status: response.statusCode!, body } });
+          finish({ ok: true, value: { status: response.statusCode!, body } });
         } catch {
-          settle(unanswered("failed", `an answer of status ${response.statusCode} that is not JSON`));
+          finish(unanswered("failed", `an answer of status ${response.statusCode} that is not JSON`));
         }
       });
     });

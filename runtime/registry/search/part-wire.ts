@@ -7,7 +7,7 @@ import type { AgentPart } from "../../store/registry-profiles.js";
 import { SEARCH_DIMENSIONS, type SearchDimension, type SearchFilters } from "../types.js";
 import type { Key } from "./agent-index.js";
 import type { FacetCounting, FacetTotals, Least } from "./facets.js";
-import type { FoundAgent } from "./search.js";
+import type { ScoredProfile } from "./search.js";
 
 /** To be raised when questions or answers change, or what an index in parts means by an order. */
 export const PART_FORMAT = 1;
@@ -77,7 +77,7 @@ export type WireHit = readonly [
   lists: readonly (readonly string[])[],
 ];
 
-export const hitOf = (score: number, told: FoundAgent): WireHit => [
+export const hitOf = (score: number, told: ScoredProfile): WireHit => [
   score,
   told.url,
   told.propertyCount,
@@ -97,7 +97,7 @@ export const agentOfHit = ([
   taxonomy,
   updatedAt,
   lists,
-]: WireHit): FoundAgent => ({
+]: WireHit): ScoredProfile => ({
   url,
   score: 0,
   propertyCount,

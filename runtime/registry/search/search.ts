@@ -65,10 +65,10 @@ export function agentSearch(store: Database, discovered: boolean): AgentSearch {
 }
 
 /** What is told of an agent that was found. */
-export type FoundAgent = Omit<IndexedProfile, "agent" | "registered" | "born">;
+export type ScoredProfile = Omit<IndexedProfile, "agent" | "registered" | "born">;
 
 /** An agent as a search shows it. @param score its place in the traversal */
-export function foundAgent(profile: FoundAgent, score: number, filters: SearchFilters): AgentProfile {
+export function agentProfile(profile: ScoredProfile, score: number, filters: SearchFilters): AgentProfile {
   const matched = SEARCH_DIMENSIONS.filter((name) => (filters[name]?.length ?? 0) > 0);
   const [channels, types, markets, categories, tags, delivery, formats] = profile.lists as string[][];
   return {
@@ -92,7 +92,7 @@ export function foundAgent(profile: FoundAgent, score: number, filters: SearchFi
 
 /** A profile that was found, at its place in a traversal. */
 export const profileOfFound = (row: ProfileRow & { readonly place: number }, filters: SearchFilters): AgentProfile =>
-  foundAgent(profileOfRow(row), row.place, filters);
+  agentProfile(profileOfRow(row), row.place, filters);
 
 const resultsOf = (index: AgentIndex, hits: readonly Hit[], filters: SearchFilters): AgentProfile[] =>
-  hits.map(({ slot, key }) => foundAgent(index.read(slot), key.score, filters));
+  hits.map(({ slot, key }) => agentProfile(index.read(slot), key.score, filters));

@@ -24,7 +24,7 @@ import { compareKeys, type Key } from "./agent-index.js";
 import { formatCursor, parseCursor, type TraversalPlace } from "./cursor.js";
 import { type PartClient, type PartReply, partClient } from "./part-client.js";
 import { type Answers, type AnswerTo, agentOfHit, MOST_PARTS, type PartQuestion, type WireHit } from "./part-wire.js";
-import { type AgentSearch, foundAgent } from "./search.js";
+import { type AgentSearch, agentProfile } from "./search.js";
 import { type AskParts, splitFacets, splitMarketMap } from "./split-facets.js";
 
 interface SplitOptions extends SearchParts {
@@ -119,7 +119,7 @@ class SplitSearch {
     const more = merged.length > limit || missing.length > 0;
     const last = shown.at(-1);
     const next = placeAfter(place, found, { seq, of, ...(last && { last: keyOf(last) }) });
-    const results = shown.map((hit): AgentProfile => foundAgent(agentOfHit(hit), hit[0], filters));
+    const results = shown.map((hit): AgentProfile => agentProfile(agentOfHit(hit), hit[0], filters));
     const value = { results, cursor: more ? formatCursor(next) : null, has_more: more };
     return { ok: true, value: { ...value, ...(missing.length > 0 && { missing_parts: missing }) } };
   }

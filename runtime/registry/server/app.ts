@@ -8,9 +8,9 @@ import { createCrawler } from "../crawl/index.js";
 import { createRegistryData } from "../data.js";
 import { createProber, type Prober } from "../probe/prober.js";
 import type { PartEvent, RegistryData, RegistryDataOptions, SearchPartState } from "../types.js";
+import type { RegistryServerDependencies } from "./api-request.js";
 import { addIdentity, type OpenedIdentity, openIdentity } from "./auth/open.js";
 import { serveBrowsers } from "./browsers.js";
-import type { Parts } from "./call.js";
 import { readDocument } from "./document.js";
 import { feedStreams } from "./feed-streams.js";
 import { openFiles } from "./files.js";
@@ -79,7 +79,11 @@ function searchCheck(state: State, parts: readonly SearchPartState[] | undefined
 
 /** What `/readyz` says, part by part. */
 const faultsOf =
-  ({ access, data }: Pick<Parts, "access" | "data">, log: Logger, state: State): Parts["faults"] =>
+  (
+    { access, data }: Pick<RegistryServerDependencies, "access" | "data">,
+    log: Logger,
+    state: State,
+  ): RegistryServerDependencies["faults"] =>
   async () => {
     const pinged = access.ping().then(
       () => true,
@@ -126,7 +130,7 @@ async function openParts(
   log: Logger,
   limits: Limits,
   state: State,
-): Promise<[Parts, OpenedIdentity]> {
+): Promise<[RegistryServerDependencies, OpenedIdentity]> {
   const { store, now = Date.now, crawling = "on", searchDiscovered = false, pageSearch = true } = options;
   const opened = await openIdentity(options, log);
   const { access, baseUrl, issuer, authorizationServers } = opened;
@@ -163,7 +167,7 @@ async function openParts(
 }
 
 /** What is done by a timer, begun. */
-function startUpkeep(parts: Parts, { search }: RegistryOptions): { stop(): Promise<void> } {
+function startUpkeep(parts: RegistryServerDependencies, { search }: RegistryOptions): { stop(): Promise<void> } {
   const all = [registryUpkeep(parts), ...(search === "database" ? [markKeeping(parts)] : [])];
   for (const one of all) one.start();
   return {

@@ -98,7 +98,7 @@ export function readConfig(
   for (const entry of configTable) {
     const flag = flags[entry.name];
     const variable = env[envOf(entry)];
-    const text = flag ?? (variable === "" ? undefined : variable) ?? entry.standard;
+    const text = flag ?? (variable === "" ? undefined : variable) ?? entry.default;
     if (text === undefined) continue;
     const problem = problemOf(entry, text);
     // A store's URL may hold a password.
@@ -180,7 +180,7 @@ export function configurationPage(): string {
   const cell = (text: string): string => text.replaceAll("|", "\\|");
   const rows = configTable.map(
     (entry) =>
-      `| \`--${entry.name}\` | \`${envOf(entry)}\` | ${entry.standard === undefined ? "" : `\`${cell(entry.standard)}\``} | ${cell(entry.help)} |`,
+      `| \`--${entry.name}\` | \`${envOf(entry)}\` | ${entry.default === undefined ? "" : `\`${cell(entry.default)}\``} | ${cell(entry.help)} |`,
   );
   return [
     "# Configuration of the registry",

@@ -10,7 +10,7 @@ import { lockTask } from "./tasks.js";
 
 interface Left {
   readonly sender: number;
-  readonly lane: string | null;
+  readonly ordering_key: string | null;
 }
 
 export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
@@ -35,7 +35,7 @@ export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
         update adbind_inbox set owner = null, due = ${due}, error = ${error}, attempts = attempts + 1
         where id = ${id} and owner = ${owner}`.run(db);
     },
-    bury: (held, error) => bury(db, held, error),
+    deadLetter: (held, error) => deadLetter(db, held, error),
     list: (filter) => list(db, filter ?? {}),
     async get(id) {
       const row = await sql<InboxRow>`${joined} where i.id = ${id}`.first(db);
@@ -49,10 +49,10 @@ export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
     },
     drop: (id, now) =>
       db.transaction(async (tx) => {
-        const left = await lockLane(tx, id);
+        const left = await lockOrderingKey(tx, id);
         if (left === undefined) return false;
         await sql`delete from adbind_inbox where id = ${id}`.run(tx);
-        await releaseLane(tx, left, now);
+        await releaseOrderingKey(tx, left, now);
         return true;
       }),
     backlog: () => backlog(db),
@@ -93,18 +93,18 @@ async function take(
 }
 
 /** Locks the event's task before the event itself, the order in which `accept` takes them. */
-async function lockLane(tx: Tx, id: number): Promise<Left | undefined> {
-  const left = await sql<Left>`select sender, lane from adbind_inbox where id = ${id}`.first(tx);
-  if (left?.lane != null) await lockTask(tx, { sender: left.sender, taskId: left.lane });
+async function lockOrderingKey(tx: Tx, id: number): Promise<Left | undefined> {
+  const left = await sql<Left>`select sender, ordering_key from adbind_inbox where id = ${id}`.first(tx);
+  if (left?.ordering_key != null) await lockTask(tx, { sender: left.sender, taskId: left.ordering_key });
   return left;
 }
 
 /** Lets the next event of a task go once the one before it has left. */
-async function releaseLane(tx: Tx, { sender, lane }: Left, now: number): Promise<void> {
-  if (lane === null) return;
+async function releaseOrderingKey(tx: Tx, { sender, ordering_key: orderingKey }: Left, now: number): Promise<void> {
+  if (orderingKey === null) return;
   await sql`
     update adbind_inbox set due = ${now} where due = ${BLOCKED_DUE_MS} and id = (
-      select min(id) from adbind_inbox where state = 'pending' and sender = ${sender} and lane = ${lane}
+      select min(id) from adbind_inbox where state = 'pending' and sender = ${sender} and ordering_key = ${orderingKey}
     )`.run(tx);
 }
 
@@ -114,14 +114,14 @@ async function complete(db: Db, held: Held, effect?: Effect<Tx>): Promise<"compl
     delete from adbind_inbox
     where id = ${id} and owner = ${owner} and attempts = coalesce(${attempts}::integer, attempts)`;
   // Nothing to write besides, and nobody waits behind it: one statement, without a transaction around it.
-  if (effect === undefined && !signal?.aborted && (await sql`${removal} and lane is null`.run(db)) === 1) {
+  if (effect === undefined && !signal?.aborted && (await sql`${removal} and ordering_key is null`.run(db)) === 1) {
     return "completed";
   }
   return db.transaction(async (tx) => {
-    const left = await lockLane(tx, id);
+    const left = await lockOrderingKey(tx, id);
     const deleted = await removal.run(tx);
     if (deleted !== 1 || left === undefined) return "lost";
-    await releaseLane(tx, left, now);
+    await releaseOrderingKey(tx, left, now);
     if (effect !== undefined) await unlessAborted(effect(tx), signal);
     // Given up between the last write and the commit: all of it is undone.
     signal?.throwIfAborted();
@@ -143,13 +143,13 @@ async function unlessAborted(work: MaybePromise<void>, signal: AbortSignal | und
   }
 }
 
-const bury = (db: Db, { id, owner, now }: Held, error: string): Promise<void> =>
+const deadLetter = (db: Db, { id, owner, now }: Held, error: string): Promise<void> =>
   db.transaction(async (tx) => {
-    const left = await lockLane(tx, id);
+    const left = await lockOrderingKey(tx, id);
     const changed = await sql`
       update adbind_inbox set state = 'dead', owner = null, error = ${error}, attempts = attempts + 1
       where id = ${id} and owner = ${owner}`.run(tx);
-    if (changed === 1 && left !== undefined) await releaseLane(tx, left, now);
+    if (changed === 1 && left !== undefined) await releaseOrderingKey(tx, left, now);
   });
 
 async function list(
@@ -173,7 +173,7 @@ async function backlog(db: Db): Promise<Backlog> {
 }
 
 /** Gives up parked events whose time is over; answers how many. */
-export const buryParked = (db: Db, now: number, limit: number): Promise<number> =>
+export const deadLetterParked = (db: Db, now: number, limit: number): Promise<number> =>
   sql`
     update adbind_inbox set state = 'dead', error = ${UNREGISTERED_ERROR} where id in (
       select id from adbind_inbox where state = 'parked' and due <= ${now} order by due limit ${limit}

@@ -6,7 +6,7 @@ import { PARKED } from "../rows.js";
 import type { Expiring, Store } from "../types.js";
 import { expireClaims, liveClaims } from "./claims.js";
 import { postgresExpiryTime } from "./clock.js";
-import { buryParked, postgresInbox } from "./inbox.js";
+import { deadLetterParked, postgresInbox } from "./inbox.js";
 import { postgresNonces } from "./nonces.js";
 import { postgresRegistrations } from "./registrations.js";
 import { postgresSenders } from "./senders.js";
@@ -36,7 +36,7 @@ export function postgresStore(db: PostgresDatabase): PostgresStore {
     return id === undefined ? unknown : then(id);
   };
   const raw: readonly Expiring[] = [
-    { what: PARKED, lost: true, remove: (now, limit) => buryParked(db, now, limit) },
+    { what: PARKED, lost: true, remove: (now, limit) => deadLetterParked(db, now, limit) },
     { what: "expired claims", remove: (now, limit) => expireClaims(db, now, limit) },
     { what: "expired nonces", remove: (now, limit) => nonces.expire(now, limit) },
     ...expiringTables.map((table) => ({

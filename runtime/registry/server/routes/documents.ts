@@ -1,6 +1,7 @@
 /** Files served as they are, metadata for OAuth clients, and what operators of the server ask. */
+
+import { type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
 import { scopes } from "../auth/issuer.js";
-import { type Handlers, type Parts, within } from "../call.js";
 import { notFound } from "../problems.js";
 import { domainOf } from "./inputs.js";
 
@@ -24,7 +25,7 @@ type Ids =
 
 type BodyOf<Id extends Ids> = Awaited<ReturnType<Handlers<Ids>[Id]>>["body"];
 
-export const documentRoutes = (parts: Parts): Handlers<Ids> => {
+export const documentRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
   const { data, document, files, issuer, baseUrl, authorizationServers, telemetry } = parts;
   return {
     async readAuthorizationServer() {
