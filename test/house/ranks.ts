@@ -209,7 +209,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "api-request config-table config",
     "upkeep routes/",
     "operations",
-    "app",
+    "app part-app",
     "index",
   ],
 };
