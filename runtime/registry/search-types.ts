@@ -56,5 +56,5 @@ export interface SearchParts {
   /** How long a part is waited for, in milliseconds. Default 1,000. */
   readonly deadlineMs?: number | undefined;
   /** Hears what became of each question. */
-  readonly told?: ((event: PartEvent) => void) | undefined;
+  readonly onAnswer?: ((event: PartEvent) => void) | undefined;
 }

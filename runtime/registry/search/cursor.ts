@@ -25,8 +25,9 @@ const pairOf = (key: Key | undefined): Pair => (key === undefined ? [] : [key.sc
 /** @param place at its beginning only where parts wait */
 export function formatCursor({ seq, after, waiting }: TraversalPlace): string {
   const more = waiting && [waiting.of, ...[...waiting.parts].map(([part, key]) => [part, ...pairOf(key)])];
-  const told = more === undefined ? [seq, ...pairOf(after)] : [seq, ...(after ? pairOf(after) : [null, null]), more];
-  return Buffer.from(JSON.stringify(told)).toString("base64url");
+  const serialized =
+    more === undefined ? [seq, ...pairOf(after)] : [seq, ...(after ? pairOf(after) : [null, null]), more];
+  return Buffer.from(JSON.stringify(serialized)).toString("base64url");
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

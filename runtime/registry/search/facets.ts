@@ -155,7 +155,7 @@ export function countsOf(
   wanted: Partial<Record<SearchDimension, readonly string[]>>,
 ): Partial<Record<SearchDimension, number[]>> {
   const { of } = sets(index, counting);
-  const told = SEARCH_DIMENSIONS.flatMap((name, dimension) => {
+  const counts = SEARCH_DIMENSIONS.flatMap((name, dimension) => {
     const values = wanted[name];
     if (values === undefined) return [];
     const within = of(name);
@@ -165,7 +165,7 @@ export function countsOf(
     };
     return [[name, values.map(countOf)] as const];
   });
-  return Object.fromEntries(told);
+  return Object.fromEntries(counts);
 }
 
 /** @see PagedData.facets */

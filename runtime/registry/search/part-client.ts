@@ -18,7 +18,7 @@ export interface PartClientOptions {
   readonly token: string;
   /** How long an answer is waited for, in milliseconds. */
   readonly deadlineMs: number;
-  readonly told?: ((event: PartEvent) => void) | undefined;
+  readonly onAnswer?: ((event: PartEvent) => void) | undefined;
 }
 
 export interface PartClient {
@@ -94,7 +94,7 @@ function answerOf<T>({ status, body }: Reply): PartReply<T> {
 }
 
 /** A client of one part. Its connections are kept, and keep no process alive. */
-export function partClient({ url, part, token, deadlineMs, told }: PartClientOptions): PartClient {
+export function partClient({ url, part, token, deadlineMs, onAnswer }: PartClientOptions): PartClient {
   const name = partName(part);
   const where = new URL(PART_PATH, url);
   const kept = { keepAlive: true, maxSockets: CONNECTIONS };
@@ -107,7 +107,7 @@ export function partClient({ url, part, token, deadlineMs, told }: PartClientOpt
     const why = outcome.ok ? undefined : outcome.why;
     const changed = before !== why && !(before === "unknown" && why === undefined);
     before = why;
-    told?.({
+    onAnswer?.({
       part: name,
       url: where.origin,
       changed,

@@ -77,15 +77,15 @@ export type WireHit = readonly [
   lists: readonly (readonly string[])[],
 ];
 
-export const hitOf = (score: number, told: ScoredProfile): WireHit => [
+export const hitOf = (score: number, profile: ScoredProfile): WireHit => [
   score,
-  told.url,
-  told.propertyCount,
-  told.publisherCount,
-  told.hasTmp ? 1 : 0,
-  told.taxonomy,
-  told.updatedAt,
-  told.lists,
+  profile.url,
+  profile.propertyCount,
+  profile.publisherCount,
+  profile.hasTmp ? 1 : 0,
+  profile.taxonomy,
+  profile.updatedAt,
+  profile.lists,
 ];
 
 export const agentOfHit = ([

@@ -53,8 +53,8 @@ export async function splitFacets(ask: AskParts, counting: FacetCounting): Promi
   const totals = await ask({ ask: "facets", ...counting });
   const exact = await exactly(ask, counting, totals);
   const values = SEARCH_DIMENSIONS.map((name) => {
-    const told = exact[name] ?? added(totals.map((one) => one.values[name]));
-    return [name, told.filter(({ count }) => count > 0).slice(0, TOLD_VALUES)] as const;
+    const counted = exact[name] ?? added(totals.map((one) => one.values[name]));
+    return [name, counted.filter(({ count }) => count > 0).slice(0, TOLD_VALUES)] as const;
   });
   return {
     total: sum(totals.map(({ total }) => total)),

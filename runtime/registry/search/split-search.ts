@@ -36,7 +36,7 @@ const DEADLINE_MS = 1_000;
 /** How often parts are asked whether they have read their index, in milliseconds. */
 const WARM_MS = 200;
 
-function clientsOf({ urls, token, deadlineMs = DEADLINE_MS, told: tell }: SearchParts): PartClient[] {
+function clientsOf({ urls, token, deadlineMs = DEADLINE_MS, onAnswer }: SearchParts): PartClient[] {
   const wrong = urls.find((url) => !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol));
   if (wrong !== undefined || urls.length === 0 || urls.length > MOST_PARTS)
     throw new AdbindError("registry_option_invalid", "the search's parts cannot be used", {
@@ -44,7 +44,7 @@ function clientsOf({ urls, token, deadlineMs = DEADLINE_MS, told: tell }: Search
       remedy: `give up to ${MOST_PARTS} addresses such as http://10.0.0.5:8090, the first of part 1`,
     });
   const of = urls.length;
-  return urls.map((url, at) => partClient({ url, part: { part: at + 1, of }, token, deadlineMs, told: tell }));
+  return urls.map((url, at) => partClient({ url, part: { part: at + 1, of }, token, deadlineMs, onAnswer }));
 }
 
 /** What a part found, by its number. */

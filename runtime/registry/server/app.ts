@@ -109,13 +109,13 @@ function searchOptions(
   log: Logger,
 ): Pick<RegistryDataOptions, "search" | "searchCopy" | "searchParts"> {
   if (parts === undefined) return { search, searchCopy };
-  const told = ({ part, url, why, detail, changed }: PartEvent): void => {
+  const onAnswer = ({ part, url, why, detail, changed }: PartEvent): void => {
     if (why !== undefined) telemetry.partMissing(part, why);
     if (!changed) return;
     if (why === undefined) log.info({ part, url }, "a part of the search's index answers again");
     else log.warn({ part, url, why, detail }, "a part of the search's index does not answer");
   };
-  return { searchParts: { ...parts, told } };
+  return { searchParts: { ...parts, onAnswer } };
 }
 
 /** Asks agents as long as publishers' files are fetched here, and by the same rules. */

@@ -49,7 +49,7 @@ export interface RegistryOptions {
   /** With `database`: a replica of the store, opened, that searches ask instead; it may be behind. */
   readonly searchCopy?: AnyStore | undefined;
   /** In place of both: where the processes are that hold a part of the index each, and how they are asked. */
-  readonly searchParts?: Omit<SearchParts, "told"> | undefined;
+  readonly searchParts?: Omit<SearchParts, "onAnswer"> | undefined;
   readonly logger?: Logger;
   /** Gets a span per request. Default the application's own, which does nothing unless it set one up. */
   readonly tracer?: Tracer;
