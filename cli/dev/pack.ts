@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { installations, type PackageName, packages, root } from "./pack/packages.js";
+import { installations, type PackageName, packages, repository } from "./pack/packages.js";
 import { packStaged, stagePackages } from "./pack/stage.js";
 import { megabytes, type Tarballs, weighInstallation } from "./pack/weigh.js";
 
@@ -13,7 +13,7 @@ const unknown = given.find((one) => one.startsWith("-") && one !== "--weigh");
 const weighs = given.includes("--weigh");
 
 function packAll(place: string): Tarballs {
-  const staged = stagePackages(path.join(root, ".cache/packages"), ["tsc"]);
+  const staged = stagePackages(path.join(repository, ".cache/packages"), ["tsc"]);
   const names = Object.keys(packages) as PackageName[];
   return Object.fromEntries(names.map((name) => [name, packStaged(staged[name], place)])) as unknown as Tarballs;
 }

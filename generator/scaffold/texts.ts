@@ -1,5 +1,6 @@
 /** What a project has beside its source: how it is installed, compiled, tested and explained. */
 import { rangeOf } from "../emit/disk.js";
+import { readProjectPackages } from "./template-files.js";
 
 export interface ProjectFacts {
   /** For people. */
@@ -29,34 +30,31 @@ export const bindingsOf = (version: string) => ({
   default: `./dist/bindings/${version}/index.js`,
 });
 
-/** What a seller of the library's takes of the packages that adbind leaves to an application. */
-const SELLER_PEERS = [
-  ...["@a2a-js/sdk", "@fastify/cors", "@fastify/rate-limit", "@modelcontextprotocol/server"],
-  ...["@opentelemetry/exporter-prometheus", "@opentelemetry/sdk-metrics", "better-sqlite3", "fastify", "jose", "pg"],
-];
-/** The same of a buyer that keeps its calls in a file. */
-const BUYER_PEERS = ["@modelcontextprotocol/client", "better-sqlite3"];
-
-const TYPES = ["@types/better-sqlite3", "@types/node", "@types/pg", "typescript"];
-
+/** Packages with the ranges that adbind is made for. */
 const ranges = (names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, rangeOf(name)]));
 
 /** `package.json` of a buyer. */
 export const buyerPackageJson = (facts: ProjectFacts): string => {
+  const { dependencies, devDependencies } = readProjectPackages().buyer;
   const { scripts, ...rest } = manifest(facts);
-  const start = scripts.start.replace("serve.js", "main.js");
-  const dependencies = { adbind: facts.adbind, ...ranges(BUYER_PEERS) };
-  return written({ ...rest, scripts: { ...scripts, start }, dependencies, devDependencies: ranges(TYPES) });
+  return written({
+    ...rest,
+    scripts: { ...scripts, start: scripts.start.replace("serve.js", "main.js") },
+    dependencies: sorted({ adbind: facts.adbind, ...ranges(dependencies) }),
+    devDependencies: ranges(devDependencies),
+  });
 };
 
 /** `package.json` of a seller. */
-export const packageJson = (facts: ProjectFacts): string =>
-  written({
+export const packageJson = (facts: ProjectFacts): string => {
+  const { dependencies, devDependencies } = readProjectPackages().seller;
+  return written({
     ...manifest(facts),
-    dependencies: sorted({ adbind: facts.adbind, ...ranges(SELLER_PEERS) }),
-    devDependencies: sorted({ "adbind-cli": facts.cli, ...ranges(TYPES) }),
+    dependencies: sorted({ adbind: facts.adbind, ...ranges(dependencies) }),
+    devDependencies: sorted({ "adbind-cli": facts.cli, ...ranges(devDependencies) }),
   });
+};
 
 /** As npm writes them. */
 const sorted = (all: Readonly<Record<string, string>>): Record<string, string> =>

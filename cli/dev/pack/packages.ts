@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 
 /** Where the repository is. */
-export const root = path.resolve(import.meta.dirname, "../../..");
+export const repository = path.resolve(import.meta.dirname, "../../..");
 
 /** Names a package of this repository. */
 export type PackageName = "adbind" | "adbind-cli";
 
 /** As far as packing reads it. */
-export interface Manifest {
+export interface PackageManifest {
   readonly name: PackageName;
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
@@ -29,8 +29,8 @@ export const packages: Readonly<
 };
 
 /** Reads a package's package.json. */
-export const manifestOf = (name: PackageName): Manifest =>
-  JSON.parse(readFileSync(path.join(root, packages[name].manifest), "utf8")) as Manifest;
+export const manifestOf = (name: PackageName): PackageManifest =>
+  JSON.parse(readFileSync(path.join(repository, packages[name].manifest), "utf8")) as PackageManifest;
 
 /** Built files that a package starts from, below `dist/`: its exports, its commands, its threads. */
 export function startsOf(name: PackageName): string[] {
@@ -53,70 +53,7 @@ export interface Installation {
   readonly bounds?: { readonly packages: number; readonly megabytes: number };
 }
 
-const LIGHT = { packages: 20, megabytes: 25 } as const;
-const SERVER = ["fastify", "@fastify/cors", "@fastify/rate-limit", "@modelcontextprotocol/server", "@a2a-js/sdk"];
-const METRICS = ["@opentelemetry/exporter-prometheus", "@opentelemetry/sdk-metrics"];
-
 /** Every use there is, with the peers it takes: what docs/install.md tells and what is measured. */
-export const installations: readonly Installation[] = [
-  {
-    what: "webhooks verified",
-    package: "adbind",
-    entries: ["receiver", "signing", "signing/web", "signing/discovery", "contract", "facts", "net", "extract"],
-    peers: [],
-    bounds: LIGHT,
-  },
-  {
-    what: "answers validated",
-    package: "adbind",
-    entries: ["validate", "standalone", "registry/client"],
-    peers: [],
-    bounds: LIGHT,
-  },
-  {
-    what: "webhooks received, on SQLite",
-    package: "adbind",
-    entries: ["receiver", "store", "db", "queue", "testing"],
-    peers: ["better-sqlite3"],
-  },
-  {
-    what: "webhooks received, on PostgreSQL",
-    package: "adbind",
-    entries: ["receiver", "store", "db", "queue"],
-    peers: ["pg"],
-    bounds: { packages: 40, megabytes: 25 },
-  },
-  {
-    what: "webhooks sent, on PostgreSQL",
-    package: "adbind",
-    entries: ["sender", "store", "db", "queue"],
-    peers: ["pg"],
-  },
-  {
-    what: "agents called over MCP",
-    package: "adbind",
-    entries: ["buyer", "buyer/web"],
-    peers: ["@modelcontextprotocol/client"],
-    bounds: { packages: 40, megabytes: 50 },
-  },
-  {
-    what: "agents called over A2A",
-    package: "adbind",
-    entries: ["buyer", "buyer/web"],
-    peers: ["@a2a-js/sdk"],
-    bounds: { packages: 40, megabytes: 50 },
-  },
-  { what: "a seller of one's own", package: "adbind", entries: ["seller"], peers: [...SERVER, "better-sqlite3"] },
-  {
-    what: "a seller as `adbind new seller` makes it",
-    package: "adbind",
-    entries: ["behaviours"],
-    peers: [...SERVER, ...METRICS, "better-sqlite3", "pg"],
-  },
-  {
-    what: "the command, the generator, the registry",
-    package: "adbind-cli",
-    entries: ["", "conformance", "registry"],
-    peers: [],
-  },
-];
+export const installations = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, "installations.json"), "utf8"),
+) as readonly Installation[];

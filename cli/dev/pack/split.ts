@@ -8,14 +8,14 @@ import ts from "typescript";
 import { type PackageName, startsOf } from "./packages.js";
 
 /** A module that a built file names. */
-export interface Named {
+export interface NamedImport {
   readonly specifier: string;
   /** Where the specifier stands in the text, without its quotes. */
   readonly start: number;
 }
 
 /** What a built file imports, exports from or loads, and what its declarations name. */
-export const namedIn = (text: string): Named[] =>
+export const namedIn = (text: string): NamedImport[] =>
   ts.preProcessFile(text, true, true).importedFiles.map(({ fileName, pos }) => ({
     specifier: fileName,
     // The position of the opening quote.
@@ -23,7 +23,7 @@ export const namedIn = (text: string): Named[] =>
   }));
 
 /** A module as a path without its ending, from the folder of the build. */
-export const stemOf = (file: string): string => file.replace(/(\.d\.ts|\.js)$/, "");
+const stemOf = (file: string): string => file.replace(/(\.d\.ts|\.js)$/, "");
 
 /** The files of a module that the compiler has written. */
 const filesOf = (build: string, stem: string): string[] =>

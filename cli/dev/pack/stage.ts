@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { manifestOf, type PackageName, packages, root } from "./packages.js";
+import { manifestOf, type PackageName, packages, repository } from "./packages.js";
 import { builtFiles, splitBuild, withoutOwn } from "./split.js";
 
 /** Folders of the staged packages. */
@@ -20,8 +20,8 @@ const ALWAYS = ["README.md", "LICENSE"];
 export function stagePackages(folder: string, [compiler, ...args]: readonly [string, ...string[]]): Staged {
   rmSync(folder, { recursive: true, force: true });
   const build = path.join(folder, "build");
-  const project = ["-p", path.join(root, "tsconfig.build.json"), "--outDir", build];
-  execFileSync(compiler, [...project, ...args], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+  const project = ["-p", path.join(repository, "tsconfig.build.json"), "--outDir", build];
+  execFileSync(compiler, [...project, ...args], { cwd: repository, stdio: ["ignore", "inherit", "inherit"] });
   const split = splitBuild(build);
   const names = Object.keys(packages) as PackageName[];
   for (const name of names) {
@@ -33,11 +33,11 @@ export function stagePackages(folder: string, [compiler, ...args]: readonly [str
       writeFileSync(target, name === "adbind" ? text : withoutOwn(text, file, split.adbind));
     }
     for (const file of [...manifestOf(name).files.filter((one) => one !== "dist"), ...ALWAYS]) {
-      // What stands beside the package's own package.json goes before what stands at the root.
-      const beside = path.join(path.dirname(path.join(root, packages[name].manifest)), file);
-      cpSync(existsSync(beside) ? beside : path.join(root, file), path.join(own, file), { recursive: true });
+      // What stands beside the package's own package.json goes before what stands at the repository.
+      const beside = path.join(path.dirname(path.join(repository, packages[name].manifest)), file);
+      cpSync(existsSync(beside) ? beside : path.join(repository, file), path.join(own, file), { recursive: true });
     }
-    cpSync(path.join(root, packages[name].manifest), path.join(own, "package.json"));
+    cpSync(path.join(repository, packages[name].manifest), path.join(own, "package.json"));
   }
   rmSync(build, { recursive: true });
   return Object.fromEntries(names.map((name) => [name, path.join(folder, name)])) as unknown as Staged;

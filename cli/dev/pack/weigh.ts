@@ -24,7 +24,7 @@ export function bytesOf(folder: string, skips: readonly string[] = []): number {
 }
 
 /** Packages below a folder that has a node_modules, those in packages' own too. */
-export function installedIn(folder: string): string[] {
+function installedIn(folder: string): string[] {
   const modules = path.join(folder, "node_modules");
   if (!existsSync(modules)) return [];
   const names = readdirSync(modules).flatMap((name) =>
@@ -41,7 +41,7 @@ export function installedIn(folder: string): string[] {
 }
 
 /** What stands in a project's node_modules. */
-export const weightOf = (project: string): Weight => ({
+const weightOf = (project: string): Weight => ({
   packages: installedIn(project).length,
   bytes: bytesOf(path.join(project, "node_modules")),
 });

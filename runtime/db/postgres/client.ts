@@ -23,7 +23,7 @@ const own = new WeakSet<object>();
 export const claimClient = (client: OwnClient): unknown => own.add(client);
 
 /** Is a connection ours? */
-export const isOwnClient = (client: pg.ClientBase): client is OwnClient => own.has(client);
+const isOwnClient = (client: pg.ClientBase): client is OwnClient => own.has(client);
 
 /** Of a connection whose statements may take as long as they take. */
 export const UNLIMITED = { ms: Number.POSITIVE_INFINITY };
