@@ -26,6 +26,11 @@ export const errorTable = {
   store_missing: "there is no store where one is to be read or changed",
   store_schema: "a database's schema is not one this version can use",
   store_effect: "an effect cannot run inside the store's transaction",
+  // split
+  split_invalid: "databases cannot be used as a split, or a split not changed so",
+  split_outdated: "an instance does not know every database of its split",
+  split_moving: "a keyspace is being moved to another database",
+  split_unverified: "a keyspace that was copied is not what it was copied from",
   // receiver
   receiver_option_invalid: "an option of a receiver cannot be used",
   registration_invalid: "a registration cannot be used",

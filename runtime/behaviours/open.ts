@@ -175,7 +175,7 @@ const joined = (library: Handlers, own: object | undefined): Handlers => ({
   ...(own as Handlers | undefined),
 });
 
-interface SenderParts {
+interface SenderSettings {
   readonly settings: BehaviourSettings;
   readonly served: ServedAreas;
   readonly store: AnyStore;
@@ -191,7 +191,7 @@ async function openSender(
   }: Pick<BehavingSellerOptions, "release" | "releases" | "logger"> & {
     readonly mode: CallFacts["mode"];
   },
-  { settings, served, store, signer }: SenderParts,
+  { settings, served, store, signer }: SenderSettings,
 ): Promise<Sender> {
   const development = mode === "development";
   return (await createSender({

@@ -12,7 +12,7 @@ import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
 import { type SellerMetrics, sellerMetrics } from "./metrics.js";
-import { byAge } from "./spoken.js";
+import { byAge } from "./served-releases.js";
 import type {
   AuthHook,
   InvalidAnswer,

@@ -32,7 +32,7 @@ export type { AuditEntry } from "./audit-entry.js";
 export type SellerStore = AnyStore;
 
 /** An error as a handler states it: `recovery` and `suggestion` come from the release's table where they are left out. */
-export interface Fault<R extends Release = Release> extends ProtocolError {
+export interface SellerError<R extends Release = Release> extends ProtocolError {
   code: (keyof R["errors"] & string) | (string & {});
 }
 
@@ -45,8 +45,8 @@ export interface TaskHandle<T = AnyTool, Tx = unknown> {
     ...args: IfArm<T, "input-required", [data?: ArmData<T, "input-required">, more?: ChangeOptions<Tx>]>
   ): Promise<void>;
   complete(data: Completed<T>, more?: ChangeOptions<Tx>): Promise<void>;
-  fail(errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>): Promise<void>;
-  reject(errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>): Promise<void>;
+  fail(errors: SellerError | readonly SellerError[], more?: ChangeOptions<Tx>): Promise<void>;
+  reject(errors: SellerError | readonly SellerError[], more?: ChangeOptions<Tx>): Promise<void>;
   cancel(more?: ChangeOptions<Tx>): Promise<void>;
 }
 
@@ -121,8 +121,8 @@ export interface SellerContext<T = AnyTool, Tx = unknown> {
     ...args: IfArm<T, "input-required", [data?: ArmData<T, "input-required">]>
   ): ArmReply<T, "input-required">;
   /** `return ctx.fail({code: "PRODUCT_NOT_FOUND", message, field})`. `throw new ToolError(...)` does the same. */
-  fail(errors: Fault | readonly Fault[]): ArmReply<T, "failed">;
-  reject(errors: Fault | readonly Fault[]): ArmReply<T, "rejected">;
+  fail(errors: SellerError | readonly SellerError[]): ArmReply<T, "failed">;
+  reject(errors: SellerError | readonly SellerError[]): ArmReply<T, "rejected">;
 }
 
 /** Answers one tool. `SellerHandler<typeof release.tools.get_products>` types a handler in a file of its own. */

@@ -25,7 +25,7 @@ export interface Parameter {
 
 export interface DocumentedResponse {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+  readonly headers?: Readonly<Record<string, { readonly schema: JsonSchema; readonly required?: boolean }>>;
   readonly content?: Readonly<Record<string, { readonly schema: JsonSchema; readonly examples?: object }>>;
 }
 

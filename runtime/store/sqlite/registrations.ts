@@ -10,11 +10,12 @@ import {
   toRegistration,
 } from "../rows.js";
 import type { Registration, Registrations } from "../types.js";
+import type { Guarded } from "./guarded.js";
 
 interface ParkedRow {
   id: number;
   sender: number;
-  lane: string | null;
+  ordering_key: string | null;
   token_digest: Buffer | null;
 }
 
@@ -33,7 +34,7 @@ const valuesOf = (registration: Registration): (string | number | Uint8Array | n
   ];
 };
 
-export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase): SqliteRegistrations {
+export function sqliteRegistrations({ file: db, told }: SqliteDatabase, guard: Guarded): SqliteRegistrations {
   const bindingOf = db.prepare<[string], RegistrationRow>("select * from adbind_registrations where route = ? limit 1");
   const own = db.prepare<[string, string], RegistrationRow>(
     "select * from adbind_registrations where route = ? and operation_id = ?",
@@ -47,16 +48,16 @@ export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase):
   const removeOne = db.prepare("delete from adbind_registrations where route = ? and operation_id = ?");
   // A registration without an operation takes every parked event of its route.
   const parked = db.prepare<[string, string, string], ParkedRow>(
-    "select id, sender, lane, token_digest from adbind_inbox where state = 'parked' and route = ? " +
+    "select id, sender, ordering_key, token_digest from adbind_inbox where state = 'parked' and route = ? " +
       "and (? = '' or operation_id = ?) order by id",
   );
   const before = db.prepare(
-    "select 1 from adbind_inbox where state = 'pending' and sender = ? and lane = ? and id < ? limit 1",
+    "select 1 from adbind_inbox where state = 'pending' and sender = ? and ordering_key = ? and id < ? limit 1",
   );
   const release = db.prepare(
     "update adbind_inbox set state = 'pending', due = ?, task_type = coalesce(task_type, ?) where id = ?",
   );
-  const bury = db.prepare("update adbind_inbox set state = 'dead', error = ? where id = ?");
+  const deadLetter = db.prepare("update adbind_inbox set state = 'dead', error = ? where id = ?");
   const oldest = db.prepare<[number, number], { route: string; operation_id: string }>(
     "select route, operation_id from adbind_registrations where expires <= ? order by expires limit ?",
   );
@@ -71,10 +72,10 @@ export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase):
     let released = 0;
     for (const row of parked.all(registration.route, operation, operation)) {
       if (!tokenFits(registration.tokenDigest, row.token_digest)) {
-        bury.run(TOKEN_ERROR, row.id);
+        deadLetter.run(TOKEN_ERROR, row.id);
         continue;
       }
-      const behind = row.lane !== null && before.get(row.sender, row.lane, row.id) !== undefined;
+      const behind = row.ordering_key !== null && before.get(row.sender, row.ordering_key, row.id) !== undefined;
       release.run(behind ? BLOCKED_DUE_MS : now, registration.taskType, row.id);
       released += 1;
     }
@@ -84,7 +85,7 @@ export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase):
   return {
     lookup,
     add: (registration, now) =>
-      writer.write(() => {
+      guard.ofSender(registration.sender, () => {
         const existing = bindingOf.get(registration.route);
         if (existing !== undefined && conflicts(toBinding(existing), registration)) {
           return { conflict: toBinding(existing) };
@@ -96,14 +97,14 @@ export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase):
       const row = told(() => bindingOf.get(route));
       return row && toBinding(row);
     },
-    async own(route, operationId) {
+    async own({ route }, operationId) {
       const row = told(() => own.get(route, operationId ?? ""));
       return row && toRegistration(row);
     },
     async find(route, operationId) {
       return told(() => lookup(route, operationId));
     },
-    remove: (route, operationId) => writer.write(() => removeOne.run(route, operationId ?? "").changes === 1),
+    remove: (route, operationId) => guard.ofRoute(route, () => removeOne.run(route, operationId ?? "").changes === 1),
     expire(now, limit) {
       const rows = oldest.all(now, limit);
       for (const row of rows) removeOne.run(row.route, row.operation_id);
