@@ -70,7 +70,7 @@ async function run(agent: string, tool: string, options: Options): Promise<void>
   const began = performance.now();
   try {
     const called = await buyer.call(tool, keyed);
-    const answer = options.wait ? await called.settled() : called.answer;
+    const answer = options.wait ? await called.waitForCompletion() : called.answer;
     const tookMs = Math.round(performance.now() - began);
     if (options.json === true || options.output === "json") {
       const { release, attempts, idempotencyKey, replayed, recovery } = called;

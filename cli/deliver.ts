@@ -1,13 +1,16 @@
 /** `adbind deliver`: a process that delivers what waits in the outboxes of databases, beside as many others as there are. */
 import type { Command } from "commander";
 import { pino } from "pino";
+import { type Metrics, openMetrics } from "../runtime/behaviours/metrics.js";
 import { AdbindError } from "../runtime/errors.js";
 import { natsQueue, type OpenQueue } from "../runtime/queue/index.js";
-import { createSender, type Sender } from "../runtime/sender/index.js";
+import { createSender, type Sender, type SenderOptions } from "../runtime/sender/index.js";
 import { secretKeysIn } from "../runtime/sender/secret-keys.js";
 import type { AnyStore } from "../runtime/store/index.js";
 import { releaseNamed } from "./check/release-value.js";
+import { type DeliverHealth, serveDeliverHealth } from "./deliver-health.js";
 import { signingKey } from "./key-file.js";
+import { portNumber } from "./listening.js";
 import { plural, userPath, wholeNumber } from "./output.js";
 import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
 import { openNamedStore } from "./store.js";
@@ -22,17 +25,22 @@ interface DeliverOptions extends ReleaseOptions {
   release: string[];
   agentUrl?: string;
   concurrency: string;
+  healthPort?: string;
+  host: string;
   local?: boolean;
   logLevel: string;
 }
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
 
-/** Of many databases each has its own sender; the store of the environment, where none is named. */
+/** URLs in the environment are apart by blanks; a path of a file may have some within. */
+const SEVERAL = /\s+(?=(?:postgres(?:ql)?|sqlite):)/;
+
+/** Of many databases each has its own sender; those of the environment, where none is named. */
 function databasesOf({ database }: DeliverOptions): string[] {
   if (database.length > 0) return database;
   const { ADBIND_STORE } = process.env;
-  if (ADBIND_STORE !== undefined && ADBIND_STORE !== "") return [ADBIND_STORE];
+  if (ADBIND_STORE !== undefined && ADBIND_STORE.trim() !== "") return ADBIND_STORE.trim().split(SEVERAL);
   throw usage(
     "no database is named",
     "give --database <url>, or set ADBIND_STORE: events, where they go and their secrets are looked up there",
@@ -45,49 +53,79 @@ const queueOf = ({ queue, replicas }: DeliverOptions): OpenQueue | undefined =>
     ? undefined
     : natsQueue({ servers: queue, replicas: wholeNumber(replicas, "number of replicas", "give 1, 3 or 5") });
 
-async function deliver(options: DeliverOptions): Promise<void> {
+interface Running {
+  readonly sender: Sender;
+  readonly store: AnyStore;
+}
+
+/** What senders are made of, whatever the database. */
+async function senderOptions(
+  options: DeliverOptions,
+  metrics: Metrics | undefined,
+): Promise<Omit<SenderOptions, "store">> {
   if (options.key === undefined)
     throw usage("nothing to sign with", "give --key <file>, as adbind keys generate writes it");
   const { kid, ...key } = signingKey(userPath(options.key), options.kid);
-  const places = databasesOf(options);
   const queue = queueOf(options);
   const asked = options.release.length === 0 ? [undefined] : options.release;
   const [release, ...releases] = await Promise.all(asked.map((one) => releaseNamed(one, options)));
   const concurrency = wholeNumber(options.concurrency, "number of attempts", "give 1 or more");
-  const logger = pino({ name: "adbind-deliver", level: options.logLevel }, pino.destination(2));
-  const running: { readonly sender: Sender; readonly store: AnyStore }[] = [];
+  return {
+    release: release!,
+    releases,
+    logger: pino({ name: "adbind-deliver", level: options.logLevel }, pino.destination(2)),
+    signer: { key: { ...key, kid }, keyid: kid },
+    worker: { concurrency },
+    ...(metrics !== undefined && { meter: metrics.meter }),
+    ...(queue !== undefined && { queue }),
+    ...(options.keys !== undefined && { secrets: secretKeysIn(userPath(options.keys)) }),
+    ...(options.agentUrl !== undefined && { agentUrl: options.agentUrl }),
+    ...(options.local && { net: { allowHttp: true, allowLoopback: true } }),
+  };
+}
+
+async function healthServed(
+  { healthPort, host }: DeliverOptions,
+  running: readonly Running[],
+  metrics: Metrics | undefined,
+): Promise<DeliverHealth | undefined> {
+  if (metrics === undefined) return undefined;
+  const port = portNumber(healthPort!);
+  const served = await serveDeliverHealth({ stores: running.map(({ store }) => store), metrics, host, port });
+  console.log(`health at ${served.address}/healthz, /readyz and /metrics`);
+  return served;
+}
+
+const interrupted = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve());
+  });
+
+async function deliver(options: DeliverOptions): Promise<void> {
+  const metrics = options.healthPort === undefined ? undefined : await openMetrics();
+  const common = await senderOptions(options, metrics);
+  const running: Running[] = [];
+  let health: DeliverHealth | undefined;
   try {
-    for (const place of places) {
+    for (const place of databasesOf(options)) {
       const store = await openNamedStore(place, "change");
-      const sender = await createSender({
-        ...{
-          store,
-          release: release!,
-          releases,
-          logger,
-          signer: { key: { ...key, kid }, keyid: kid },
-          worker: { concurrency },
-        },
-        ...(queue !== undefined && { queue }),
-        ...(options.keys !== undefined && { secrets: secretKeysIn(userPath(options.keys)) }),
-        ...(options.agentUrl !== undefined && { agentUrl: options.agentUrl }),
-        ...(options.local && { net: { allowHttp: true, allowLoopback: true } }),
-      });
-      running.push({ sender, store });
+      running.push({ sender: await createSender({ ...common, store }), store });
     }
     for (const { sender } of running) sender.start();
+    health = await healthServed(options, running, metrics);
     const by = options.queue === undefined ? "" : ", handed out by NATS";
     console.log(`delivering what waits in ${plural(running.length, "database")}${by}; Ctrl-C ends it`);
-    await new Promise<void>((resolve) => {
-      for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve());
-    });
+    await interrupted();
   } finally {
+    health?.drain();
     await Promise.all(
       running.map(async ({ sender, store }) => {
         await sender.stop();
         await store.close();
       }),
     );
+    await health?.close();
+    await metrics?.stop();
   }
 }
 
@@ -109,6 +147,8 @@ export function register(command: Command): void {
     )
     .option("--agent-url <url>", "who sends, as challenges of notification configs name it")
     .option("--concurrency <n>", "attempts at once, for each database", "1024")
+    .option("--health-port <n>", "answers /healthz, /readyz and /metrics there; 0 is any that is free")
+    .option("--host <address>", "address of --health-port; 0.0.0.0 is every one", "127.0.0.1")
     .option("--local", "plain http and this machine are allowed")
     .option("--log-level <level>", "fatal, error, warn, info or silent", "info")
     .addHelpText(
@@ -116,7 +156,8 @@ export function register(command: Command): void {
       `
 Any number of these share the work; each that is killed is made up for by the others. Without --queue they lease from the
 database itself, which may be sqlite:<path> then. The database is that of the application, or the one that another
-language fills by adbind_enqueue; registrations and their secrets are looked up there for each attempt.
+language fills by adbind_enqueue; registrations and their secrets are looked up there for each attempt. ADBIND_STORE may name
+several, with blanks between: a password on the command line is in everybody's list of processes.
 
 Example: adbind deliver --queue nats://a:4222,nats://b:4222,nats://c:4222 --database postgres://deliver@db/shop --key keys.private.json`,
     )

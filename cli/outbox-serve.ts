@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { unusableAddress } from "./listening.js";
+import { listenAt, portNumber } from "./listening.js";
 import { createOutboxServer } from "./outbox-server.js";
 import { outboxCommand, withOutbox } from "./outbox-store.js";
-import { userPath, wholeNumber } from "./output.js";
+import { userPath } from "./output.js";
 import type { StoreOption } from "./store.js";
 
 interface ServeOptions extends StoreOption {
@@ -45,7 +45,7 @@ function read(file: string): string {
 async function serve(options: ServeOptions): Promise<void> {
   const token = tokenOf(options);
   const { host } = options;
-  const port = options.port === "0" ? 0 : wholeNumber(options.port, "port", "give 0 to 65535");
+  const port = portNumber(options.port);
   await withOutbox(options, "change", async (outbox) => {
     // Without a token a page of somebody else's must not reach it by a name that leads here.
     const own = () => {
@@ -53,12 +53,7 @@ async function serve(options: ServeOptions): Promise<void> {
       return [host, "localhost", "127.0.0.1", "[::1]"].map((name) => `${name}:${at}`);
     };
     const server = createOutboxServer({ outbox, token, ...(token === undefined && { hosts: own }) });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", (cause) => reject(unusableAddress({ host, port }, cause) ?? cause));
-      server.listen(port, host, resolve);
-    });
-    const { port: at } = server.address() as AddressInfo;
-    console.log(`outbox on http://${host.includes(":") ? `[${host}]` : host}:${at}/`);
+    console.log(`outbox on ${await listenAt(server, host, port)}/`);
     const close = () => {
       server.close();
       server.closeIdleConnections();

@@ -31,12 +31,12 @@ async function run(agent: string, options: Options): Promise<void> {
   const { buyer, url, releases } = await connectAgent(agent, options);
   try {
     const listed = await buyer.listed();
-    const agreeing = await buyer.agreement();
-    const spoken = agreeing.ok ? agreeing.agreement.release.version : null;
+    const negotiation = await buyer.negotiate();
+    const spoken = negotiation.ok ? negotiation.negotiated.release.version : null;
     const rows = [...listed].sort().map((name) => rowOf(name, releases));
-    const problem = agreeing.ok ? undefined : (agreeing.answer.data as Failure).errors[0];
+    const problem = negotiation.ok ? undefined : (negotiation.answer.data as Failure).errors[0];
     if (options.json) {
-      printJson({ ok: agreeing.ok, agent: url, release: spoken, tools: rows, ...(problem && { problem }) });
+      printJson({ ok: negotiation.ok, agent: url, release: spoken, tools: rows, ...(problem && { problem }) });
     } else {
       const cells = rows.map(({ tool, protocol, changes, later, summary }) => [
         tool,
@@ -50,7 +50,7 @@ async function run(agent: string, options: Options): Promise<void> {
       );
       if (problem !== undefined) console.log(`${printable(problem.code)}: ${printable(problem.message)}`);
     }
-    if (!agreeing.ok) process.exitCode = 1;
+    if (!negotiation.ok) process.exitCode = 1;
   } finally {
     await buyer.close();
   }

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../runtime/net/index.js";
 import { type KeySource, memoryReplayStore } from "../runtime/signing/index.js";
-import { unusableAddress } from "./listening.js";
+import { listenAt } from "./listening.js";
 import { printable, shownPath, userPath } from "./output.js";
 import { arrivalLines, judgeArrival, type WebhookRequest } from "./webhook-arrival.js";
 import { Kept, sendOn } from "./webhook-kept.js";
@@ -141,11 +141,7 @@ async function listen(given: ListenGiven): Promise<void> {
       response.end();
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => reject(unusableAddress({ host: "127.0.0.1", port }, cause) ?? cause));
-    server.listen(port, "127.0.0.1", resolve);
-  });
-  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  console.log(`listening on ${await listenAt(server, "127.0.0.1", port)}/`);
   await new Promise<void>((resolve) => server.once("close", resolve));
   await fetch.close();
 }

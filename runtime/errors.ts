@@ -10,6 +10,8 @@ export const errorTable = {
   output_edited: "a generated file was edited by hand",
   output_unusable: "the output folder cannot be read or written",
   output_differs: "generated files differ from what the releases give",
+  // packages
+  package_missing: "a package that an application installs for itself is not there",
   // schemas
   schema_missing: "a schema is not in the release",
   // net

@@ -1,6 +1,6 @@
 /**
  * A worker in a process of its own: tells its parent how many events it has sent, and what that cost it. It is `ready`
- * before it begins, `{ sent }` while it works, and tells `{ cpuMs }` when it has stopped.
+ * before it begins, `{ sent, usedMs }` while it works, and tells `{ cpuMs }` when it has stopped.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { Agent, request } from "undici";
@@ -37,14 +37,17 @@ process.send!("ready");
 await new Promise((resolve) => process.once("message", resolve));
 const before = process.cpuUsage();
 await working.begin();
+const usedMs = (): number => {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / MICROSECONDS;
+};
 const telling = setInterval(() => {
-  if (sent !== told) process.send!({ sent });
+  if (sent !== told) process.send!({ sent, usedMs: usedMs() });
   told = sent;
 }, TOLD_MS);
 await new Promise((resolve) => process.once("message", resolve));
 clearInterval(telling);
 await working.stop();
-const { user, system } = process.cpuUsage(before);
-process.send!({ cpuMs: (user + system) / MICROSECONDS });
+process.send!({ cpuMs: usedMs() });
 process.disconnect();
 process.exit(0);

@@ -19,6 +19,8 @@ export interface Workers {
   begin(): void;
   /** @returns milliseconds from `begin` until so many events were sent */
   sent(count: number): Promise<number>;
+  /** Processor milliseconds of all, from `begin` until what they told last. */
+  usedMs(): number;
   /** @returns processor milliseconds of all, from `begin` on */
   stop(): Promise<number>;
 }
@@ -36,7 +38,7 @@ const answer = <T>(child: ChildProcess, is: (message: unknown) => message is T):
     child.once("exit", (code) => reject(new Error(`a worker of the bench ended with ${code}`)));
   });
 
-type Sent = { readonly sent: number };
+type Sent = { readonly sent: number; readonly usedMs: number };
 type Cost = { readonly cpuMs: number };
 const isReady = (message: unknown): message is "ready" => message === "ready";
 const isSent = (message: unknown): message is Sent =>
@@ -61,12 +63,14 @@ export async function startWorkers({
     }),
   );
   const counts = children.map(() => 0);
+  const used = children.map(() => 0);
   let begun = 0;
   let told = (): void => undefined;
   for (const [at, child] of children.entries()) {
     child.on("message", (message) => {
       if (!isSent(message)) return;
       counts[at] = message.sent;
+      used[at] = message.usedMs;
       told();
     });
   }
@@ -86,6 +90,7 @@ export async function startWorkers({
         };
         told();
       }),
+    usedMs: () => used.reduce((sum, ms) => sum + ms, 0),
     async stop() {
       const costs = children.map((child) => answer(child, isCost));
       for (const child of children) child.send("stop");

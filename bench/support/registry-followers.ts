@@ -82,11 +82,17 @@ async function replay(engine: string, server: Served): Promise<Row> {
 const changeOf = (n: number): CrawlResult => {
   const agent = { agentUrl: `https://told-${n}.example/mcp`, authorizedFor: "All", authorizationType: null } as const;
   const file = { agents: [agent], properties: [], genres: [], genreTaxonomy: null, lastUpdated: null, others: [] };
-  const trail = { method: "direct", managerDomain: null, httpStatus: 200, bytes: 1_000, resolvedUrl: null } as const;
+  const provenance = {
+    method: "direct",
+    managerDomain: null,
+    httpStatus: 200,
+    bytes: 1_000,
+    resolvedUrl: null,
+  } as const;
   return {
     domain: `told-${n}.example`,
     crawledAt: Date.now(),
-    adagents: { outcome: "valid", problems: [], file, ...trail },
+    adagents: { outcome: "valid", problems: [], file, ...provenance },
     brand: { outcome: "absent", name: null, properties: [], agents: [] },
   };
 };

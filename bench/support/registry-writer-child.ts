@@ -28,11 +28,17 @@ const found = (at: number): CrawlResult => {
     tags: ["all"],
   }));
   const file = { agents, properties, genres: [], genreTaxonomy: null, lastUpdated: null, others: [] };
-  const trail = { method: "direct", managerDomain: null, httpStatus: 200, bytes: 1_000, resolvedUrl: null } as const;
+  const provenance = {
+    method: "direct",
+    managerDomain: null,
+    httpStatus: 200,
+    bytes: 1_000,
+    resolvedUrl: null,
+  } as const;
   return {
     domain,
     crawledAt: Date.now(),
-    adagents: { outcome: "valid", ...trail, problems: [], file },
+    adagents: { outcome: "valid", ...provenance, problems: [], file },
     brand: { outcome: "absent", name: null, properties: [], agents: [] },
   };
 };

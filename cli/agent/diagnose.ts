@@ -22,9 +22,9 @@ export interface Diagnosed {
 /** Codes by which releases refuse a caller. */
 const refusals = /^(AUTH_|UNAUTHORIZED|FORBIDDEN|PERMISSION_DENIED)/;
 
-type Called = Awaited<ReturnType<ConnectedAgent["buyer"]["call"]>>;
+type CallResult = Awaited<ReturnType<ConnectedAgent["buyer"]["call"]>>;
 
-const errorOf = ({ answer }: Pick<Called, "answer">): ProtocolError | undefined =>
+const errorOf = ({ answer }: Pick<CallResult, "answer">): ProtocolError | undefined =>
   answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
 
 const told = ({ code, message }: ProtocolError): string => `${code}: ${message}`;
@@ -39,8 +39,8 @@ function readingTool(releases: readonly Release[]): string {
 async function asked(options: BuyerOptions, tool: string): Promise<ProtocolError | undefined> {
   const buyer = createBuyer(options);
   try {
-    const agreeing = await buyer.agreement();
-    if (!agreeing.ok) return errorOf(agreeing);
+    const negotiation = await buyer.negotiate();
+    if (!negotiation.ok) return errorOf(negotiation);
     return errorOf(await buyer.call(tool, {}));
   } finally {
     await buyer.close();
@@ -111,8 +111,8 @@ export async function diagnose(
   const own =
     auth === undefined ? undefined : verdict(`${tool} with the credentials given`, await asked(options, tool));
   if (own !== undefined) steps.push(own);
-  const agreeing = await buyer.agreement();
-  if (agreeing.ok) steps.push(signingOf(agreeing.agreement.capabilities, releases));
+  const negotiation = await buyer.negotiate();
+  if (negotiation.ok) steps.push(signingOf(negotiation.negotiated.capabilities, releases));
   return { steps, advice: adviceOn({ bare, own, challenge, issuer: steps.find(({ check }) => check === "issuer") }) };
 }
 

@@ -103,10 +103,10 @@ export async function buyOnce(
   });
   tell("creates a media buy of 20,000", called.answer.status);
   if (called.answer.status === "failed") throw new Error(JSON.stringify(called.answer.data));
-  const settled = await called.settled({ signal: AbortSignal.timeout(waitMs) });
-  if (settled.status !== "completed") throw new Error(`the task ended as ${settled.status}`);
-  const { media_buy_id: id, packages } = settled.data as { media_buy_id: string; packages: { package_id: string }[] };
-  tell("its task has settled", `${settled.status} ${id}`);
+  const ended = await called.waitForCompletion({ signal: AbortSignal.timeout(waitMs) });
+  if (ended.status !== "completed") throw new Error(`the task ended as ${ended.status}`);
+  const { media_buy_id: id, packages } = ended.data as { media_buy_id: string; packages: { package_id: string }[] };
+  tell("its task has ended", `${ended.status} ${id}`);
   return { id, packageId: packages[0]!.package_id, formatId: product.format_ids?.[0] };
 }
 

@@ -1,7 +1,7 @@
 /** What deliveries cost on a machine: rows of `./run bench plan`, read back from where it keeps them. */
 import { readFileSync } from "node:fs";
 import { AdbindError } from "../../runtime/errors.js";
-import type { StepCosts } from "./simulate.js";
+import type { StepCosts } from "./delivery.js";
 
 /** Names of the rows; the bench writes them, and this reads them. */
 export const costRows = {
@@ -9,6 +9,8 @@ export const costRows = {
   applicationMs: "an event stored, the application's processor time",
   handOutMs: "a delivery, PostgreSQL's processor time",
   deliverMs: "a delivery, the deliverer's processor time",
+  leaseMs: "work asked for once, PostgreSQL's processor time",
+  leaseOwnMs: "work asked for once, the deliverer's processor time",
   wakeMs: "commit to arrival at an idle deliverer, but for what is computed",
   logBytes: "write-ahead log of an event, from its storing to its end",
   keptBytes: "kept of an event that was delivered, indexes included",

@@ -39,6 +39,10 @@ export class Line {
   #items: number[] = [];
   #head = 0;
 
+  get size(): number {
+    return this.#items.length - this.#head;
+  }
+
   add(item: number): void {
     this.#items.push(item);
   }
@@ -64,6 +68,10 @@ export class DelivererProcess {
   /** What it works on; undefined while it is idle. */
   working: number | undefined;
   waiting = 0;
+  /** Whether it asks the database for events, or is about to; and those that the answer will bring. */
+  asks = false;
+  willAsk = false;
+  leased: number[] = [];
   busyMs = 0;
 
   constructor(readonly number: number) {}

@@ -2,68 +2,9 @@
  * Deliveries as queues: events are stored in a database, leased by deliverers, sent and acknowledged, while some endpoints
  * fail and are probed. What each step costs is given; waiting comes of itself.
  */
+import type { DeliveryLoad, Fleet, Simulated, SimulationOptions, StepCosts } from "./delivery.js";
 import { Moments } from "./heap.js";
 import { Cores, DelivererProcess, Line, random } from "./resources.js";
-
-/** What has to be delivered. */
-export interface DeliveryLoad {
-  readonly eventsPerSecond: number;
-  readonly endpoints: number;
-  /** Part of the endpoints that fail, 0 to 1: their events wait, and each is probed. */
-  readonly failing: number;
-  /** Mean time of an endpoint's answer, in milliseconds. */
-  readonly answerMs: number;
-  /** Time of an attempt that fails, in milliseconds: it holds a slot for so long. */
-  readonly failingMs: number;
-}
-
-/** What delivers it. */
-export interface Fleet {
-  /** Processes, of one core each. */
-  readonly deliverers: number;
-  /** Attempts at once of each. */
-  readonly concurrency: number;
-  readonly databaseCores: number;
-  /**
-   * All of it stands on one machine with so many cores, as in a bench: the processor time of what stores events and of what
-   * answers them, in milliseconds an event, is spent there too.
-   */
-  readonly together?: { readonly cores: number; readonly besidesMs: number };
-}
-
-/** Processor milliseconds of an event's steps, and how soon an idle deliverer begins. */
-export interface StepCosts {
-  /** The database's, for storing it. */
-  readonly storeMs: number;
-  /** The database's, for leasing and acknowledging it. */
-  readonly handOutMs: number;
-  /** The deliverer's, for an attempt. */
-  readonly deliverMs: number;
-  /** From the commit until a deliverer with nothing else to do has it, in milliseconds; no processor is busy with it. */
-  readonly wakeMs: number;
-}
-
-export interface Simulated {
-  /** Events that arrived at healthy endpoints, a second. */
-  readonly perSecond: number;
-  /** From the commit to the arrival, in milliseconds. */
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** Attempts at endpoints that fail, a second. */
-  readonly probesPerSecond: number;
-  /** Parts of the time that processors are busy, 0 to 1. */
-  readonly delivererBusy: number;
-  readonly databaseBusy: number;
-  /** Events of healthy endpoints that had not arrived when it ended. */
-  readonly waiting: number;
-}
-
-export interface SimulationOptions {
-  /** Simulated; the first fifth is not measured. Default: as many as a million events take, 10 to 120. */
-  readonly seconds?: number;
-  /** The same number gives the same run. Default 1. */
-  readonly seed?: number;
-}
 
 const MAX_EVENTS = 1_000_000;
 const [LEAST_SECONDS, MOST_SECONDS] = [10, 120];
@@ -76,9 +17,9 @@ const UNPROVEN = 1 / 8;
 const NO_SLOT_MS = 1_000;
 
 /** What happens at a moment, and whom it concerns: an event's number, or a deliverer's. */
-const [LEASE, ATTEMPT, SENT, ANSWER, PROBE, PROBED] = [0, 1, 2, 3, 4, 5];
-/** In a deliverer's line: an attempt at an endpoint that fails. */
-const A_PROBE = -1;
+const [COMMITTED, LEASED, SENT, ANSWER, PROBE, PROBED] = [0, 1, 2, 3, 4, 5];
+/** In a deliverer's line: an attempt at an endpoint that fails; what asking for work once takes of its processor. */
+const [A_PROBE, A_LEASE] = [-1, -2];
 
 class Simulation {
   readonly #load: DeliveryLoad;
@@ -97,7 +38,7 @@ class Simulation {
   #holder = new Int32Array(4_096);
   readonly #unused: number[] = [];
   #numbers = 0;
-  /** Events that no deliverer has a slot for, oldest first. */
+  /** Events that no deliverer has leased yet, oldest first. */
   readonly #line = new Line();
   readonly #from: number;
   readonly #delays: number[] = [];
@@ -162,7 +103,7 @@ class Simulation {
     const committed = this.#databaseDone(at, this.#costs.storeMs);
     this.#committed[number] = committed;
     this.#stored += 1;
-    this.#moments.add(committed + this.#costs.wakeMs, LEASE, number);
+    this.#moments.add(committed + this.#costs.wakeMs, COMMITTED, number);
   }
 
   /** Half of it when an event is stored, half when it arrives. */
@@ -172,23 +113,48 @@ class Simulation {
 
   #turn(): void {
     const { at, what, who } = this.#moments.take();
-    if (what === LEASE) this.#lease(at, who);
-    else if (what === ATTEMPT) this.#give(this.#deliverers[this.#holder[who]!]!, at, who);
+    if (what === COMMITTED) this.#committedAt(at, who);
+    else if (what === LEASED) this.#leased(at, this.#deliverers[who]!);
     else if (what === SENT) this.#sent(at, this.#deliverers[who]!);
     else if (what === ANSWER) this.#answered(at, who);
     else if (what === PROBE) this.#probe(at);
     else this.#deliverers[who]!.probes -= 1;
   }
 
-  #lease(at: number, number: number): void {
-    const deliverer = this.#pick();
-    if (deliverer.out >= this.#fleet.concurrency) {
-      this.#line.add(number);
-      return;
+  #committedAt(at: number, number: number): void {
+    this.#line.add(number);
+    this.#ask(at, this.#pick());
+  }
+
+  /** One question at a time, as the next thing its thread does: what is committed until then comes with it. */
+  #ask(at: number, deliverer: DelivererProcess): void {
+    if (deliverer.asks) return;
+    deliverer.asks = true;
+    if (deliverer.working === undefined) this.#begin(deliverer, at, A_LEASE);
+    else deliverer.willAsk = true;
+  }
+
+  #lease(at: number, deliverer: DelivererProcess): void {
+    for (let free = this.#fleet.concurrency - deliverer.out; free > 0; free -= 1) {
+      const number = this.#line.take();
+      if (number === undefined) break;
+      this.#holder[number] = deliverer.number;
+      deliverer.leased.push(number);
     }
-    deliverer.out += 1;
-    this.#holder[number] = deliverer.number;
-    this.#moments.add(this.#databaseDone(at, this.#costs.handOutMs / 2), ATTEMPT, number);
+    const count = deliverer.leased.length;
+    deliverer.asks = count > 0;
+    if (count === 0) return;
+    deliverer.out += count;
+    const { leaseMs, handOutMs } = this.#costs;
+    this.#moments.add(this.#databaseDone(at, leaseMs + (count * handOutMs) / 2), LEASED, deliverer.number);
+  }
+
+  #leased(at: number, deliverer: DelivererProcess): void {
+    const numbers = deliverer.leased;
+    deliverer.leased = [];
+    deliverer.asks = false;
+    for (const number of numbers) this.#give(deliverer, at, number);
+    if (this.#line.size > 0) this.#ask(at, deliverer);
   }
 
   #give(deliverer: DelivererProcess, at: number, work: number): void {
@@ -198,21 +164,24 @@ class Simulation {
   }
 
   #begin(deliverer: DelivererProcess, at: number, work: number): void {
-    const { deliverMs } = this.#costs;
+    const { deliverMs, leaseOwnMs } = this.#costs;
+    const ownMs = work === A_LEASE ? leaseOwnMs : deliverMs;
     deliverer.working = work;
-    deliverer.busyMs += deliverMs;
-    this.#moments.add(this.#machine?.done(at, deliverMs) ?? at + deliverMs, SENT, deliverer.number);
+    deliverer.busyMs += ownMs;
+    this.#moments.add(this.#machine?.done(at, ownMs) ?? at + ownMs, SENT, deliverer.number);
   }
 
   #sent(at: number, deliverer: DelivererProcess): void {
     const work = deliverer.working!;
     deliverer.working = undefined;
-    deliverer.waiting -= 1;
+    if (work !== A_LEASE) deliverer.waiting -= 1;
     if (work === A_PROBE) {
       this.#moments.add(at + this.#load.failingMs, PROBED, deliverer.number);
       this.#moments.add(at + this.#load.failingMs + PROBE_PAUSE_MS, PROBE, 0);
-    } else this.#arrive(at, work);
-    const next = deliverer.line.take();
+    } else if (work === A_LEASE) this.#lease(at, deliverer);
+    else this.#arrive(at, work);
+    const next = deliverer.willAsk ? A_LEASE : deliverer.line.take();
+    deliverer.willAsk = false;
     if (next !== undefined) this.#begin(deliverer, at, next);
   }
 
@@ -227,11 +196,11 @@ class Simulation {
 
   #answered(at: number, number: number): void {
     this.#databaseDone(at, this.#costs.handOutMs / 2);
-    this.#deliverers[this.#holder[number]!]!.out -= 1;
+    const deliverer = this.#deliverers[this.#holder[number]!]!;
+    deliverer.out -= 1;
     this.#unused.push(number);
     this.#stored -= 1;
-    const next = this.#line.take();
-    if (next !== undefined) this.#lease(at, next);
+    if (this.#line.size > 0) this.#ask(at, deliverer);
   }
 
   #probe(at: number): void {

@@ -1,6 +1,7 @@
 /** How much of everything a load needs, and where the next wall stands. */
 import type { DeliveryCosts } from "./costs.js";
-import { type DeliveryLoad, PROBE_PAUSE_MS, type Simulated, simulate } from "./simulate.js";
+import type { DeliveryLoad, Simulated } from "./delivery.js";
+import { PROBE_PAUSE_MS, simulate } from "./simulate.js";
 
 export interface SizedLoad extends DeliveryLoad {
   /** Days that the activity of an event is kept. */

@@ -35,6 +35,7 @@ const guides = [
       page("The database", "database"),
       page("Migrations", "migrations"),
       page("Beyond one machine", "scaling"),
+      page("Deploying", "deploy/"),
       page("Figures", "figures"),
       page("Security", "security"),
       page("Configuration of a registry", "registry-configuration"),

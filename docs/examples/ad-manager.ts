@@ -99,9 +99,9 @@ function order(budget: number) {
 
 const first = await order(5_000);
 console.log("an order:", first.answer.status);
-console.log("later:", (await first.settled()).status);
+console.log("later:", (await first.waitForCompletion()).status);
 const large = await order(2_000_000);
-console.log("more than there is:", (await large.settled()).status);
+console.log("more than there is:", (await large.waitForCompletion()).status);
 console.log("orders at the ad manager:", service.orders().length);
 
 await buyer.close();

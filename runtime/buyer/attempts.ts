@@ -1,7 +1,7 @@
 /** One request, as often as it is of use: what is transient comes again later, and never under another key. */
 import type { Failure } from "../contract/index.js";
 import { retryAfterSeconds } from "../extract/index.js";
-import type { Outcome } from "./exchange.js";
+import type { ExchangeResult } from "./exchange.js";
 import type { Settings } from "./settings.js";
 
 /** Longest delay between attempts, in milliseconds. */
@@ -10,7 +10,7 @@ const MAX_DELAY_MS = 60_000;
 const JITTER = 0.25;
 
 /** What the first error asks for, else the usual delay, in milliseconds. */
-function delayOf({ retry, random }: Settings, attempt: number, outcome: Outcome): number {
+function delayOf({ retry, random }: Settings, attempt: number, outcome: ExchangeResult): number {
   const [error] = (outcome.answer.data as Failure).errors;
   const asked = error === undefined ? undefined : retryAfterSeconds(error);
   if (asked !== undefined) return asked * 1000;
@@ -21,9 +21,9 @@ function delayOf({ retry, random }: Settings, attempt: number, outcome: Outcome)
 /** Sends until there is an answer to give, or no more use in sending. */
 export async function repeat(
   settings: Settings,
-  { signal, mayRepeat }: { signal: AbortSignal | undefined; mayRepeat: (outcome: Outcome) => boolean },
-  send: (attempt: number) => Promise<Outcome>,
-): Promise<{ readonly outcome: Outcome; readonly attempts: number }> {
+  { signal, mayRepeat }: { signal: AbortSignal | undefined; mayRepeat: (outcome: ExchangeResult) => boolean },
+  send: (attempt: number) => Promise<ExchangeResult>,
+): Promise<{ readonly outcome: ExchangeResult; readonly attempts: number }> {
   const { retry, now, pause } = settings;
   const started = now();
   for (let attempt = 1; ; attempt++) {

@@ -11,25 +11,25 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
-import { type Agreed, isCapabilitiesTool } from "./agreement.js";
 import { repeat } from "./attempts.js";
+import type { BuyerCallDependencies, CallingOptions } from "./call-dependencies.js";
 import { carriedOn, inputFor } from "./carry-on.js";
-import { failedHere, firstError, type Outcome } from "./exchange.js";
+import { type ExchangeResult, failedHere, firstError } from "./exchange.js";
 import { localError } from "./fault.js";
 import { type Intent, notRepeatable } from "./intents.js";
-import type { CallingOptions, CallParts } from "./parts.js";
+import { isCapabilitiesTool, type PinnedRelease } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
 import { type Registered, refusesWebhook, registerWebhook, withOperations } from "./push.js";
 import { noSuchTool, type Routed, routed } from "./route.js";
-import { isUnknown, settle } from "./settle.js";
-import type { Called, CallOptions, RespondOptions, SettleOptions, TaskEnd } from "./types.js";
+import type { CallOptions, CallResult, CompletionOptions, RespondOptions, TaskEnd } from "./types.js";
+import { isUnknown, waitForCompletion } from "./wait-for-completion.js";
 
 /** Longest that timers of this platform run, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const LET_GO = { ok: true, args: undefined } as const;
 
-export class ToolCalling {
+export class ToolInvocation {
   /** The key all attempts have. */
   readonly key: string | undefined;
   private readonly options: CallingOptions;
@@ -43,7 +43,7 @@ export class ToolCalling {
   private request: JsonObject;
 
   constructor(
-    private readonly parts: CallParts,
+    private readonly dependencies: BuyerCallDependencies,
     private readonly name: string,
     request: JsonObject,
     options: CallingOptions,
@@ -52,11 +52,11 @@ export class ToolCalling {
     this.late = deadlineMs === undefined ? undefined : AbortSignal.timeout(Math.min(deadlineMs, MAX_TIMER_MS));
     const ends = [signal, this.late].filter((one) => one !== undefined);
     this.options = ends.length === 0 ? options : { ...options, signal: AbortSignal.any(ends) };
-    [this.release] = parts.settings.releases as [Release];
+    [this.release] = dependencies.settings.releases as [Release];
     const { idempotency, mutating } = this.toolOf(this.release) ?? { idempotency: "none", mutating: false };
     const given = request.idempotency_key;
     const keyed = idempotency === "required" || (idempotency === "optional" && mutating);
-    this.key = typeof given === "string" ? given : keyed ? parts.settings.uuid() : undefined;
+    this.key = typeof given === "string" ? given : keyed ? dependencies.settings.uuid() : undefined;
     this.request = request;
   }
 
@@ -68,11 +68,11 @@ export class ToolCalling {
     return Object.hasOwn(release.tools, this.name) ? release.tools[this.name] : undefined;
   }
 
-  async run(): Promise<Called<AnyArms>> {
+  async run(): Promise<CallResult<AnyArms>> {
     const { signal } = this.options;
     try {
       const made = await this.answer();
-      return "settled" in made ? made : this.called(made);
+      return "waitForCompletion" in made ? made : this.called(made);
     } catch (error) {
       if (!signal?.aborted) throw error;
       await this.registered?.forget();
@@ -84,57 +84,57 @@ export class ToolCalling {
   }
 
   /** What the agent answered, or what the call became instead. */
-  private async answer(): Promise<Outcome | Called<AnyArms>> {
-    const { settings, agreements } = this.parts;
+  private async answer(): Promise<ExchangeResult | CallResult<AnyArms>> {
+    const { settings, negotiation } = this.dependencies;
     const { signal } = this.options;
     signal?.throwIfAborted();
     this.request = await withOperations(this.request, this.operationKey, settings);
     if (this.options.again !== undefined) return this.repeated(this.options.again);
-    if (isCapabilitiesTool(this.name, settings.names)) return this.asked(agreements.known());
-    const agreeing = await agreements.get(signal);
-    if (!agreeing.ok) return agreeing.failure;
-    const { agreed } = agreeing;
+    if (isCapabilitiesTool(this.name, settings.names)) return this.asked(negotiation.known());
+    const result = await negotiation.get(signal);
+    if (!result.ok) return result.failure;
+    const { pinned } = result;
     const { releases, adapters } = settings;
-    const route = routed({ name: this.name, agreement: agreed, releases, adapters });
-    if (route.kind === "own") return this.asked(agreed);
-    this.release = agreed.release;
+    const route = routed({ name: this.name, negotiated: pinned, releases, adapters });
+    if (route.kind === "own") return this.asked(pinned);
+    this.release = pinned.release;
     if (route.kind === "refused") return failedHere(route.error);
-    return this.elsewhere(route, agreed);
+    return this.elsewhere(route, pinned);
   }
 
   /** A call that was kept is made again as it was, if its agent still knows the key and the release is still spoken. */
-  private async repeated({ release: version, at }: Intent): Promise<Outcome | Called<AnyArms>> {
-    const { settings, agreements } = this.parts;
-    const agreeing = await agreements.get(this.options.signal);
-    if (!agreeing.ok) return agreeing.failure;
-    const { agreed } = agreeing;
+  private async repeated({ release: version, at }: Intent): Promise<ExchangeResult | CallResult<AnyArms>> {
+    const { settings, negotiation } = this.dependencies;
+    const result = await negotiation.get(this.options.signal);
+    if (!result.ok) return result.failure;
+    const { pinned } = result;
     const release = settings.releases.find((one) => one.version === version);
-    const refusal = notRepeatable({ release, version, agreed, ageMs: settings.now() - at });
+    const refusal = notRepeatable({ release, version, pinned, ageMs: settings.now() - at });
     if (refusal !== undefined) return failedHere(refusal, { lost: true });
-    return this.asked({ ...agreed, release: release!, pinBy: this.options.again!.pinBy });
+    return this.asked({ ...pinned, release: release!, pinBy: this.options.again!.pinBy });
   }
 
   /** The call by what stands in for its tool. Its key is of that tool: none is replayed under two names. */
   private async elsewhere(
     route: Exclude<Routed, { kind: "own" | "refused" }>,
-    agreement: Agreed,
-  ): Promise<Called<AnyArms>> {
-    const { parts, options, request } = this;
-    const call = (tool: string, asked: JsonObject, more: CallOptions = options): Promise<Called<AnyArms>> =>
-      new ToolCalling(parts, tool, asked, more).run();
-    parts.settings.logger?.info({ tool: this.name, route: route.kind }, "the agent lacks a tool");
-    return route.kind === "direct" ? call(route.tool, request) : route.adapter(request, { call, options, agreement });
+    negotiated: PinnedRelease,
+  ): Promise<CallResult<AnyArms>> {
+    const { dependencies, options, request } = this;
+    const call = (tool: string, asked: JsonObject, more: CallOptions = options): Promise<CallResult<AnyArms>> =>
+      new ToolInvocation(dependencies, tool, asked, more).run();
+    dependencies.settings.logger?.info({ tool: this.name, route: route.kind }, "the agent lacks a tool");
+    return route.kind === "direct" ? call(route.tool, request) : route.adapter(request, { call, options, negotiated });
   }
 
-  private async asked(agreed: Agreed | undefined): Promise<Outcome | Called<AnyArms>> {
-    const { settings, agreements, judge } = this.parts;
-    this.release = agreed?.release ?? this.release;
-    this.pinBy = agreed?.pinBy ?? "nothing";
+  private async asked(pinned: PinnedRelease | undefined): Promise<ExchangeResult | CallResult<AnyArms>> {
+    const { settings, negotiation, validation } = this.dependencies;
+    this.release = pinned?.release ?? this.release;
+    this.pinBy = pinned?.pinBy ?? "nothing";
     const tool = this.toolOf(this.release);
     if (tool === undefined) return failedHere(noSuchTool(this.release, this.name));
     const { again, signal } = this.options;
     const asking = again?.args ?? this.argsFor();
-    const refused = await judge.request(this.release, tool, asking);
+    const refused = await validation.request(this.release, tool, asking);
     if (refused !== undefined) return failedHere(refused);
     // What was let go once goes again as it was.
     const free = again !== undefined || settings.governance === undefined;
@@ -145,9 +145,9 @@ export class ToolCalling {
     await this.register(tool);
     const unkept = await this.keep(tool, args);
     if (unkept !== undefined) return unkept;
-    const outcome = await this.sent(tool, args, agreed);
+    const outcome = await this.sent(tool, args, pinned);
     const error = firstError(outcome);
-    if (error?.code === "VERSION_UNSUPPORTED" && !this.revised && agreements.revise(outcome.payload)) {
+    if (error?.code === "VERSION_UNSUPPORTED" && !this.revised && negotiation.revise(outcome.payload)) {
       this.revised = true;
       await this.registered?.forget();
       return this.answer();
@@ -157,7 +157,7 @@ export class ToolCalling {
       settings.logger?.info({ tool: tool.name, code: error?.code }, "the agent declines webhooks");
       await this.registered.forget();
       this.registered = undefined;
-      return this.finished(tool, await this.sent(tool, args, agreed));
+      return this.finished(tool, await this.sent(tool, args, pinned));
     }
     return this.finished(tool, outcome);
   }
@@ -171,7 +171,7 @@ export class ToolCalling {
 
   private async register(tool: AnyTool): Promise<void> {
     if (this.options.webhook === false || this.request.push_notification_config !== undefined) return;
-    this.registered = await registerWebhook(this.parts.settings, {
+    this.registered = await registerWebhook(this.dependencies.settings, {
       tool,
       release: this.release,
       key: this.operationKey,
@@ -179,8 +179,8 @@ export class ToolCalling {
   }
 
   /** @returns why nothing is sent: what cannot be kept is not done */
-  private async keep(tool: AnyTool, args: JsonObject): Promise<Outcome | undefined> {
-    const { intents, settings } = this.parts;
+  private async keep(tool: AnyTool, args: JsonObject): Promise<ExchangeResult | undefined> {
+    const { intents, settings } = this.dependencies;
     if (intents === undefined || this.key === undefined || !tool.mutating) return undefined;
     const { release, pinBy, name } = this;
     const at = this.options.again?.at ?? settings.now();
@@ -202,18 +202,18 @@ export class ToolCalling {
     status: TaskStatus,
     { lost, taskId }: { lost: boolean; taskId: string | undefined },
   ): Promise<void> {
-    const { intents } = this.parts;
+    const { intents } = this.dependencies;
     if (intents === undefined || this.intent === undefined || lost) return;
     if (isTerminal(status)) await intents.drop(this.intent.idempotencyKey);
     else await intents.note({ ...this.intent, status, ...(taskId !== undefined && { taskId }) });
   }
 
-  private async sent(tool: AnyTool, args: JsonObject, agreed: Agreed | undefined): Promise<Outcome> {
-    const { settings, exchange } = this.parts;
+  private async sent(tool: AnyTool, args: JsonObject, pinned: PinnedRelease | undefined): Promise<ExchangeResult> {
+    const { settings, exchange } = this.dependencies;
     const { signal, contextId, nativeTaskId: taskId } = this.options;
     // A lost answer may be asked for again where doing it twice does nothing, or the agent knows the key again.
     const repeatable =
-      !tool.mutating || tool.idempotency === "exempt" || (this.key !== undefined && agreed?.idempotent === true);
+      !tool.mutating || tool.idempotency === "exempt" || (this.key !== undefined && pinned?.idempotent === true);
     const own = this.request.push_notification_config;
     const push = this.registered?.config ?? (isJsonObject(own) ? own : undefined);
     const { outcome, attempts } = await repeat(
@@ -228,8 +228,8 @@ export class ToolCalling {
     return outcome;
   }
 
-  private async finished(tool: AnyTool, outcome: Outcome): Promise<Outcome> {
-    await this.parts.judge.answer(this.release, tool, outcome);
+  private async finished(tool: AnyTool, outcome: ExchangeResult): Promise<ExchangeResult> {
+    await this.dependencies.validation.answer(this.release, tool, outcome);
     const { status } = outcome.answer;
     // After a lost answer the agent may be at work: its webhook is still expected. A task that was gone on with tells of it, too.
     const open = outcome.lost || this.options.operationOf !== undefined;
@@ -243,8 +243,8 @@ export class ToolCalling {
     question: Answer<AnyArms>,
     nativeTaskId: string | undefined,
     { input, options }: { input: JsonObject; options: RespondOptions },
-  ): Promise<Called<AnyArms>> {
-    const { transport } = await this.parts.exchange.connection(options.signal);
+  ): Promise<CallResult<AnyArms>> {
+    const { transport } = await this.dependencies.exchange.connection(options.signal);
     const { name, release, request } = this;
     const tool = this.toolOf(release);
     const next = carriedOn({ name, tool, release, transport, request, question, input });
@@ -252,26 +252,26 @@ export class ToolCalling {
     const conversation = question.contextId === undefined ? {} : { contextId: question.contextId };
     const questions = (this.options.questions ?? 0) + 1;
     const more = { ...options, nativeTaskId, questions, operationOf: { key: this.operationKey }, ...conversation };
-    return new ToolCalling(this.parts, name, next.request, more).run();
+    return new ToolInvocation(this.dependencies, name, next.request, more).run();
   }
 
   /** What came of a question that the application has an answer to; undefined where it is for a person. */
   private async answered(
     question: TaskEnd<AnyArms>,
     nativeTaskId: string | undefined,
-    options: SettleOptions,
+    options: CompletionOptions,
   ): Promise<TaskEnd<AnyArms> | undefined> {
     const { name: tool, request } = this;
     const { questions = 0 } = this.options;
-    const input = await inputFor(this.parts.settings, { tool, request, question, questions });
+    const input = await inputFor(this.dependencies.settings, { tool, request, question, questions });
     if (input === undefined) return undefined;
     const next = await this.respond(question, nativeTaskId, { input, options });
-    return next.answer.status === "failed" ? undefined : next.settled(options);
+    return next.answer.status === "failed" ? undefined : next.waitForCompletion(options);
   }
 
-  private called(outcome: Outcome): Called<AnyArms> {
+  private called(outcome: ExchangeResult): CallResult<AnyArms> {
     const { answer, recovery, taskId, nativeTaskId } = outcome;
-    const { parts, release, registered, request, pinBy } = this;
+    const { dependencies, release, registered, request, pinBy } = this;
     let latest = answer;
     return {
       tool: this.name,
@@ -283,16 +283,16 @@ export class ToolCalling {
       replayed: member(outcome.payload, "replayed") === true,
       recovery,
       on: <R>(handlers: Handlers<AnyArms, R>): R => dispatch(answer, handlers),
-      settled: async (options: SettleOptions = {}): Promise<TaskEnd<AnyArms>> => {
-        const settled = await settle(parts, {
+      waitForCompletion: async (options: CompletionOptions = {}): Promise<TaskEnd<AnyArms>> => {
+        const ended = await waitForCompletion(dependencies, {
           tool: this.toolOf(release)!,
           ...{ release, pinBy, answer, taskId, options },
           operationId: registered?.operationId,
           account: request.account,
         });
-        latest = settled;
-        await this.noted(settled.status, { lost: isUnknown(settled), taskId });
-        return (await this.answered(settled, nativeTaskId, options)) ?? settled;
+        latest = ended;
+        await this.noted(ended.status, { lost: isUnknown(ended), taskId });
+        return (await this.answered(ended, nativeTaskId, options)) ?? ended;
       },
       respond: (input, options = {}) => this.respond(latest, nativeTaskId, { input, options }),
     };

@@ -8,8 +8,8 @@ export interface Governor {
     request: JsonObject,
     options?: { readonly signal?: AbortSignal },
   ): Promise<{ readonly answer: Answer<AnyArms> }>;
-  agreement(): Promise<
-    { readonly ok: true; readonly agreement: { readonly release: Release } } | { readonly ok: false }
+  negotiate(): Promise<
+    { readonly ok: true; readonly negotiated: { readonly release: Release } } | { readonly ok: false }
   >;
 }
 
@@ -38,7 +38,7 @@ export interface AcceptanceOptions {
     readonly conditions: readonly JsonObject[];
   }): MaybePromise<boolean>;
   /**
-   * What `settled` answers to a task that asks something (`input-required`): members to lay over the request; undefined gives the
+   * What `waitForCompletion` answers to a task that asks something (`input-required`): members to lay over the request; undefined gives the
    * question to the caller.
    */
   questions?(asked: {

@@ -1,28 +1,28 @@
 /** Puts the parts together: a release and an agent in, one typed method per tool out. */
 import type { Answer, AnyArms, ArmsOf, Failure, JsonObject, Recovery, Release } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
-import { type Agreements, createAgreements } from "./agreement.js";
 import { repeat } from "./attempts.js";
-import { ToolCalling } from "./call.js";
+import { ToolInvocation } from "./call.js";
+import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { createExchange } from "./exchange.js";
 import { type CapabilitiesOf, featureMissing, lackingFeatures } from "./features.js";
 import { createIntents, type Intent, keptRequest } from "./intents.js";
-import { createJudge } from "./judge.js";
-import type { CallParts } from "./parts.js";
+import { createMessageValidation } from "./message-validation.js";
+import { createNegotiation, type Negotiation } from "./negotiation.js";
 import type { BuyerPlatform } from "./platform.js";
 import { type Reconciler, reconciler } from "./reconcile.js";
 import { checkedSettings } from "./settings.js";
-import type { Agreement, BuyerOptions, BuyerTools, Called, CallOptions, CallRequest } from "./types.js";
+import type { BuyerOptions, BuyerTools, CallOptions, CallRequest, CallResult, NegotiatedRelease } from "./types.js";
 import { createWire } from "./wire.js";
 
 /** What both sides have agreed on, with the agent's declaration in the types of one's own newest release. */
-export type TypedAgreement<R extends Release> = Omit<Agreement, "capabilities"> & {
+export type TypedNegotiatedRelease<R extends Release> = Omit<NegotiatedRelease, "capabilities"> & {
   readonly capabilities: CapabilitiesOf<R> | null;
 };
 
 /** What came of agreeing with an agent on release, transport and signing. */
-export type Agreeing<R extends Release = Release> =
-  | { readonly ok: true; readonly agreement: TypedAgreement<R> }
+export type NegotiationResult<R extends Release = Release> =
+  | { readonly ok: true; readonly negotiated: TypedNegotiatedRelease<R> }
   /** The failed call that showed it: `VERSION_UNSUPPORTED` where nothing is spoken by both. */
   | { readonly ok: false; readonly answer: Answer<AnyArms>; readonly recovery: Recovery | undefined };
 
@@ -39,18 +39,18 @@ export interface Buyer<R extends Release = Release> {
     tool: N,
     request: CallRequest<R["tools"][N]>,
     options?: CallOptions,
-  ): Promise<Called<ArmsOf<R["tools"][N]>>>;
+  ): Promise<CallResult<ArmsOf<R["tools"][N]>>>;
   /** Calls a tool by a name known at run time only. An unknown one is a failed answer, `UNSUPPORTED_FEATURE`. */
-  call(tool: string, request: JsonObject, options?: CallOptions): Promise<Called<AnyArms>>;
+  call(tool: string, request: JsonObject, options?: CallOptions): Promise<CallResult<AnyArms>>;
   /** What both sides have agreed on; asked for before the first call, and again after an hour. */
-  agreement(options?: Pick<CallOptions, "signal">): Promise<Agreeing<R>>;
+  negotiate(options?: Pick<CallOptions, "signal">): Promise<NegotiationResult<R>>;
   /**
    * What the agent declares, if it declares all of these: dotted paths, `media_buy.features.property_list_filtering`, whose last
    * name may be a word of a list, `specialisms.sales-guaranteed`.
    * @throws AdbindError `feature_missing`, with those that it lacks, or why it could not be asked
    */
   requireFeature(...features: readonly string[]): Promise<CapabilitiesOf<R>>;
-  /** Whether the agent claims a specialism. False too where it could not be asked: `agreement` tells. */
+  /** Whether the agent claims a specialism. False too where it could not be asked: `negotiate` tells. */
   claims(specialism: keyof R["specialisms"] & string, options?: Pick<CallOptions, "signal">): Promise<boolean>;
   /** Names of the tools the agent lists. @throws what its transport throws */
   listed(options?: Pick<CallOptions, "signal">): Promise<readonly string[]>;
@@ -66,7 +66,7 @@ export interface Buyer<R extends Release = Release> {
    * Carries on what a crash left: each unfinished call is made again with its key and payload, so that an agent which has done
    * it says what came of it. What its agent would not know again is not sent: a failure, `INTENT_NOT_REPEATABLE`.
    */
-  resume(options?: Pick<CallOptions, "signal" | "deadlineMs">): Promise<readonly Called<AnyArms>[]>;
+  resume(options?: Pick<CallOptions, "signal" | "deadlineMs">): Promise<readonly CallResult<AnyArms>[]>;
   /** Asks the agent for its capabilities again before the next call. */
   refresh(): void;
   /** Closes the connection. Calls under way end as they can. */
@@ -76,21 +76,21 @@ export interface Buyer<R extends Release = Release> {
 /** What the agent says of itself. */
 const declarations = <R extends Release>(
   url: string,
-  agreements: Agreements,
-): Pick<Buyer<R>, "agreement" | "requireFeature"> => ({
-  async agreement({ signal } = {}) {
-    const agreeing = await agreements.get(signal);
-    if (!agreeing.ok) return { ok: false, answer: agreeing.failure.answer, recovery: agreeing.failure.recovery };
-    const { release, capabilities, idempotent } = agreeing.agreed;
-    return { ok: true, agreement: { release, capabilities: capabilities as CapabilitiesOf<R> | null, idempotent } };
+  negotiation: Negotiation,
+): Pick<Buyer<R>, "negotiate" | "requireFeature"> => ({
+  async negotiate({ signal } = {}) {
+    const result = await negotiation.get(signal);
+    if (!result.ok) return { ok: false, answer: result.failure.answer, recovery: result.failure.recovery };
+    const { release, capabilities, idempotent } = result.pinned;
+    return { ok: true, negotiated: { release, capabilities: capabilities as CapabilitiesOf<R> | null, idempotent } };
   },
   async requireFeature(...features) {
-    const agreeing = await agreements.get(undefined);
-    if (!agreeing.ok) {
-      const [error] = (agreeing.failure.answer.data as Failure).errors;
-      throw featureMissing(url, `the agent could not be asked: ${error?.message}`, "see what agreement() says");
+    const result = await negotiation.get(undefined);
+    if (!result.ok) {
+      const [error] = (result.failure.answer.data as Failure).errors;
+      throw featureMissing(url, `the agent could not be asked: ${error?.message}`, "see what negotiate() says");
     }
-    const { capabilities } = agreeing.agreed;
+    const { capabilities } = result.pinned;
     const lacking = lackingFeatures(capabilities, features);
     if (lacking.length === 0) return capabilities as CapabilitiesOf<R>;
     throw featureMissing(url, `the agent does not declare ${lacking.join(", ")}`, "ask another, or do without");
@@ -98,16 +98,16 @@ const declarations = <R extends Release>(
 });
 
 /** What was not over when it was last heard of. */
-const carriedOn = (parts: CallParts): Pick<Buyer, "unfinished" | "resume"> => ({
+const carriedOn = (dependencies: BuyerCallDependencies): Pick<Buyer, "unfinished" | "resume"> => ({
   unfinished: {
-    list: async () => (await parts.intents?.list()) ?? [],
-    drop: async (key) => parts.intents?.drop(key),
+    list: async () => (await dependencies.intents?.list()) ?? [],
+    drop: async (key) => dependencies.intents?.drop(key),
   },
   async resume(more = {}) {
-    const calls: Called<AnyArms>[] = [];
+    const calls: CallResult<AnyArms>[] = [];
     // One by one and in their order: a later call may lean on an earlier one.
-    for (const again of (await parts.intents?.list()) ?? [])
-      calls.push(await new ToolCalling(parts, again.tool, keptRequest(again), { ...more, again }).run());
+    for (const again of (await dependencies.intents?.list()) ?? [])
+      calls.push(await new ToolInvocation(dependencies, again.tool, keptRequest(again), { ...more, again }).run());
     return calls;
   },
 });
@@ -120,22 +120,22 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
   const settings = checkedSettings(options, platform);
   const wire = createWire(settings);
   const exchange = createExchange({ settings, wire });
-  const agreements = createAgreements({ settings, wire }, async (tool, release, signal) => {
+  const negotiation = createNegotiation({ settings, wire }, async (tool, release, signal) => {
     const call = { args: {}, push: undefined, contextId: undefined, signal };
     const asked = await repeat(settings, { signal, mayRepeat: () => true }, () => exchange.send(tool, release, call));
     return asked.outcome;
   });
-  const parts: CallParts = {
+  const dependencies: BuyerCallDependencies = {
     settings,
     exchange,
-    agreements,
-    judge: createJudge(settings),
+    negotiation,
+    validation: createMessageValidation(settings),
     intents: createIntents(settings),
   };
-  const call = async (name: string, request: JsonObject, more: CallOptions = {}): Promise<Called<AnyArms>> => {
+  const call = async (name: string, request: JsonObject, more: CallOptions = {}): Promise<CallResult<AnyArms>> => {
     const { inCallSpan } = await import("./tracing.js");
     const { tracer, url } = settings;
-    return inCallSpan(tracer, { tool: name, url }, () => new ToolCalling(parts, name, request, more).run());
+    return inCallSpan(tracer, { tool: name, url }, () => new ToolInvocation(dependencies, name, request, more).run());
   };
   const names = new Set(settings.releases.flatMap(({ tools }) => Object.keys(tools)));
   const tools: object = Object.fromEntries(
@@ -145,16 +145,16 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
     agentUrl: settings.url,
     tools: tools as BuyerTools<R>,
     call: call as Buyer<R>["call"],
-    ...declarations<R>(settings.url, agreements),
+    ...declarations<R>(settings.url, negotiation),
     async claims(specialism, { signal } = {}) {
-      const agreeing = await agreements.get(signal);
-      const claimed = agreeing.ok ? list(member(agreeing.agreed.capabilities, "specialisms")) : [];
+      const result = await negotiation.get(signal);
+      const claimed = result.ok ? list(member(result.pinned.capabilities, "specialisms")) : [];
       return claimed.some((one) => typeof one === "string" && one.replaceAll("-", "_") === specialism);
     },
     listed: async ({ signal } = {}) => (await exchange.connection(signal)).tools(signal),
-    reconcile: reconciler(parts, call),
-    ...carriedOn(parts),
-    refresh: agreements.expire,
+    reconcile: reconciler(dependencies, call),
+    ...carriedOn(dependencies),
+    refresh: negotiation.expire,
     async close() {
       await exchange.close();
       await settings.closeFetch?.();

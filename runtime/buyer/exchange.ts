@@ -22,7 +22,7 @@ import { localError, type Miss, missOf, missOfRpc } from "./fault.js";
 import type { Settings } from "./settings.js";
 import type { Wire } from "./wire.js";
 
-export interface Outcome {
+export interface ExchangeResult {
   readonly answer: Answer<AnyArms>;
   readonly payload: JsonObject | null;
   /** Of a failed answer. Undefined when it does not say what is wrong: such a call is not repeated. */
@@ -36,9 +36,14 @@ export interface Outcome {
 
 export interface Exchange {
   /** Never rejects but with the signal's reason. */
-  send(tool: AnyTool, release: Release, call: Omit<WireCall, "tool">): Promise<Outcome>;
+  send(tool: AnyTool, release: Release, call: Omit<WireCall, "tool">): Promise<ExchangeResult>;
   /** Asks for a task by the transport's own means; undefined where it has none. */
-  task(tool: AnyTool, release: Release, taskId: string, signal: AbortSignal | undefined): Promise<Outcome | undefined>;
+  task(
+    tool: AnyTool,
+    release: Release,
+    taskId: string,
+    signal: AbortSignal | undefined,
+  ): Promise<ExchangeResult | undefined>;
   connection(signal: AbortSignal | undefined): Promise<Connection>;
   close(): Promise<void>;
 }
@@ -47,7 +52,7 @@ export interface Exchange {
 const complete = (error: TransportError): ProtocolError => ({ message: error.code, ...error }) as ProtocolError;
 
 /** A failure made here: `raw` is absent. */
-export const failedHere = (error: TransportError, more: Partial<Outcome> = {}): Outcome => ({
+export const failedHere = (error: TransportError, more: Partial<ExchangeResult> = {}): ExchangeResult => ({
   answer: { status: "failed", data: { errors: [complete(error)] } },
   payload: null,
   recovery: error.recovery as Recovery | undefined,
@@ -57,7 +62,7 @@ export const failedHere = (error: TransportError, more: Partial<Outcome> = {}): 
 });
 
 /** The first of what went wrong; undefined where nothing did. */
-export const firstError = ({ answer }: Pick<Outcome, "answer">): ProtocolError | undefined =>
+export const firstError = ({ answer }: Pick<ExchangeResult, "answer">): ProtocolError | undefined =>
   answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
 
 export function createExchange({ settings, wire }: { settings: Settings; wire: Wire }): Exchange {
@@ -80,7 +85,7 @@ export function createExchange({ settings, wire }: { settings: Settings; wire: W
   async function attempt(
     { tool, release, signal }: { tool: AnyTool; release: Release; signal: AbortSignal | undefined },
     job: (open: Connection) => Promise<WireAnswer>,
-  ): Promise<Outcome> {
+  ): Promise<ExchangeResult> {
     let used: Promise<Connection> | undefined;
     let sent = false;
     try {
@@ -133,7 +138,7 @@ function toMiss(error: unknown, word: string, release: Release): Miss {
 }
 
 /** An answer of the wire as one of the tool's arms. */
-function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): Outcome {
+function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): ExchangeResult {
   const { word } = release;
   const { payload, state, error } = wire;
   if (payload === null && state === undefined && error === null) {

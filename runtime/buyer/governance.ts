@@ -65,11 +65,15 @@ export async function governed(
   }
 }
 
-type Told =
+type GovernanceAnswer =
   | { readonly ok: true; readonly data: JsonObject }
   | { readonly ok: false; readonly message: string; readonly details: JsonObject };
 
-async function ask({ agent }: GovernanceOptions, request: JsonObject, signal: AbortSignal | undefined): Promise<Told> {
+async function ask(
+  { agent }: GovernanceOptions,
+  request: JsonObject,
+  signal: AbortSignal | undefined,
+): Promise<GovernanceAnswer> {
   const { answer } = await agent.call(CHECK, request, signal === undefined ? {} : { signal });
   if (answer.status === "completed" && isJsonObject(answer.data)) return { ok: true, data: answer.data };
   const [error] = answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors : [];
@@ -79,8 +83,8 @@ async function ask({ agent }: GovernanceOptions, request: JsonObject, signal: Ab
 
 /** Whom the call is for, where the agent's release has the check say so. */
 async function routing({ agent }: GovernanceOptions, url: string): Promise<JsonObject> {
-  const agreeing = await agent.agreement();
-  const release = agreeing.ok ? agreeing.agreement.release : undefined;
+  const negotiation = await agent.negotiate();
+  const release = negotiation.ok ? negotiation.negotiated.release : undefined;
   const ref = release !== undefined && Object.hasOwn(release.tools, CHECK) ? release.tools[CHECK]!.request : undefined;
   const text = ref === undefined ? undefined : (await release!.schemas())[ref];
   const properties = text === undefined ? undefined : (JSON.parse(text) as JsonObject).properties;

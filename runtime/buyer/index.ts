@@ -1,9 +1,9 @@
 /** Calling agents: `adbind/buyer`. */
 export { agentsFrom, type NamedAgent } from "./agents.js";
+export { type Completions, createCompletions } from "./completions.js";
 export type { AcceptanceOptions, GovernanceOptions, Governor } from "./consent.js";
-export type { Agreeing, Buyer, TypedAgreement } from "./create.js";
+export type { Buyer, NegotiationResult, TypedNegotiatedRelease } from "./create.js";
 export type { Buyers, BuyersOptions, EachAnswer, EachOptions } from "./each.js";
-export { createTaskEndings, type TaskEndings } from "./endings.js";
 export type { CapabilitiesOf } from "./features.js";
 export type { Intent } from "./intents.js";
 export { createBuyer, createBuyers } from "./node.js";
@@ -14,22 +14,22 @@ export { type Credentials, createRotation, type Rotated, type Rotation, type Rot
 export type {
   Adapter,
   AgentRef,
-  Agreement,
   BuyerAuth,
   BuyerOptions,
   BuyerSigning,
   BuyerTools,
   BuyerWebhooks,
-  Called,
   CallOptions,
   CallRequest,
+  CallResult,
+  CompletionOptions,
   IntentStore,
   InvalidMessage,
   LocalError,
+  NegotiatedRelease,
   PolledTask,
   RespondOptions,
   RetryOptions,
-  SettleOptions,
   TaskEnd,
   ToolCall,
   TransportChoice,

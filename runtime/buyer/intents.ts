@@ -4,8 +4,8 @@
  */
 import type { JsonObject, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import { member } from "../extract/json-object.js";
-import type { Agreed } from "./agreement.js";
 import { localError } from "./fault.js";
+import type { PinnedRelease } from "./negotiation.js";
 import type { PinBy } from "./pin.js";
 import type { Settings } from "./settings.js";
 
@@ -74,18 +74,18 @@ export function createIntents({ intents: store, url: owner, logger }: Settings):
 export function notRepeatable({
   release,
   version,
-  agreed,
+  pinned,
   ageMs,
 }: {
   release: Release | undefined;
   version: string;
-  agreed: Agreed;
+  pinned: PinnedRelease;
   ageMs: number;
 }): ProtocolError | undefined {
   const why = (message: string): ProtocolError => localError("INTENT_NOT_REPEATABLE", message, "terminal");
   if (release === undefined) return why(`It was made in release ${version}, which this buyer no longer speaks`);
-  if (!agreed.idempotent) return why("The agent keeps no keys: read its state, and drop the intent or call anew");
-  const keptS = member(member(member(agreed.capabilities, release.word), "idempotency"), "replay_ttl_seconds");
+  if (!pinned.idempotent) return why("The agent keeps no keys: read its state, and drop the intent or call anew");
+  const keptS = member(member(member(pinned.capabilities, release.word), "idempotency"), "replay_ttl_seconds");
   if (typeof keptS !== "number" || ageMs < keptS * 1_000) return undefined;
   return why("The agent has let the key go by now: read its state, and drop the intent or call anew");
 }

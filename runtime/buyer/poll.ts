@@ -13,9 +13,9 @@ import {
 } from "../contract/index.js";
 import { retryAfterSeconds } from "../extract/index.js";
 import { isJsonObject, list, member } from "../extract/json-object.js";
-import { readingTool } from "./agreement.js";
-import { firstError, type Outcome } from "./exchange.js";
-import type { CallParts } from "./parts.js";
+import type { BuyerCallDependencies } from "./call-dependencies.js";
+import { type ExchangeResult, firstError } from "./exchange.js";
+import { readingTool } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
 import type { PolledTask } from "./types.js";
 
@@ -59,16 +59,16 @@ export function estimateIn(data: unknown): number | undefined {
 }
 
 /** Asks for a task. Never rejects but with the signal's reason. */
-export async function poll(parts: CallParts, of: PolledCall): Promise<Polled> {
-  const now = parts.settings.now();
-  const native = await parts.exchange.task(of.tool, of.release, of.taskId, of.signal).catch(() => undefined);
+export async function poll(dependencies: BuyerCallDependencies, of: PolledCall): Promise<Polled> {
+  const now = dependencies.settings.now();
+  const native = await dependencies.exchange.task(of.tool, of.release, of.taskId, of.signal).catch(() => undefined);
   of.signal?.throwIfAborted();
   const own = native === undefined ? undefined : nativeTask(native, now);
   // A transport's task may have ended with the word that the work goes on: only the tool knows then.
   if (own?.kind === "task" && isTerminal(own.task.status)) return own;
   let error: ProtocolError | undefined;
   for (const name of namesFor(of.release)) {
-    const outcome = await ask(parts, of, name);
+    const outcome = await ask(dependencies, of, name);
     const found = readTask(of, outcome, now);
     if (found !== undefined) return found;
     // Of several refusals the one that says most: some agents have a tool under one of the names, and refuse all the same.
@@ -88,7 +88,7 @@ const namesFor = ({ facts, tools }: Release): readonly string[] => {
   return [...new Set([...(own === undefined ? [] : [own]), ...pollTools])];
 };
 
-function ask(parts: CallParts, of: PolledCall, name: string): Promise<Outcome> {
+function ask(dependencies: BuyerCallDependencies, of: PolledCall, name: string): Promise<ExchangeResult> {
   const { release, account, signal, taskId } = of;
   const args = {
     ...pinOf(release, name, of.pinBy),
@@ -98,7 +98,7 @@ function ask(parts: CallParts, of: PolledCall, name: string): Promise<Outcome> {
     ...(isJsonObject(account) && { account }),
   };
   const tool = Object.hasOwn(release.tools, name) ? release.tools[name]! : readingTool(name);
-  return parts.exchange.send(tool, release, { args, push: undefined, contextId: undefined, signal });
+  return dependencies.exchange.send(tool, release, { args, push: undefined, contextId: undefined, signal });
 }
 
 /** There is no tool to ask with: asking again changes nothing. */
@@ -106,7 +106,7 @@ export const isLacking = (error: ProtocolError | undefined): boolean =>
   error === undefined || error.code === "UNSUPPORTED_FEATURE" || error.code === "UNNAMED_ERROR";
 
 /** A task by A2A's own means; undefined where the agent keeps none under this id, or its tool's task has another. */
-function nativeTask(outcome: Outcome, now: number): Polled | undefined {
+function nativeTask(outcome: ExchangeResult, now: number): Polled | undefined {
   const { status } = outcome.answer;
   const failedHere = status === "failed" && (outcome.answer.data as Failure).raw === undefined;
   if (failedHere || outcome.payload === null) return undefined;
@@ -115,7 +115,7 @@ function nativeTask(outcome: Outcome, now: number): Polled | undefined {
 }
 
 /** What the tool says of a task; undefined when it says nothing. */
-function readTask({ tool, release, taskId }: PolledCall, { payload }: Outcome, now: number): Polled | undefined {
+function readTask({ tool, release, taskId }: PolledCall, { payload }: ExchangeResult, now: number): Polled | undefined {
   const status = member(payload, "status");
   if (!isJsonObject(payload) || member(payload, "task_id") !== taskId || !isTaskStatus(status)) return undefined;
   const result = resultOf(payload);

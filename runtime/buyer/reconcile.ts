@@ -1,9 +1,9 @@
 /** Missed webhooks are recovered by reading state, before anything irreversible (docs/protocol/webhooks.md#recovery). */
 import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract/index.js";
 import { isJsonObject, list, member } from "../extract/json-object.js";
-import type { CallParts } from "./parts.js";
+import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { badOption } from "./settings.js";
-import type { Called, CallOptions } from "./types.js";
+import type { CallOptions, CallResult } from "./types.js";
 
 /** Pages read at most: an agent that never ends its list must not hold the caller. */
 const MAX_PAGES = 100;
@@ -58,7 +58,7 @@ export type Reconciler = <const T extends Resource>(
   options?: Pick<CallOptions, "signal">,
 ) => Promise<Reconciled<T["kind"]>>;
 
-type Call = (tool: string, request: JsonObject, options?: CallOptions) => Promise<Called<AnyArms>>;
+type Call = (tool: string, request: JsonObject, options?: CallOptions) => Promise<CallResult<AnyArms>>;
 
 /** Granularities declared: by the agent as a whole, wherever its release puts them. */
 function declaredGranularities(capabilities: JsonObject | null): readonly string[] {
@@ -69,7 +69,7 @@ function declaredGranularities(capabilities: JsonObject | null): readonly string
     .filter((one): one is string => typeof one === "string");
 }
 
-export function reconciler({ settings, agreements }: CallParts, call: Call): Reconciler {
+export function reconciler({ settings, negotiation }: BuyerCallDependencies, call: Call): Reconciler {
   const reading = (name: string): void => {
     const tool = settings.releases.map(({ tools }: Release) => tools[name]).find((one) => one !== undefined);
     if (tool === undefined) throw badOption("resource.tool", `give a tool of the release; ${name} is none`);
@@ -78,10 +78,10 @@ export function reconciler({ settings, agreements }: CallParts, call: Call): Rec
   const reconcile = async (resource: Resource, options: Pick<CallOptions, "signal"> = {}): Promise<Reconciled> => {
     const ids = resource.kind === "state" ? [] : resource.media_buy_ids;
     if (resource.kind === "state") reading(resource.tool);
-    const agreeing = await agreements.get(options.signal);
-    if (!agreeing.ok) return { ok: false, answer: agreeing.failure.answer, recovery: agreeing.failure.recovery };
+    const result = await negotiation.get(options.signal);
+    if (!result.ok) return { ok: false, answer: result.failure.answer, recovery: result.failure.recovery };
     const wanted = resource.kind === "delivery" ? resource.granularity : undefined;
-    const declared = declaredGranularities(agreeing.agreed.capabilities);
+    const declared = declaredGranularities(result.pinned.capabilities);
     const granularity = wanted !== undefined && declared.includes(wanted) ? wanted : null;
     const { tool, request } = readingOf(resource, granularity);
     const read = await readPages(call, tool, request, options);

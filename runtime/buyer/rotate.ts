@@ -124,7 +124,7 @@ export function createRotation(options: RotationOptions): Rotation {
       },
       { webhook: false },
     );
-    const answer = await called.settled();
+    const answer = await called.waitForCompletion();
     if (answer.status !== "completed") {
       pending = { ...pending, key: called.idempotencyKey };
       return { rotated: false, reason: "failed", answer };

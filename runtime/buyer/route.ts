@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type Release, type ToolRoute } from "../contract/index.js";
 import { list } from "../extract/json-object.js";
 import { localError } from "./fault.js";
-import type { Adapter, Agreement, LocalError } from "./types.js";
+import type { Adapter, LocalError, NegotiatedRelease } from "./types.js";
 
 export type Routed =
   /** The agent has the tool. */
@@ -16,7 +16,7 @@ export type Routed =
 interface RoutedTool {
   readonly name: string;
   /** What both sides agreed on. */
-  readonly agreement: Pick<Agreement, "release" | "capabilities">;
+  readonly negotiated: Pick<NegotiatedRelease, "release" | "capabilities">;
   /** One's own, newest first. */
   readonly releases: readonly Release[];
   readonly adapters: Readonly<Record<string, Adapter>>;
@@ -36,8 +36,8 @@ const routeOf = (releases: readonly Release[], name: string): ToolRoute | undefi
     .find((route) => route?.fallback !== undefined);
 
 /** How a tool's call reaches the agent. A tool with a stand-in is its agent's only where the agent says so. */
-export function routed({ name, agreement, releases, adapters }: RoutedTool): Routed {
-  const { release, capabilities } = agreement;
+export function routed({ name, negotiated, releases, adapters }: RoutedTool): Routed {
+  const { release, capabilities } = negotiated;
   const there = Object.hasOwn(release.tools, name);
   const route = routeOf([release, ...releases], name);
   if (there && (route === undefined || list(listedAmong(capabilities)).includes(name))) return { kind: "own" };

@@ -4,7 +4,7 @@
  */
 import { context, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
 import { type AnyArms, type Failure, isFailing } from "../contract/index.js";
-import type { Called } from "./types.js";
+import type { CallResult } from "./types.js";
 
 export interface TracedCall {
   readonly tool: string;
@@ -16,8 +16,8 @@ export interface TracedCall {
 export async function inCallSpan(
   tracer: Tracer | undefined,
   { tool, url }: TracedCall,
-  work: () => Promise<Called<AnyArms>>,
-): Promise<Called<AnyArms>> {
+  work: () => Promise<CallResult<AnyArms>>,
+): Promise<CallResult<AnyArms>> {
   const parent = context.active();
   const attributes = { "adbind.tool": tool.slice(0, 64), "server.address": new URL(url).host };
   const span = (tracer ?? trace.getTracer("adbind.buyer")).startSpan(
@@ -38,7 +38,7 @@ export async function inCallSpan(
     }
     return {
       ...called,
-      settled: (options) => context.with(within, () => called.settled(options)),
+      waitForCompletion: (options) => context.with(within, () => called.waitForCompletion(options)),
       respond: (input, options) => context.with(within, () => called.respond(input, options)),
     };
   } catch (error) {

@@ -1,6 +1,5 @@
 /** What an application gives a buyer, and what its calls come back with. Names of wire fields are kept as they are on the wire. */
 import type { Tracer } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type {
   Answer,
   AnyArms,
@@ -16,11 +15,12 @@ import type {
   TerminalStatus,
   TransportName,
 } from "../contract/index.js";
+import type { Logger } from "../log.js";
 import type { Fetcher } from "../net/index.js";
 import type { DocumentStore } from "../store/documents.js";
 import type { ValidationResult, ValidatorSource } from "../validate/types.js";
+import type { Completions } from "./completions.js";
 import type { AcceptanceOptions, GovernanceOptions } from "./consent.js";
-import type { TaskEndings } from "./endings.js";
 import type { OAuthOptions } from "./oauth/types.js";
 
 /** Request members the buyer fills in; giving one overrides it. */
@@ -52,7 +52,7 @@ export interface CallOptions {
 export type RespondOptions = Omit<CallOptions, "contextId">;
 
 /** How the end of a task is waited for. */
-export interface SettleOptions {
+export interface CompletionOptions {
   readonly signal?: AbortSignal;
 }
 
@@ -60,7 +60,7 @@ export interface SettleOptions {
 export type TaskEnd<Arms> = Extract<Answer<Arms>, { status: TerminalStatus | "input-required" }>;
 
 /** One call and its answer. */
-export interface Called<Arms> {
+export interface CallResult<Arms> {
   readonly tool: string;
   /** What the seller answered, or what kept it from answering: a failure without `raw` was made here. */
   readonly answer: Answer<Arms>;
@@ -84,18 +84,18 @@ export interface Called<Arms> {
    * learned, what comes back is a failure made here, `TASK_END_UNKNOWN`, with the last known status in its details.
    * @throws the signal's reason when it is aborted
    */
-  settled(options?: SettleOptions): Promise<TaskEnd<Arms>>;
+  waitForCompletion(options?: CompletionOptions): Promise<TaskEnd<Arms>>;
   /**
    * Goes on with a task that waits for the caller: the same request with these members laid over it, in the same conversation
    * and under a key of its own, since another payload is another request. A task that asks nothing gives a failed answer,
    * `INPUT_NOT_ASKED`; where nothing says which task is meant (MCP, in releases without `context_id`), a call that changes
    * something is not made, `INPUT_NOT_CARRIED`: it would be a second one.
    */
-  respond(input: JsonObject, options?: RespondOptions): Promise<Called<Arms>>;
+  respond(input: JsonObject, options?: RespondOptions): Promise<CallResult<Arms>>;
 }
 
 /** Calls one tool of an agent. */
-export type ToolCall<T> = (request: CallRequest<T>, options?: CallOptions) => Promise<Called<ArmsOf<T>>>;
+export type ToolCall<T> = (request: CallRequest<T>, options?: CallOptions) => Promise<CallResult<ArmsOf<T>>>;
 
 /**
  * One method per tool, under its name on the wire, as manifest, logs and webhooks have it: `buyer.tools.create_media_buy({...})`.
@@ -184,7 +184,7 @@ export interface BuyerWebhooks {
   /** Name the receiver knows this seller by in its `senders`; the agent's URL by default. */
   readonly sender?: string;
   /** What the receiver's handlers were told, so that a task's end need not be asked for. Polling tells it otherwise. */
-  readonly endings?: TaskEndings;
+  readonly completions?: Completions;
   /** Deprecated credentials instead of signatures (docs/protocol/signing.md#legacy-schemes). */
   readonly authentication?: { readonly scheme: "HMAC-SHA256" | "Bearer"; readonly credentials: string };
 }
@@ -210,11 +210,11 @@ export type Adapter = (
   request: JsonObject,
   use: {
     /** Calls another tool of the same agent. */
-    readonly call: (tool: string, request: JsonObject, options?: CallOptions) => Promise<Called<AnyArms>>;
+    readonly call: (tool: string, request: JsonObject, options?: CallOptions) => Promise<CallResult<AnyArms>>;
     readonly options: CallOptions;
-    readonly agreement: Agreement;
+    readonly negotiated: NegotiatedRelease;
   },
-) => Promise<Called<AnyArms>>;
+) => Promise<CallResult<AnyArms>>;
 
 /** A request or an answer that its release does not allow. */
 export interface InvalidMessage {
@@ -257,7 +257,7 @@ export interface BuyerOptions<R extends Release = Release> {
    * agent's own estimate lengthens them. Default 30,000. With webhooks the receiver has its own.
    */
   readonly pollMs?: number;
-  /** How long `settled` waits at most, in milliseconds. Default 24 hours. */
+  /** How long `waitForCompletion` waits at most, in milliseconds. Default 24 hours. */
   readonly giveUpMs?: number;
   /**
    * Judges requests and answers by the release's schemas, and tells. Nothing is judged without it: a valid request is
@@ -287,7 +287,7 @@ export interface BuyerOptions<R extends Release = Release> {
 }
 
 /** What both sides have agreed on. */
-export interface Agreement {
+export interface NegotiatedRelease {
   /** Newest release both speak. */
   readonly release: Release;
   /** What the agent declares of itself; null for one that has no such tool. */

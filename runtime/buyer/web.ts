@@ -12,5 +12,5 @@ import { webPlatform } from "./web-platform.js";
 export const createWebBuyer = <R extends Release>(options: BuyerOptions<R>): Buyer<R> =>
   createBuyerOn(webPlatform, options);
 
-export type { Agreeing, Buyer } from "./create.js";
-export type { Agreement, BuyerOptions, Called, CallOptions } from "./types.js";
+export type { Buyer, NegotiationResult } from "./create.js";
+export type { BuyerOptions, CallOptions, CallResult, NegotiatedRelease } from "./types.js";

@@ -18,7 +18,7 @@ export type CallerTools<T extends Tools, Needed extends keyof T> = {
   readonly [K in Needed]: (request: RequestOf<T[K]>) => Promise<{
     readonly answer: Answer<ArmsOf<T[K]>>;
     /** The end of the task, or what it asks. */
-    settled(): Promise<Answer<ArmsOf<T[K]>>>;
+    waitForCompletion(): Promise<Answer<ArmsOf<T[K]>>>;
   }>;
 };
 

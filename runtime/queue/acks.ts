@@ -2,7 +2,7 @@
 import type { Ack, AckEffect, Queue } from "./types.js";
 
 /** Acknowledging transactions at a time: another is made up while the first is flushed to disk, where much comes. */
-const LANES = 2;
+const WRITES = 2;
 /** How long an acknowledgement waits for others to share its transaction, in milliseconds, and how many are enough. */
 const GATHER_MS = 16;
 const ENOUGH = 64;
@@ -24,7 +24,7 @@ export interface AcksOptions {
 
 export class Acks {
   #pending: Ack[] = [];
-  readonly #lanes = new Set<Promise<void>>();
+  readonly #writes = new Set<Promise<void>>();
   #enough = (): void => undefined;
   /** Set once nobody waits for a database that is away. */
   #givenUp: ((ack: Ack) => void) | undefined;
@@ -38,11 +38,11 @@ export class Acks {
   }
 
   get under(): boolean {
-    return this.#lanes.size > 0;
+    return this.#writes.size > 0;
   }
 
   async settled(): Promise<void> {
-    await Promise.all(this.#lanes);
+    await Promise.all(this.#writes);
   }
 
   /**
@@ -54,12 +54,12 @@ export class Acks {
   }
 
   #soon(): void {
-    if (this.#lanes.size >= (this.#pending.length < ENOUGH ? 1 : LANES)) return;
-    const lane = this.#write().finally(() => {
-      this.#lanes.delete(lane);
+    if (this.#writes.size >= (this.#pending.length < ENOUGH ? 1 : WRITES)) return;
+    const write = this.#write().finally(() => {
+      this.#writes.delete(write);
       if (this.#pending.length > 0) this.#soon();
     });
-    this.#lanes.add(lane);
+    this.#writes.add(write);
   }
 
   async #write(): Promise<void> {

@@ -158,7 +158,7 @@ async function fail<Tx>(
     ...(error instanceof HandlerOverdue && { seconds: config.handlerTimeoutSeconds }),
   };
   config.log.warn(about, dead ? "event given up" : "handler failed");
-  if (dead) await inbox.bury(held, faultText(error));
+  if (dead) await inbox.deadLetter(held, faultText(error));
   else await inbox.retry(held, held.now + backoff(config, event.attempts), faultText(error));
   return dead ? "dead" : "retried";
 }

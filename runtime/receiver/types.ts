@@ -1,6 +1,5 @@
 /** What an application gives a receiver, and what it gets. */
 import type { Meter, Tracer } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type {
   Answer,
   ArmsOf,
@@ -12,6 +11,7 @@ import type {
   Tools,
   TransportName,
 } from "../contract/index.js";
+import type { Logger } from "../log.js";
 import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
 import type { Effect, EventKind, EventNote, ReceiverStore, RegisteredMode, RouteBinding } from "../store/types.js";
 import type { ValidatorSource } from "../validate/types.js";

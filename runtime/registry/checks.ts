@@ -160,7 +160,7 @@ function identifierCheck(
   return { summary, entries, report_id: id };
 }
 
-interface Parts {
+interface CheckDependencies {
   readonly db: Database;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -170,7 +170,7 @@ function slices<T>(all: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(all.length / SLICE) }, (_, at) => all.slice(at * SLICE, (at + 1) * SLICE));
 }
 
-export const checkedData = ({ db, now }: Parts): CheckedData => {
+export const checkedData = ({ db, now }: CheckDependencies): CheckedData => {
   const keep = async <T extends { readonly report_id: string }>(kind: string, report: T): Promise<T> => {
     const kept = { id: report.report_id, kind, body: JSON.stringify(report), expires: now() + KEPT_MS };
     await db.write((q) => keepReport(q, kept));

@@ -24,7 +24,7 @@ import { addEdges, lockPublishers, removeClaims } from "../store/registry-publis
 import { brandEnds, keepBrandFile } from "./brand-files.js";
 import { checkedData } from "./checks.js";
 import { preparedCrawl } from "./crawl-apply.js";
-import { settleEffect } from "./effect.js";
+import { recomputeEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
 import type { FileProblem } from "./file-problems.js";
 import { followed } from "./followed.js";
@@ -40,8 +40,8 @@ import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
 import { writePublishers } from "./publisher-write.js";
-import { searchOf } from "./search/open.js";
-import { finish, settleProfiles } from "./settle.js";
+import { finish, recomputeProfiles } from "./recompute.js";
+import { searchData, searchOf } from "./search/open.js";
 import { endAbsent, endStale } from "./stale.js";
 import { stats } from "./stats.js";
 import type {
@@ -96,23 +96,22 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     ...hosting(parts),
     ...membership(parts),
     ...pagedData({ ...parts, search, domainOf, urlOf }),
-    search: search.search,
-    settleMark: async () => search.settle?.(),
-    warm: async () => {
-      await settleEffect(parts.db, parts.now);
-      await settleProfiles(parts.db, parts.now);
-      await search.warm();
+    ...searchData(search),
+    warm: async (signal) => {
+      await recomputeEffect(parts.db, parts.now);
+      await recomputeProfiles(parts.db, parts.now);
+      await search.warm(signal);
     },
   };
 }
 
-interface Parts {
+interface DataDependencies {
   readonly db: Database;
   readonly now: () => number;
   readonly publicUrl: string;
 }
 
-const lookups = ({ db, now, publicUrl }: Parts) => {
+const lookups = ({ db, now, publicUrl }: DataDependencies) => {
   const offers = new Offers();
   const expanded = (request: ExpandRequest) => db.query((q) => expand(q, request, { offers, now: now() }));
   return {
@@ -149,7 +148,7 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
   } satisfies Partial<RegistryData>;
 };
 
-const crawling = ({ db, now }: Parts) =>
+const crawling = ({ db, now }: DataDependencies) =>
   ({
     applyCrawl: async (result) => {
       const ended = await brandEnds(db, result);
@@ -192,8 +191,8 @@ const crawling = ({ db, now }: Parts) =>
       const byDomain = new Map(claims.map((claim) => [domainOf(claim.publisherDomain), claim]));
       await db.write((q) => putClaims(q, url, byDomain, now()));
     },
-    settleEffect: () => settleEffect(db, now),
-    settleProfiles: () => settleProfiles(db, now),
+    recomputeEffect: () => recomputeEffect(db, now),
+    recomputeProfiles: () => recomputeProfiles(db, now),
   }) satisfies Partial<RegistryData>;
 
 /** Keeps what an agent says of itself, in place of what it said before. */
@@ -218,7 +217,7 @@ export function* putClaims(
   yield* count(q, [{ kind: "authorizations", name: "agent_claim", by: edges.length - removed.length }]);
 }
 
-const hosting = ({ db, now }: Parts) =>
+const hosting = ({ db, now }: DataDependencies) =>
   ({
     hostedFile: async (text) => {
       const domain = domainOf(text);
@@ -258,7 +257,7 @@ const hosting = ({ db, now }: Parts) =>
     },
   }) satisfies Partial<RegistryData>;
 
-const membership = ({ db, now }: Parts) => {
+const membership = ({ db, now }: DataDependencies) => {
   const changing = (flow: (q: Query) => Coroutine<number[]>): Promise<void> =>
     db.write(function* (q): Coroutine<void> {
       yield* finish(q, { agents: yield* flow(q), counts: [] }, now());

@@ -10,13 +10,13 @@ import {
 } from "../store/registry-effect.js";
 import { propertiesOf } from "../store/registry-lookups.js";
 import { propertyOfRow, type SetProperty, type StoredEntry, stateOf } from "./project.js";
-import { finish } from "./settle.js";
+import { finish } from "./recompute.js";
 
 /** Edges looked for at a time; those of their publishers that are due go with them, in one transaction. */
 const EFFECT_EDGES = 100;
 
 /** Works out again what edges of some publishers cover whose time has come. @returns how many publishers */
-function* settleSome(q: Query, now: number): Coroutine<number> {
+function* recomputeSome(q: Query, now: number): Coroutine<number> {
   const due = yield* publishersChanging(q, now, EFFECT_EDGES);
   if (due.length === 0) return 0;
   // As every writer of publishers does, and in the same order: what another instance has settled meanwhile is not due any more.
@@ -39,9 +39,9 @@ function* settleSome(q: Query, now: number): Coroutine<number> {
 }
 
 /** All that is due, some publishers in each transaction. @see RegistryData.settleEffect */
-export async function settleEffect(db: Database, now: () => number): Promise<number> {
-  for (let settled = 0; ; ) {
-    if ((await db.query((q) => publishersChanging(q, now(), 1))).length === 0) return settled;
-    settled += await db.write((q) => settleSome(q, now()));
+export async function recomputeEffect(db: Database, now: () => number): Promise<number> {
+  for (let recomputed = 0; ; ) {
+    if ((await db.query((q) => publishersChanging(q, now(), 1))).length === 0) return recomputed;
+    recomputed += await db.write((q) => recomputeSome(q, now()));
   }
 }

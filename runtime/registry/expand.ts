@@ -3,9 +3,9 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { Statements } from "../db/types.js";
 import { type JsonBytes, JsonList, jsonBytes } from "./json-bytes.js";
 import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
-import type { Offer, Offered, Told } from "./offered.js";
+import type { Offer, Offered, Serialized } from "./offered.js";
 import { type Offers, tooMuch } from "./offers.js";
-import { covers, standing } from "./publisher.js";
+import { covers, effectiveEdges } from "./publisher.js";
 import type { AuthorizationSource, ExpandRequest, ExpandResult, ProductAuthorization, Selector } from "./types.js";
 
 type SelectionType = "all" | "by_id" | "by_tag";
@@ -59,20 +59,20 @@ const domainsOf = (selector: Selector): string[] => {
 };
 
 /** A selector as it looks at one publisher. */
-interface Look {
+interface PublisherSelector {
   readonly filters: Filters;
   readonly domain: string;
 }
 
 /** Every selector at every publisher it names. */
-const looksOf = (request: ExpandRequest): Look[] =>
+const publisherSelectors = (request: ExpandRequest): PublisherSelector[] =>
   request.publisher_properties.flatMap((selector) => {
     const filters = filtersOf(selector);
     return domainsOf(selector).map((domain) => ({ filters, domain }));
   });
 
 /** One publisher as one agent sees it. */
-interface Reach {
+interface AgentView {
   readonly offered: Offered;
   readonly sells: (one: Offer) => boolean;
   /** All the publisher has may be sold, now and later. */
@@ -81,11 +81,11 @@ interface Reach {
 }
 
 /** What a verdict needs of it. */
-type Seen = Omit<Reach, "offered"> & { readonly offered: Pick<Offered, "offers"> };
+type OfferedView = Omit<AgentView, "offered"> & { readonly offered: Pick<Offered, "offers"> };
 
-const nothing: Seen = { offered: { offers: [] }, sells: () => false, wide: false, source: "none" };
+const nothing: OfferedView = { offered: { offers: [] }, sells: () => false, wide: false, source: "none" };
 
-interface Given {
+interface ExpandDependencies {
   readonly offers: Offers;
   /** Unix milliseconds. */
   readonly now: number;
@@ -97,27 +97,27 @@ interface Given {
  * @param make gets what the selectors ask there
  * @throws AdbindError `registry_data_invalid` when a request would keep the registry from answering others
  */
-function* reached<T>(
+function* agentViews<T>(
   q: Statements,
-  { agentUrl, looks }: { readonly agentUrl: string; readonly looks: readonly Look[] },
-  given: Given,
-  make: (reach: Reach, asked: readonly Filters[]) => T,
+  { agentUrl, asked }: { readonly agentUrl: string; readonly asked: readonly PublisherSelector[] },
+  dependencies: ExpandDependencies,
+  make: (view: AgentView, asked: readonly Filters[]) => T,
 ): Coroutine<Map<string, T>> {
-  const byDomain = Map.groupBy(looks, ({ domain }) => domain);
+  const byDomain = Map.groupBy(asked, ({ domain }) => domain);
   const made: [domain: string, T][] = [];
   let left = MATCHING_LIMIT;
   // What is no URL is nobody's.
   const wanted = { agentUrl: agentUrlOf(agentUrl) ?? "", domains: [...byDomain.keys()] };
-  yield* given.offers.of(q, wanted, ({ domain, valid, offered, edges }) => {
+  yield* dependencies.offers.of(q, wanted, ({ domain, valid, offered, edges }) => {
     const asked = byDomain.get(domain)!.map(({ filters }) => filters);
     left -= offered.offers.length * asked.length;
     if (left < 0) throw tooMuch();
-    made.push([domain, make(reachAt(offered, standing(edges, valid, given.now)), asked)]);
+    made.push([domain, make(agentViewAt(offered, effectiveEdges(edges, valid, dependencies.now)), asked)]);
   });
   return new Map(made.sort(([a], [b]) => byCodePoint(a, b)));
 }
 
-function reachAt(offered: Offered, edges: ReturnType<typeof standing>): Reach {
+function agentViewAt(offered: Offered, edges: ReturnType<typeof effectiveEdges>): AgentView {
   const own = edges.filter(({ edge }) => edge.source !== "agent_claim");
   return {
     offered,
@@ -131,31 +131,39 @@ function reachAt(offered: Offered, edges: ReturnType<typeof standing>): Reach {
  * An expansion, already as JSON: it may have thousands of properties.
  * @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once
  */
-export function* expand(q: Statements, request: ExpandRequest, given: Given): Coroutine<JsonBytes<ExpandResult>> {
+export function* expand(
+  q: Statements,
+  request: ExpandRequest,
+  dependencies: ExpandDependencies,
+): Coroutine<JsonBytes<ExpandResult>> {
   const { agent_url } = request;
-  const question = { agentUrl: agent_url, looks: looksOf(request) };
-  const reach = yield* reached(q, question, given, ({ offered, sells }, asked) => {
+  const question = { agentUrl: agent_url, asked: publisherSelectors(request) };
+  const views = yield* agentViews(q, question, dependencies, ({ offered, sells }, asked) => {
     const picks = offered.offers.map((one) => sells(one) && asked.some((filters) => passes(filters, one)));
-    return offered.told(picks);
+    return offered.serialized(picks);
   });
-  const told = [...reach.values()];
-  const sum = (of: (one: Told) => number): number => told.reduce((all, one) => all + of(one), 0);
+  const serialized = [...views.values()];
+  const sum = (of: (one: Serialized) => number): number => serialized.reduce((all, one) => all + of(one), 0);
   const members = {
     agent_url,
-    properties: new JsonList(told.flatMap(({ properties }) => properties)),
-    identifiers: new JsonList(told.flatMap(({ identifiers }) => identifiers)),
+    properties: new JsonList(serialized.flatMap(({ properties }) => properties)),
+    identifiers: new JsonList(serialized.flatMap(({ identifiers }) => identifiers)),
     property_count: sum((one) => one.propertyCount),
     identifier_count: sum((one) => one.identifierCount),
   };
-  return jsonBytes(members, { generated_at: iso(given.now) });
+  return jsonBytes(members, { generated_at: iso(dependencies.now) });
 }
 
 type Verdict = ProductAuthorization["selectors"][number];
 
-export function* validateProduct(q: Statements, request: ExpandRequest, given: Given): Coroutine<ProductAuthorization> {
-  const looks = looksOf(request);
-  const reach = yield* reached(q, { agentUrl: request.agent_url, looks }, given, (one) => one);
-  const selectors = looks.map(({ filters, domain }) => verdict(filters, domain, reach.get(domain) ?? nothing));
+export function* validateProduct(
+  q: Statements,
+  request: ExpandRequest,
+  dependencies: ExpandDependencies,
+): Coroutine<ProductAuthorization> {
+  const asked = publisherSelectors(request);
+  const views = yield* agentViews(q, { agentUrl: request.agent_url, asked }, dependencies, (one) => one);
+  const selectors = asked.map(({ filters, domain }) => verdict(filters, domain, views.get(domain) ?? nothing));
   const requested = selectors.reduce((sum, one) => sum + one.requested_count, 0);
   const authorized = selectors.reduce((sum, one) => sum + one.authorized_count, 0);
   return {
@@ -165,12 +173,12 @@ export function* validateProduct(q: Statements, request: ExpandRequest, given: G
     total_requested: requested,
     total_authorized: authorized,
     selectors,
-    checked_at: iso(given.now),
+    checked_at: iso(dependencies.now),
   };
 }
 
 /** How one publisher answers a selector. Items are property ids; of properties without one, their names. */
-function verdict(filters: Filters, domain: string, { offered, sells, wide, source }: Seen): Verdict {
+function verdict(filters: Filters, domain: string, { offered, sells, wide, source }: OfferedView): Verdict {
   const properties = offered.offers;
   const items = new Map<string, boolean>();
   const note = (item: string, fine: boolean): void => {

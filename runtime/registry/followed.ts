@@ -8,7 +8,7 @@ import { lookupPublisher } from "./publisher.js";
 /** Pairs forgotten in one transaction. */
 const FORGET_PAIRS = 1_000;
 
-interface Parts {
+interface FollowedDependencies {
   readonly db: Database;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -18,7 +18,7 @@ interface Parts {
   readonly urlOf: (text: string) => string;
 }
 
-export const followed = ({ db, now, publicUrl, domainOf, urlOf }: Parts): FollowedData => ({
+export const followed = ({ db, now, publicUrl, domainOf, urlOf }: FollowedDependencies): FollowedData => ({
   publisherPage: async (text, page) => {
     const domain = domainOf(text);
     return db.read((q) => lookupPublisher(q, domain, { ...page, publicUrl, now: now() }));

@@ -12,7 +12,7 @@ import {
 import { edgesAt } from "./agent-pages.js";
 import { activeEntries } from "./feed/changes.js";
 import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
-import { counting, coverage, covers, knownProperty, standing } from "./publisher.js";
+import { counting, coverage, covers, effectiveEdges, knownProperty } from "./publisher.js";
 import type { AgentPublishers, DiscoveryMethod, Page, PropertyAgents, PublishersPage } from "./types.js";
 
 /** Agents that publishers let sell the property of an identifier, by domain and URL. */
@@ -28,7 +28,7 @@ export function* lookupProperty(
   for (const publisher of yield* publishersById(q, ids)) {
     const named = rows.filter((row) => row.publisher === publisher.id).map(knownProperty);
     const properties = counting(named, publisher.valid === 1);
-    for (const { edge, covered } of standing(yield* edgesAt(q, publisher.id), publisher.valid === 1, now)) {
+    for (const { edge, covered } of effectiveEdges(yield* edgesAt(q, publisher.id), publisher.valid === 1, now)) {
       const found = properties.find((one) => covers(covered, edge, one));
       if (found === undefined) continue;
       agents.push({

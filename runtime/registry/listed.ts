@@ -32,7 +32,11 @@ const cursorOf = (text: string | undefined): string | null =>
 const afterOf = (cursor: string | undefined): string =>
   cursor === undefined ? "" : Buffer.from(cursor, "base64url").toString("utf8");
 
-function listedAgent({ row, domains, truncated }: Partial<Told> & Pick<Told, "row">): AgentList["agents"][number] {
+function listedAgent({
+  row,
+  domains,
+  truncated,
+}: Partial<ListedRow> & Pick<ListedRow, "row">): AgentList["agents"][number] {
   const lists = JSON.parse(row.lists ?? "[]") as string[][];
   return {
     url: row.url,
@@ -72,7 +76,7 @@ const firstOf = <T>(lists: readonly (readonly T[])[], keyOf: (one: T) => string,
     .sort((a, b) => byCodePoint(keyOf(a), keyOf(b)))
     .slice(0, limit);
 
-interface Told {
+interface ListedRow {
   readonly row: ListedAgentRow;
   readonly domains: readonly string[];
   readonly truncated?: true;
@@ -82,13 +86,13 @@ interface Told {
 const SLICE_AGENTS = 200;
 
 /** As many of the agents, from the first on, as have room with all their domains; the first has it in any case. */
-function* withDomains(q: Query, rows: readonly ListedAgentRow[], room: number): Coroutine<Told[]> {
-  const told: Told[] = [];
+function* withDomains(q: Query, rows: readonly ListedAgentRow[], room: number): Coroutine<ListedRow[]> {
+  const listed: ListedRow[] = [];
   let left = room;
   const domainsOf = function* (some: readonly ListedAgentRow[]): Coroutine<Map<number, string[]> | undefined> {
     const ids = some.map(({ id }) => id);
     const found = yield* domainsOfAgents(q, ids, left + 1);
-    if (found.length > left && (told.length > 0 || some.length > 1)) return undefined;
+    if (found.length > left && (listed.length > 0 || some.length > 1)) return undefined;
     const kept = found.slice(0, left);
     left -= found.length;
     const byAgent = Map.groupBy(kept, ({ agent }) => agent);
@@ -96,7 +100,7 @@ function* withDomains(q: Query, rows: readonly ListedAgentRow[], room: number): 
   };
   const take = (some: readonly ListedAgentRow[], domains: ReadonlyMap<number, string[]>): void => {
     for (const row of some)
-      told.push({ row, domains: domains.get(row.id)!, ...(left < 0 && { truncated: true as const }) });
+      listed.push({ row, domains: domains.get(row.id)!, ...(left < 0 && { truncated: true as const }) });
   };
   for (let at = 0; at < rows.length; at += SLICE_AGENTS) {
     const slice = rows.slice(at, at + SLICE_AGENTS);
@@ -108,11 +112,11 @@ function* withDomains(q: Query, rows: readonly ListedAgentRow[], room: number): 
     // The first that has no room begins the next page.
     for (const row of slice) {
       const domains = yield* domainsOf([row]);
-      if (domains === undefined) return told;
+      if (domains === undefined) return listed;
       take([row], domains);
     }
   }
-  return told;
+  return listed;
 }
 
 function* agentList(
@@ -125,16 +129,16 @@ function* agentList(
   const found = type === undefined || type === "unknown" ? yield* foundAgentsAfter(q, page) : [];
   const rows = firstOf([registered, found], ({ url }) => url, limit + 1);
   const shown = rows.slice(0, limit);
-  const told = properties
+  const listed = properties
     ? yield* withDomains(q, shown, room)
-    : shown.map((row): Partial<Told> & Pick<Told, "row"> => ({ row }));
-  const more = rows.length > told.length;
-  const ids = told.map(({ row }) => row.id);
+    : shown.map((row): Partial<ListedRow> & Pick<ListedRow, "row"> => ({ row }));
+  const more = rows.length > listed.length;
+  const ids = listed.map(({ row }) => row.id);
   const said = yield* saidOf(q, ids, asked);
   return {
-    agents: told.map((one) => ({ ...listedAgent(one), ...said.get(one.row.id) })),
-    count: told.length,
-    cursor: more ? cursorOf(told.at(-1)?.row.url) : null,
+    agents: listed.map((one) => ({ ...listedAgent(one), ...said.get(one.row.id) })),
+    count: listed.length,
+    cursor: more ? cursorOf(listed.at(-1)?.row.url) : null,
     has_more: more,
   };
 }
@@ -183,7 +187,7 @@ function* searchEverything(q: Query, text: string, now: number): Coroutine<Found
   };
 }
 
-interface Parts {
+interface ListedDependencies {
   readonly db: Database;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -193,7 +197,7 @@ interface Parts {
   readonly listDomains?: number | undefined;
 }
 
-export const listedData = ({ db, now, urlOf, listDomains = LIST_DOMAINS }: Parts): ListedData => ({
+export const listedData = ({ db, now, urlOf, listDomains = LIST_DOMAINS }: ListedDependencies): ListedData => ({
   listAgents: (wanted) => db.read((q) => agentList(q, wanted, listDomains)),
   listedAgent: async (agent) => {
     const url = urlOf(agent);

@@ -31,7 +31,7 @@ export class Offer {
 }
 
 /** Lists of an answer, as JSON: some texts may hold several items, with commas between. */
-export interface Told {
+export interface Serialized {
   readonly properties: readonly string[];
   readonly identifiers: readonly string[];
   readonly propertyCount: number;
@@ -42,7 +42,7 @@ export interface Offered {
   /** By the order of answers. */
   readonly offers: readonly Offer[];
   /** @param picks which of the offers are told */
-  told(picks: readonly boolean[]): Told;
+  serialized(picks: readonly boolean[]): Serialized;
 }
 
 /** What an answer says of a property, and of its identifiers, each once, as JSON. */
@@ -94,7 +94,7 @@ export class FreshOffers implements Offered {
     return rows.map((row) => itemsOf(row, this.#domain));
   }
 
-  told(picks: readonly boolean[]): Told {
+  serialized(picks: readonly boolean[]): Serialized {
     const items = this.items(picks);
     const all = items.flatMap(([, identifiers]) => identifiers);
     const identifiers = this.distinct ? all : [...new Set(all)];
@@ -135,7 +135,7 @@ export class KeptOffers implements Offered {
     return this.#properties.text.length + this.#identifiers.text.length;
   }
 
-  told(picks: readonly boolean[]): Told {
+  serialized(picks: readonly boolean[]): Serialized {
     const properties = this.#properties.picked(picks);
     const propertyCount = picks.filter((pick) => pick).length;
     if (this.#shared !== undefined) {

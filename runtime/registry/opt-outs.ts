@@ -8,7 +8,7 @@ import type { OptOutData } from "./listed-types.js";
 import { iso } from "./model.js";
 import { type PublisherChange, prepare } from "./prepared.js";
 import { writePublishers } from "./publisher-write.js";
-import { finish } from "./settle.js";
+import { finish } from "./recompute.js";
 
 /** Publishers ended in one transaction. */
 const ENDED_AT_ONCE = 20;

@@ -5,7 +5,7 @@ import type { PagedData } from "./page-types.js";
 import { changesOf, overview, propertiesPage } from "./publisher-pages.js";
 import type { AgentSearch } from "./search/search.js";
 
-interface Parts {
+interface PagedDependencies {
   readonly db: Database;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -16,7 +16,7 @@ interface Parts {
   readonly urlOf: (text: string) => string;
 }
 
-export const pagedData = ({ db, now, publicUrl, search, domainOf, urlOf }: Parts): PagedData => ({
+export const pagedData = ({ db, now, publicUrl, search, domainOf, urlOf }: PagedDependencies): PagedData => ({
   explain: async (publisher, agent, asked) => {
     const [domain, agentUrl] = [domainOf(publisher), urlOf(agent)];
     return db.read((q) => explain(q, { domain, agentUrl, asked, now: now() }));

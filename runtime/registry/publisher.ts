@@ -58,7 +58,7 @@ const confirmed = (edge: { readonly source: EdgeSource }, covered: ReadonlySet<s
   edge.source !== "agent_claim" && covers(covered, edge, one);
 
 /** Edges that count: a hosted file gives way to the publisher's own, and what is out of effect is not there. */
-export function standing<E extends { readonly source: EdgeSource; readonly entries: string }>(
+export function effectiveEdges<E extends { readonly source: EdgeSource; readonly entries: string }>(
   edges: readonly E[],
   valid: boolean,
   now: number,
@@ -104,12 +104,12 @@ export function* lookupPublisher(
   const valid = row?.valid === 1;
   const stored = counting(known, valid);
   const brand = known.filter(({ source }) => source === "brand_json");
-  const agents = standing(distinctEdges(edges), valid, now);
+  const agents = effectiveEdges(distinctEdges(edges), valid, now);
   const claimed = agents.some(({ edge }) => edge.source === "agent_claim");
   // Counts say nothing where every property comes from the brand file and nobody claims any.
   const counted = !(stored.length === 0 && brand.length > 0 && !claimed);
-  const told = stored.length > 0 ? stored : brand;
-  const { shown, about } = paged(told, { offset: cursor?.offset ?? 0, limit, state });
+  const properties = stored.length > 0 ? stored : brand;
+  const { shown, about } = paged(properties, { offset: cursor?.offset ?? 0, limit, state });
   const page = pagedAgents(agents, after, agentsLimit);
   const value: PublisherLookup = {
     ...(yield* aboutPublisher(q, domain, row, publicUrl)),
@@ -246,7 +246,7 @@ export function* lookupAuthorization(
   const [agent] = yield* agentsByUrl(q, [agentUrl]);
   if (row === undefined || agent === undefined) return undefined;
   const edges = yield* edgesBetween(q, agent.id, [row.id]);
-  const found = standing(edges, row.valid === 1, now)[0];
+  const found = effectiveEdges(edges, row.valid === 1, now)[0];
   if (found === undefined) return undefined;
   const { edge, covered } = found;
   const stored = counting((yield* propertiesOf(q, [row.id])).map(knownProperty), row.valid === 1);
@@ -270,7 +270,7 @@ export function* lookupAuthorization(
 export function* lookupDomain(q: Query, domain: string, now: number): Coroutine<DomainAgents> {
   const [row] = yield* publishersByDomain(q, [domain]);
   const edges = row === undefined ? [] : yield* edgesAt(q, row.id);
-  const agents = standing(distinctEdges(edges), row?.valid === 1, now).map(({ edge }) => edge);
+  const agents = effectiveEdges(distinctEdges(edges), row?.valid === 1, now).map(({ edge }) => edge);
   const named = agents.filter(({ source }) => source !== "agent_claim");
   const own = new Set(named.map(({ url }) => url));
   const shown = ({ url, authorized_for }: EdgeWithUrl): DomainAgents["authorized_agents"][number] => ({

@@ -10,7 +10,7 @@ import { type FileProblem, fileProblem } from "./file-problems.js";
 import { type PublisherChange, type PublisherFacts, prepare } from "./prepared.js";
 import { verifiedOwner } from "./publisher.js";
 import { writePublishers } from "./publisher-write.js";
-import { finish } from "./settle.js";
+import { finish } from "./recompute.js";
 
 const ended = fileProblem("ended", "", "no valid file for seven days: what the last one said has ended");
 

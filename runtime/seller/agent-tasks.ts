@@ -5,19 +5,19 @@ import { AdbindError } from "../errors.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter } from "../store/seller-tables.js";
 import type { AgentTask, AgentTasks, NativePushes, TaskQuery } from "../transport/answerer.js";
 import type { Settings } from "./settings.js";
-import { type TaskBook, unfinishedTask } from "./tasks.js";
+import { type TaskRepository, unfinishedTask } from "./tasks.js";
 import { ToolError } from "./tool-error.js";
 
 export interface AgentTasksDependencies<Tx> {
-  readonly book: TaskBook<Tx>;
+  readonly repository: TaskRepository<Tx>;
   readonly database: SellerDatabase<Tx>;
   readonly settings: Pick<Settings<Tx>, "sender" | "cancelTask">;
 }
 
-export function agentTasks<Tx>({ book, database, settings }: AgentTasksDependencies<Tx>): AgentTasks {
+export function agentTasks<Tx>({ repository, database, settings }: AgentTasksDependencies<Tx>): AgentTasks {
   return {
     async find(id, { principal }) {
-      const row = await book.row(id);
+      const row = await repository.row(id);
       return row === undefined || row.principal !== principal ? undefined : agentTask(row);
     },
     async list({ principal }, query) {
@@ -31,21 +31,21 @@ export function agentTasks<Tx>({ book, database, settings }: AgentTasksDependenc
       });
     },
     async cancel({ id }) {
-      const row = await book.row(id);
+      const row = await repository.row(id);
       if (row === undefined) return "it is gone";
       if (isTerminal(row.status as TaskStatus)) return "it is over";
       const { cancelTask } = settings;
       const mayGo = cancelTask === undefined ? row.status === "input-required" : await cancelTask(unfinishedTask(row));
       if (!mayGo) return `work on it is under way; change what it makes with the tool for that`;
       try {
-        await book.handle(id, row.principal).cancel();
+        await repository.handle(id, row.principal).cancel();
         return undefined;
       } catch (error) {
         if (error instanceof AdbindError) return error.message;
         throw error;
       }
     },
-    push: settings.sender === undefined ? undefined : nativePushes(book),
+    push: settings.sender === undefined ? undefined : nativePushes(repository),
   };
 }
 
@@ -72,17 +72,17 @@ function agentTask(row: SellerTaskRow): AgentTask {
   };
 }
 
-const nativePushes = <Tx>(book: TaskBook<Tx>): NativePushes => ({
+const nativePushes = <Tx>(repository: TaskRepository<Tx>): NativePushes => ({
   async attach({ id }, config) {
-    const row = await book.row(id);
+    const row = await repository.row(id);
     if (row === undefined) return `there is no task ${id}`;
     try {
-      await book.attach(row, config);
+      await repository.attach(row, config);
       return undefined;
     } catch (error) {
       if (error instanceof ToolError) return error.message;
       throw error;
     }
   },
-  attached: book.attached,
+  attached: repository.attached,
 });

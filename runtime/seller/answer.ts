@@ -2,8 +2,8 @@
 import type { AnyTool, JsonObject, TaskStatus } from "../contract/index.js";
 import { isObject } from "./json-object.js";
 import { project } from "./projection.js";
+import type { ServedRelease, ServedTool } from "./served-releases.js";
 import type { Settings } from "./settings.js";
-import type { ServedTool, Spoken } from "./spoken.js";
 import { ToolError } from "./tool-error.js";
 
 const MAX_ISSUES = 8;
@@ -14,14 +14,14 @@ const MAX_ISSUES = 8;
  */
 export function checkedAnswer<Tx>(
   settings: Settings<Tx>,
-  spoken: Spoken<Tx>,
+  servedRelease: ServedRelease<Tx>,
   { tool }: ServedTool<Tx>,
   answer: { readonly status: TaskStatus; readonly payload: JsonObject },
 ): JsonObject {
-  const { release, validator } = spoken;
+  const { release, validator } = servedRelease;
   const { status } = answer;
   if (!Object.hasOwn(release.tools, tool.name)) return answer.payload;
-  const payload = inCallersRelease(settings, spoken, tool, answer);
+  const payload = inCallersRelease(settings, servedRelease, tool, answer);
   const judged = validator.arm(tool.name, status, payload);
   if (judged.ok) return payload;
   const errors = judged.errors.slice(0, MAX_ISSUES).map(({ pointer, message }) => ({ pointer, message }));
@@ -44,13 +44,13 @@ const OWN = "adbind";
 /** An answer as its caller's release has it; what was left out is told to the caller, the log and the meter. */
 export function inCallersRelease<Tx>(
   { logger, metrics, written }: Settings<Tx>,
-  spoken: Spoken<Tx>,
+  servedRelease: ServedRelease<Tx>,
   tool: AnyTool,
   answer: { readonly status: TaskStatus; readonly payload: JsonObject },
 ): JsonObject {
-  const { release, validator, version } = spoken;
+  const { release, validator, version } = servedRelease;
   if (release.version === written.version) return answer.payload;
-  const { payload, left } = project(spoken, tool, answer);
+  const { payload, left } = project(servedRelease, tool, answer);
   if (Object.keys(left).length === 0) return payload;
   const { name } = tool;
   logger?.info({ tool: name, release: release.version, left }, "an answer has less in it in its caller's release");

@@ -1,5 +1,5 @@
 /** What an audit keeps of a call. */
-import type { Call, Called } from "../transport/answerer.js";
+import type { Call, CallAnswer } from "../transport/answerer.js";
 import { isObject } from "./json-object.js";
 import type { Settings } from "./settings.js";
 import type { AuditEntry } from "./types.js";
@@ -8,7 +8,7 @@ import type { AuditEntry } from "./types.js";
 export async function audited(
   { audit, logger, now }: Pick<Settings<never>, "audit" | "logger" | "now">,
   { identity: { principal }, transport, args }: Call,
-  { status, payload, taskId }: Called,
+  { status, payload, taskId }: CallAnswer,
   { code, ...seen }: Pick<AuditEntry, "tool" | "mutating" | "ms"> & { readonly code: string | undefined },
 ): Promise<void> {
   if (audit === undefined) return;

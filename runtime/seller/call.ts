@@ -10,7 +10,7 @@ import {
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { onFreshDocuments } from "../store/documents.js";
 import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
-import type { Call, Called } from "../transport/answerer.js";
+import type { Call, CallAnswer } from "../transport/answerer.js";
 import { checkedAnswer } from "./answer.js";
 import { audited } from "./audit.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
@@ -19,32 +19,33 @@ import { continuedTask, threadMember } from "./continuation.js";
 import { echo, failedCall, toldFailure, unknownTool } from "./failed-call.js";
 import { type Claim, claimKey, type IdempotencyOptions, keyOf, requestHash, scopeOf } from "./idempotency.js";
 import { isObject } from "./json-object.js";
-import { ownFault } from "./own-fault.js";
+import { ownError } from "./own-error.js";
 import { channelsOf } from "./registrations.js";
 import { checkReply, openMembers, statusMember, versionMember } from "./reply.js";
+import { negotiate, type ServedRelease, type ServedTool } from "./served-releases.js";
 import type { Settings } from "./settings.js";
-import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
-import { type TaskBook, unfinishedTask } from "./tasks.js";
+import { type TaskRepository, unfinishedTask } from "./tasks.js";
 import { UNKEPT, unkeptText } from "./texts.js";
 import { invalidRequest, refusedBy, ToolError } from "./tool-error.js";
 import { tracedCall } from "./tracing.js";
-import type { Fault } from "./types.js";
+import type { SellerError } from "./types.js";
 
-export interface CallParts<Tx> {
+export interface SellerCallDependencies<Tx> {
   readonly plug: CallPlug<Tx>;
   readonly settings: Settings<Tx>;
-  readonly spoken: readonly Spoken<Tx>[];
+  readonly servedReleases: readonly ServedRelease<Tx>[];
   readonly database: SellerDatabase<Tx>;
-  readonly book: TaskBook<Tx>;
+  readonly repository: TaskRepository<Tx>;
   readonly idempotency: IdempotencyOptions<Tx>;
 }
 
 /** Answers a call. It never throws: what goes wrong is the answer. */
-export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {
+export async function answerCall<Tx>(dependencies: SellerCallDependencies<Tx>, call: Call): Promise<CallAnswer> {
+  const { settings, servedReleases } = dependencies;
   const began = performance.now();
-  const called = await tracedCall(parts.settings.tracer, call, () => answerOf(parts, call));
+  const called = await tracedCall(settings.tracer, call, () => answerOf(dependencies, call));
   // Names nobody serves are the caller's invention, and would be labels without end.
-  const tool = parts.spoken.map(({ tools }) => tools.get(call.tool)?.name).find((name) => name !== undefined);
+  const tool = servedReleases.map(({ tools }) => tools.get(call.tool)?.name).find((name) => name !== undefined);
   const { status, payload, failed: isFailure } = called;
   const [error] = isFailure && Array.isArray(payload.errors) ? (payload.errors as ProtocolError[]) : [];
   const { transport } = call;
@@ -56,53 +57,54 @@ export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<
     replayed: payload.replayed === true,
   };
   const ms = performance.now() - began;
-  parts.settings.metrics.answered(counted, ms);
-  const mutating = parts.spoken.some(({ tools }) => tools.get(call.tool)?.tool.mutating === true);
-  await audited(parts.settings, call, called, { mutating, tool: counted.tool, code: error?.code, ms });
+  settings.metrics.answered(counted, ms);
+  const mutating = servedReleases.some(({ tools }) => tools.get(call.tool)?.tool.mutating === true);
+  await audited(settings, call, called, { mutating, tool: counted.tool, code: error?.code, ms });
   return called;
 }
 
-async function answerOf<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {
+async function answerOf<Tx>(dependencies: SellerCallDependencies<Tx>, call: Call): Promise<CallAnswer> {
   const args = isObject(call.args) ? call.args : {};
-  const taskId = parts.settings.uuid();
-  let spoken: Spoken<Tx> | undefined;
+  const taskId = dependencies.settings.uuid();
+  let servedRelease: ServedRelease<Tx> | undefined;
   try {
     if (call.args !== undefined && !isObject(call.args)) {
       throw new ToolError("INVALID_REQUEST", "The arguments of a tool are an object.");
     }
-    spoken = negotiate(parts.spoken, args);
-    const served = spoken.tools.get(call.tool);
-    if (served === undefined) throw unknownTool(call.tool, spoken.release);
-    return await new Answering(parts, call, { args, taskId, spoken, served }).run();
+    servedRelease = negotiate(dependencies.servedReleases, args);
+    const served = servedRelease.tools.get(call.tool);
+    if (served === undefined) throw unknownTool(call.tool, servedRelease.release);
+    return await new Invocation(dependencies, call, { args, taskId, servedRelease, served }).run();
   } catch (error) {
-    return failedCall(parts.settings, { error, args, spoken, newest: parts.spoken[0]!.release, call, taskId });
+    const newest = dependencies.servedReleases[0]!.release;
+    return failedCall(dependencies.settings, { error, args, servedRelease, newest, call, taskId });
   }
 }
 
 interface Prepared<Tx> {
   readonly args: JsonObject;
   readonly taskId: string;
-  readonly spoken: Spoken<Tx>;
+  readonly servedRelease: ServedRelease<Tx>;
   readonly served: ServedTool<Tx>;
 }
 
-class Answering<Tx> {
+class Invocation<Tx> {
   /** The task that the call goes on with. */
   private continued: SellerTaskRow | undefined;
 
   constructor(
-    private readonly parts: CallParts<Tx>,
+    private readonly dependencies: SellerCallDependencies<Tx>,
     private readonly call: Call,
     private readonly at: Prepared<Tx>,
   ) {}
 
-  async run(): Promise<Called> {
-    const { args, spoken, served } = this.at;
+  async run(): Promise<CallAnswer> {
+    const { args, servedRelease, served } = this.at;
     const { tool } = served;
     const unkept = unkeptText(args);
     if (unkept !== undefined) throw invalidRequest([{ pointer: unkept, ...UNKEPT }]);
-    if (!served.builtIn || Object.hasOwn(spoken.release.tools, tool.name)) {
-      const judged = spoken.validator.request(tool.name, args);
+    if (!served.builtIn || Object.hasOwn(servedRelease.release.tools, tool.name)) {
+      const judged = servedRelease.validator.request(tool.name, args);
       if (!judged.ok && !this.leftToHandler(judged.errors)) throw invalidRequest(judged.errors);
     }
     this.checkChannels();
@@ -110,27 +112,27 @@ class Answering<Tx> {
     if (key === undefined) return this.handle(undefined);
     const { principal } = this.call.identity;
     const of = { scope: scopeOf(principal, args.account), key, hash: requestHash(tool.name, args) };
-    const claimed = await claimKey(this.parts.idempotency, of);
+    const claimed = await claimKey(this.dependencies.idempotency, of);
     if (claimed.kind === "replay") return this.replay(claimed.answer);
     return this.underClaim(claimed.claim);
   }
 
   /** Whether all that is wrong with the request is for the handler to judge. */
   private leftToHandler(errors: readonly { readonly pointer: string }[]): boolean {
-    const { unchecked, judgedByHandler } = this.parts.settings;
+    const { unchecked, judgedByHandler } = this.dependencies.settings;
     const { name } = this.at.served.tool;
     if (unchecked.has(name)) return true;
-    const parts = (judgedByHandler[name] ?? []).map((one) => one.split("/"));
+    const dependencies = (judgedByHandler[name] ?? []).map((one) => one.split("/"));
     const isBelow = (pointer: string): boolean => {
       const at = pointer.split("/");
-      return parts.some((part) => part.every((key, index) => key === "*" || key === at[index]));
+      return dependencies.some((part) => part.every((key, index) => key === "*" || key === at[index]));
     };
     return errors.every(({ pointer }) => isBelow(pointer));
   }
 
   /** Registrations that could not be honoured refuse the call before it has done anything. */
   private checkChannels(): void {
-    const { sender } = this.parts.settings;
+    const { sender } = this.dependencies.settings;
     const { tool } = this.at.served;
     const channels = channelsOf(this.call, this.at.args);
     if (channels === undefined) return;
@@ -140,18 +142,18 @@ class Answering<Tx> {
         field: "push_notification_config",
       });
     }
-    const refusal = sender.tasks.check(tool.name, channels, this.at.spoken.release.version);
+    const refusal = sender.tasks.check(tool.name, channels, this.at.servedRelease.release.version);
     if (refusal !== undefined) throw refusedBy(refusal.error);
   }
 
-  private replay(stored: JsonObject): Called {
+  private replay(stored: JsonObject): CallAnswer {
     const { status, task_id: taskId, payload } = stored as { status: TaskStatus; task_id: string; payload: JsonObject };
     // Stored without what belongs to one call only.
     return { status, payload: { ...payload, ...this.envelope(), replayed: true }, failed: false, taskId };
   }
 
-  private async underClaim(claim: Claim<Tx>): Promise<Called> {
-    let answered: Called | undefined;
+  private async underClaim(claim: Claim<Tx>): Promise<CallAnswer> {
+    let answered: CallAnswer | undefined;
     try {
       answered = await this.handle(claim);
       return answered;
@@ -163,18 +165,18 @@ class Answering<Tx> {
   }
 
   private envelope(): JsonObject {
-    const { args, spoken, served } = this.at;
+    const { args, servedRelease, served } = this.at;
     const key = keyOf(served.tool, args);
-    return openMembers(spoken.release, served.tool.name, {
+    return openMembers(servedRelease.release, served.tool.name, {
       ...echo(args),
       // A caller that retries sees which of its tries this answers.
       ...(key !== undefined && { idempotency_key: key }),
-      ...versionMember(spoken, args),
+      ...versionMember(servedRelease, args),
     });
   }
 
   /** A call whose documents another one changed meanwhile is done again, on what is there now. */
-  private handle(claim: Claim<Tx> | undefined): Promise<Called> {
+  private handle(claim: Claim<Tx> | undefined): Promise<CallAnswer> {
     return onFreshDocuments(() => this.attempt(claim));
   }
 
@@ -182,18 +184,18 @@ class Answering<Tx> {
     return this.continued?.task_id ?? this.at.taskId;
   }
 
-  private async attempt(claim: Claim<Tx> | undefined): Promise<Called> {
-    const { args, served, spoken } = this.at;
+  private async attempt(claim: Claim<Tx> | undefined): Promise<CallAnswer> {
+    const { args, served, servedRelease } = this.at;
     // Looked for under the key: a call that is repeated is answered as it was, whatever has become of its task.
-    this.continued = await continuedTask(this.parts.book.row, this.call, this.at);
+    this.continued = await continuedTask(this.dependencies.repository.row, this.call, this.at);
     const { taskId } = this;
     const { ctx, after } = createContext<Tx>(this.contextBase());
     const reply: unknown = await served.handle(args, ctx);
     const { status, data } = checkReply(reply, served.tool);
     if (status === "failed" || status === "rejected" || status === "canceled") {
-      const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [this.unnamed()];
-      const failure = toldFailure(this.parts.settings, this.call, faults, spoken.release);
-      const payload = { status, ...data, ...echo(args), ...versionMember(spoken, args), ...failure };
+      const errors = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [this.unnamed()];
+      const failure = toldFailure(this.dependencies.settings, this.call, errors, servedRelease.release);
+      const payload = { status, ...data, ...echo(args), ...versionMember(servedRelease, args), ...failure };
       // A failure leaves the question open; the other two end the task that asked it.
       if (status !== "failed") await this.end(status, payload);
       return { status, payload, failed: true, taskId };
@@ -201,47 +203,47 @@ class Answering<Tx> {
     const interim = !isTerminal(status);
     const named = interim && this.continued === undefined && typeof data.task_id === "string" ? data.task_id : "";
     const id = named || taskId;
-    const full = await this.parts.plug.complete(this.answered(data));
-    const payload = checkedAnswer(this.parts.settings, spoken, served, {
+    const full = await this.dependencies.plug.complete(this.answered(data));
+    const payload = checkedAnswer(this.dependencies.settings, servedRelease, served, {
       status,
       payload: {
-        ...statusMember(spoken, served.tool.name, status),
+        ...statusMember(servedRelease, served.tool.name, status),
         ...full,
-        ...(interim && { task_id: id, ...threadMember(this.call, spoken.release, id) }),
+        ...(interim && { task_id: id, ...threadMember(this.call, servedRelease.release, id) }),
         ...this.envelope(),
       },
     });
     await this.record({ claim, after, status, payload, id });
-    if (interim && after.later !== undefined) this.parts.book.runLater(id, after.later);
+    if (interim && after.later !== undefined) this.dependencies.repository.runLater(id, after.later);
     return { status, payload, failed: false, taskId: id };
   }
 
   /** Ends the task that the call went on with, if it did. */
   private async end(status: TaskStatus, payload: JsonObject): Promise<void> {
-    const { continued, parts } = this;
+    const { continued, dependencies } = this;
     if (continued === undefined) return;
     const change = { status, data: payload, request: this.at.args };
-    await parts.database.transact((tx) => parts.book.advance(tx, continued.task_id, change));
+    await dependencies.database.transact((tx) => dependencies.repository.advance(tx, continued.task_id, change));
   }
 
   /** What a failure without errors says. */
-  private unnamed(): Fault {
-    return ownFault(undefined, `The call failed; its reference is ${this.taskId}.`, this.at.spoken.release);
+  private unnamed(): SellerError {
+    return ownError(undefined, `The call failed; its reference is ${this.taskId}.`, this.at.servedRelease.release);
   }
 
   private answered(payload: JsonObject): AnsweredCall {
-    const { args, served, spoken } = this.at;
+    const { args, served, servedRelease } = this.at;
     const { principal } = this.call.identity;
-    return { tool: served.tool.name, principal, release: spoken.release.version, args, payload };
+    return { tool: served.tool.name, principal, release: servedRelease.release.version, args, payload };
   }
 
   private contextBase() {
-    const { settings } = this.parts;
-    const { args, served, spoken } = this.at;
+    const { settings } = this.dependencies;
+    const { args, served, servedRelease } = this.at;
     return {
       tool: served.tool.name,
       transport: this.call.transport,
-      release: spoken.release,
+      release: servedRelease.release,
       mode: settings.mode,
       principal: this.call.identity.principal,
       account: isObject(args.account) ? args.account : undefined,
@@ -253,7 +255,7 @@ class Answering<Tx> {
       now: settings.now,
       uuid: settings.uuid,
       logger: settings.logger,
-      task: <T = AnyTool>(id: string) => this.parts.book.handle<T>(id, this.call.identity.principal),
+      task: <T = AnyTool>(id: string) => this.dependencies.repository.handle<T>(id, this.call.identity.principal),
     };
   }
 
@@ -266,21 +268,22 @@ class Answering<Tx> {
     id: string;
   }): Promise<void> {
     const { claim, after, status, payload, id } = done;
-    const { book, database, plug } = this.parts;
-    const { args, served, spoken } = this.at;
+    const { repository, database, plug } = this.dependencies;
+    const { args, served, servedRelease } = this.at;
+    const { release, names } = servedRelease;
     const { call, continued } = this;
     const interim = !isTerminal(status);
     const keeps = status === "completed" && plug.keeps(served.tool.name, args);
     if (claim === undefined && after.effects.length === 0 && !interim && !keeps && continued === undefined) return;
-    const { context: _context, idempotency_key: _key, [spoken.names.version]: _version, ...kept } = payload;
+    const { context: _context, idempotency_key: _key, [names.version]: _version, ...kept } = payload;
     const channels = channelsOf(call, args);
     const answered = this.answered(payload);
     await database.transact(function* (tx): Coroutine<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });
       for (const effect of after.effects) yield* wait(effect(tx));
-      if (continued !== undefined) yield* book.advance(tx, id, { status, data: kept, request: args, channels });
+      if (continued !== undefined) yield* repository.advance(tx, id, { status, data: kept, request: args, channels });
       else if (interim)
-        yield* book.open(tx, { id, call, args, tool: served.tool, release: spoken.release, status, payload, channels });
+        yield* repository.open(tx, { id, call, args, tool: served.tool, release, status, payload, channels });
       if (keeps && continued === undefined) yield* plug.keep(tx, answered);
     });
   }

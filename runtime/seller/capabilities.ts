@@ -5,8 +5,8 @@ import type { JsonObject, Release } from "../contract/index.js";
 import { type EndpointSigning, endpointSigning } from "../facts/index.js";
 import type { Jwk } from "../signing/index.js";
 import { isObject } from "./json-object.js";
+import type { ServedRelease } from "./served-releases.js";
 import { badOption, builtInNames, type Settings } from "./settings.js";
-import type { Spoken } from "./spoken.js";
 
 const snake = (protocol: string): string => protocol.replaceAll("-", "_");
 
@@ -16,11 +16,14 @@ const snake = (protocol: string): string => protocol.replaceAll("-", "_");
  */
 export function deriveCapabilities<Tx>(
   settings: Settings<Tx>,
-  spoken: readonly Spoken<Tx>[],
-  own: Spoken<Tx>,
+  servedReleases: readonly ServedRelease<Tx>[],
+  own: ServedRelease<Tx>,
 ): JsonObject {
   const { release, names } = own;
-  const declared = revised(release.word, overlay(derived(settings, spoken, own), settings.capabilities(release)));
+  const declared = revised(
+    release.word,
+    overlay(derived(settings, servedReleases, own), settings.capabilities(release)),
+  );
   const name = builtInNames(release).capabilities.find((one) => Object.hasOwn(release.tools, one));
   if (name === undefined) return declared;
   const judged = own.validator.arm(name, "completed", { ...declared, status: "completed" });
@@ -35,16 +38,16 @@ export function deriveCapabilities<Tx>(
 
 function derived<Tx>(
   settings: Settings<Tx>,
-  spoken: readonly Spoken<Tx>[],
-  { release, names }: Spoken<Tx>,
+  servedReleases: readonly ServedRelease<Tx>[],
+  { release, names }: ServedRelease<Tx>,
 ): JsonObject {
   const { specialisms, sender, signing, requestSigning, replayTtlSeconds } = settings;
   const claimed = specialisms.filter((id) => Object.hasOwn(release.specialisms, id));
   const windows = Object.entries(sender?.channels.declaredWindows ?? {});
   return {
     [release.word]: {
-      major_versions: [...new Set(spoken.map(({ major }) => major))].sort((a, b) => a - b),
-      supported_versions: spoken.map(({ version }) => version),
+      major_versions: [...new Set(servedReleases.map(({ major }) => major))].sort((a, b) => a - b),
+      supported_versions: servedReleases.map(({ version }) => version),
       idempotency: { supported: true, replay_ttl_seconds: replayTtlSeconds },
     },
     supported_protocols: protocolsOf(settings, release.specialisms, claimed),
@@ -105,7 +108,7 @@ function requestSigningOf(options: Settings<never>["requestSigning"], { profile 
 /** Home protocols of what is claimed; without a claim, those of the tools that are the home of any specialism. */
 function protocolsOf<Tx>(
   settings: Settings<Tx>,
-  table: Spoken<Tx>["release"]["specialisms"],
+  table: ServedRelease<Tx>["release"]["specialisms"],
   claimed: readonly string[],
 ): string[] {
   const homes = new Set(Object.values(table).map(({ protocol }) => protocol));

@@ -1,6 +1,6 @@
 /** What a handler gets beside its request. */
 import type { AnyTool, JsonObject, TaskStatus } from "../contract/index.js";
-import type { Effect, Fault, LaterWork, SellerContext } from "./types.js";
+import type { Effect, LaterWork, SellerContext, SellerError } from "./types.js";
 
 /** What a call leaves behind beside its reply: written with the answer, or started after it. */
 export interface Aftermath<Tx> {
@@ -14,8 +14,8 @@ export type ContextBase<Tx> = Omit<
   "effect" | "complete" | "submitted" | "working" | "inputRequired" | "fail" | "reject"
 >;
 
-export const faultList = (errors: Fault | readonly Fault[]): readonly Fault[] =>
-  Array.isArray(errors) ? errors : [errors as Fault];
+export const errorList = (errors: SellerError | readonly SellerError[]): readonly SellerError[] =>
+  Array.isArray(errors) ? errors : [errors as SellerError];
 
 export function createContext<Tx>(base: ContextBase<Tx>): { ctx: SellerContext<AnyTool, Tx>; after: Aftermath<Tx> } {
   const after: Aftermath<Tx> = { effects: [], later: undefined };
@@ -33,8 +33,8 @@ export function createContext<Tx>(base: ContextBase<Tx>): { ctx: SellerContext<A
     submitted: interim("submitted", { status: "submitted", task_id: base.taskId }),
     working: interim("working", {}),
     inputRequired: interim("input-required", {}),
-    fail: (errors: Fault | readonly Fault[]) => reply("failed", { errors: faultList(errors) }),
-    reject: (errors: Fault | readonly Fault[]) => reply("rejected", { errors: faultList(errors) }),
+    fail: (errors: SellerError | readonly SellerError[]) => reply("failed", { errors: errorList(errors) }),
+    reject: (errors: SellerError | readonly SellerError[]) => reply("rejected", { errors: errorList(errors) }),
   };
   return { ctx, after };
 }

@@ -27,9 +27,10 @@ export const threadMember = (call: Call, release: Release, taskId: string): Json
 export async function continuedTask(
   taskRow: (taskId: string) => Promise<SellerTaskRow | undefined>,
   call: Call,
-  { args, served, spoken }: { args: JsonObject; served: { tool: AnyTool }; spoken: { release: Release } },
+  { args, served, servedRelease }: { args: JsonObject; served: { tool: AnyTool }; servedRelease: { release: Release } },
 ): Promise<SellerTaskRow | undefined> {
-  const threaded = threads(call, spoken.release) && typeof args.context_id === "string" ? args.context_id : undefined;
+  const threaded =
+    threads(call, servedRelease.release) && typeof args.context_id === "string" ? args.context_id : undefined;
   const id = call.continues ?? threaded;
   if (id === undefined) return undefined;
   const row = await taskRow(id);

@@ -3,22 +3,23 @@ import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { type AnyTool, type JsonObject, type Release, type TransportName, transportNames } from "../contract/index.js";
 import type { Database } from "../db/types.js";
+import { loadPeer } from "../peer.js";
 import { tellLog } from "../queue/periodic.js";
 import { storeIdentity } from "../store/identity.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
-import type { Answerer, Call, Called } from "../transport/answerer.js";
+import type { Answerer, Call, CallAnswer } from "../transport/answerer.js";
 import { answerers } from "../transport/answerers.js";
 import { agentTasks } from "./agent-tasks.js";
-import { answerCall, type CallParts } from "./call.js";
+import { answerCall, type SellerCallDependencies } from "./call.js";
 import { deriveCapabilities, filterCapabilities } from "./capabilities.js";
 import { type Endpoint, endpointsOf, settingsAt, transportPath } from "./endpoint.js";
 import { mediaBuyPlug } from "./media-buys.js";
 import { type MountedSeller, mountOf } from "./mount.js";
-import { createApp, type ServedEndpoint } from "./server.js";
+import { createServedRelease, type ServedRelease, type ServedTool } from "./served-releases.js";
+import type { ServedEndpoint } from "./server.js";
 import { badOption, builtInNames, checkedSettings, type Settings } from "./settings.js";
-import { type ServedTool, type Spoken, speak } from "./spoken.js";
 import { getTaskStatus, listTasks } from "./task-tools.js";
-import { createTaskBook } from "./tasks.js";
+import { createTaskRepository } from "./tasks.js";
 import { failurePayload } from "./tool-error.js";
 import type { SellerHandler, SellerOptions, SellerStore, TaskHandle, TxOf, UnfinishedTask } from "./types.js";
 import { sellerUpkeep } from "./upkeep.js";
@@ -49,7 +50,7 @@ export interface Seller<Tx = unknown> {
   /** What it declares, in the terms of the newest release. */
   readonly capabilities: JsonObject;
   /** Answers a call without a transport; for tests and for servers of one's own. */
-  call(call: Call): Promise<Called>;
+  call(call: Call): Promise<CallAnswer>;
 }
 
 /** A store for as long as the seller is there. */
@@ -59,6 +60,8 @@ const isThisMachine = (host: string): boolean => /^(localhost|127\.[\d.]+|::1)$/
 
 /** How long answers under way in somebody else's server are waited for, in milliseconds. */
 const MOUNTED_MS = 5_000;
+/** What it serves HTTP with. */
+const SERVER = ["fastify", "@fastify/cors", "@fastify/rate-limit"];
 /** Tasks told of at once. */
 const UNFINISHED = 100;
 
@@ -81,21 +84,22 @@ export async function createSeller<
   const spokenAt = async (at: Endpoint) => spokenReleases(settingsAt(settings, at), database);
   const main = await spokenAt(current);
   const plug = mediaBuyPlug({ sender: settings.sender, database });
-  const book = createTaskBook({ settings, database, spoken: main.spoken, plug });
+  const repository = createTaskRepository({ settings, database, servedReleases: main.servedReleases, plug });
   const { now, uuid, limits } = settings;
   const replayMs = settings.replayTtlSeconds * 1_000;
   const telling = tellLog(settings.logger);
   const closing = new AbortController();
   const idempotency = { database, now, uuid, replayMs, waitMs: limits.inFlightWaitMs, telling };
-  const serve = (at: Endpoint, { spoken }: SpokenReleases<Tx>): Promise<ServedEndpoint<Tx>> =>
+  const serve = (at: Endpoint, { servedReleases }: ServedReleases<Tx>): Promise<ServedEndpoint<Tx>> =>
     servedEndpoint(
       at,
-      { settings: settingsAt(settings, at), spoken, database, book, plug, idempotency },
+      { settings: settingsAt(settings, at), servedReleases, database, repository, plug, idempotency },
       closing.signal,
     );
   const first = await serve(current, main);
   const more: ServedEndpoint<Tx>[] = [];
   for (const at of others) more.push(await serve(at, await spokenAt(at)));
+  const { createApp } = await loadPeer(SERVER, "a seller", () => import("./server.js"));
   const { app, owns } = await createApp({ settings, endpoints: [first, ...more] });
   const upkeep = sellerUpkeep(database, settings);
   const mounted = mountOf(app, owns, settings.logger);
@@ -118,43 +122,44 @@ export async function createSeller<
       await upkeep.stop();
       await Promise.race([mounted.idle(), setTimeout(MOUNTED_MS, undefined, { ref: false })]);
       await app.close();
-      await book.idle();
+      await repository.idle();
       await passing?.close();
     },
     storeIdentity: () => storeIdentity(settings.store.database as Database),
-    task: (taskId) => book.handle(taskId),
-    unfinished: (after = 0, limit = UNFINISHED) => book.unfinished(after, limit),
+    task: (taskId) => repository.handle(taskId),
+    unfinished: (after = 0, limit = UNFINISHED) => repository.unfinished(after, limit),
     capabilities: main.declared.get(settings.releases[0]!.version)!,
     call: (call) => answerCall(first.calls, call),
   };
 }
 
-interface SpokenReleases<Tx> {
+interface ServedReleases<Tx> {
   /** Newest first. */
-  readonly spoken: readonly Spoken<Tx>[];
+  readonly servedReleases: readonly ServedRelease<Tx>[];
   /** What the seller says of itself, by the version it is said in. */
   readonly declared: ReadonlyMap<string, JsonObject>;
 }
 
 /** The releases of one endpoint with what serves them. */
-async function spokenReleases<Tx>(settings: Settings<Tx>, database: SellerDatabase<Tx>): Promise<SpokenReleases<Tx>> {
+async function spokenReleases<Tx>(settings: Settings<Tx>, database: SellerDatabase<Tx>): Promise<ServedReleases<Tx>> {
   const declared = new Map<string, JsonObject>();
-  const spoken: Spoken<Tx>[] = [];
+  const servedReleases: ServedRelease<Tx>[] = [];
   for (const release of settings.releases) {
     const served = servedTools(settings, database, release, declared);
-    spoken.push(await speak(release, served, await settings.validatorOf(release)));
+    servedReleases.push(await createServedRelease(release, served, await settings.validatorOf(release)));
   }
-  for (const own of spoken) declared.set(own.release.version, deriveCapabilities(settings, spoken, own));
-  return { spoken, declared };
+  for (const own of servedReleases)
+    declared.set(own.release.version, deriveCapabilities(settings, servedReleases, own));
+  return { servedReleases, declared };
 }
 
 async function servedEndpoint<Tx>(
   at: Endpoint,
-  calls: CallParts<Tx>,
+  calls: SellerCallDependencies<Tx>,
   closing: AbortSignal,
 ): Promise<ServedEndpoint<Tx>> {
-  const { settings, spoken, book } = calls;
-  const [newest] = spoken as [Spoken<Tx>];
+  const { settings, servedReleases, repository } = calls;
+  const [newest] = servedReleases as [ServedRelease<Tx>];
   const { release } = newest;
   const shared = {
     name: settings.name,
@@ -167,20 +172,23 @@ async function servedEndpoint<Tx>(
     profile: settings.a2aProfile,
     closing,
     // A tool the protocol has and this seller lacks is an answer with a code; any other name is a fault of the transport.
-    knows: (tool: string) => spoken.some((one) => one.tools.has(tool) || Object.hasOwn(one.release.tools, tool)),
+    knows: (tool: string) =>
+      servedReleases.some((one) => one.tools.has(tool) || Object.hasOwn(one.release.tools, tool)),
     answer: (call: Call) => answerCall(calls, call),
     failure: (code: string, message: string) => failurePayload([{ code, message }], release),
-    tasks: agentTasks({ book, database: calls.database, settings }),
+    tasks: agentTasks({ repository, database: calls.database, settings }),
     ...{ now: settings.now, uuid: settings.uuid },
   };
-  const open = (transport: TransportName): Answerer =>
-    answerers[transport]({ ...shared, url: `${settings.baseUrl}${transportPath(at, transport)}` });
-  const opened = Object.fromEntries(transportNames.map((transport) => [transport, open(transport)]));
+  const open = async (transport: TransportName): Promise<[TransportName, Answerer]> => [
+    transport,
+    await answerers[transport]({ ...shared, url: `${settings.baseUrl}${transportPath(at, transport)}` }),
+  ];
+  const opened = Object.fromEntries(await Promise.all(transportNames.map(open)));
   return { at, calls, answerers: opened as Record<TransportName, Answerer> };
 }
 
 /** Each tool once, under the name it is listed by. */
-const offered = <Tx>({ tools }: Spoken<Tx>) => [
+const offered = <Tx>({ tools }: ServedRelease<Tx>) => [
   ...new Map([...tools.values()].map(({ name, tool }) => [name, { name, tool }])).values(),
 ];
 
@@ -213,7 +221,7 @@ function servedTools<Tx>(
   for (const [aliases, handle, open] of own) {
     const given = aliases.find((name) => served.has(name));
     const name = aliases.find((one) => Object.hasOwn(release.tools, one)) ?? aliases[0]!;
-    const tool = release.tools[name] ?? standIn(name);
+    const tool = release.tools[name] ?? stubTool(name);
     const entry = given === undefined ? { name, tool, handle, builtIn: true, open } : { ...served.get(given)!, open };
     for (const alias of aliases) if (!served.has(alias)) served.set(alias, entry);
     if (given !== undefined) served.set(given, entry);
@@ -223,7 +231,7 @@ function servedTools<Tx>(
 }
 
 /** A tool of ours that a release does not list: every release's callers may still ask for it. */
-const standIn = (name: string): AnyTool => ({
+const stubTool = (name: string): AnyTool => ({
   name,
   protocol: "protocol",
   mutating: false,

@@ -16,12 +16,15 @@ export function domainStatusReader(documents: SchemaDocuments): (ref: SchemaRef)
     const [document = "", pointer = ""] = reference.split("#");
     const uri = document === "" ? here : document;
     const text = byUri.get(uri);
-    const parts = pointer
+    const dependencies = pointer
       .split("/")
       .slice(1)
       .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
     const root: unknown = text === undefined ? undefined : JSON.parse(text);
-    return { schema: parts.reduce<unknown>((value, part) => (isObject(value) ? value[part] : undefined), root), uri };
+    return {
+      schema: dependencies.reduce<unknown>((value, part) => (isObject(value) ? value[part] : undefined), root),
+      uri,
+    };
   };
 
   /** Every schema that applies to the same value. */

@@ -59,11 +59,11 @@ export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, res
   const refuse = (
     status: Refused["status"],
     rpcCode: number,
-    fault: { code: string; message: string; retry_after?: number },
+    error: { code: string; message: string; retry_after?: number },
     headers: Record<string, string>,
   ): { refused: Refused } => {
-    const data = failurePayload([fault], release);
-    return { refused: { status, headers, rpcCode, message: fault.message, data } };
+    const data = failurePayload([error], release);
+    return { refused: { status, headers, rpcCode, message: error.message, data } };
   };
   const unauthenticated = (presented: boolean) => {
     const code = codeOf(release, [presented ? "AUTH_INVALID" : "AUTH_MISSING", "AUTH_REQUIRED"]);
@@ -89,8 +89,8 @@ export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, res
           "www-authenticate": `Signature error="${code}"`,
           ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
         };
-        const fault = { code: codeOf(release, ["AUTH_INVALID", "AUTH_REQUIRED"]), message: code };
-        return refuse(status, RPC.unauthenticated, fault, headers);
+        const error = { code: codeOf(release, ["AUTH_INVALID", "AUTH_REQUIRED"]), message: code };
+        return refuse(status, RPC.unauthenticated, error, headers);
       }
       const { signer, warned } = verdict;
       // Where everybody may come in, nothing makes up for a signature that does not hold.
@@ -101,8 +101,8 @@ export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, res
       const caller = identity ?? { principal: ANONYMOUS };
       const wait = await limited(request, caller, asked);
       if (wait !== undefined) {
-        const fault = { code: "RATE_LIMITED", message: "Too many calls.", retry_after: wait };
-        return refuse(429, RPC.rateLimited, fault, { "retry-after": String(wait) });
+        const error = { code: "RATE_LIMITED", message: "Too many calls.", retry_after: wait };
+        return refuse(429, RPC.rateLimited, error, { "retry-after": String(wait) });
       }
       return { identity: caller };
     },

@@ -1,6 +1,6 @@
 /** `adbind/seller`: answers tools over MCP and A2A. */
 
-export type { Call, Called } from "../transport/answerer.js";
+export type { Call, CallAnswer } from "../transport/answerer.js";
 export {
   type AccountChange,
   type AccountChangeOptions,

@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
-import type { Logger } from "pino";
 import { AdbindError } from "../errors.js";
+import type { Logger } from "../log.js";
 
 /** What a seller is mounted by. Paths that are not its own are left to the server it stands in. */
 export interface MountedSeller {
@@ -24,11 +24,11 @@ export interface Mounting extends MountedSeller {
 
 /** A pattern of a route, `/previews/:id` or `/*`, as an expression. */
 const patternOf = (url: string): RegExp => {
-  const parts = url.split("/").map((part) => {
+  const dependencies = url.split("/").map((part) => {
     if (part === "*") return ".*";
     return part.startsWith(":") ? "[^/]+" : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   });
-  return new RegExp(`^${parts.join("/")}$`);
+  return new RegExp(`^${dependencies.join("/")}$`);
 };
 
 /** Every path that routes of an app are added under from now on. */

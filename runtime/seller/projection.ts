@@ -6,7 +6,7 @@
  */
 import { type AnyTool, isJsonObject, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { pointerStep } from "../validate/judge.js";
-import type { Spoken } from "./spoken.js";
+import type { ServedRelease } from "./served-releases.js";
 
 export interface Projected {
   readonly payload: JsonObject;
@@ -69,7 +69,7 @@ function putIn(payload: JsonObject, steps: Steps): (() => void) | undefined {
 /** The state of a media buy under the name that the release has for it. */
 function renamed(
   payload: JsonObject,
-  { release, domainStatus }: Pick<Spoken<never>, "release" | "domainStatus">,
+  { release, domainStatus }: Pick<ServedRelease<never>, "release" | "domainStatus">,
   tool: string,
 ): JsonObject {
   const { media_buy_status: state, ...rest } = payload;
@@ -79,17 +79,17 @@ function renamed(
 
 /** An answer as its caller's release has it. */
 export function project<Tx>(
-  spoken: Spoken<Tx>,
+  servedRelease: ServedRelease<Tx>,
   tool: AnyTool,
   answer: { readonly status: TaskStatus; readonly payload: JsonObject },
 ): Projected {
   const { status } = answer;
   const judge = (payload: JsonObject): readonly string[] => {
-    const judged = spoken.validator.arm(tool.name, status, payload);
+    const judged = servedRelease.validator.arm(tool.name, status, payload);
     return judged.ok ? [] : judged.errors.map(({ pointer }) => pointer);
   };
   const left: Record<string, number> = {};
-  const own = renamed(answer.payload, spoken, tool.name);
+  const own = renamed(answer.payload, servedRelease, tool.name);
   let wrong = judge(own);
   if (wrong.length === 0) return { payload: own, left };
   const payload = structuredClone(own);

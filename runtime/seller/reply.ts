@@ -8,11 +8,11 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { isObject } from "./json-object.js";
-import type { Spoken } from "./spoken.js";
+import type { ServedRelease } from "./served-releases.js";
 
 /** The task's status where a tool's answer is to say it: not where its `status` is a state of its domain, or closed to any. */
 export function statusMember(
-  { domainStatus, release }: Pick<Spoken<never>, "domainStatus" | "release">,
+  { domainStatus, release }: Pick<ServedRelease<never>, "domainStatus" | "release">,
   tool: string,
   status: TaskStatus,
 ): JsonObject {
@@ -33,7 +33,7 @@ export function openMembers({ facts }: Pick<Release, "facts">, tool: string, mem
 
 /** The release that an answer is in: always where the release has answers say so, and else where the caller has named one. */
 export const versionMember = (
-  { names, release, version }: Pick<Spoken<never>, "names" | "release" | "version">,
+  { names, release, version }: Pick<ServedRelease<never>, "names" | "release" | "version">,
   args: JsonObject,
 ): JsonObject =>
   release.facts.envelope.versionEcho.value || typeof args[names.version] === "string"

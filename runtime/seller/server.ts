@@ -7,7 +7,7 @@ import { type TransportName, transportNames } from "../contract/index.js";
 import { parseStrict } from "../json.js";
 import type { Answerer, Asks } from "../transport/answerer.js";
 import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
-import type { CallParts } from "./call.js";
+import type { SellerCallDependencies } from "./call.js";
 import { hasIdentity } from "./capabilities.js";
 import { type Endpoint, transportPath } from "./endpoint.js";
 import { type Asked, createGate, type Gate, type RawBody, type Refused } from "./gate.js";
@@ -20,11 +20,11 @@ import { inCallersTrace } from "./tracing.js";
 export interface ServedEndpoint<Tx> {
   readonly at: Endpoint;
   /** As the endpoint has them. */
-  readonly calls: CallParts<Tx>;
+  readonly calls: SellerCallDependencies<Tx>;
   readonly answerers: Readonly<Record<TransportName, Answerer>>;
 }
 
-export interface ServerParts<Tx> {
+export interface SellerServerDependencies<Tx> {
   readonly settings: Settings<Tx>;
   /** The one of all releases first. */
   readonly endpoints: readonly [ServedEndpoint<Tx>, ...ServedEndpoint<Tx>[]];
@@ -36,8 +36,8 @@ export interface SellerApp {
   owns(path: string): boolean;
 }
 
-export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<SellerApp> {
-  const { settings, endpoints } = parts;
+export async function createApp<Tx>(dependencies: SellerServerDependencies<Tx>): Promise<SellerApp> {
+  const { settings, endpoints } = dependencies;
   const app = fastify({
     bodyLimit: settings.limits.bodyBytes,
     trustProxy: settings.trustProxy,
@@ -79,7 +79,10 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<SellerApp> 
 }
 
 /** A gate for every transport of every endpoint, by the URL it is asked at; the first one where nothing is there. */
-function gatesOf<Tx>(app: FastifyInstance, endpoints: ServerParts<Tx>["endpoints"]): (url: string) => Gate {
+function gatesOf<Tx>(
+  app: FastifyInstance,
+  endpoints: SellerServerDependencies<Tx>["endpoints"],
+): (url: string) => Gate {
   const gates = new Map(
     endpoints.flatMap(({ at, calls: { settings } }) =>
       transportNames.map((transport) => {
@@ -184,8 +187,10 @@ const besideIsOpen: Readonly<Record<Asks["beside"], (settings: Settings<never>) 
 };
 
 /** What a body asks for, as far as the gate must know. */
-function asked<Tx>({ spoken, settings }: CallParts<Tx>, asks: Asks): Asked {
-  const tools = asks.tools.map((name) => spoken.map(({ tools }) => tools.get(name)).find((one) => one !== undefined));
+function asked<Tx>({ servedReleases, settings }: SellerCallDependencies<Tx>, asks: Asks): Asked {
+  const tools = asks.tools.map((name) =>
+    servedReleases.map(({ tools }) => tools.get(name)).find((one) => one !== undefined),
+  );
   return {
     mutating: tools.some((one) => one?.tool.mutating === true),
     open: besideIsOpen[asks.beside](settings) && tools.every((one) => one?.open === true),

@@ -1,10 +1,10 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
 import { type Tracer, trace } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type { AnyTool, JsonObject, MaybePromise, Release } from "../contract/index.js";
 import { shortVersion, specialismChecks } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import type { Logger } from "../log.js";
 import type { Sender } from "../sender/sender.js";
 import { capabilityFault } from "../signing/index.js";
 import type { A2aProfile, ListingOptions } from "../transport/answerer.js";
@@ -12,7 +12,7 @@ import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
 import { type SellerMetrics, sellerMetrics } from "./metrics.js";
-import { byAge } from "./spoken.js";
+import { byAge } from "./served-releases.js";
 import type {
   AuthHook,
   InvalidAnswer,

@@ -5,12 +5,12 @@ import { AdbindError } from "../errors.js";
 import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
 import { inCallersRelease } from "./answer.js";
 import type { CallPlug } from "./call-plug.js";
-import { faultList } from "./context.js";
+import { errorList } from "./context.js";
 import { statusMember } from "./reply.js";
+import type { ServedRelease } from "./served-releases.js";
 import type { Settings } from "./settings.js";
-import type { Spoken } from "./spoken.js";
 import { failurePayload } from "./tool-error.js";
-import type { ChangeOptions, Fault, TaskHandle } from "./types.js";
+import type { ChangeOptions, SellerError, TaskHandle } from "./types.js";
 
 /** A change of a task, as a handle asks for it. */
 export interface Change<Tx> extends ChangeOptions<Tx> {
@@ -19,11 +19,11 @@ export interface Change<Tx> extends ChangeOptions<Tx> {
   readonly principal?: string | undefined;
 }
 
-export interface BookParts<Tx> {
+export interface TaskRepositoryDependencies<Tx> {
   readonly plug: CallPlug<Tx>;
   readonly settings: Settings<Tx>;
   readonly database: SellerDatabase<Tx>;
-  readonly spoken: readonly Spoken<Tx>[];
+  readonly servedReleases: readonly ServedRelease<Tx>[];
 }
 
 /** A task is kept this long after its last change, in milliseconds. */
@@ -38,8 +38,13 @@ const unknownTask = (taskId: string): AdbindError =>
     remedy: "use the id a submitted answer gave",
   });
 
-function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: Change<Tx>): Coroutine<void> {
-  const { database, spoken } = parts;
+function* changeFlow<Tx>(
+  dependencies: TaskRepositoryDependencies<Tx>,
+  tx: Tx,
+  taskId: string,
+  change: Change<Tx>,
+): Coroutine<void> {
+  const { database, servedReleases } = dependencies;
   const [row] = yield* database.tables.task(tx, taskId);
   if (row === undefined || (change.principal ?? row.principal) !== row.principal) throw unknownTask(taskId);
   const from = row.status as TaskStatus;
@@ -49,19 +54,19 @@ function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: C
       remedy: isTerminal(from) ? "leave it: the task is over" : "give another status",
     });
   }
-  const own = spoken.find(({ release }) => release.version === row.release) ?? spoken[0]!;
-  const data = dataOf(parts.settings, own, row.tool, change);
-  yield* storeChange(parts, tx, row, { ...change, data });
+  const own = servedReleases.find(({ release }) => release.version === row.release) ?? servedReleases[0]!;
+  const data = dataOf(dependencies.settings, own, row.tool, change);
+  yield* storeChange(dependencies, tx, row, { ...change, data });
 }
 
 /** Stores a change that has been judged, with its effect, and tells of it. A task that asks once more has not changed its status. */
 export function* storeChange<Tx>(
-  parts: BookParts<Tx>,
+  dependencies: TaskRepositoryDependencies<Tx>,
   tx: Tx,
   row: SellerTaskRow,
   change: Omit<Change<Tx>, "principal">,
 ): Coroutine<void> {
-  const { settings, database } = parts;
+  const { settings, database } = dependencies;
   const { data, status, message } = change;
   const over = isTerminal(status);
   const at = Math.max(settings.now(), row.updated_at + 1);
@@ -73,7 +78,7 @@ export function* storeChange<Tx>(
     message: message ?? null,
     progress: over ? row.progress : JSON.stringify(data),
     result: over ? JSON.stringify(data) : null,
-    resource: parts.plug.subjectOf(data) ?? row.resource,
+    resource: dependencies.plug.subjectOf(data) ?? row.resource,
     expires: at + TASK_RETENTION_MS,
   });
   if (change.effect !== undefined) yield* wait(change.effect(tx));
@@ -83,20 +88,25 @@ export function* storeChange<Tx>(
   if (status !== "completed") return;
   const args = JSON.parse(row.request ?? "{}") as JsonObject;
   const { tool, principal, release } = row;
-  yield* parts.plug.keep(tx, { tool, principal, release, args, payload: data });
+  yield* dependencies.plug.keep(tx, { tool, principal, release, args, payload: data });
 }
 
 /**
  * Data of a change as it is stored and sent.
  * @throws AdbindError `event_invalid` where the release's schema refuses it
  */
-function dataOf<Tx>(settings: Settings<Tx>, spoken: Spoken<Tx>, name: string, change: Change<Tx>): JsonObject {
-  const { release, validator } = spoken;
+function dataOf<Tx>(
+  settings: Settings<Tx>,
+  servedRelease: ServedRelease<Tx>,
+  name: string,
+  change: Change<Tx>,
+): JsonObject {
+  const { release, validator } = servedRelease;
   const { status } = change;
   const tool = release.tools[name];
   if (tool === undefined) return change.data;
   if (status === "failed" || status === "rejected") return change.data;
-  const payload = { ...statusMember(spoken, name, status), ...change.data };
+  const payload = { ...statusMember(servedRelease, name, status), ...change.data };
   if (!Object.hasOwn(tool.arms, status)) {
     throw new AdbindError("event_invalid", `${name} has no answer ${status}`, {
       where: `release ${release.version}`,
@@ -104,7 +114,7 @@ function dataOf<Tx>(settings: Settings<Tx>, spoken: Spoken<Tx>, name: string, ch
     });
   }
   if (status === "canceled") return payload;
-  const data = inCallersRelease(settings, spoken, tool, { status, payload });
+  const data = inCallersRelease(settings, servedRelease, tool, { status, payload });
   const judged = validator.arm(name, status, data);
   if (judged.ok) return data;
   const [first] = judged.errors;
@@ -115,20 +125,27 @@ function dataOf<Tx>(settings: Settings<Tx>, spoken: Spoken<Tx>, name: string, ch
 }
 
 /** @param principal whose task it must be; anybody's where it is left out */
-export function handleOf<Tx, T = AnyTool>(parts: BookParts<Tx>, taskId: string, principal?: string): TaskHandle<T, Tx> {
-  const { database, spoken } = parts;
+export function handleOf<Tx, T = AnyTool>(
+  dependencies: TaskRepositoryDependencies<Tx>,
+  taskId: string,
+  principal?: string,
+): TaskHandle<T, Tx> {
+  const { database, servedReleases } = dependencies;
   const change = (status: TaskStatus, data: unknown, more: ChangeOptions<Tx> = {}): Promise<void> =>
     database.transact((tx) =>
-      changeFlow(parts, tx, taskId, { ...more, status, data: (data ?? {}) as JsonObject, principal }),
+      changeFlow(dependencies, tx, taskId, { ...more, status, data: (data ?? {}) as JsonObject, principal }),
     );
-  const faults = (errors: Fault | readonly Fault[]) => failurePayload(faultList(errors), spoken[0]!.release);
+  const failure = (errors: SellerError | readonly SellerError[]) =>
+    failurePayload(errorList(errors), servedReleases[0]!.release);
   const handle: TaskHandle<AnyTool, Tx> = {
     id: taskId,
     working: (progress?: unknown, more?: ChangeOptions<Tx>) => change("working", progress, more),
     inputRequired: (data?: unknown, more?: ChangeOptions<Tx>) => change("input-required", data, more),
     complete: (data: unknown, more?: ChangeOptions<Tx>) => change("completed", data, more),
-    fail: (errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>) => change("failed", faults(errors), more),
-    reject: (errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>) => change("rejected", faults(errors), more),
+    fail: (errors: SellerError | readonly SellerError[], more?: ChangeOptions<Tx>) =>
+      change("failed", failure(errors), more),
+    reject: (errors: SellerError | readonly SellerError[], more?: ChangeOptions<Tx>) =>
+      change("rejected", failure(errors), more),
     cancel: (more?: ChangeOptions<Tx>) => change("canceled", {}, more),
   };
   // What differs by tool is the types of the data, which the release's schemas judge in `dataOf`.

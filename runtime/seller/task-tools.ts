@@ -50,7 +50,7 @@ function historyOf(row: SellerTaskRow, result: JsonObject | undefined) {
   ];
 }
 
-export interface TaskToolParts<Tx> {
+export interface TaskToolDependencies<Tx> {
   readonly database: SellerDatabase<Tx>;
 }
 
@@ -67,7 +67,7 @@ function otherAccount(asked: unknown, kept: string | null): boolean {
 
 /** @throws ToolError REFERENCE_NOT_FOUND; a task of another principal or account is no different from none */
 export const getTaskStatus =
-  <Tx>({ database }: TaskToolParts<Tx>): SellerHandler<AnyTool, Tx> =>
+  <Tx>({ database }: TaskToolDependencies<Tx>): SellerHandler<AnyTool, Tx> =>
   async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
     const { task_id: id } = request;
     if (typeof id !== "string") throw new ToolError("INVALID_REQUEST", "task_id is required", { field: "task_id" });
@@ -138,7 +138,7 @@ function pageOf(request: JsonObject): TaskPage {
 }
 
 export const listTasks =
-  <Tx>({ database }: TaskToolParts<Tx>): SellerHandler<AnyTool, Tx> =>
+  <Tx>({ database }: TaskToolDependencies<Tx>): SellerHandler<AnyTool, Tx> =>
   async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
     const filter = filterOf(request, ctx.principal);
     const page = pageOf(request);

@@ -7,10 +7,10 @@ import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js"
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
 import { isObject } from "./json-object.js";
-import { ownFault } from "./own-fault.js";
-import { type BookParts, handleOf, storeChange, TASK_RETENTION_MS } from "./task-changes.js";
+import { ownError } from "./own-error.js";
+import { handleOf, storeChange, TASK_RETENTION_MS, type TaskRepositoryDependencies } from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
-import type { Fault, LaterWork, TaskHandle, UnfinishedTask } from "./types.js";
+import type { LaterWork, SellerError, TaskHandle, UnfinishedTask } from "./types.js";
 
 export interface NewTask {
   readonly id: string;
@@ -33,7 +33,7 @@ export interface Advance {
   readonly channels?: TaskChannels | undefined;
 }
 
-export interface TaskBook<Tx> {
+export interface TaskRepository<Tx> {
   /** Keeps a task and registers its webhooks. @throws ToolError where they are refused */
   open(tx: Tx, task: NewTask): Coroutine<void>;
   /**
@@ -61,17 +61,17 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
-export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
-  const { database, settings } = parts;
+export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencies<Tx>): TaskRepository<Tx> {
+  const { database, settings } = dependencies;
   const running = new Set<Promise<void>>();
   const handle = <T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx> =>
-    handleOf<Tx, T>(parts, taskId, principal);
+    handleOf<Tx, T>(dependencies, taskId, principal);
   return {
-    open: (tx, task) => openFlow(parts, tx, task),
-    advance: (tx, taskId, change) => advanceFlow(parts, tx, taskId, change),
+    open: (tx, task) => openFlow(dependencies, tx, task),
+    advance: (tx, taskId, change) => advanceFlow(dependencies, tx, taskId, change),
     handle,
     runLater(taskId, work) {
-      const run = later(parts, handle(taskId), work).finally(() => running.delete(run));
+      const run = later(dependencies, handle(taskId), work).finally(() => running.delete(run));
       running.add(run);
     },
     async row(taskId) {
@@ -110,7 +110,11 @@ export const unfinishedTask = (row: SellerTaskRow): UnfinishedTask => ({
   createdAt: row.created_at,
 });
 
-function* openFlow<Tx>({ settings, database, plug }: BookParts<Tx>, tx: Tx, task: NewTask): Coroutine<void> {
+function* openFlow<Tx>(
+  { settings, database, plug }: TaskRepositoryDependencies<Tx>,
+  tx: Tx,
+  task: NewTask,
+): Coroutine<void> {
   const { id, call, args, tool, release, status, payload, channels } = task;
   const { principal } = call.identity;
   const contextId = call.contextId ?? text(payload.context_id);
@@ -151,8 +155,13 @@ function* openFlow<Tx>({ settings, database, plug }: BookParts<Tx>, tx: Tx, task
   if (!registered.ok) throw refusedBy(registered.error);
 }
 
-function* advanceFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: Advance): Coroutine<void> {
-  const { database, settings } = parts;
+function* advanceFlow<Tx>(
+  dependencies: TaskRepositoryDependencies<Tx>,
+  tx: Tx,
+  taskId: string,
+  change: Advance,
+): Coroutine<void> {
+  const { database, settings } = dependencies;
   const [row] = yield* database.tables.task(tx, taskId);
   if (row?.status !== "input-required") {
     throw new ToolError("CONFLICT", `Task ${taskId} has been gone on with meanwhile, and asks nothing any more.`);
@@ -165,7 +174,7 @@ function* advanceFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: 
   const { message, ...rest } = data;
   const over = isTerminal(status);
   yield* storeChange(
-    parts,
+    dependencies,
     tx,
     { ...row, request: JSON.stringify(request), has_webhook: channels ? 1 : row.has_webhook },
     {
@@ -199,7 +208,7 @@ const interimOf = ({
 
 /** What goes wrong after the answer has been given ends the task: the caller waits for it. */
 async function later<Tx>(
-  { settings, spoken }: BookParts<Tx>,
+  { settings, servedReleases }: TaskRepositoryDependencies<Tx>,
   task: TaskHandle<AnyTool, Tx>,
   work: LaterWork<AnyTool, Tx>,
 ): Promise<void> {
@@ -208,20 +217,18 @@ async function later<Tx>(
     if (reply === undefined) return;
     const { status, data } = reply;
     if (status === "completed") await task.complete(data);
-    else if (status === "failed") await task.fail((data.errors ?? []) as Fault[]);
-    else if (status === "rejected") await task.reject((data.errors ?? []) as Fault[]);
+    else if (status === "failed") await task.fail((data.errors ?? []) as SellerError[]);
+    else if (status === "rejected") await task.reject((data.errors ?? []) as SellerError[]);
     else if (status === "canceled") await task.cancel();
     else if (status === "working") await (task.working as (data: JsonObject) => Promise<void>)(data);
     else if (status === "input-required") await (task.inputRequired as (data: JsonObject) => Promise<void>)(data);
   } catch (error) {
     settings.logger?.error({ err: error, taskId: task.id }, "a task's work failed");
-    const fault = ownFault(
+    const told = ownError(
       error,
       `The task could not be carried out; its reference is ${task.id}.`,
-      spoken[0]!.release,
+      servedReleases[0]!.release,
     );
-    await task
-      .fail(fault)
-      .catch((second) => settings.logger?.error({ err: second, taskId: task.id }, "nor did it end"));
+    await task.fail(told).catch((second) => settings.logger?.error({ err: second, taskId: task.id }, "nor did it end"));
   }
 }

@@ -8,7 +8,7 @@ import {
   wireNames,
 } from "../contract/index.js";
 import type { ValidationError } from "../validate/index.js";
-import type { Fault } from "./types.js";
+import type { SellerError } from "./types.js";
 
 export interface FaultDetails extends JsonObject {
   /** Where in the request, as a path. */
@@ -23,7 +23,7 @@ export interface FaultDetails extends JsonObject {
 /** What a handler throws to fail its call; `return ctx.fail(...)` says the same without an exception. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
-  readonly fault: Fault;
+  readonly error: SellerError;
 
   /**
    * @param code an entry of the release's error table, or a platform's own code
@@ -36,7 +36,7 @@ export class ToolError extends Error {
     more: FaultDetails = {},
   ) {
     super(message);
-    this.fault = { code, message, ...more } as Fault;
+    this.error = { code, message, ...more } as SellerError;
   }
 }
 
@@ -52,11 +52,11 @@ const MAX_MESSAGE = 200;
 const entryOf = (table: ErrorTable, code: string) => (Object.hasOwn(table, code) ? table[code] : undefined);
 
 /** A fault as it travels: what the release's table knows of its code is filled in. */
-function completeFault(fault: Fault, release: Release): ProtocolError {
-  const entry = entryOf(release.errors, fault.code);
-  const recovery: Recovery = fault.recovery ?? entry?.recovery ?? release.defaultUnknownRecovery;
-  const suggestion = fault.suggestion ?? entry?.suggestion;
-  const { retry_after: asked, ...rest } = fault;
+function completeError(error: SellerError, release: Release): ProtocolError {
+  const entry = entryOf(release.errors, error.code);
+  const recovery: Recovery = error.recovery ?? entry?.recovery ?? release.defaultUnknownRecovery;
+  const suggestion = error.suggestion ?? entry?.suggestion;
+  const { retry_after: asked, ...rest } = error;
   const wait = waitOf(asked, release);
   return {
     ...rest,
@@ -77,8 +77,8 @@ function waitOf(asked: unknown, { facts }: Release): number | undefined {
 }
 
 /** The payload of a failed answer: the error in the envelope, all of them in `errors` (docs/protocol/errors.md#error-object). */
-export function failurePayload(faults: readonly Fault[], release: Release, more: JsonObject = {}): JsonObject {
-  const errors = faults.slice(0, MAX_ERRORS).map((fault) => completeFault(fault, release));
+export function failurePayload(given: readonly SellerError[], release: Release, more: JsonObject = {}): JsonObject {
+  const errors = given.slice(0, MAX_ERRORS).map((error) => completeError(error, release));
   return { ...more, errors, [wireNames(release.word).error]: errors[0] };
 }
 

@@ -2,7 +2,7 @@
 import { context, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
 import type { FastifyInstance } from "fastify";
 import { contextOf } from "../trace-context.js";
-import type { Call, Called } from "../transport/answerer.js";
+import type { Call, CallAnswer } from "../transport/answerer.js";
 
 /** What an app does for a request stands in its caller's trace (W3C Trace Context). */
 export function inCallersTrace(app: FastifyInstance): void {
@@ -13,7 +13,7 @@ export function inCallersTrace(app: FastifyInstance): void {
 }
 
 /** Runs a call within its span. */
-export async function tracedCall(tracer: Tracer, call: Call, work: () => Promise<Called>): Promise<Called> {
+export async function tracedCall(tracer: Tracer, call: Call, work: () => Promise<CallAnswer>): Promise<CallAnswer> {
   const parent = context.active();
   const attributes = { "adbind.tool": String(call.tool).slice(0, 64), "adbind.transport": call.transport };
   const span = tracer.startSpan("answer a call", { kind: SpanKind.SERVER, attributes }, parent);

@@ -1,7 +1,6 @@
 /** What an application gives a seller, and what its handlers get. Names of wire fields are kept as they are on the wire. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Meter, Tracer } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type {
   AnyTool,
   JsonObject,
@@ -14,6 +13,7 @@ import type {
   Tools,
   TransportName,
 } from "../contract/index.js";
+import type { Logger } from "../log.js";
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { AnyStore } from "../store/index.js";
@@ -32,7 +32,7 @@ export type { AuditEntry } from "./audit-entry.js";
 export type SellerStore = AnyStore;
 
 /** An error as a handler states it: `recovery` and `suggestion` come from the release's table where they are left out. */
-export interface Fault<R extends Release = Release> extends ProtocolError {
+export interface SellerError<R extends Release = Release> extends ProtocolError {
   code: (keyof R["errors"] & string) | (string & {});
 }
 
@@ -45,8 +45,8 @@ export interface TaskHandle<T = AnyTool, Tx = unknown> {
     ...args: IfArm<T, "input-required", [data?: ArmData<T, "input-required">, more?: ChangeOptions<Tx>]>
   ): Promise<void>;
   complete(data: Completed<T>, more?: ChangeOptions<Tx>): Promise<void>;
-  fail(errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>): Promise<void>;
-  reject(errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>): Promise<void>;
+  fail(errors: SellerError | readonly SellerError[], more?: ChangeOptions<Tx>): Promise<void>;
+  reject(errors: SellerError | readonly SellerError[], more?: ChangeOptions<Tx>): Promise<void>;
   cancel(more?: ChangeOptions<Tx>): Promise<void>;
 }
 
@@ -121,8 +121,8 @@ export interface SellerContext<T = AnyTool, Tx = unknown> {
     ...args: IfArm<T, "input-required", [data?: ArmData<T, "input-required">]>
   ): ArmReply<T, "input-required">;
   /** `return ctx.fail({code: "PRODUCT_NOT_FOUND", message, field})`. `throw new ToolError(...)` does the same. */
-  fail(errors: Fault | readonly Fault[]): ArmReply<T, "failed">;
-  reject(errors: Fault | readonly Fault[]): ArmReply<T, "rejected">;
+  fail(errors: SellerError | readonly SellerError[]): ArmReply<T, "failed">;
+  reject(errors: SellerError | readonly SellerError[]): ArmReply<T, "rejected">;
 }
 
 /** Answers one tool. `SellerHandler<typeof release.tools.get_products>` types a handler in a file of its own. */

@@ -1,8 +1,9 @@
 /** What a channel is: its config, its states, and what everything that is sent on one needs. */
-import type { Logger } from "pino";
+
 import type { JsonObject } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { operationRequired } from "../facts/index.js";
+import type { Logger } from "../log.js";
 import type { Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables } from "../store/sender-tables.js";
 import type { Frequency } from "./calendar.js";
@@ -10,9 +11,9 @@ import { encodeBody, TOKEN_BYTES } from "./envelope.js";
 import { boundUnder, orderingKeyOf } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
+import type { SenderReleases } from "./releases.js";
 import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
-import type { SenderReleases } from "./spoken.js";
 import type { PushNotificationConfig, ReportSource } from "./types.js";
 
 /** `reporting_webhook` (docs/protocol/webhooks.md#registration); signed unless it carries `authentication`. */
@@ -27,11 +28,11 @@ export interface EventsWebhook extends PushNotificationConfig {
   readonly coalescenceOptIn?: Readonly<Record<string, number>>;
 }
 
-export interface ChannelParts {
+export interface ChannelDependencies {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly rules: RegistrationRules;
-  readonly spoken: SenderReleases;
+  readonly releases: SenderReleases;
   readonly log: Logger | undefined;
   readonly reports: ReportSource | undefined;
   readonly coalescence?: Readonly<Record<string, number>>;
@@ -49,12 +50,12 @@ export const closedError = (resource: string): AdbindError =>
 
 /** Where what is sent on a channel goes, and for whom. */
 export function target(
-  { spoken }: Pick<ChannelParts, "spoken">,
+  { releases }: Pick<ChannelDependencies, "releases">,
   { resource, kind, subscriber, principal, config, release }: ChannelRow,
 ) {
   const { url, endpoint } = JSON.parse(config) as StoredConfig;
   const place = { target: { channel: { resource, kind, subscriber } }, url, endpoint };
-  return { ...place, principal, subject: resource, ...boundUnder(spoken.of(release).release) };
+  return { ...place, principal, subject: resource, ...boundUnder(releases.of(release).release) };
 }
 
 /** An event that its receiver finds the registration's token in. */
@@ -68,6 +69,9 @@ export const channelOrderingKey = ({ resource, kind, subscriber }: ChannelKey): 
   subscriber === "" ? orderingKeyOf("buy", resource) : orderingKeyOf(kind, JSON.stringify([resource, subscriber]));
 
 /** Can its events name the buyer's operation, where they must? None is ever invented. */
-export const isNamed = ({ spoken }: Pick<ChannelParts, "spoken">, { config, release }: ChannelRow): boolean =>
+export const isNamed = (
+  { releases }: Pick<ChannelDependencies, "releases">,
+  { config, release }: ChannelRow,
+): boolean =>
   (JSON.parse(config) as StoredConfig<PushNotificationConfig> | null)?.operation_id !== undefined ||
-  !operationRequired(spoken.of(release).release);
+  !operationRequired(releases.of(release).release);

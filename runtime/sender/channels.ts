@@ -7,7 +7,7 @@ import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { isFrequency, nextTurn } from "./calendar.js";
 import {
-  type ChannelParts,
+  type ChannelDependencies,
   channelOrderingKey,
   type EventsWebhook,
   isNamed,
@@ -98,7 +98,7 @@ const noticeFields: Record<NoticeKind, readonly string[]> = {
 
 const EVER = Number.MAX_SAFE_INTEGER;
 
-export function createChannels(parts: ChannelParts): Channels {
+export function createChannels(parts: ChannelDependencies): Channels {
   const { queue, coalescence = {} } = parts;
   const run = <T>({ tx }: WithinOptions, flow: (open: Query) => Coroutine<T>): MaybePromise<T> =>
     inTransaction(queue, tx, flow);
@@ -132,7 +132,7 @@ export function createChannels(parts: ChannelParts): Channels {
 }
 
 /** What channels send in time, by itself. */
-export const dueSteps = (parts: ChannelParts): readonly [coalesced: PeriodicStep, reports: PeriodicStep] => [
+export const dueSteps = (parts: ChannelDependencies): readonly [coalesced: PeriodicStep, reports: PeriodicStep] => [
   {
     name: "send coalesced events",
     meanwhile: "those of the buys the error is about wait",
@@ -146,7 +146,7 @@ export const dueSteps = (parts: ChannelParts): readonly [coalesced: PeriodicStep
 ];
 
 function buyFault(
-  { rules, reports, spoken }: ChannelParts,
+  { rules, reports, releases }: ChannelDependencies,
   { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
   version: string | undefined,
 ): Refused | undefined {
@@ -160,13 +160,13 @@ function buyFault(
   }
   if (events == null) return undefined;
   const where = "push_notification_config";
-  const needed = refusesUnnamed(spoken.of(version).release) || rules.refuse.withoutOperationId === true;
+  const needed = refusesUnnamed(releases.of(version).release) || rules.refuse.withoutOperationId === true;
   if (needed && events.operation_id === undefined) return refused("operation_id is required", `${where}.operation_id`);
   return registrationFault(events, where, undefined, rules);
 }
 
 function* openFlow(
-  parts: ChannelParts,
+  parts: ChannelDependencies,
   tx: Query,
   { mediaBuyId: resource, principal, release = null }: Omit<OwnedBuy, "release"> & { readonly release?: string | null },
   { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
@@ -185,7 +185,7 @@ const elsewhere = refused("there is no such media buy", "media_buy_id", "MEDIA_B
 
 /** Opens a channel or changes its config; what it counts and what it has covered stays. */
 function* putFlow(
-  parts: ChannelParts,
+  parts: ChannelDependencies,
   tx: Query,
   of: Pick<ChannelRow, "resource" | "kind" | "subscriber" | "principal" | "release">,
   config: PushNotificationConfig | ReportingWebhook | null,
@@ -220,7 +220,7 @@ function* putFlow(
 const UNDELIVERABLE = "its reporting_webhook has no operation_id, which the release's payload requires";
 
 /** Once, to an operator: the buyer is to register again with an operation of its own. */
-function* tellUndeliverable(parts: ChannelParts, tx: Query, row: ChannelRow): Coroutine<void> {
+function* tellUndeliverable(parts: ChannelDependencies, tx: Query, row: ChannelRow): Coroutine<void> {
   const { uuid, log } = parts;
   log?.warn({ mediaBuyId: row.resource, principal: row.principal }, `no delivery report is sent: ${UNDELIVERABLE}`);
   const body = encodeBody({ media_buy_id: row.resource }, `media buy ${row.resource}`);
@@ -229,7 +229,7 @@ function* tellUndeliverable(parts: ChannelParts, tx: Query, row: ChannelRow): Co
   yield* enqueue(parts, tx, [told]);
 }
 
-function* closeFlow(parts: ChannelParts, tx: Query, resource: string): Coroutine<Emitted> {
+function* closeFlow(parts: ChannelDependencies, tx: Query, resource: string): Coroutine<Emitted> {
   const { tables, now } = parts;
   const [events] = yield* tables.channel(tx, resource, "events");
   let sent: Emitted = { keys: [] };
@@ -259,7 +259,7 @@ function checkNotice(kind: NoticeKind, payload: JsonObject): void {
 }
 
 function* noticeFlow(
-  parts: ChannelParts,
+  parts: ChannelDependencies,
   tx: Query,
   { kind, resource, payload }: { kind: NoticeKind; resource: string; payload: JsonObject },
 ): Coroutine<Emitted> {

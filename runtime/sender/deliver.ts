@@ -1,8 +1,8 @@
 /** What is done with a job of the outbox, and what of it is written down in the transaction that acknowledges it. */
 import type { Tracer } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type { JsonObject, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import type { Logger } from "../log.js";
 import type { AckEffect, Job } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
@@ -18,7 +18,7 @@ import type { Tasks } from "./tasks.js";
 import { tracedAttempt } from "./tracing.js";
 import type { EndpointIdentity, EndpointLimits, StatusChange } from "./types.js";
 
-export interface DelivererParts {
+export interface DelivererDependencies {
   readonly tables: SenderTables;
   readonly tasks: Pick<Tasks, "update">;
   readonly targets: Targets;
@@ -51,7 +51,7 @@ const inBounds = ({ timeoutMs = TIMEOUT_MS.default, perSecond }: EndpointLimits)
   perSecond: perSecond !== undefined && perSecond > 0 ? perSecond : null,
 });
 
-export function deliverer(parts: DelivererParts): Deliverer {
+export function deliverer(parts: DelivererDependencies): Deliverer {
   const { tables, tasks, targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
   const rows = new WeakMap<object, ActivityRow>();
   const erasing = new WeakMap<object, string>();
@@ -112,14 +112,23 @@ export function deliverer(parts: DelivererParts): Deliverer {
 }
 
 /** An event that ends here is told at once: nobody looks for what did not arrive. */
-function tellDead({ logger }: DelivererParts, job: Job, { type, subject }: DeliveryMeta, { outcome }: Handled): void {
+function tellDead(
+  { logger }: DelivererDependencies,
+  job: Job,
+  { type, subject }: DeliveryMeta,
+  { outcome }: Handled,
+): void {
   if (outcome.kind !== "dead") return;
   const { id: event, endpoint } = job;
   logger?.warn({ event, endpoint, type, subject, error: outcome.error }, "an event was given up");
 }
 
 /** Keys that came since are fetched before a body is set aside. */
-async function openedBody({ bodies, keyring }: DelivererParts, job: Job, principal: string): Promise<OpenedBody> {
+async function openedBody(
+  { bodies, keyring }: DelivererDependencies,
+  job: Job,
+  principal: string,
+): Promise<OpenedBody> {
   const owner = { principal, key: job.key };
   const opened = bodies.open(job.body, owner);
   if (opened.ok || !opened.lost) return opened;

@@ -5,7 +5,7 @@ import { surfaceMember } from "../facts/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
 import {
-  type ChannelParts,
+  type ChannelDependencies,
   channelOrderingKey,
   closedError,
   type EventsWebhook,
@@ -36,7 +36,7 @@ export interface Impairment {
 }
 
 export function* impairmentFlow(
-  parts: ChannelParts,
+  parts: ChannelDependencies,
   tx: Query,
   resource: string,
   event: Impairment,
@@ -66,7 +66,7 @@ const LOST_KEY_MS = 600_000;
 
 /** Payloads of rows; those that do not open wait on, so that nothing is lost while a key is away. */
 function* openedPayloads(
-  { tables, bodies, log, now }: ChannelParts,
+  { tables, bodies, log, now }: ChannelDependencies,
   tx: Query,
   rows: readonly CoalescingRow[],
   principal: string,
@@ -91,8 +91,8 @@ const buyTasks = ["update_media_buy", "create_media_buy"] as const;
  * What the release's envelope of tasks requires of an impairment. It ends no task: its own is `working`, so that nobody takes
  * its result for a tool's answer.
  */
-function envelopeOf({ spoken }: ChannelParts, { release: version }: ChannelRow, key: string): JsonObject {
-  const { release } = spoken.of(version);
+function envelopeOf({ releases }: ChannelDependencies, { release: version }: ChannelRow, key: string): JsonObject {
+  const { release } = releases.of(version);
   const { task, taskTypes } = release.facts.events;
   if (task === undefined) return {};
   const type = buyTasks.find((one) => taskTypes?.value.includes(one) ?? true);
@@ -105,7 +105,7 @@ function envelopeOf({ spoken }: ChannelParts, { release: version }: ChannelRow, 
 }
 
 /** Sends what waits on a channel and is due. */
-export function* flush(parts: ChannelParts, tx: Query, channel: ChannelRow, until: number): Coroutine<Emitted> {
+export function* flush(parts: ChannelDependencies, tx: Query, channel: ChannelRow, until: number): Coroutine<Emitted> {
   const { tables, now, uuid } = parts;
   const rows = yield* tables.takeCoalesced(tx, channel.resource, until);
   if (channel.config === "null" || !isNamed(parts, channel)) return { keys: [] };
@@ -138,7 +138,7 @@ export function* flush(parts: ChannelParts, tx: Query, channel: ChannelRow, unti
 }
 
 /** Sends what is due of every channel. @throws what some of them met, after the others have been sent */
-export async function flushCoalesced(parts: ChannelParts): Promise<void> {
+export async function flushCoalesced(parts: ChannelDependencies): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
   const due = await inTransaction(queue, undefined, (tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));

@@ -8,7 +8,7 @@ import type { ChannelRow } from "../store/sender-tables.js";
 import { challengeBody } from "./endpoint-proof.js";
 import {
   type JudgedConfig,
-  type NotificationParts,
+  type NotificationDependencies,
   openedConfig,
   type StoredNotification,
   storedIn,
@@ -32,7 +32,7 @@ export const movedFromProof = (
     : { config: { ...config, proven: false, moved: true, revision: uuid() }, next_fire: now() };
 
 /** Asks those that are due. @returns once all of them have answered, or not */
-export const provingStep = (parts: NotificationParts): PeriodicStep => ({
+export const provingStep = (parts: NotificationDependencies): PeriodicStep => ({
   name: "prove notification configs that were moved",
   meanwhile: "what is for them waits",
   async run() {
@@ -43,7 +43,7 @@ export const provingStep = (parts: NotificationParts): PeriodicStep => ({
 });
 
 /** Those that are due, and nobody else's for a while. */
-function* claimed({ tables }: NotificationParts, tx: Query, now: number): Coroutine<ChannelRow[]> {
+function* claimed({ tables }: NotificationDependencies, tx: Query, now: number): Coroutine<ChannelRow[]> {
   const due = yield* tables.dueChannels(tx, KINDS, now, TURN_LIMIT);
   const rows: ChannelRow[] = [];
   for (const { resource, kind, subscriber } of due) {
@@ -56,7 +56,7 @@ function* claimed({ tables }: NotificationParts, tx: Query, now: number): Corout
   return rows;
 }
 
-async function proveMoved(parts: NotificationParts, row: ChannelRow): Promise<void> {
+async function proveMoved(parts: NotificationDependencies, row: ChannelRow): Promise<void> {
   const { queue, log, proof } = parts;
   const { principal, resource, kind } = row;
   const config = await queue.read((q) => openedConfig(parts, q, row));
@@ -70,7 +70,7 @@ async function proveMoved(parts: NotificationParts, row: ChannelRow): Promise<vo
 
 /** What was proved is noted of that, and of nothing that came after. */
 function* noteProof(
-  { tables }: NotificationParts,
+  { tables }: NotificationDependencies,
   tx: Query,
   { resource, kind, subscriber, next_fire: claim }: ChannelRow,
   { revision }: JudgedConfig,

@@ -2,7 +2,7 @@
 import type { Coroutine, Query } from "../db/index.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { ChannelKey, ChannelRow } from "../store/sender-tables.js";
-import { type ChannelParts, channelOrderingKey } from "./channel.js";
+import { type ChannelDependencies, channelOrderingKey } from "./channel.js";
 import { CLOSED, OPEN } from "./channel-state.js";
 import { type EndpointProof, fingerprintOf } from "./endpoint-proof.js";
 import { channelRegistration, joinConfig, openConfig, type StoredConfig } from "./registered-config.js";
@@ -25,7 +25,7 @@ export interface NotificationSet {
   readonly configs: readonly NotificationConfigState[];
 }
 
-export interface NotificationParts extends ChannelParts {
+export interface NotificationDependencies extends ChannelDependencies {
   readonly proof: EndpointProof;
 }
 
@@ -83,7 +83,7 @@ export interface KnownConfigs {
 
 /** What there is of a scope. Locks nothing. */
 export function* knownConfigs(
-  { tables, keyring }: NotificationParts,
+  { tables, keyring }: NotificationDependencies,
   q: Query,
   scope: NotificationScope,
 ): Coroutine<KnownConfigs> {
@@ -106,7 +106,7 @@ export function* knownConfigs(
 }
 
 function openedWith(
-  keyring: NotificationParts["keyring"],
+  keyring: NotificationDependencies["keyring"],
   row: ChannelRow,
   box: SecretRow | undefined,
 ): JudgedConfig | undefined {
@@ -117,7 +117,7 @@ function openedWith(
 
 /** A config as it was given; undefined where its secrets cannot be opened. */
 export function* openedConfig(
-  { tables, keyring }: NotificationParts,
+  { tables, keyring }: NotificationDependencies,
   q: Query,
   row: ChannelRow,
 ): Coroutine<JudgedConfig | undefined> {
@@ -131,7 +131,7 @@ export const isProven = (was: JudgedConfig | undefined, config: NotificationConf
   was?.proven === true && fingerprintOf(was) === fingerprintOf(config);
 
 export function* putConfig(
-  { tables, keyring, now }: NotificationParts,
+  { tables, keyring, now }: NotificationDependencies,
   tx: Query,
   scope: NotificationScope,
   config: JudgedConfig,
@@ -149,7 +149,7 @@ export function* putConfig(
 }
 
 /** What is queued for it is not sent any more: its secrets are needed for nothing. */
-export function* removeConfig({ tables, now }: NotificationParts, tx: Query, row: ChannelRow): Coroutine<void> {
+export function* removeConfig({ tables, now }: NotificationDependencies, tx: Query, row: ChannelRow): Coroutine<void> {
   yield* tables.putChannel(tx, {
     ...row,
     config: "null",
@@ -172,7 +172,7 @@ export function shownConfig(config: JudgedConfig): NotificationConfigState {
 }
 
 /** A URL whose secrets cannot be opened is shown without them. */
-export async function readSet(parts: NotificationParts, scope: NotificationScope): Promise<NotificationSet> {
+export async function readSet(parts: NotificationDependencies, scope: NotificationScope): Promise<NotificationSet> {
   const { record, rows, opened } = await parts.queue.read((q) => knownConfigs(parts, q, scope));
   const configs = [...rows.values()].map((row) =>
     shownConfig(opened.get(row.subscriber) ?? (joinConfig(storedIn(row)!, undefined) as JudgedConfig)),

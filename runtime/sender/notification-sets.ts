@@ -15,7 +15,7 @@ import {
   type KnownConfigs,
   knownConfigs,
   type NotificationConfigState,
-  type NotificationParts,
+  type NotificationDependencies,
   putConfig,
   recordIn,
   removeConfig,
@@ -60,7 +60,7 @@ const conflict = (): Refused =>
 const same = (one: object, other: object): boolean => canonicalize(one) === canonicalize(other);
 
 function planOf(
-  { spoken, uuid }: NotificationParts,
+  { releases, uuid }: NotificationDependencies,
   scope: NotificationScope,
   before: KnownConfigs,
   configs: readonly NotificationConfig[],
@@ -72,7 +72,7 @@ function planOf(
     left.delete(subscriber);
     const was = before.opened.get(subscriber);
     if (was !== undefined && isUnchanged(was, config, before.rows.get(subscriber)!.release, scope)) return was;
-    const { release } = spoken.of(scope.release);
+    const { release } = releases.of(scope.release);
     const future = config.include_future_event_types === true;
     const known = future && { known: eventCatalogue(release).events.map(({ kind }) => kind) };
     const one = { ...config, ...known, proven: isProven(was, config), revision: uuid() };
@@ -96,7 +96,7 @@ function isUnchanged(
 
 /** Asks each whether it listens. @returns the first that does not, as a refusal */
 async function proved(
-  { proof }: NotificationParts,
+  { proof }: NotificationDependencies,
   scope: NotificationScope,
   { unproven }: Plan,
 ): Promise<Refused | undefined> {
@@ -110,7 +110,7 @@ async function proved(
 }
 
 function* storePlan(
-  parts: NotificationParts,
+  parts: NotificationDependencies,
   tx: Query,
   scope: NotificationScope,
   of: Pick<PrepareOptions, "prove"> & {
@@ -136,7 +136,7 @@ function* storePlan(
 
 /** @returns what may be stored, or why not: nothing has been stored either way */
 export async function prepareConfigs(
-  parts: NotificationParts,
+  parts: NotificationDependencies,
   scope: NotificationScope,
   configs: readonly NotificationConfig[],
   { prove = true, expected }: PrepareOptions = {},

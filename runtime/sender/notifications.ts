@@ -12,7 +12,7 @@ import { encodeBody } from "./envelope.js";
 import {
   AGENTS,
   type NotificationConfigState,
-  type NotificationParts,
+  type NotificationDependencies,
   type NotificationSet,
   readSet,
   type StoredNotification,
@@ -70,7 +70,7 @@ export interface NotificationConfigs {
 
 /** Configs of one scope, at most (`sync_agent_notification_configs`). */
 const MAX_CONFIGS = 16;
-export function createNotifications(parts: NotificationParts): NotificationConfigs {
+export function createNotifications(parts: NotificationDependencies): NotificationConfigs {
   const { queue } = parts;
   const prepare: NotificationConfigs["prepare"] = async (scope, configs, options) =>
     configsFault(parts, scope, configs) ?? prepareConfigs(parts, scope, configs, options);
@@ -95,12 +95,12 @@ export function createNotifications(parts: NotificationParts): NotificationConfi
 const WHERE = "notification_configs";
 
 function configsFault(
-  { rules, spoken }: NotificationParts,
+  { rules, releases }: NotificationDependencies,
   scope: NotificationScope,
   configs: readonly NotificationConfig[],
 ): Refused | undefined {
   if (configs.length > MAX_CONFIGS) return refused(`at most ${MAX_CONFIGS} configs are taken`, WHERE);
-  const { release } = spoken.of(scope.release);
+  const { release } = releases.of(scope.release);
   // A challenge says how events will be proved, in the release's words.
   const refuse = { ...rules.refuse, standardWebhooks: true };
   const seen = new Set<string>();
@@ -139,10 +139,10 @@ function kindsFault(
 /** Fields that every notification has, and the sender fills in. */
 const filled = ["idempotency_key", "notification_id", "notification_type", "fired_at", "subscriber_id"];
 
-const isToldOf = ({ spoken }: NotificationParts, channel: "account" | "agent", kind: string): boolean =>
-  eventCatalogue(spoken.of().release).get(kind)?.channels.includes(channel) === true;
+const isToldOf = ({ releases }: NotificationDependencies, channel: "account" | "agent", kind: string): boolean =>
+  eventCatalogue(releases.of().release).get(kind)?.channels.includes(channel) === true;
 
-function checkEvent(parts: NotificationParts, { kind, account }: NotificationEvent): void {
+function checkEvent(parts: NotificationDependencies, { kind, account }: NotificationEvent): void {
   const channel = account === undefined ? "agent" : "account";
   if (isToldOf(parts, channel, kind)) return;
   throw new AdbindError("event_invalid", `the release tells no ${channel} of ${kind}`, {
@@ -151,7 +151,7 @@ function checkEvent(parts: NotificationParts, { kind, account }: NotificationEve
   });
 }
 
-function* notifyFlow(parts: NotificationParts, tx: Query, event: NotificationEvent): Coroutine<Emitted> {
+function* notifyFlow(parts: NotificationDependencies, tx: Query, event: NotificationEvent): Coroutine<Emitted> {
   const { tables, uuid, now } = parts;
   const { kind, account, principal } = event;
   const ofAccount = account === undefined ? [] : yield* tables.subscribers(tx, account, "account");
@@ -184,22 +184,22 @@ const isTold = ({ proven, moved, active }: StoredNotification): boolean =>
 
 /** A kind that came after those a config could name, that it asked for all the same, and that says nothing but to read again. */
 const isForeseen = (
-  { spoken }: NotificationParts,
+  { releases }: NotificationDependencies,
   { include_future_event_types: asked, known = [] }: StoredNotification,
   kind: string,
 ): boolean =>
-  asked === true && !known.includes(kind) && eventCatalogue(spoken.of().release).get(kind)?.invalidation === true;
+  asked === true && !known.includes(kind) && eventCatalogue(releases.of().release).get(kind)?.invalidation === true;
 
 /** @throws AdbindError `event_invalid` for what the kind's schema refuses */
 function bodyOf(
-  { spoken }: NotificationParts,
+  { releases }: NotificationDependencies,
   row: ChannelRow,
   { kind, account, body }: NotificationEvent,
   { key, notificationId, firedAt }: { key: string; notificationId: string; firedAt: string },
 ): Uint8Array {
-  const own = spoken.of(row.release);
+  const own = releases.of(row.release);
   // A kind that the config's own release does not have is told as the sender's has it.
-  const { release, validator } = eventCatalogue(own.release).get(kind) === undefined ? spoken.of() : own;
+  const { release, validator } = eventCatalogue(own.release).get(kind) === undefined ? releases.of() : own;
   const entry = eventCatalogue(release).get(kind);
   const whole: JsonObject = {
     ...body,

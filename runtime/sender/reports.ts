@@ -6,7 +6,7 @@ import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { nextTurn } from "./calendar.js";
 import {
-  type ChannelParts,
+  type ChannelDependencies,
   channelOrderingKey,
   closedError,
   isNamed,
@@ -32,7 +32,7 @@ type Sourced =
   | { readonly delayed: true; readonly data: ReportData };
 
 /** Fires every report that is due. @throws what the sources of some of them threw, after the others have been fired */
-export async function fireReports(parts: ChannelParts): Promise<void> {
+export async function fireReports(parts: ChannelDependencies): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
   const rows = await inTransaction(queue, undefined, (tx) => tables.dueChannels(tx, ["reporting"], at, FIRE_LIMIT));
@@ -47,7 +47,7 @@ export async function fireReports(parts: ChannelParts): Promise<void> {
   });
 }
 
-const postpone = ({ queue, tables }: ChannelParts, row: ChannelRow, until: number) =>
+const postpone = ({ queue, tables }: ChannelDependencies, row: ChannelRow, until: number) =>
   inTransaction(queue, undefined, function* (tx): Coroutine<void> {
     const [current] = yield* tables.channel(tx, row.resource, row.kind);
     if (current?.next_fire !== row.next_fire) return;
@@ -67,7 +67,7 @@ const periodOf = (row: ChannelRow, at: number) => {
   return { start, end };
 };
 
-async function fireOne(parts: ChannelParts, row: ChannelRow, at: number): Promise<void> {
+async function fireOne(parts: ChannelDependencies, row: ChannelRow, at: number): Promise<void> {
   const { queue, tables, uuid } = parts;
   const final = row.closed === CLOSING;
   const period = periodOf(row, at);
@@ -103,7 +103,7 @@ async function fireOne(parts: ChannelParts, row: ChannelRow, at: number): Promis
 }
 
 async function ask(
-  { reports }: ChannelParts,
+  { reports }: ChannelDependencies,
   row: ChannelRow,
   period: { start: number; end: number },
 ): Promise<Sourced> {
@@ -129,7 +129,7 @@ async function ask(
 
 /** Sends a corrected report of a period. */
 export function* adjustedFlow(
-  parts: ChannelParts,
+  parts: ChannelDependencies,
   tx: Query,
   resource: string,
   { period, notificationType: type = "adjusted", ...report }: CorrectedReport,
@@ -158,7 +158,7 @@ interface ReportFire {
 
 /** A report inside its envelope (docs/protocol/webhooks.md#delivery-reports). */
 function reportDelivery(
-  { spoken }: Pick<ChannelParts, "spoken">,
+  { releases }: Pick<ChannelDependencies, "releases">,
   channel: ChannelRow,
   fire: ReportFire,
   report: ReportData,
@@ -173,7 +173,7 @@ function reportDelivery(
     // A task ends once, and each report is a task's end: one of its own.
     task_id: `${channel.resource}.report.${fire.sequence}`,
     task_type: "media_buy_delivery",
-    [surfaceMember(spoken.of(channel.release).release)]: "media-buy",
+    [surfaceMember(releases.of(channel.release).release)]: "media-buy",
     status: "completed",
     timestamp: iso(fire.now),
     result: {
@@ -185,7 +185,7 @@ function reportDelivery(
     },
   };
   return {
-    ...target({ spoken }, channel),
+    ...target({ releases }, channel),
     key: fire.key,
     orderingKey: channelOrderingKey(channel),
     type: fire.type,

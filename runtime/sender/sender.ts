@@ -10,25 +10,25 @@ import { waitingCaps } from "../queue/waiting-caps.js";
 import { createWorker, type Worker } from "../queue/worker.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { type ActivityRecord, pendingRecord, shownRecord } from "./activity.js";
-import type { ChannelParts } from "./channel.js";
+import type { ChannelDependencies } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type Deliverer, deliverer } from "./deliver.js";
 import { healthOf, type SenderHealth } from "./health.js";
 import { knownTasks } from "./known-tasks.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
 import { provingStep } from "./moved-configs.js";
-import type { NotificationParts } from "./notification-configs.js";
+import type { NotificationDependencies } from "./notification-configs.js";
 import { createNotifications, type NotificationConfigs } from "./notifications.js";
 import { type Outbox, outboxOf } from "./operators.js";
 import { isChange, metaOf, orderingKeyOf, ownerOf } from "./outbox.js";
 import { eraseSecrets } from "./registered-secrets.js";
+import { openSenderReleases } from "./releases.js";
 import { resealSecrets } from "./reseal.js";
 import type { Resealed } from "./reseal-bodies.js";
 import { retentionOf, retentionSteps } from "./retention.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { bodiesOf } from "./sealed-bodies.js";
 import { attemptOptionsOf, keyringOf, proofOf, rulesOf, type SenderPlace, sealsBodies } from "./settings.js";
-import { spokenReleases } from "./spoken.js";
 import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
 import { inTransaction } from "./transact.js";
@@ -67,7 +67,7 @@ const MAX_WAITING = 1_000_000;
 const KEYS_MS = 60_000;
 const GIVEN_UP = "events were given up";
 
-export interface SenderParts {
+export interface SenderDependencies {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly options: SenderOptions;
@@ -78,17 +78,17 @@ export interface SenderParts {
  * Makes a sender on a queue; `createSender` opens the queue that fits a store.
  * @throws AdbindError `sender_option_invalid`, `secret_keys_invalid`
  */
-export async function assembleSender({ queue, tables, options, place }: SenderParts): Promise<Sender> {
+export async function assembleSender({ queue, tables, options, place }: SenderDependencies): Promise<Sender> {
   const { release, now = Date.now, uuid = randomUUID } = options;
   const retention = retentionOf(options.retention);
   const ownFetch: GuardedFetch | undefined = options.fetch === undefined ? createGuardedFetch(options.net) : undefined;
   const keyring = await keyringOf(options, place);
   const rules = rulesOf(options, keyring);
-  const spoken = await spokenReleases([release, ...(options.releases ?? [])], options.validator);
+  const releases = await openSenderReleases([release, ...(options.releases ?? [])], options.validator);
   const metrics = senderMetrics(options.meter);
   const attemptOptions = attemptOptionsOf(options, options.fetch ?? ownFetch!);
   const bodies = bodiesOf(keyring, sealsBodies(options, keyring));
-  const common = { queue, tables, spoken, rules, now, uuid, keyring, bodies };
+  const common = { queue, tables, releases, rules, now, uuid, keyring, bodies };
   const tasks = createTasks({ ...common, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
@@ -105,7 +105,7 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
     now,
   });
   const worker = workerOf(queue, delivery, options, metrics);
-  const channelParts: ChannelParts = {
+  const channelParts: ChannelDependencies = {
     ...common,
     log: options.logger,
     reports: options.reports,
@@ -160,7 +160,7 @@ const workerOf = (
   });
 
 function upkeepOf(
-  parts: NotificationParts,
+  parts: NotificationDependencies,
   { maxWaiting = MAX_WAITING, logger, retention }: SenderOptions,
   metrics: SenderMetrics,
 ): Periodic {

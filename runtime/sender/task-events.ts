@@ -14,17 +14,17 @@ import type { KnownTasks } from "./known-tasks.js";
 import { boundUnder, type Delivery, taskOrderingKey } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
+import type { SenderReleases } from "./releases.js";
 import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
-import type { SenderReleases } from "./spoken.js";
 import type { TaskDetails } from "./task-details.js";
 import { describeNext, mayFollow } from "./transitions.js";
 import type { PushNotificationConfig, StatusChange } from "./types.js";
 
-export interface TaskParts {
+export interface SenderTaskDependencies {
   readonly queue: Queue;
   readonly tables: SenderTables;
-  readonly spoken: SenderReleases;
+  readonly releases: SenderReleases;
   readonly rules: RegistrationRules;
   readonly now: () => number;
   readonly uuid: () => string;
@@ -55,13 +55,13 @@ export function toolOf(release: Release, name: string): AnyTool {
  * @throws AdbindError `transition_refused`, `event_invalid`
  */
 export function changeOf(
-  parts: TaskParts,
+  parts: SenderTaskDependencies,
   task: SentTaskRow,
   change: StatusChange,
 ): { readonly next: TaskChange; readonly deliveries: readonly Delivery[] } {
   const { task_id: taskId } = task;
   const details = JSON.parse(task.details) as TaskDetails;
-  const { release, validator } = parts.spoken.of(details.release);
+  const { release, validator } = parts.releases.of(details.release);
   const from = task.status as TaskStatus;
   if (!mayFollow(from, change.status)) {
     throw new AdbindError("transition_refused", `a task that is ${from} cannot become ${change.status}`, {
@@ -134,7 +134,7 @@ function operationOf(
 
 /** One per channel: each has its own key, and its own order. */
 function deliveriesOf(
-  { uuid }: TaskParts,
+  { uuid }: SenderTaskDependencies,
   task: SentTaskRow,
   { details, release, tool }: { readonly details: TaskDetails; readonly release: Release; readonly tool: AnyTool },
   change: StatusChange,

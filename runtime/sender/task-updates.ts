@@ -7,7 +7,7 @@ import { AdbindError } from "../errors.js";
 import { type EachWork, lockedElsewhere, oneOf } from "../queue/each.js";
 import type { DedupRow, SentTaskRow, TaskChange, TasksFound } from "../store/sent-tasks.js";
 import { type Delivery, enqueue, toNewJob } from "./outbox.js";
-import { changeOf, type TaskParts, taskExpires } from "./task-events.js";
+import { changeOf, type SenderTaskDependencies, taskExpires } from "./task-events.js";
 import type { Emitted, StatusChange } from "./types.js";
 
 /** A change that is asked for. */
@@ -33,7 +33,7 @@ interface Made {
 type Results = readonly PromiseSettledResult<Emitted>[];
 
 interface Asking {
-  readonly parts: TaskParts;
+  readonly parts: SenderTaskDependencies;
   readonly query: Query;
   readonly updates: readonly Update[];
   readonly locking: Locking;
@@ -44,7 +44,7 @@ interface Asking {
 /** Statements that may fail to meet the tasks they were made for: a dedup key that comes up at once, and no more. */
 const TURNS = 4;
 
-export const updateWork = (parts: TaskParts): EachWork<Update, Emitted> =>
+export const updateWork = (parts: SenderTaskDependencies): EachWork<Update, Emitted> =>
   Object.assign(
     (query: Query, updates: readonly Update[], locking: Locking) => updateFlow({ parts, query, updates, locking }),
     {
@@ -58,7 +58,11 @@ export const updateWork = (parts: TaskParts): EachWork<Update, Emitted> =>
   );
 
 /** All or nothing. */
-export function* updateAllFlow(parts: TaskParts, query: Query, updates: readonly Update[]): Coroutine<Emitted[]> {
+export function* updateAllFlow(
+  parts: SenderTaskDependencies,
+  query: Query,
+  updates: readonly Update[],
+): Coroutine<Emitted[]> {
   if (updates.length === 0) return [];
   const results = yield* updateFlow({ parts, query, updates, locking: "wait", whole: true });
   return results.map((result) => oneOf([result]));
@@ -87,7 +91,7 @@ interface Judged {
 }
 
 /** By what is known here; undefined where that is not enough, or the tasks themselves must be asked whether it may be. */
-function guessed(parts: TaskParts, updates: readonly Update[]): Judged | undefined {
+function guessed(parts: SenderTaskDependencies, updates: readonly Update[]): Judged | undefined {
   const tasks = parts.known?.all(idsOf(updates));
   if (tasks === undefined) return undefined;
   const judged = judge({ parts, updates }, { tasks, elsewhere: [], dedups: [] });
@@ -146,7 +150,7 @@ const changesOf = ({ before, tasks }: Made): (TaskChange & { was: number })[] =>
 
 const nameOf = (taskId: string, dedupKey: string): string => JSON.stringify([taskId, dedupKey]);
 
-function applied(parts: TaskParts, progress: Made, { taskId, change, dedupKey, trace }: Update): Emitted {
+function applied(parts: SenderTaskDependencies, progress: Made, { taskId, change, dedupKey, trace }: Update): Emitted {
   const task = progress.tasks.get(taskId);
   if (task === undefined) return { keys: [] };
   if (dedupKey === undefined) return { keys: made(parts, progress, task, { ...change, trace }) };
@@ -169,7 +173,7 @@ function applied(parts: TaskParts, progress: Made, { taskId, change, dedupKey, t
 
 /** @returns the keys of its events */
 function made(
-  parts: TaskParts,
+  parts: SenderTaskDependencies,
   progress: Made,
   task: SentTaskRow,
   { trace, ...change }: StatusChange & Pick<Update, "trace">,

@@ -14,7 +14,7 @@ import { type AnyConfig, joinConfig, openConfig, taskRegistration } from "./regi
 import { sealedConfig, taskEndpoints } from "./registered-secrets.js";
 import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
 import type { TaskDetails } from "./task-details.js";
-import { type TaskParts, taskExpires, toolOf } from "./task-events.js";
+import { type SenderTaskDependencies, taskExpires, toolOf } from "./task-events.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
 import { inTransaction, inTransactionEach } from "./transact.js";
 import type {
@@ -75,7 +75,7 @@ export interface Tasks {
 /** Part of index entries. */
 const MAX_ID_CHARACTERS = 255;
 
-export function createTasks(parts: TaskParts): Tasks {
+export function createTasks(parts: SenderTaskDependencies): Tasks {
   const { queue } = parts;
   const registering: EachWork<NewTask, Registered> = (query, tasks) => registerFlow(parts, query, tasks);
   const updating = updateWork(parts);
@@ -118,21 +118,25 @@ export function createTasks(parts: TaskParts): Tasks {
 
 /** @throws AdbindError `event_invalid` for a tool the release does not have */
 function faultIn(
-  { spoken, rules }: TaskParts,
+  { releases, rules }: SenderTaskDependencies,
   channels: TaskChannels,
   name: string,
   version: string | undefined,
 ): Refused | undefined {
-  const { release } = spoken.of(version);
+  const { release } = releases.of(version);
   const refuse = refusesUnnamed(release) ? { ...rules.refuse, withoutOperationId: true } : rules.refuse;
   return channelsFault(channels, toolOf(release, name), { ...rules, refuse, version: release.version });
 }
 
 /** Without the push that no event of the release can be sent to: it names no operation, and none is ever invented. */
-function tellable({ spoken, rules }: TaskParts, { release, taskId }: TaskStart, channels: TaskChannels): TaskChannels {
+function tellable(
+  { releases, rules }: SenderTaskDependencies,
+  { release, taskId }: TaskStart,
+  channels: TaskChannels,
+): TaskChannels {
   const { push, ...others } = channels;
   if (push === undefined || push.operation_id !== undefined) return channels;
-  if (!operationRequired(spoken.of(release).release)) return channels;
+  if (!operationRequired(releases.of(release).release)) return channels;
   rules.tell(
     { taskId },
     "no webhook is sent of this task: its registration has no operation_id, which the payload requires",
@@ -180,7 +184,7 @@ interface NewTask {
 }
 
 const channelOf = <Config extends AnyConfig>(
-  { keyring, now }: TaskParts,
+  { keyring, now }: SenderTaskDependencies,
   { taskId, principal }: TaskStart,
   via: "push" | "a2a",
   config: Config,
@@ -189,7 +193,7 @@ const channelOf = <Config extends AnyConfig>(
   return sealedConfig({ ...names, config, principal }, keyring, now());
 };
 
-function newTask(parts: TaskParts, start: TaskStart, channels: TaskChannels): NewTask {
+function newTask(parts: SenderTaskDependencies, start: TaskStart, channels: TaskChannels): NewTask {
   const { now } = parts;
   const { taskId, context, contextId, release } = start;
   checkId("taskId", taskId);
@@ -220,7 +224,7 @@ function newTask(parts: TaskParts, start: TaskStart, channels: TaskChannels): Ne
 const SECRETS_LIMIT = 64;
 
 function* registerFlow(
-  { tables, known }: TaskParts,
+  { tables, known }: SenderTaskDependencies,
   tx: Query,
   tasks: readonly NewTask[],
 ): Coroutine<PromiseSettledResult<Registered>[]> {
@@ -245,7 +249,7 @@ function* registerFlow(
 
 /** A2A's own channel as it was given; without its secrets where they cannot be opened. */
 function* attachedIn(
-  { tables, keyring }: TaskParts,
+  { tables, keyring }: SenderTaskDependencies,
   tx: Query,
   row: SentTaskRow,
 ): Coroutine<A2aPushConfig | undefined> {
@@ -262,7 +266,7 @@ const taken = refused("there is a task of this id already", "task_id", "CONFLICT
 const unknown = refused("there is no such task", "task_id", "REFERENCE_NOT_FOUND");
 
 function* attachFlow(
-  parts: TaskParts,
+  parts: SenderTaskDependencies,
   tx: Query,
   start: TaskStart,
   config: A2aPushConfig | null,

@@ -5,7 +5,7 @@ export interface SweepResult {
   /** Rows removed, of all tables. */
   readonly removed: number;
   /** Parked events that were given up. */
-  readonly buried: number;
+  readonly deadLettered: number;
   /** More may be waiting: the bound was reached. */
   readonly more: boolean;
 }

@@ -27,5 +27,5 @@ export async function sweepEach(
   const counts = done.map((one) => (one.status === "fulfilled" ? one.value : 0));
   const sum = (lost: boolean): number =>
     counts.reduce((total, count, at) => total + ((expiring[at]?.lost ?? false) === lost ? count : 0), 0);
-  return { removed: sum(false), buried: sum(true), more: Math.max(...counts) >= limit };
+  return { removed: sum(false), deadLettered: sum(true), more: Math.max(...counts) >= limit };
 }

@@ -127,7 +127,7 @@ export interface RegistryAccess {
   readonly expiring: readonly Expiring[];
 }
 
-const runOn =
+const statementsOn =
   (database: Database): Run =>
   (text, values) =>
     /^select\b/.test(text) ? database.query((q) => q.rows(text, values)) : database.execute(text, values);
@@ -218,7 +218,7 @@ const expiringOf = (database: Database, run: Run): readonly Expiring[] => [
 
 /** @param database opened; its tables are there already */
 export function registryAccess(database: Database): RegistryAccess {
-  const run = runOn(database);
+  const run = statementsOn(database);
   const insert = inserter(run);
   const update = updater(run);
   const one = async <Row>(text: string, value: string): Promise<Row | undefined> => (await run<Row>(text, [value]))[0];

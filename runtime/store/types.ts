@@ -188,7 +188,7 @@ export interface Inbox<Tx> {
   /** Gives the event back after a failure, not to be taken before `due`. */
   retry(held: Held, due: number, error: string): Promise<void>;
   /** Gives up: the event goes to the dead letters. */
-  bury(held: Held, error: string): Promise<void>;
+  deadLetter(held: Held, error: string): Promise<void>;
   list(filter?: InboxFilter): Promise<InboxEvent[]>;
   get(id: number): Promise<InboxEvent | undefined>;
   /** Makes a dead or parked event pending again with its attempts forgotten. False when there is none. */

@@ -24,7 +24,7 @@ export interface Call {
 }
 
 /** What came of a call, as its transport sends it. */
-export interface Called {
+export interface CallAnswer {
   readonly status: TaskStatus;
   /** The flat object of the answer, envelope members included. */
   readonly payload: JsonObject;
@@ -130,7 +130,7 @@ export interface AnswererDependencies {
   readonly documents: SchemaDocuments;
   /** A tool of a release spoken, be it offered here or not: its calls are answered with a code of the protocol. */
   knows(tool: string): boolean;
-  answer(call: Call): Promise<Called>;
+  answer(call: Call): Promise<CallAnswer>;
   /** An error as the payload of an answer. */
   failure(code: string, message: string): JsonObject;
   readonly tasks: AgentTasks;

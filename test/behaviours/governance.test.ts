@@ -163,8 +163,8 @@ for (const version of versions) {
     const failed = { ...outcome, ...key(), outcome: "failed", error: { code: "REFUSED", message: "no" } };
     await own.ask("report_plan_outcome", failed);
     assert.is((await own.ask("check_governance", intent(50_000)))[state], "approved");
-    const trail = await own.ask("get_plan_audit_logs", { plan_ids: ["spring"], include_entries: true });
-    const types = trail.plans[0].entries.map(({ type }: { type: string }) => type);
+    const audit = await own.ask("get_plan_audit_logs", { plan_ids: ["spring"], include_entries: true });
+    const types = audit.plans[0].entries.map(({ type }: { type: string }) => type);
     assert.equal(types, ["check", "outcome", "check", "outcome", "check"]);
     await own.close();
   });

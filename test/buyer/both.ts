@@ -7,7 +7,7 @@ import path from "node:path";
 import type { Tracer } from "@opentelemetry/api";
 import type Database from "better-sqlite3";
 import { release } from "../../generated/3.1.0/index.js";
-import { createBuyer, createTaskEndings, type TaskEndings } from "../../runtime/buyer/index.js";
+import { type Completions, createBuyer, createCompletions } from "../../runtime/buyer/index.js";
 import type { BuyerOptions } from "../../runtime/buyer/types.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
 import { createReceiver, nodeListener, type ReceivedEvent, type Receiver } from "../../runtime/receiver/index.js";
@@ -26,7 +26,7 @@ interface Both {
   readonly url: string;
   readonly seller: Seller<Database.Database>;
   readonly receiver: Receiver<Database.Database>;
-  readonly endings: TaskEndings;
+  readonly completions: Completions;
   readonly seen: ReceivedEvent[];
   readonly bench: ReturnType<typeof newBench>;
   buyer(
@@ -39,7 +39,7 @@ interface Both {
 /** The buyer's receiver, on a socket of its own. */
 async function openHooks(folder: string, traced: { tracer?: Tracer }) {
   const inbox = openSqliteStore({ path: path.join(folder, "buyer.db") });
-  const endings = createTaskEndings();
+  const completions = createCompletions();
   const seen: ReceivedEvent[] = [];
   const http = createServer((request, response) => handler(request, response));
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
@@ -48,7 +48,7 @@ async function openHooks(folder: string, traced: { tracer?: Tracer }) {
   const receiver = createReceiver({
     store: inbox,
     release,
-    handlers: endings.through({ fallback: (delivery: ReceivedEvent) => void seen.push(delivery) }),
+    handlers: completions.through({ fallback: (delivery: ReceivedEvent) => void seen.push(delivery) }),
     ...traced,
     senders: senders as never,
     publicUrl: hooks,
@@ -62,7 +62,7 @@ async function openHooks(folder: string, traced: { tracer?: Tracer }) {
     http.close();
     await inbox.close();
   };
-  return { receiver, endings, seen, hooks, senders, close };
+  return { receiver, completions, seen, hooks, senders, close };
 }
 
 async function both(more: { tracer?: Tracer } & object = {}): Promise<Both> {
@@ -71,7 +71,7 @@ async function both(more: { tracer?: Tracer } & object = {}): Promise<Both> {
   const requestKey = createTestKey({ keyid: "buyer-1", use: "request-signing" });
   const outbox = openSqliteStore({ path: path.join(folder, "seller.db") });
   const traced = more.tracer === undefined ? {} : { tracer: more.tracer };
-  const { receiver, endings, seen, hooks, senders, close } = await openHooks(folder, traced);
+  const { receiver, completions, seen, hooks, senders, close } = await openHooks(folder, traced);
   const fetch = createGuardedFetch({ allowHttp: true, allowLoopback: true });
   const sender = await createSender({
     store: outbox,
@@ -89,12 +89,12 @@ async function both(more: { tracer?: Tracer } & object = {}): Promise<Both> {
   const url = await seller.start({ port });
   senders.set(url, { keys: staticKeys({ keys: [key.jwk] } as never, { sender: url }) });
   return {
-    ...{ url, seller, receiver, endings, seen, bench },
+    ...{ url, seller, receiver, completions, seen, bench },
     buyer: (transport, options = {}) =>
       createBuyer({
         release,
         agent: { url: transport === "mcp" ? `${url}/mcp` : url, transport },
-        webhooks: { receiver, url: `${hooks}/hooks/a`, sender: url, endings },
+        webhooks: { receiver, url: `${hooks}/hooks/a`, sender: url, completions },
         signing: { key: requestKey.privateKey, keyid: requestKey.keyid },
         allowLocal: true,
         timeoutMs: 10_000,

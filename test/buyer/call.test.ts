@@ -187,8 +187,8 @@ test("nothing in common is a terminal answer, not an exception", () =>
       const called = await buyer.tools.get_products({} as never);
       assert.equal([called.recovery, calls().length], ["terminal", 0]);
       assert.is((called.answer.data as { errors: JsonObject[] }).errors[0]?.code, "VERSION_UNSUPPORTED");
-      const agreeing = await buyer.agreement();
-      assert.is(agreeing.ok, false);
+      const negotiation = await buyer.negotiate();
+      assert.is(negotiation.ok, false);
     },
   ));
 

@@ -109,10 +109,10 @@ test("whom a call is for is said where the agent's release has the check say so"
     ["3.2.4", true],
     ["3.0.26", false],
   ] as const) {
-    const agreement = { release: await releaseNamed(published(version)) };
+    const negotiated = { release: await releaseNamed(published(version)) };
     const checks: JsonObject[] = [];
     const agent: GovernanceOptions["agent"] = {
-      agreement: async () => ({ ok: true, agreement }),
+      negotiate: async () => ({ ok: true, negotiated }),
       async call(_tool, request) {
         checks.push(request);
         return { answer: { status: "completed", data: approved } as never };
@@ -160,7 +160,7 @@ test("a question is answered where the application has an answer, and is given t
       buyer: { acceptance: { questions } },
     });
     try {
-      return (await (await seller.buyer.call("create_media_buy", order)).settled()).status;
+      return (await (await seller.buyer.call("create_media_buy", order)).waitForCompletion()).status;
     } finally {
       await seller.close();
     }

@@ -81,7 +81,7 @@ test("what goes on is kept with its task until it has ended, and what has ended 
       const called = await buyer.call("create_media_buy", order);
       const [kept] = await buyer.unfinished.list();
       assert.equal([kept?.status, kept?.taskId, kept?.idempotencyKey], ["submitted", "t1", called.idempotencyKey]);
-      assert.is((await called.settled()).status, "completed");
+      assert.is((await called.waitForCompletion()).status, "completed");
       assert.equal(await buyer.unfinished.list(), []);
       await buyer.call("get_products", { buying_mode: "brief", brief: "b" });
       assert.equal(await buyer.unfinished.list(), [], "reading is not kept");

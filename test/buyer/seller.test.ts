@@ -21,7 +21,7 @@ for (const transport of ["mcp", "a2a"] as const) {
       await buyer.close();
     }));
 
-  test(`${transport}: a task is settled by its webhook, with the seller's data`, () =>
+  test(`${transport}: a task ends by its webhook, with the seller's data`, () =>
     withBoth({}, async (made) => {
       const buyer = made.buyer(transport);
       let open = (): void => {};
@@ -29,7 +29,7 @@ for (const transport of ["mcp", "a2a"] as const) {
         open = resolve;
       });
       const called = await buyer.tools.create_media_buy(buyOf("prod_later"));
-      const settled = called.settled();
+      const settled = called.waitForCompletion();
       open();
       assert.is(called.answer.status, "submitted", JSON.stringify(called.answer.data));
       assert.type(called.operationId, "string");
@@ -44,7 +44,7 @@ for (const transport of ["mcp", "a2a"] as const) {
       await buyer.close();
     }));
 
-  test(`${transport}: without webhooks the same task is settled by polling`, () =>
+  test(`${transport}: without webhooks the same task ends by polling`, () =>
     withBoth({}, async (made) => {
       const waits: number[] = [];
       let open = (): void => {};
@@ -59,7 +59,7 @@ for (const transport of ["mcp", "a2a"] as const) {
       });
       const called = await buyer.tools.create_media_buy(buyOf("prod_later"), { webhook: false });
       assert.is(called.operationId, undefined);
-      const answer = await called.settled();
+      const answer = await called.waitForCompletion();
       assert.is(answer.status, "completed", JSON.stringify(answer));
       assert.match((answer.data as JsonObject).media_buy_id as string, /^mb_1_/);
       assert.equal(waits.slice(0, 2), [500, 1_000], "asked at once, then less and less often");
@@ -71,7 +71,7 @@ for (const transport of ["mcp", "a2a"] as const) {
       const buyer = made.buyer(transport, { pause: () => new Promise((resolve) => setTimeout(resolve, 20)) });
       const called = await buyer.tools.create_media_buy(buyOf("prod_later"));
       assert.equal([called.answer.status, called.operationId], ["submitted", undefined]);
-      assert.is((await called.settled()).status, "completed");
+      assert.is((await called.waitForCompletion()).status, "completed");
       assert.equal([made.bench.runs, made.seen.length], [1, 0]);
       // What was expected for it is expected no more.
       const { db } = made.receiver.store as SqliteStore;
@@ -102,7 +102,7 @@ test("a2a: the protocol's own extension is activated where the card offers it, a
     const buyer = made.buyer("a2a", { pause: () => new Promise((resolve) => setTimeout(resolve, 20)) });
     const called = await buyer.tools.create_media_buy(buyOf("prod_later"), { webhook: false });
     assert.is(called.answer.status, "submitted", JSON.stringify(called.answer.data));
-    assert.is((await called.settled()).status, "completed");
+    assert.is((await called.waitForCompletion()).status, "completed");
     const refused = await buyer.tools.create_media_buy(buyOf("prod_missing"), { webhook: false });
     assert.is(refused.answer.status, "failed");
     await buyer.close();

@@ -22,7 +22,7 @@ for (const [name, transport, more] of [
       const called = await buyer.tools.create_media_buy(buyOf("prod_asked"));
       assert.is(called.answer.status, "input-required", JSON.stringify(called.answer));
       const { taskId } = called.answer;
-      const asked = await called.settled();
+      const asked = await called.waitForCompletion();
       assert.equal([asked.status, asked.taskId], ["input-required", taskId]);
       const wrong = await called.respond(budgeted(50));
       assert.equal([wrong.answer.status, wrong.recovery], ["failed", "correctable"], JSON.stringify(wrong.answer));

@@ -6,10 +6,11 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { register as deliver } from "../../cli/deliver.js";
+import { serveDeliverHealth } from "../../cli/deliver-health.js";
 import { register as keys } from "../../cli/keys.js";
 import { release } from "../../generated/3.1.0/index.js";
 import { createSender } from "../../runtime/sender/index.js";
-import { openPostgresStore } from "../../runtime/store/index.js";
+import { type AnyStore, openPostgresStore } from "../../runtime/store/index.js";
 import { fromSource } from "../runner/from-source.js";
 import { start } from "../sender/sender-suite.js";
 import { hasNats, NO_NATS, startNats } from "../support/nats.js";
@@ -58,6 +59,40 @@ async function ended(child: ChildProcess): Promise<number | null> {
   return gone;
 }
 
+/** What a deliverer says of itself, at the address it printed. */
+async function answers(said: string): Promise<object> {
+  const at = /http:[^ ]+(?=\/healthz)/.exec(said)![0];
+  const text = async (path: string) => (await fetch(`${at}/${path}`)).text();
+  const delivered = /adbind_sender_attempts_total\{[^}]*\} (\d+)/.exec(await text("metrics"))?.[1];
+  return {
+    healthz: (await fetch(`${at}/healthz`)).status,
+    readyz: await text("readyz"),
+    delivered: Number(delivered),
+  };
+}
+
+test("a deliverer without a database that answers is not ready, nor is one that ends", async () => {
+  const read = async () => "";
+  const away = { database: { query: () => Promise.reject(new Error("away")) } } as unknown as Pick<
+    AnyStore,
+    "database"
+  >;
+  const well = { database: { query: async () => [] } } as unknown as Pick<AnyStore, "database">;
+  for (const [stores, expected] of [
+    [[away], 503],
+    [[away, well], 200],
+  ] as const) {
+    const health = await serveDeliverHealth({ stores, metrics: { read }, host: "127.0.0.1", port: 0 });
+    const ready = async () => (await fetch(`${health.address}/readyz`)).status;
+    assert.is(await ready(), expected);
+    health.drain();
+    assert.is(await ready(), 503);
+    assert.is((await fetch(`${health.address}/healthz`)).status, 200);
+    assert.is((await fetch(`${health.address}/other`)).status, 404);
+    await health.close();
+  }
+});
+
 const postgres = await sharedPostgres();
 for (const by of ["the database", "nats"] as const)
   test(`what another language has stored in two databases is delivered, handed out by ${by}`, async () => {
@@ -80,10 +115,13 @@ for (const by of ["the database", "nats"] as const)
       await store.close();
     }
     const given = ["deliver", "--key", at("keys.json"), "--local", "--log-level", "error"];
-    const databases = places.flatMap((place) => ["--database", place]);
+    // By option, or by the environment.
+    const databases = nats ? places.flatMap((place) => ["--database", place]) : [];
     const queue = nats === undefined ? [] : ["--queue", nats.url];
-    const child = spawn(process.execPath, [...fromSource, main, ...given, ...databases, ...queue], {
+    const health = ["--health-port", "0"];
+    const child = spawn(process.execPath, [...fromSource, main, ...given, ...databases, ...queue, ...health], {
       cwd: folder,
+      env: { ...process.env, ADBIND_STORE: nats ? "" : places.join(" ") },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let said = "";
@@ -94,6 +132,7 @@ for (const by of ["the database", "nats"] as const)
     );
     assert.equal(seen.sort(), ["of 0 signed", "of 1 signed"]);
     assert.match(said, /delivering what waits in 2 databases/);
+    assert.equal(await answers(said), { healthz: 200, readyz: '{"status":"ok","databases":2,"away":0}', delivered: 2 });
     assert.is(await ended(child), 0, said);
     server.close();
     await nats?.stop();

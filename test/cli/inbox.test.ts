@@ -16,7 +16,7 @@ test.before.each(async (context) => {
   const lease = { owner: "a", until: NOW + 1000 };
   const first = await inbox.accept(arrival(newEvent({ taskId: "t-1" }), { order, lease }));
   context.dead = first.outcome === "accepted" ? first.id : 0;
-  await inbox.bury({ id: context.dead, owner: "a", now: NOW }, "Error: \u001b[31mno\n luck");
+  await inbox.deadLetter({ id: context.dead, owner: "a", now: NOW }, "Error: \u001b[31mno\n luck");
   await inbox.accept(arrival(newEvent({ operationId: "later" }), { registered: false }));
 });
 test.after.each(async ({ store, folder }) => {

@@ -106,12 +106,19 @@ export function prepareCluster(): ClusterPrograms | string {
   }
   const why = preparePatroni();
   if (why !== undefined) return why;
-  const packages = globSync(path.join(venv, "lib/python3*/site-packages"))[0]!;
+  return installedCluster()!;
+}
+
+/** The programs, where all of them are there already. */
+export function installedCluster(): ClusterPrograms | undefined {
+  const [packages] = globSync(path.join(venv, "lib/python3*/site-packages"));
+  const [etcd, haproxy, rewind] = [find.etcd(), find.haproxy(), find.pg_rewind()];
+  if (packages === undefined || etcd === undefined || haproxy === undefined || rewind === undefined) return undefined;
   const libraries = globSync(path.join(laid, "usr/lib/*-linux-gnu")).join(":");
   return {
-    etcd: find.etcd()!,
-    haproxy: find.haproxy()!,
-    postgresBin: path.dirname(find.pg_rewind()!),
+    etcd,
+    haproxy,
+    postgresBin: path.dirname(rewind),
     python: systemPython(),
     env: { PYTHONPATH: packages, ...(libraries !== "" && { LD_LIBRARY_PATH: libraries }) },
   };

@@ -68,7 +68,7 @@ export const ownBuyer =
       const packages = (request.packages as JsonObject[]).map((one) => ({ ...one, budget: 10_000 }));
       await finish((await buyer.call("create_media_buy", { ...request, packages })).answer);
     } else if (hooks !== undefined) await hooks.ended;
-    else await finish(await called.settled());
+    else await finish(await called.waitForCompletion());
     // What comes late is answered too.
     setTimeout(() => Promise.all([hooks?.close(), buyer.close()]), 1_000).unref();
     return { status };

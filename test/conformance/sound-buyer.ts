@@ -27,7 +27,7 @@ export type BuyerFault = (typeof buyerFaults)[number];
 const POLL_MS = 30;
 const MAX_TRIES = 4;
 
-interface Told {
+interface PolledTask {
   readonly status: string;
   readonly id: string | undefined;
 }
@@ -74,8 +74,8 @@ class SoundBuyer {
     }
   }
 
-  private async poll(task: string, account: unknown): Promise<Told> {
-    let told: Told = { status: "working", id: undefined };
+  private async poll(task: string, account: unknown): Promise<PolledTask> {
+    let told: PolledTask = { status: "working", id: undefined };
     for (let late = 0; late < 10; ) {
       await sleep(POLL_MS);
       const { status, result } = await this.call("get_task_status", { task_id: task, account, include_result: true });

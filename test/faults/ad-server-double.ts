@@ -30,7 +30,7 @@ export interface AdServerDouble {
   stop(): Promise<void>;
 }
 
-interface Told {
+interface Command {
   readonly kind: "book" | "change" | "pause" | "resume" | "cancel";
   readonly key: string;
   readonly orderId?: string;
@@ -42,7 +42,7 @@ export async function adServerDouble(random: () => number = Math.random): Promis
   const orders = new Map<string, DoubledOrder>();
   const answers = new Map<string, { status: number; body: object }>();
   let [calls, lost, isCalm] = [0, 0, false];
-  const act = ({ kind, key, orderId, order }: Told): { status: number; body: object } => {
+  const act = ({ kind, key, orderId, order }: Command): { status: number; body: object } => {
     if (order.lines.some(({ budget }) => budget === SOLD_OUT)) return { status: 409, body: { reason: "sold out" } };
     if (kind === "book") {
       const made = { orderId: `order-${orders.size + 1}`, key, order, state: "running" } as const;
@@ -90,8 +90,8 @@ export async function adServerDouble(random: () => number = Math.random): Promis
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Told> {
+async function bodyOf(request: IncomingMessage): Promise<Command> {
   let text = "";
   for await (const chunk of request) text += chunk;
-  return JSON.parse(text) as Told;
+  return JSON.parse(text) as Command;
 }

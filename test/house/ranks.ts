@@ -155,7 +155,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/buyer/": [
-    "endings",
+    "completions",
     "pin consent",
     "oauth/",
     "types",
@@ -217,10 +217,10 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "pages/",
     "settings replies",
     "auth/",
-    "call config-table config",
+    "api-request config-table config",
     "upkeep routes/",
     "operations",
-    "app",
+    "app part-app",
     "index",
   ],
 };

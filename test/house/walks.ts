@@ -29,7 +29,7 @@ export const walks: readonly Walk[] = [
   },
   {
     file: "runtime/sender/sender.ts",
-    fault: "names of lanes are built again here, and the queue's table is read past its interface",
+    fault: "names of ordering keys are built again here, and the queue's table is read past its interface",
     until: subjects.queue,
     still: /`a2a:\$\{subject\}`|tables\.pendingJobs\(/,
   },

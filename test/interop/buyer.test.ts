@@ -42,7 +42,7 @@ function startExample(file: string, env: Record<string, string>): ChildProcess {
   });
 }
 
-test("MCP: the peer's example seller sells, and its task is settled by polling", async () => {
+test("MCP: the peer's example seller sells, and its task ends by polling", async () => {
   if (folder === undefined) return;
   const { bootMockServer } = load("./dist/lib/mock-server/index.js");
   const upstream = await bootMockServer({ specialism: "sales-guaranteed", port: await freePort() });
@@ -60,8 +60,8 @@ test("MCP: the peer's example seller sells, and its task is settled by polling",
         () => false,
       ),
     );
-    const agreeing = await buyer.agreement();
-    assert.ok(agreeing.ok && agreeing.agreement.idempotent);
+    const negotiation = await buyer.negotiate();
+    assert.ok(negotiation.ok && negotiation.negotiated.idempotent);
     assert.ok((await buyer.listed()).includes("create_media_buy"));
     const found = await buyer.call("get_products", { buying_mode: "brief", brief: "sports", account, brand });
     const [product] = (found.answer.data as { products: { product_id: string; pricing_options: JsonObject[] }[] })
@@ -73,9 +73,9 @@ test("MCP: the peer's example seller sells, and its task is settled by polling",
     };
     const bought = await buyer.call("create_media_buy", request);
     assert.is(bought.answer.status, "submitted", JSON.stringify(bought.answer.data));
-    const settled = await bought.settled();
-    assert.is(settled.status, "completed", JSON.stringify(settled.data));
-    assert.type((settled.data as JsonObject).media_buy_id, "string");
+    const ended = await bought.waitForCompletion();
+    assert.is(ended.status, "completed", JSON.stringify(ended.data));
+    assert.type((ended.data as JsonObject).media_buy_id, "string");
     const repeated = await buyer.call("create_media_buy", { ...request, idempotency_key: bought.idempotencyKey });
     assert.equal([repeated.replayed, repeated.answer.taskId], [true, bought.answer.taskId]);
     const refused = await stranger.call("get_products", { buying_mode: "brief", brief: "sports", account, brand });

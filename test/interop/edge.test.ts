@@ -96,19 +96,19 @@ function serve(folder: string): Promise<Worker> {
   });
 }
 
-interface Told {
+interface EdgeAnswer {
   readonly status: number;
   readonly body: Record<string, unknown>;
 }
 
 /** Sends bytes to the worker as a proxy does that answers for its public name. */
-async function send(address: string, headers: Record<string, string>, body: Uint8Array): Promise<Told> {
+async function send(address: string, headers: Record<string, string>, body: Uint8Array): Promise<EdgeAnswer> {
   const { host } = new URL(PUBLIC_URL);
   const { statusCode, body: answer } = await request(address, { method: "POST", headers: { ...headers, host }, body });
   return { status: statusCode, body: (await answer.json()) as Record<string, unknown> };
 }
 
-async function post(address: string, result: object): Promise<Told> {
+async function post(address: string, result: object): Promise<EdgeAnswer> {
   const envelope = {
     ...{ idempotency_key: crypto.randomUUID(), operation_id: "op-1", task_id: "task-1", task_type: "create_media_buy" },
     ...{ status: "completed", timestamp: "2026-04-18T14:00:00Z", result },

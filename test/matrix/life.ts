@@ -83,15 +83,15 @@ class Life {
       const { answer } = called;
       if (answer.status === "completed" || answer.status === "submitted") {
         if (answer.taskId !== undefined) this.known.note({ task_id: answer.taskId });
-        const settled =
-          answer.status === "submitted" ? await called.settled({ signal: AbortSignal.timeout(20_000) }) : answer;
-        const hollow = hollowness(step, settled.data as JsonObject);
+        const signal = AbortSignal.timeout(20_000);
+        const ended = answer.status === "submitted" ? await called.waitForCompletion({ signal }) : answer;
+        const hollow = hollowness(step, ended.data as JsonObject);
         if (hollow !== undefined) {
           last = hollow;
           continue;
         }
-        this.known.note(settled.data as Json);
-        this.#told.set(step, settled.data as JsonObject);
+        this.known.note(ended.data as Json);
+        this.#told.set(step, ended.data as JsonObject);
         this.answered.push(tool);
         this.failures.delete(step);
         return;

@@ -2,8 +2,9 @@
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import type { DeliveryLoad, Fleet, StepCosts } from "../../cli/plan/delivery.js";
 import { Moments } from "../../cli/plan/heap.js";
-import { type DeliveryLoad, type Fleet, type StepCosts, simulate } from "../../cli/plan/simulate.js";
+import { simulate } from "../../cli/plan/simulate.js";
 
 const load = (given: Partial<DeliveryLoad>): DeliveryLoad => ({
   ...{ eventsPerSecond: 500, endpoints: 100, failing: 0, answerMs: 1, failingMs: 1_000 },
@@ -19,6 +20,8 @@ const costs = (given: Partial<StepCosts>): StepCosts => ({
   storeMs: 0,
   handOutMs: 0,
   deliverMs: 0,
+  leaseMs: 0,
+  leaseOwnMs: 0,
   wakeMs: 0,
   ...given,
 });

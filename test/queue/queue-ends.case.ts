@@ -111,8 +111,8 @@ export function asideCase(of: QueueCase): void {
   test("a dead job is listed, replayed with a new life, or dropped", async ({ queue, clock }) => {
     await put(queue, job({ key: "1" }), job({ key: "2" }));
     const jobs = await take(queue, clock.at);
-    const settlements = jobs.map((one) => ({ job: one, outcome: { kind: "dead", error: "over" } }) as const);
-    await queue.ack(settlements, clock.at);
+    const acks = jobs.map((one) => ({ job: one, outcome: { kind: "dead", error: "over" } }) as const);
+    await queue.ack(acks, clock.at);
     const dead = await queue.list({ state: "dead" });
     assert.is(dead.length, 2);
     clock.at += 5;

@@ -3,7 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Fetcher } from "../../runtime/net/index.js";
 import { crawlDomain } from "../../runtime/registry/crawl/crawl.js";
-import { fault } from "../../runtime/registry/crawl/document.js";
+import { notFetched } from "../../runtime/registry/crawl/document.js";
 import { sharedFiles } from "../../runtime/registry/crawl/shared-files.js";
 import { agent, context, file, property } from "./crawl-fixture.js";
 import { robotsRules } from "./crawl-manners.case.js";
@@ -151,7 +151,7 @@ test("a fetch that was broken off, or threw, is made again", async () => {
   let asked = 0;
   const broken = () => {
     asked += 1;
-    return Promise.resolve(fault("aborted", "the crawl was broken off"));
+    return Promise.resolve(notFetched("aborted", "the crawl was broken off"));
   };
   for (const _ of [1, 2]) await shared.get("k", broken, false);
   assert.is(asked, 2);

@@ -5,7 +5,7 @@ import { wait } from "../../runtime/db/coroutine.js";
 import { preparedCrawl } from "../../runtime/registry/crawl-apply.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import { writePublishers } from "../../runtime/registry/publisher-write.js";
-import { finish } from "../../runtime/registry/settle.js";
+import { finish } from "../../runtime/registry/recompute.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
 import { type AnyStore, openPostgresStore } from "../../runtime/store/index.js";
 import { crawl, type Engine, entry, NOW, postgresEngine, property } from "./data-fixture.js";

@@ -51,32 +51,32 @@ export function dataEffectCase(engine: Engine): void {
   test("a profile follows the dates of entries, each at its time", async ({ data, clock }) => {
     await data.applyCrawl(crawl("news.example", { properties, agents }));
     assert.equal(await shown(data), [other, seller(1, ["DE"], ["website"])]);
-    assert.is(await data.settleEffect(), 0);
+    assert.is(await data.recomputeEffect(), 0);
     const before = await data.revision();
 
     clock.at = NOW + DAY_MS;
-    assert.is(await data.settleEffect(), 1);
+    assert.is(await data.recomputeEffect(), 1);
     assert.equal(await shown(data), [other, seller(2, ["AT", "DE"], ["mobile_app", "website"])]);
     assert.is.not(await data.revision(), before, "what was made from the data is made anew");
 
     clock.at += 1;
-    assert.is(await data.settleEffect(), 1);
+    assert.is(await data.recomputeEffect(), 1);
     assert.equal(await shown(data), [seller(2, ["AT", "DE"], ["mobile_app", "website"])], "the other's has ended");
-    assert.is(await data.settleEffect(), 0);
+    assert.is(await data.recomputeEffect(), 0);
 
     clock.at = NOW + 2 * DAY_MS;
-    assert.is(await data.settleEffect(), 0, "an entry is in effect at its last instant");
+    assert.is(await data.recomputeEffect(), 0, "an entry is in effect at its last instant");
     clock.at += 1;
-    assert.is(await data.settleEffect(), 1);
+    assert.is(await data.recomputeEffect(), 1);
     assert.equal(await shown(data), [seller(1, ["DE"], ["website"])]);
     clock.at += 1_000 * DAY_MS;
-    assert.is(await data.settleEffect(), 0, "nothing is left to change");
+    assert.is(await data.recomputeEffect(), 0, "nothing is left to change");
   });
 
   test("it comes to what a crawl at that time comes to", async ({ data, clock }) => {
     await data.applyCrawl(crawl("news.example", { properties, agents }));
     clock.at = NOW + DAY_MS + 1;
-    await data.settleEffect();
+    await data.recomputeEffect();
     const [profile, found] = [await shown(data), await data.lookupPublisher("news.example")];
     await data.applyCrawl(crawl("news.example", { properties, agents }));
     assert.equal([await shown(data), await data.lookupPublisher("news.example")], [profile, found]);
@@ -88,7 +88,7 @@ export function dataEffectCase(engine: Engine): void {
       await data.applyCrawl(crawl(`p${index}.example`, { properties, agents: agents.slice(2) }));
     const more = createRegistryData(await engine.again(), { now: () => clock.at, searchDiscovered: true });
     clock.at = NOW + DAY_MS + 1;
-    const settled = await Promise.all([data, more].map((one) => one.settleEffect()));
+    const settled = await Promise.all([data, more].map((one) => one.recomputeEffect()));
     assert.ok(settled[0]! + settled[1]! >= count);
     assert.equal([await shown(data), await shown(more)], [[], []]);
     assert.is((await data.stats()).authorizations, count, "that they have ended does not remove them");
@@ -103,7 +103,7 @@ export function dataEffectCase(engine: Engine): void {
     await data.warm();
     assert.equal(await shown(data), [other, seller(2, ["AT", "DE"], ["mobile_app", "website"])]);
     clock.at += 1;
-    assert.is(await data.settleEffect(), 1);
+    assert.is(await data.recomputeEffect(), 1);
   });
 
   test.after(() => engine.stop());

@@ -127,10 +127,10 @@ function endings(test: Case): void {
     const copy = await new Copy().follow(data);
     assert.is(copy.shown.length, 1);
     clock.at += DAY_MS;
-    await data.settleEffect();
+    await data.recomputeEffect();
     assert.is((await copy.follow(data)).shown.length, 2);
     clock.at += DAY_MS + 1;
-    await data.settleEffect();
+    await data.recomputeEffect();
     assert.equal(
       (await copy.follow(data)).shown.map(([pair]) => pair),
       [`news.example ${OTHER}`],

@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createRegistryData } from "../../runtime/registry/data.js";
 import { MOVE_RETENTION_MS, scoreOf } from "../../runtime/registry/profile.js";
 import type { AgentProfile, MemberAgent, RegistryData, SearchFilters } from "../../runtime/registry/types.js";
 import { agent, crawl, type Engine, entry, member, NOW, property, SELLER } from "./data-fixture.js";
+import { opener, type SearchKind } from "./search-parts.js";
 
 const urlOf = (name: string | number): string => `https://agent-${name}.example/mcp`;
 
@@ -38,14 +38,14 @@ const names = (profiles: readonly AgentProfile[]): string[] =>
   profiles.map(({ agent_url }) => agent_url.slice("https://agent-".length, -".example/mcp".length));
 
 /** @param search who answers */
-export function searchCase(engine: Engine, search: "memory" | "database" = "memory"): void {
+export function searchCase(engine: Engine, search: SearchKind = "memory"): void {
   const test = suite<{ data: RegistryData; clock: { at: number } }>(`registry search on ${engine.name}, by ${search}`);
+  const opened = opener(engine, search);
   test.before.each(async (context) => {
     const clock = { at: NOW };
     context.clock = clock;
-    context.data = createRegistryData(await engine.open(), { search, now: () => clock.at });
+    context.data = await opened.open({ now: () => clock.at });
   });
-
   const register = (data: RegistryData, agents: readonly MemberAgent[]): Promise<void> =>
     data.putMember(member("all", { agents }));
 
@@ -129,7 +129,7 @@ export function searchCase(engine: Engine, search: "memory" | "database" = "memo
     for (const name of ["public", "members", "private", "stranger"]) await data.applyCrawl(inventory(name, 1));
     await data.putClaims(urlOf("claims"), [{ publisherDomain: "ppublic.example", authorizedFor: null }]);
     assert.equal(names(await everything(data, {}, 10)), ["public"]);
-    const open = createRegistryData(await engine.again(), { search, searchDiscovered: true });
+    const open = await opened.again({ searchDiscovered: true });
     assert.equal(names(await everything(open, {}, 10)), ["public", "stranger"]);
     await register(data, [agent(urlOf("members"))]);
     assert.equal(names(await everything(data, {}, 10)), ["members"]);
@@ -163,7 +163,7 @@ export function searchCase(engine: Engine, search: "memory" | "database" = "memo
   });
 
   test("two instances agree at once", async ({ data }) => {
-    const other = createRegistryData(await engine.again(), { search, now: () => NOW });
+    const other = await opened.again({ now: () => NOW });
     await register(data, [agent(urlOf(1)), agent(urlOf(2))]);
     assert.equal(await everything(other, {}, 9), []);
     await data.applyCrawl(inventory(1, 1));
@@ -182,7 +182,7 @@ export function searchCase(engine: Engine, search: "memory" | "database" = "memo
   });
 
   test("an agent in many crawls at once ends with all of them", async ({ data }) => {
-    const other = createRegistryData(await engine.again(), { search, now: () => NOW });
+    const other = await opened.again({ now: () => NOW });
     await register(data, [agent(SELLER)]);
     const crawls = Array.from({ length: 20 }, (_, at) =>
       (at % 2 === 0 ? data : other).applyCrawl(
@@ -216,8 +216,8 @@ export function searchCase(engine: Engine, search: "memory" | "database" = "memo
         { channels: ["display"] },
       ),
       async (before, between, limit, filters) => {
-        const data = createRegistryData(await engine.open(), { search, now: () => NOW });
-        const other = createRegistryData(await engine.again(), { search, now: () => NOW });
+        const data = await opened.open({ now: () => NOW });
+        const other = await opened.again({ now: () => NOW });
         await register(
           data,
           Array.from({ length: 7 }, (_, name) => agent(urlOf(name))),
@@ -262,7 +262,7 @@ export function searchCase(engine: Engine, search: "memory" | "database" = "memo
       },
     );
     await fc.assert(run, {
-      numRuns: engine.name === "sqlite" ? 150 : 25,
+      numRuns: engine.name === "sqlite" && search !== "parts" ? 150 : 25,
       endOnFailure: false,
       // Came, went and came again, all after the first page: it was once taken for one that had been there.
       examples: [
@@ -287,6 +287,6 @@ export function searchCase(engine: Engine, search: "memory" | "database" = "memo
     });
   });
 
-  test.after(() => engine.stop());
+  test.after(() => opened.close().then(engine.stop));
   test.run();
 }

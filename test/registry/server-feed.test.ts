@@ -24,15 +24,15 @@ const get = (url: string, headers: Record<string, string> = {}) =>
 const FEED = "/api/registry/feed";
 const SNAPSHOT = "/api/registry/authorizations/snapshot";
 
-interface Told {
+interface ReadEvent {
   readonly name: string;
   readonly id: string | undefined;
   readonly data: { cursor?: string; events?: { event_type: string; entity_id: string }[]; error?: string };
 }
 
 /** What a stream has told so far. */
-function reader(response: Response): { readonly told: Told[]; readonly ended: Promise<void> } {
-  const told: Told[] = [];
+function reader(response: Response): { readonly told: ReadEvent[]; readonly ended: Promise<void> } {
+  const told: ReadEvent[] = [];
   const read = async (): Promise<void> => {
     let text = "";
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {

@@ -12,15 +12,15 @@ interface Asked {
   readonly adbind: "postgres";
 }
 
-type Told = Asked & ({ readonly url: string } | { readonly error: string });
+type PostgresAnswer = Asked & ({ readonly url: string } | { readonly error: string });
 
 const isAsked = (message: unknown): message is Asked =>
   typeof message === "object" && message !== null && "adbind" in message && message.adbind === "postgres";
 
 async function ask(): Promise<string> {
-  const answered = new Promise<Told>((resolve) => {
+  const answered = new Promise<PostgresAnswer>((resolve) => {
     process.on("message", (message) => {
-      if (isAsked(message)) resolve(message as Told);
+      if (isAsked(message)) resolve(message as PostgresAnswer);
     });
   });
   process.send!({ adbind: "postgres" } satisfies Asked);
@@ -50,7 +50,7 @@ export class PostgresOfRun {
   serve(child: ChildProcess): void {
     child.on("message", (message) => {
       if (!isAsked(message)) return;
-      const tell = (told: Told): void => {
+      const tell = (told: PostgresAnswer): void => {
         // The file may be gone by then.
         if (child.connected) child.send(told, () => undefined);
       };

@@ -29,7 +29,7 @@ export interface TestPostgres extends TestDatabases {
 }
 
 /** @param url of any database of the server */
-async function runOn(url: string, statements: readonly string[]): Promise<void> {
+async function runStatements(url: string, statements: readonly string[]): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   try {
@@ -42,7 +42,7 @@ async function runOn(url: string, statements: readonly string[]): Promise<void> 
 async function createDatabase(url: string): Promise<string> {
   const name = `test_${process.pid}_${randomBytes(4).toString("hex")}`;
   // Nobody ever connects to template0, so copies of it never wait for another.
-  await runOn(url, [`create database ${name} template template0`]);
+  await runStatements(url, [`create database ${name} template template0`]);
   return Object.assign(new URL(url), { pathname: `/${name}` }).href;
 }
 
@@ -131,7 +131,7 @@ export async function sharedPostgres(): Promise<TestDatabases> {
       return one;
     },
     async stop() {
-      await runOn(
+      await runStatements(
         url,
         made.splice(0).map((name) => `drop database ${name} with (force)`),
       );

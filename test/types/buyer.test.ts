@@ -23,10 +23,10 @@ export async function calls(): Promise<void> {
   called.on({ ...all, submitted: (data: string) => data });
   // @ts-expect-error a failure has errors, not a percentage
   called.on({ ...all, failed: (data) => `${data.percentage}` });
-  const settled = await called.settled();
-  if (settled.status === "completed") settled.data.valueOf();
+  const ended = await called.waitForCompletion();
+  if (ended.status === "completed") ended.data.valueOf();
   // @ts-expect-error no status of the tool
-  if (settled.status === "paused") text.length;
+  if (ended.status === "paused") text.length;
 }
 
 /** Never called: the compiler reads it. */

@@ -3,7 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { RegistryClient } from "../../runtime/registry/client.js";
 import type { Crawler } from "../../runtime/registry/crawl/index.js";
-import type { Handlers } from "../../runtime/registry/server/call.js";
+import type { Handlers } from "../../runtime/registry/server/api-request.js";
 
 declare const client: RegistryClient;
 

@@ -107,6 +107,10 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
     cause: "`constructEvent` was given a request that does not verify, or is no event of the registration.",
     remedy: "Answer with the status and headers that the error carries, and believe nothing of it.",
   },
+  package_missing: {
+    cause: "What was asked for needs a package that an application installs itself: a driver, an SDK, a server.",
+    remedy: "Run the `npm install` line of the message; docs/install.md lists what each entry needs.",
+  },
   queue_option_invalid: option("An option of a queue or its worker"),
   job_unreadable: {
     cause: "A stored job, or the registration it goes by, was changed by hand, or its secret does not open.",

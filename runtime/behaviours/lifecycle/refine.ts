@@ -111,12 +111,12 @@ const unable = (found: Negotiated, reason_code: ReasonCode, reason: string, more
   ...more,
 });
 
-interface Hold {
+interface ProposalHold {
   /** The proposal that a draft was made a commitment by. */
   readonly by: string;
 }
 
-const holds = collection<Hold>("proposal_hold");
+const holds = collection<ProposalHold>("proposal_hold");
 
 /** What already holds the terms of a draft: they are held once at a time, and not any more when they were bought. */
 async function heldBy(call: BehaviourCall, { proposal_id: id }: Negotiated): Promise<string | undefined> {

@@ -68,7 +68,7 @@ async function carryOnOne(upkeep: Upkeep, principal: string, key: string): Promi
     (await withheld(upkeep, principal, instruction)) ??
     (await onBehalf(principal, (call) => tellAdServer(call, instruction)));
   if (outcome.kind === "done") return settle(upkeep, principal, { instruction, buy: outcome.buy });
-  const refusal = outcome.kind === "refused" ? outcome.error.fault : undefined;
+  const refusal = outcome.kind === "refused" ? outcome.error.error : undefined;
   await onBehalf(
     principal,
     async (call) => {
@@ -98,7 +98,7 @@ async function withheld(
       await checkSigned(call, tool, buy);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      const undecided = error.fault.code === "GOVERNANCE_UNAVAILABLE" && call.ctx.now() - signed < UNDECIDED_MS;
+      const undecided = error.error.code === "GOVERNANCE_UNAVAILABLE" && call.ctx.now() - signed < UNDECIDED_MS;
       return undecided ? { kind: "open" } : { kind: "refused", error };
     }
     const { signed: _, ...asked } = (await findInstruction(call, key)) ?? {};

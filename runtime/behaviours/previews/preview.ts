@@ -144,7 +144,7 @@ async function batch(call: BehaviourCall, request: Preview): Promise<JsonObject>
       results.push({ ...named, success: true, response });
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      results.push({ ...named, success: false, errors: [error.fault] });
+      results.push({ ...named, success: false, errors: [error.error] });
     }
   }
   return { response_type: "batch", results };

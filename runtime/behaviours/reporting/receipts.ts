@@ -73,10 +73,10 @@ async function record(call: BehaviourCall, ledger: ReportLedger, given: Adjustme
   return { result: "recorded", adjustment_receipt: shownReceipt(made) };
 }
 
-const failed = (reporting_receipt_id: string, { fault }: ToolError, at: string): JsonObject => ({
+const failed = (reporting_receipt_id: string, { error }: ToolError, at: string): JsonObject => ({
   result: "failed",
   reporting_receipt_id,
-  errors: [{ ...fault, ...(fault.field !== undefined && { field: `${at}.${fault.field}` }) }],
+  errors: [{ ...error, ...(error.field !== undefined && { field: `${at}.${error.field}` }) }],
 });
 
 /** Each receipt by itself: one that cannot be recorded leaves the others alone. */

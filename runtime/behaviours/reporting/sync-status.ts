@@ -92,10 +92,10 @@ async function record(call: BehaviourCall, ledger: ReportLedger, given: Consumer
   return { result: "recorded", consumer_status: shownStatement(made) };
 }
 
-const failed = ({ reporting_status_id }: ConsumerStatement, { fault }: ToolError, at: string): JsonObject => ({
+const failed = ({ reporting_status_id }: ConsumerStatement, { error }: ToolError, at: string): JsonObject => ({
   result: "failed",
   reporting_status_id,
-  errors: [{ ...fault, ...(fault.field !== undefined && { field: `${at}.${fault.field}` }) }],
+  errors: [{ ...error, ...(error.field !== undefined && { field: `${at}.${error.field}` }) }],
 });
 
 /** Each statement by itself: one that cannot be recorded leaves the others alone. */

@@ -49,8 +49,8 @@ const random = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)
 
 const refusal = (why: string): WireFault => new WireFault(`No token for the agent: ${why}`, { status: 401 });
 
-export function createOAuthClient(parts: OAuthParts): OAuthClient {
-  const { options, agentUrl, now } = parts;
+export function createOAuthClient(dependencies: OAuthParts): OAuthClient {
+  const { options, agentUrl, now } = dependencies;
   const store = options.tokens ?? memoryTokens();
   let issuer: TokenIssuer | undefined;
   let challenge: string | undefined;
@@ -58,7 +58,7 @@ export function createOAuthClient(parts: OAuthParts): OAuthClient {
 
   async function theIssuer(): Promise<TokenIssuer> {
     if (issuer !== undefined) return issuer;
-    const found = await discoverIssuer(parts, { agentUrl, challenge, trusted: options.issuer });
+    const found = await discoverIssuer(dependencies, { agentUrl, challenge, trusted: options.issuer });
     if (!found.ok) throw refusal(found.why);
     issuer = found.issuer;
     return issuer;
@@ -66,8 +66,8 @@ export function createOAuthClient(parts: OAuthParts): OAuthClient {
 
   async function get(kept: OAuthTokens | undefined): Promise<OAuthTokens> {
     const from = await theIssuer();
-    const renewed = kept?.refreshToken === undefined ? undefined : await renew(parts, from, kept.refreshToken);
-    const tokens = renewed ?? (await granted(parts, from));
+    const renewed = kept?.refreshToken === undefined ? undefined : await renew(dependencies, from, kept.refreshToken);
+    const tokens = renewed ?? (await granted(dependencies, from));
     await store.set(agentUrl, tokens);
     return tokens;
   }
@@ -99,11 +99,11 @@ export function createOAuthClient(parts: OAuthParts): OAuthClient {
 
 /** One request to the token endpoint. @returns undefined where the grant is refused; @throws WireFault for anything else */
 async function ask(
-  parts: OAuthParts,
+  dependencies: OAuthParts,
   issuer: TokenIssuer,
   grant: Record<string, string>,
 ): Promise<OAuthTokens | string> {
-  const { options, agentUrl, fetch, now } = parts;
+  const { options, agentUrl, fetch, now } = dependencies;
   const { clientId, clientSecret } = options;
   const basic =
     clientSecret !== undefined && (issuer.clientAuth.length === 0 || issuer.clientAuth.includes("client_secret_basic"));
@@ -148,20 +148,20 @@ function parsed(text: string): JsonObject {
   }
 }
 
-async function renew(parts: OAuthParts, issuer: TokenIssuer, refresh: string): Promise<OAuthTokens | undefined> {
-  const got = await ask(parts, issuer, { grant_type: "refresh_token", refresh_token: refresh });
+async function renew(dependencies: OAuthParts, issuer: TokenIssuer, refresh: string): Promise<OAuthTokens | undefined> {
+  const got = await ask(dependencies, issuer, { grant_type: "refresh_token", refresh_token: refresh });
   // An issuer that gives no new one lets the old one stand.
   return typeof got === "string" ? undefined : { refreshToken: refresh, ...got };
 }
 
-async function granted(parts: OAuthParts, issuer: TokenIssuer): Promise<OAuthTokens> {
-  const { options } = parts;
+async function granted(dependencies: OAuthParts, issuer: TokenIssuer): Promise<OAuthTokens> {
+  const { options } = dependencies;
   const scope = options.scope ?? (issuer.scopes.length > 0 ? issuer.scopes.join(" ") : undefined);
   const grant =
     options.authorize === undefined
       ? { grant_type: "client_credentials", ...(scope !== undefined && { scope }) }
-      : await codeGrant(parts, issuer, scope);
-  const got = await ask(parts, issuer, grant);
+      : await codeGrant(dependencies, issuer, scope);
+  const got = await ask(dependencies, issuer, grant);
   if (typeof got === "string") throw refusal(`${issuer.issuer} refuses ${grant.grant_type}: ${shortText(got)}`);
   return got;
 }

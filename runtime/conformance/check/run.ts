@@ -56,9 +56,9 @@ export async function checkAgent(options: AgentCheckOptions): Promise<AgentCheck
   const head = { url, release: release.version, specialisms };
   const none = { passed: 0, failed: 1, skipped: 0, missing: [], tools: [] };
   try {
-    const agreeing = await buyer.agreement();
-    if (!agreeing.ok) {
-      const [error] = (agreeing.answer.data as Failure).errors;
+    const negotiation = await buyer.negotiate();
+    if (!negotiation.ok) {
+      const [error] = (negotiation.answer.data as Failure).errors;
       return { ...head, ok: false, ...none, problem: `${error?.code}: ${error?.message}` };
     }
     const claimed = specialisms.map((id) => toolsOfClaim(release.specialisms[id]!, Object.entries(release.tools)));

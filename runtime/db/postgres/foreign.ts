@@ -13,7 +13,7 @@ const isPgClient = (tx: pg.ClientBase | SqlExecutor): tx is pg.ClientBase => "es
 /** A statement whose rows, or their number, are one column of text: every driver reads text alike. */
 const answersRows = (text: string): boolean => /^\s*(select|values)\b|\breturning\b/i.test(text);
 
-interface Told {
+interface AnswerRow {
   readonly told: string;
 }
 
@@ -27,13 +27,13 @@ async function askForeign({ query }: SqlExecutor, text: string, values: readonly
   if (answersRows(text)) {
     const wrapped = `with answer as (${text}) select to_json(answer)::text as told from answer`;
     const { rows } = await query(wrapped, [...values]);
-    const read = rows.map((row) => JSON.parse((row as Told).told) as unknown);
+    const read = rows.map((row) => JSON.parse((row as AnswerRow).told) as unknown);
     return { rows: read, rowCount: read.length };
   }
   if (/^\s*(insert|update|delete)\b/i.test(text)) {
     const wrapped = `with answer as (${text} returning 1) select count(*)::text as told from answer`;
     const { rows } = await query(wrapped, [...values]);
-    return { rows: [], rowCount: Number((rows[0] as Told).told) };
+    return { rows: [], rowCount: Number((rows[0] as AnswerRow).told) };
   }
   await query(text, [...values]);
   return { rows: [], rowCount: null };

@@ -50,7 +50,7 @@ const LONGEST_KEPT_MS = 86_400_000;
 /** Reports kept until their jobs are settled; far more than are ever out. */
 const MAX_REPORTS = 4_096;
 
-export interface AttemptParts {
+export interface AttemptDependencies {
   readonly store: Database;
   readonly data: Pick<RegistryData, "applyCrawl">;
   readonly origin: Origin;
@@ -82,7 +82,7 @@ export interface Attempts {
   readonly effect: AckEffect;
 }
 
-export function crawlAttempts(parts: AttemptParts): Attempts {
+export function crawlAttempts(parts: AttemptDependencies): Attempts {
   const reports = new Map<number, Report>();
   const report = (job: Job, made: Report): Handled => {
     reports.delete(job.id);
@@ -99,7 +99,7 @@ export function crawlAttempts(parts: AttemptParts): Attempts {
 
 const failed = (error: string): Report => ({ status: "failed", error, found: false, heldUntil: null });
 
-async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => Handled): Promise<Handled> {
+async function attempt(parts: AttemptDependencies, job: Job, end: (report: Report) => Handled): Promise<Handled> {
   const { store, limits, metrics, log, now } = parts;
   const wanted = jobOf(job);
   const { id, domain } = wanted;
@@ -151,7 +151,7 @@ function heeding(fetch: Fetcher, now: () => number): { fetch: Fetcher; askedMs: 
 
 /** The verdict that tries again, no sooner than the origin asked for; undefined after the last attempt. */
 function again(
-  { limits, metrics, now }: AttemptParts,
+  { limits, metrics, now }: AttemptDependencies,
   number: number,
   error: string,
   askedMs = 0,
@@ -163,7 +163,7 @@ function again(
 }
 
 async function crawlOnce(
-  { store, data, origin, rules, robots, now }: AttemptParts,
+  { store, data, origin, rules, robots, now }: AttemptDependencies,
   { domain, fresh = false }: CrawlJob,
   last: boolean,
 ): Promise<Crawled> {
@@ -172,16 +172,16 @@ async function crawlOnce(
     domain,
   );
   if (crawled.aborted) return crawled;
-  const { revocations, taking } = crawled;
+  const { revocations, accepted } = crawled;
   if (revocations !== null)
     await store.write((q) => addRevocations(q, revocations.host, revocations.domains, now() + REVOCATION_MS));
   await data.applyCrawl(last ? crawled.last : crawled.result);
-  if (taking !== null) await rules.taken(domain, taking);
+  if (accepted !== null) await rules.taken(domain, accepted);
   return crawled;
 }
 
 function* ended(
-  parts: AttemptParts,
+  parts: AttemptDependencies,
   q: Query,
   acked: readonly Ack[],
   reports: ReadonlyMap<number, Report>,
@@ -209,7 +209,12 @@ function* ended(
   }
 }
 
-function* requestEnded(parts: AttemptParts, q: Query, { id, domain }: CrawlJob, report: Report): Coroutine<void> {
+function* requestEnded(
+  parts: AttemptDependencies,
+  q: Query,
+  { id, domain }: CrawlJob,
+  report: Report,
+): Coroutine<void> {
   const { limits, now, random } = parts;
   const row = yield* domainRow(q, domain);
   const misses = report.found ? 0 : (row?.misses ?? 0) + 1;

@@ -3,7 +3,7 @@ import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/i
 import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand-file.js";
 import { agentTypes, agentUrlOf } from "../model.js";
 import type { BrandAgent, BrandProperty, CrawlResult, DelegationType, KeptBrandFile } from "../types.js";
-import { type Fault, fault, fetchDocument, isObject, type JsonObject } from "./document.js";
+import { fetchDocument, isObject, type JsonObject, type NotFetched, notFetched } from "./document.js";
 import { domainIn, sameSite, textOf } from "./values.js";
 
 /** Pointers followed (docs/protocol/files.md#brandjson). */
@@ -34,28 +34,28 @@ const isOthers = (url: string, domain: string): boolean => {
   return url === brandUrlOf(hostname) && registrableDomain(hostname) !== registrableDomain(domain);
 };
 
-async function locateBrand({ fetch, signal }: BrandOrigin, domain: string): Promise<FoundBrand | Fault> {
+async function locateBrand({ fetch, signal }: BrandOrigin, domain: string): Promise<FoundBrand | NotFetched> {
   const visited = new Set<string>();
   let url = brandUrlOf(domain);
   let elsewhere = false;
   for (let pointers = 0; ; pointers += 1) {
-    if (visited.has(url)) return fault("shape", "brand files point in a circle");
+    if (visited.has(url)) return notFetched("shape", "brand files point in a circle");
     visited.add(url);
     const redirects = pointers === 0 ? { redirects: wellKnownRedirects } : {};
     const found = await fetchDocument(fetch, url, { maxBytes: MAX_BRAND_BYTES, signal, ...redirects });
     if (!found.ok) return pointers > 0 && found.kind === "absent" ? { ...found, kind: "status" } : found;
     const pointer = brandPointer(found.value);
     if (pointer === undefined) return { ok: true, value: found.value, url, elsewhere };
-    if (pointers === MAX_POINTERS) return fault("shape", `brand files point on more than ${MAX_POINTERS} times`);
+    if (pointers === MAX_POINTERS) return notFetched("shape", `brand files point on more than ${MAX_POINTERS} times`);
     if (typeof found.value.house === "string") {
       const house = domainIn(found.value.house);
-      if (house === undefined) return fault("shape", "house is no domain");
+      if (house === undefined) return notFetched("shape", "house is no domain");
       elsewhere ||= registrableDomain(house) !== registrableDomain(domain);
       url = brandUrlOf(house);
       continue;
     }
     if (!pointer.startsWith("https://") || !URL.canParse(pointer))
-      return fault("shape", "authoritative_location is not an https URL");
+      return notFetched("shape", "authoritative_location is not an https URL");
     url = new URL(pointer).href;
     elsewhere ||= isOthers(url, domain);
   }
@@ -125,7 +125,7 @@ function variantOf(document: JsonObject): KeptBrandFile["variant"] {
 
 const nothing = { name: null, properties: [], agents: [] } as const;
 
-function outcomeOf({ kind }: Fault): "absent" | "invalid" | "unreachable" {
+function outcomeOf({ kind }: NotFetched): "absent" | "invalid" | "unreachable" {
   switch (kind) {
     case "absent":
       return "absent";

@@ -6,7 +6,7 @@ import { expectedUrl } from "../model.js";
 import type { CrawlResult } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type BrandOrigin, crawlBrand } from "./brand.js";
-import type { FileRules, Hold, Taking } from "./file-rules.js";
+import type { AcceptedFile, FileRules, Quarantine } from "./file-rules.js";
 import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
 import type { Robots } from "./robots.js";
 
@@ -35,12 +35,12 @@ export interface Crawled {
   /** What the file revokes, and its host. */
   readonly revocations: { readonly host: string; readonly domains: readonly string[] } | null;
   /** What is remembered of the file once its content is kept; null where none is taken. */
-  readonly taking: Taking | null;
+  readonly accepted: AcceptedFile | null;
   /** When a file that is held back is taken if it stays, in unix milliseconds. */
   readonly heldUntil: number | null;
 }
 
-interface Judged extends Pick<Crawled, "error" | "revocations" | "taking" | "heldUntil" | "retry"> {
+interface Judged extends Pick<Crawled, "error" | "revocations" | "accepted" | "heldUntil" | "retry"> {
   readonly adagents: Adagents;
 }
 
@@ -49,7 +49,7 @@ const LARGE_BYTES = 256 * 1024;
 
 type Adagents = CrawlResult["adagents"];
 
-const trailOf = (found: Located | NotLocated): Omit<Adagents, "outcome" | "problems" | "file"> => ({
+const provenanceOf = (found: Located | NotLocated): Omit<Adagents, "outcome" | "problems" | "file"> => ({
   method: found.method,
   managerDomain: found.managerDomain,
   httpStatus: found.status,
@@ -69,20 +69,20 @@ async function judged(found: Located, domain: string, { now, revokedBy, file: ru
     now: now(),
   });
   if (large) await nextTurn();
-  const trail = trailOf(found);
-  const none = { revocations: null, taking: null, heldUntil: null, retry: false };
+  const provenance = provenanceOf(found);
+  const none = { revocations: null, accepted: null, heldUntil: null, retry: false };
   if (!read.ok) {
     const { problems } = read;
-    return { ...none, adagents: { ...trail, outcome: "invalid", problems }, error: problems[0].message };
+    return { ...none, adagents: { ...provenance, outcome: "invalid", problems }, error: problems[0].message };
   }
   const { file, problems, revokes } = read;
   const { url: source, pointed } = found;
   const judgement = await ruleOf?.(domain, { source, pointed, lastUpdated: file.lastUpdated });
-  if (judgement !== undefined && isHold(judgement)) {
+  if (judgement !== undefined && isQuarantine(judgement)) {
     const { message } = judgement;
     // As an answer that says come again: another edge of the same origin may have the newer one.
     const adagents = {
-      ...trail,
+      ...provenance,
       outcome: "held",
       problems: [fileProblem("held_back", "/last_updated", message)],
     } as const;
@@ -90,23 +90,29 @@ async function judged(found: Located, domain: string, { now, revokedBy, file: ru
   }
   return {
     ...none,
-    adagents: { ...trail, outcome: "valid", problems, file },
+    adagents: { ...provenance, outcome: "valid", problems, file },
     error: null,
     revocations: revokes.length === 0 ? null : { host, domains: revokes },
-    taking: judgement ?? null,
+    accepted: judgement ?? null,
   };
 }
 
-const isHold = (judgement: Hold | Taking): judgement is Hold => "message" in judgement;
+const isQuarantine = (judgement: Quarantine | AcceptedFile): judgement is Quarantine => "message" in judgement;
 
 const ROBOTS = "robots.txt asks crawlers not to fetch the file";
 
 /** As of an origin that cannot be reached: what is known ends when its time is over, and it is asked ever less often. */
 function kept(domain: string, context: CrawlContext, brand: CrawlResult["brand"]): Crawled {
-  const trail = { method: "direct", managerDomain: null, httpStatus: null, bytes: null, resolvedUrl: null } as const;
-  const adagents = { ...trail, outcome: "unreachable", problems: [fileProblem("robots", "", ROBOTS)] } as const;
+  const provenance = {
+    method: "direct",
+    managerDomain: null,
+    httpStatus: null,
+    bytes: null,
+    resolvedUrl: null,
+  } as const;
+  const adagents = { ...provenance, outcome: "unreachable", problems: [fileProblem("robots", "", ROBOTS)] } as const;
   const result: CrawlResult = { domain, crawledAt: context.now(), adagents, brand };
-  const nothing = { revocations: null, taking: null, heldUntil: null } as const;
+  const nothing = { revocations: null, accepted: null, heldUntil: null } as const;
   return { result, last: result, retry: false, aborted: false, error: ROBOTS, detail: ROBOTS, ...nothing };
 }
 
@@ -136,7 +142,7 @@ export async function crawlDomain(context: CrawlContext, domain: string): Promis
     return { result, last: result, aborted: false, detail: rest.error, ...rest };
   }
   const failed = {
-    ...trailOf(found),
+    ...provenanceOf(found),
     problems: [fileProblem(found.outcome === "held" ? "held_back" : "not_fetched", "", found.message)],
   };
   return {
@@ -147,7 +153,7 @@ export async function crawlDomain(context: CrawlContext, domain: string): Promis
     error: found.message,
     detail: found.detail,
     revocations: null,
-    taking: null,
+    accepted: null,
     heldUntil: found.heldUntil,
   };
 }

@@ -28,7 +28,7 @@ export type FaultKind =
   | "shape"
   | "aborted";
 
-export interface Fault {
+export interface NotFetched {
   readonly ok: false;
   readonly kind: FaultKind;
   /** Of the last answer; null when there was none. */
@@ -102,14 +102,14 @@ function netMessage(code: NetCode, maxBytes: number): string {
   return kind === "aborted" ? "the crawl was broken off" : "the origin could not be reached";
 }
 
-export const fault = (
+export const notFetched = (
   kind: FaultKind,
   message: string,
-  more: Partial<Pick<Fault, "status" | "bytes" | "detail">> = {},
-): Fault => ({ ok: false, kind, status: null, bytes: null, detail: message, ...more, message });
+  more: Partial<Pick<NotFetched, "status" | "bytes" | "detail">> = {},
+): NotFetched => ({ ok: false, kind, status: null, bytes: null, detail: message, ...more, message });
 
 /** GET; any status is an answer. */
-export async function fetchAny(fetch: Fetcher, url: string, request: DocumentRequest): Promise<Fetched | Fault> {
+export async function fetchAny(fetch: Fetcher, url: string, request: DocumentRequest): Promise<Fetched | NotFetched> {
   const { signal, ...rest } = request;
   const result = await fetch(url, {
     ...rest,
@@ -118,7 +118,7 @@ export async function fetchAny(fetch: Fetcher, url: string, request: DocumentReq
     ...(signal !== undefined && { signal }),
   });
   if (result.ok) return { ok: true, status: result.status, body: result.body, url: result.url };
-  return fault(kindOf(result.code), netMessage(result.code, request.maxBytes), {
+  return notFetched(kindOf(result.code), netMessage(result.code, request.maxBytes), {
     detail: `${result.code}: ${result.detail}`,
   });
 }
@@ -126,15 +126,15 @@ export async function fetchAny(fetch: Fetcher, url: string, request: DocumentReq
 const startsWithMark = (body: Uint8Array): boolean => body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
 
 /** What an answer holds, if it is a JSON object. */
-export function readDocument(fetched: Fetched): FetchedDocument | Fault {
+export function readDocument(fetched: Fetched): FetchedDocument | NotFetched {
   const { status, body, url } = fetched;
   const seen = { status, bytes: body.byteLength };
-  if (status === 404 || status === 410) return fault("absent", `the origin answered with status ${status}`, seen);
-  if (status !== 200) return fault("status", `the origin answered with status ${status}`, seen);
+  if (status === 404 || status === 410) return notFetched("absent", `the origin answered with status ${status}`, seen);
+  if (status !== 200) return notFetched("status", `the origin answered with status ${status}`, seen);
   // Editors leave a byte order mark; nothing is signed here, so that two readers may differ over it does no harm.
   const parsed = parseStrict(startsWithMark(body) ? body.subarray(3) : body, MAX_DEPTH);
-  if (!parsed.ok) return fault("syntax", `the file cannot be read: ${parsed.detail}`, seen);
-  if (!isObject(parsed.value)) return fault("shape", "the file is not a JSON object", seen);
+  if (!parsed.ok) return notFetched("syntax", `the file cannot be read: ${parsed.detail}`, seen);
+  if (!isObject(parsed.value)) return notFetched("shape", "the file is not a JSON object", seen);
   return { ok: true, status, bytes: body.byteLength, url, value: parsed.value };
 }
 
@@ -142,7 +142,7 @@ export async function fetchDocument(
   fetch: Fetcher,
   url: string,
   request: DocumentRequest,
-): Promise<FetchedDocument | Fault> {
+): Promise<FetchedDocument | NotFetched> {
   const fetched = await fetchAny(fetch, url, request);
   return fetched.ok ? readDocument(fetched) : fetched;
 }

@@ -14,7 +14,7 @@ const CLOCK_SKEW_MS = 60_000;
 const MAX_QUOTED = 200;
 
 /** Why a file is not taken, though there is one. */
-export interface Hold {
+export interface Quarantine {
   /** For anyone. */
   readonly message: string;
   /** When it is taken if it stays, in unix milliseconds; null: not before it is another one. */
@@ -32,7 +32,7 @@ export interface FoundFile {
 }
 
 /** What is remembered of a file that is taken. */
-export interface Taking {
+export interface AcceptedFile {
   readonly row: KeptFileRow;
   /** It is remembered already. */
   readonly known: boolean;
@@ -40,32 +40,37 @@ export interface Taking {
 
 export interface FileRules {
   /** Judges a location before it is asked. @returns undefined where it may be followed */
-  pointer(domain: string, location: string): Promise<Hold | undefined>;
+  pointer(domain: string, location: string): Promise<Quarantine | undefined>;
   /** Judges a file that is otherwise good. */
-  file(domain: string, found: FoundFile): Promise<Hold | Taking>;
+  file(domain: string, found: FoundFile): Promise<Quarantine | AcceptedFile>;
   /** Remembers a file once it is taken. */
-  taken(domain: string, taking: Taking): Promise<void>;
+  taken(domain: string, accepted: AcceptedFile): Promise<void>;
 }
 
 /** Two files have one history where they have one place, or both were pointed to: then one took over from the other. */
 const follows = (kept: KeptFileRow, { source, pointed }: FoundFile): boolean =>
   kept.source === source || (kept.pointed === 1 && pointed);
 
-const locationHold = (location: string, until: number): Hold => ({
+const locationQuarantine = (location: string, until: number): Quarantine => ({
   message:
     `authoritative_location changed to ${location.slice(0, MAX_QUOTED)}: it is followed after ${iso(until)} if it stays, ` +
     "or once an operator accepts it; until then the last valid file counts",
   until,
 });
 
-const olderHold = (found: number, kept: number): Hold => ({
+const olderFileQuarantine = (found: number, kept: number): Quarantine => ({
   message:
     `last_updated (${iso(found)}) is earlier than in the file taken before (${iso(kept)}): that one counts until an ` +
     "operator accepts the older one",
   until: null,
 });
 
-const taking = (found: FoundFile, kept: KeptFileRow | undefined, before: number | null, now: number): Taking => {
+const accepted = (
+  found: FoundFile,
+  kept: KeptFileRow | undefined,
+  before: number | null,
+  now: number,
+): AcceptedFile => {
   // A time ahead of ours is a mistake, and must not shut out the file that mends it.
   const given = found.lastUpdated === null ? null : Math.min(found.lastUpdated, now);
   const latest = given === null || before === null ? (given ?? before) : Math.max(given, before);
@@ -90,15 +95,15 @@ export function fileRules(store: Database, now: () => number): FileRules {
       const since = kept.candidate === location ? (kept.candidate_since ?? now()) : now();
       if (kept.candidate !== location) await put(domain, { ...kept, candidate: location, candidate_since: since });
       const until = since + LOCATION_GRACE_MS;
-      return until <= now() ? undefined : locationHold(location, until);
+      return until <= now() ? undefined : locationQuarantine(location, until);
     },
     async file(domain, found) {
       const kept = await keptOf(domain);
       const before = kept !== undefined && follows(kept, found) ? kept.last_updated : null;
       const { lastUpdated } = found;
       if (before === null || lastUpdated === null || lastUpdated >= before - CLOCK_SKEW_MS)
-        return taking(found, kept, before, now());
-      return olderHold(lastUpdated, before);
+        return accepted(found, kept, before, now());
+      return olderFileQuarantine(lastUpdated, before);
     },
     async taken(domain, { row, known }) {
       // Most crawls find what they found last time, and writing costs a commit.

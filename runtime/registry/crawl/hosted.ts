@@ -4,7 +4,7 @@ import { eachAlone } from "../../queue/periodic.js";
 import { MAX_ADAGENTS_BYTES } from "../../signing/discovery/pin.js";
 import { expectedUrl, hostedUrl } from "../model.js";
 import type { RegistryData } from "../types.js";
-import { type Fault, fetchDocument } from "./document.js";
+import { fetchDocument, type NotFetched } from "./document.js";
 import type { Origin } from "./locate.js";
 import type { CrawlMetrics } from "./metrics.js";
 import type { OriginAnswer } from "./types.js";
@@ -15,7 +15,7 @@ const AT_ONCE = 5;
 /** What was verified counts for this long while the origin does not answer, in milliseconds. */
 const GRACE_MS = 86_400_000;
 
-export interface HostedParts {
+export interface HostedFileDependencies {
   readonly data: Pick<RegistryData, "hostedFile" | "hostedDue" | "originChecked">;
   readonly origin: Origin;
   readonly metrics: CrawlMetrics;
@@ -24,7 +24,7 @@ export interface HostedParts {
 }
 
 /** Of a document that could not be had: whether that says something of the origin's wish. */
-function answerOf({ kind, message: detail, status }: Fault): OriginAnswer {
+function answerOf({ kind, message: detail, status }: NotFetched): OriginAnswer {
   switch (kind) {
     case "absent":
       return { verdict: "unverified", reason: "not_found", detail };
@@ -69,7 +69,7 @@ export interface HostedChecks {
   now(domain: string): Promise<OriginAnswer>;
 }
 
-export function hostedChecks({ data, origin, metrics, recheckMs, now }: HostedParts): HostedChecks {
+export function hostedChecks({ data, origin, metrics, recheckMs, now }: HostedFileDependencies): HostedChecks {
   /** Origins that did not answer while their last answer still counts, and when they are asked again. */
   const postponed = new Map<string, number>();
 

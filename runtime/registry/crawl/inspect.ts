@@ -32,10 +32,16 @@ export function inspector(
 
 /** Reads a file as if it stood at a domain. */
 export function inspectFile(file: unknown, domain: string, now: number): Inspected {
-  const trail = { method: "direct", managerDomain: null, httpStatus: null, bytes: null, resolvedUrl: null } as const;
+  const provenance = {
+    method: "direct",
+    managerDomain: null,
+    httpStatus: null,
+    bytes: null,
+    resolvedUrl: null,
+  } as const;
   const document = isObject(file) ? file : {};
   const read = readAuthorizationFile(document, { domain, via: "own", now });
   return read.ok
-    ? { ...trail, outcome: "valid", problems: read.problems, file: read.file }
-    : { ...trail, outcome: "invalid", problems: read.problems };
+    ? { ...provenance, outcome: "valid", problems: read.problems, file: read.file }
+    : { ...provenance, outcome: "invalid", problems: read.problems };
 }

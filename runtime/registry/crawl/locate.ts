@@ -9,17 +9,17 @@ import type { AdagentsOutcome, DiscoveryMethod, Json } from "../types.js";
 import { managerDomainOf } from "./ads-txt.js";
 import {
   type DocumentRequest,
-  type Fault,
   type Fetched,
   type FetchedDocument,
-  fault,
   fetchAny,
   fetchDocument,
   isObject,
   type JsonObject,
+  type NotFetched,
+  notFetched,
   readDocument,
 } from "./document.js";
-import type { Hold } from "./file-rules.js";
+import type { Quarantine } from "./file-rules.js";
 import type { SharedFiles } from "./shared-files.js";
 
 /** ads.txt files of large publishers reach half of it. */
@@ -38,13 +38,13 @@ export interface Origin {
   /** Somebody waits for what is there now: shared files are fetched again. */
   readonly fresh?: boolean;
   /** Says whether a location may not be followed now; default all may. */
-  readonly pointer?: (domain: string, location: string) => Promise<Hold | undefined>;
+  readonly pointer?: (domain: string, location: string) => Promise<Quarantine | undefined>;
 }
 
 /** How a document came to speak for the domain. `own`: from its own site; `pointed`: elsewhere, by its own word. */
 export type Via = "own" | "pointed" | "manager";
 
-export interface Trail {
+export interface FileProvenance {
   readonly method: DiscoveryMethod;
   readonly managerDomain: string | null;
   readonly status: number | null;
@@ -52,7 +52,7 @@ export interface Trail {
   readonly resolvedUrl: string | null;
 }
 
-export interface Located extends Trail {
+export interface Located extends FileProvenance {
   readonly ok: true;
   readonly via: Via;
   /** Where the document is. */
@@ -62,7 +62,7 @@ export interface Located extends Trail {
   readonly document: JsonObject;
 }
 
-export interface NotLocated extends Trail {
+export interface NotLocated extends FileProvenance {
   readonly ok: false;
   readonly outcome: Exclude<AdagentsOutcome, "valid">;
   /** Something came back that is no JSON: a deployment under way, or a mistake. */
@@ -75,7 +75,7 @@ export interface NotLocated extends Trail {
 }
 
 /** @param found `absent` is the origin's word about itself; at a place that was pointed to, it is a fault that may heal */
-const notLocated = (found: Fault, trail: Partial<Trail>, pointed = false): NotLocated => ({
+const notLocated = (found: NotFetched, provenance: Partial<FileProvenance>, pointed = false): NotLocated => ({
   ok: false,
   outcome: outcomeOf(found, pointed),
   malformed: found.kind === "syntax",
@@ -88,10 +88,10 @@ const notLocated = (found: Fault, trail: Partial<Trail>, pointed = false): NotLo
   resolvedUrl: null,
   status: found.status,
   bytes: found.bytes,
-  ...trail,
+  ...provenance,
 });
 
-function outcomeOf({ kind }: Fault, pointed: boolean): NotLocated["outcome"] {
+function outcomeOf({ kind }: NotFetched, pointed: boolean): NotLocated["outcome"] {
   switch (kind) {
     case "absent":
       return pointed ? "unreachable" : "absent";
@@ -111,7 +111,7 @@ function outcomeOf({ kind }: Fault, pointed: boolean): NotLocated["outcome"] {
 
 const requestOf = ({ signal }: Origin): DocumentRequest => ({ maxBytes: MAX_ADAGENTS_BYTES, signal });
 
-const wellKnown = (origin: Origin, domain: string): Promise<Fetched | Fault> =>
+const wellKnown = (origin: Origin, domain: string): Promise<Fetched | NotFetched> =>
   fetchAny(origin.fetch, expectedUrl(domain), { ...requestOf(origin), redirects: wellKnownRedirects });
 
 /** @param kind what is done to fetch it: the same URL may be one thing at its own place, and another where it is pointed to */
@@ -119,10 +119,10 @@ const sharedDocument = (
   { shared, fresh = false }: Origin,
   kind: "well-known" | "location",
   url: string,
-  load: () => Promise<FetchedDocument | Fault>,
-): Promise<FetchedDocument | Fault> => (shared === undefined ? load() : shared.get(`${kind} ${url}`, load, fresh));
+  load: () => Promise<FetchedDocument | NotFetched>,
+): Promise<FetchedDocument | NotFetched> => (shared === undefined ? load() : shared.get(`${kind} ${url}`, load, fresh));
 
-async function managerFile(origin: Origin, manager: string): Promise<FetchedDocument | Fault> {
+async function managerFile(origin: Origin, manager: string): Promise<FetchedDocument | NotFetched> {
   const fetched = await wellKnown(origin, manager);
   return fetched.ok ? readDocument(fetched) : fetched;
 }
@@ -148,10 +148,10 @@ async function followed(
   origin: Origin,
   domain: string,
   found: FetchedDocument,
-  trail: Pick<Trail, "method" | "managerDomain">,
+  provenance: Pick<FileProvenance, "method" | "managerDomain">,
 ): Promise<Located | NotLocated> {
   const { authoritative_location: location } = found.value;
-  const manager = trail.method === "ads_txt_managerdomain";
+  const manager = provenance.method === "ads_txt_managerdomain";
   const at = (from: FetchedDocument, via: Via): Located => ({
     ok: true,
     via: manager ? "manager" : via,
@@ -161,17 +161,17 @@ async function followed(
     status: from.status,
     bytes: from.bytes,
     resolvedUrl: from.url === expectedUrl(domain) ? null : from.url,
-    ...trail,
+    ...provenance,
   });
   if (typeof location !== "string") return at(found, "own");
-  const pointed = { ...trail, method: manager ? trail.method : ("authoritative_location" as const) };
+  const pointed = { ...provenance, method: manager ? provenance.method : ("authoritative_location" as const) };
   const resolvedUrl = URL.canParse(location) ? new URL(location).href : null;
   const refused = (message: string): NotLocated =>
-    notLocated(fault("shape", message, found), { ...pointed, resolvedUrl });
+    notLocated(notFetched("shape", message, found), { ...pointed, resolvedUrl });
   if (resolvedUrl === null || !resolvedUrl.startsWith("https:"))
     return refused("authoritative_location is not an https URL");
-  const hold = await heldBack(origin, domain, resolvedUrl);
-  if (hold !== undefined) return { ...refused(hold.message), outcome: "held", heldUntil: hold.until };
+  const quarantine = await quarantined(origin, domain, resolvedUrl);
+  if (quarantine !== undefined) return { ...refused(quarantine.message), outcome: "held", heldUntil: quarantine.until };
   const target = await pointedTo(origin, domain, resolvedUrl);
   if (!target.ok) return notLocated(target, { ...pointed, resolvedUrl }, true);
   if (typeof target.value.authoritative_location === "string")
@@ -181,13 +181,13 @@ async function followed(
 }
 
 /** A file that this registry hosts for the domain is one whose operator has agreed to it already. */
-const heldBack = async (origin: Origin, domain: string, location: string): Promise<Hold | undefined> =>
+const quarantined = async (origin: Origin, domain: string, location: string): Promise<Quarantine | undefined> =>
   location === hostedUrl(origin.publicUrl, domain) ? undefined : origin.pointer?.(domain, location);
 
-async function pointedTo(origin: Origin, domain: string, url: string): Promise<FetchedDocument | Fault> {
+async function pointedTo(origin: Origin, domain: string, url: string): Promise<FetchedDocument | NotFetched> {
   if (url === hostedUrl(origin.publicUrl, domain)) {
     const file = await origin.hostedFile(domain);
-    if (!isObject(file)) return fault("absent", "the registry hosts no file for this domain");
+    if (!isObject(file)) return notFetched("absent", "the registry hosts no file for this domain");
     return { ok: true, status: 200, bytes: Buffer.byteLength(JSON.stringify(file)), url, value: file };
   }
   // No redirects: the URL named here is the word itself, and being sent on would change it.
@@ -200,7 +200,7 @@ async function pointedTo(origin: Origin, domain: string, url: string): Promise<F
 /** One step and no more: a manager's ads.txt is never asked. */
 async function throughAdsTxt(origin: Origin, domain: string, missing: Fetched): Promise<Located | NotLocated> {
   const seen = { status: missing.status, bytes: missing.body.byteLength };
-  const none = notLocated(fault("absent", `the origin answered with status ${missing.status}`, seen), {});
+  const none = notLocated(notFetched("absent", `the origin answered with status ${missing.status}`, seen), {});
   const adsTxt = await fetchAny(origin.fetch, `https://${domain}/ads.txt`, {
     maxBytes: MAX_ADS_TXT_BYTES,
     redirects: ADS_TXT_REDIRECTS,
@@ -213,13 +213,13 @@ async function throughAdsTxt(origin: Origin, domain: string, missing: Fetched): 
     return unreadable ? none : notLocated(adsTxt, { ...seen });
   }
   if (adsTxt.status >= 500 || adsTxt.status === 429)
-    return notLocated(fault("status", `ads.txt was answered with status ${adsTxt.status}`, seen), {});
+    return notLocated(notFetched("status", `ads.txt was answered with status ${adsTxt.status}`, seen), {});
   if (adsTxt.status !== 200) return none;
   const managerDomain = managerDomainOf(Buffer.from(adsTxt.body).toString("utf8"));
   if (managerDomain === undefined || managerDomain === domain) return none;
-  const trail = { method: "ads_txt_managerdomain", managerDomain } as const;
+  const provenance = { method: "ads_txt_managerdomain", managerDomain } as const;
   const load = () => managerFile(origin, managerDomain);
   const found = await sharedDocument(origin, "well-known", managerDomain, load);
-  if (!found.ok) return notLocated(found, { ...trail, resolvedUrl: expectedUrl(managerDomain) });
-  return followed(origin, domain, found, trail);
+  if (!found.ok) return notLocated(found, { ...provenance, resolvedUrl: expectedUrl(managerDomain) });
+  return followed(origin, domain, found, provenance);
 }

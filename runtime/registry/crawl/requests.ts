@@ -37,7 +37,7 @@ export interface CrawlJob {
   readonly fresh?: boolean | undefined;
 }
 
-export interface RequestParts {
+export interface CrawlRequestDependencies {
   readonly store: Database;
   readonly queue: Queue;
   readonly limits: CrawlLimits;
@@ -92,7 +92,7 @@ function* standing(q: Query, domain: string, { debounceMs }: Asked, now: number)
   return wait > 0 ? refuse("debounced", wait) : undefined;
 }
 
-function* added(parts: RequestParts, q: Query, domain: string, asked: Asked): Coroutine<Answer> {
+function* added(parts: CrawlRequestDependencies, q: Query, domain: string, asked: Asked): Coroutine<Answer> {
   const { queue, limits, now } = parts;
   const at = now();
   const { requestedBy, reason } = asked;
@@ -129,7 +129,7 @@ export interface Requests extends Pick<Crawler, "request" | "read" | "autoCrawl"
   schedule(domain: string): Promise<boolean>;
 }
 
-export function crawlRequests(parts: RequestParts): Requests {
+export function crawlRequests(parts: CrawlRequestDependencies): Requests {
   const { store, limits, safety, metrics, now } = parts;
   const ask = async (domain: string, asked: Asked): Promise<Answer> => {
     const answer = await store.write((q) => added(parts, q, domain, asked));

@@ -43,9 +43,9 @@ const STALE_PUBLISHERS = 20;
 /** How long requests that ended can be read, in milliseconds (docs/protocol/files.md#what-a-crawl-does, 7). */
 const HISTORY_MS = 30 * 86_400_000;
 
-export interface ScheduleParts {
+export interface ScheduleDependencies {
   readonly store: Database;
-  readonly data: Pick<RegistryData, "crawlDue" | "endStale" | "settleEffect">;
+  readonly data: Pick<RegistryData, "crawlDue" | "endStale" | "recomputeEffect">;
   readonly requests: Requests;
   readonly limits: CrawlLimits;
   readonly checkHosted: () => Promise<void>;
@@ -60,7 +60,7 @@ export interface ScheduleParts {
 
 /** Does work if this instance has the turn; one that died loses it after some pauses. */
 async function inTurn(
-  { store, owner, now }: ScheduleParts,
+  { store, owner, now }: ScheduleDependencies,
   name: string,
   everyMs: number,
   work: (place: number) => Promise<void>,
@@ -80,7 +80,7 @@ function* waiting(q: Query, domains: readonly string[], now: number): Coroutine<
   return found;
 }
 
-async function plan(parts: ScheduleParts): Promise<void> {
+async function plan(parts: ScheduleDependencies): Promise<void> {
   const { store, requests, limits, now } = parts;
   // Looking costs next to nothing; only who finds something takes the turn, which is a write.
   if ((await store.query((q) => dueDomains(q, now(), 1))).length === 0) return;
@@ -92,7 +92,7 @@ async function plan(parts: ScheduleParts): Promise<void> {
   });
 }
 
-const planSteps = (parts: ScheduleParts): readonly PeriodicStep[] => [
+const planSteps = (parts: ScheduleDependencies): readonly PeriodicStep[] => [
   {
     name: "queue the domains whose crawl is due",
     meanwhile: "those the error is about are crawled later, and answers go by their last crawl",
@@ -100,17 +100,17 @@ const planSteps = (parts: ScheduleParts): readonly PeriodicStep[] => [
   },
 ];
 
-const effectSteps = ({ data }: ScheduleParts): readonly PeriodicStep[] => [
+const effectSteps = ({ data }: ScheduleDependencies): readonly PeriodicStep[] => [
   {
     // Without a turn: publishers are locked one transaction after the other, and whoever comes second finds nothing to do.
     name: "let authorizations begin and end",
     meanwhile: "answers name those whose time is over, or leave out those whose time has come",
-    run: () => data.settleEffect(),
+    run: () => data.recomputeEffect(),
   },
 ];
 
 /** Without a turn, too: rows that are gone are nobody else's. */
-const tidySteps = ({ store, now }: ScheduleParts): readonly PeriodicStep[] => {
+const tidySteps = ({ store, now }: ScheduleDependencies): readonly PeriodicStep[] => {
   const expiring: Expiring[] = [
     {
       what: "old crawl requests",
@@ -122,7 +122,7 @@ const tidySteps = ({ store, now }: ScheduleParts): readonly PeriodicStep[] => {
 };
 
 /** @param place where imported publishers were looked at last */
-const upkeepSteps = (parts: ScheduleParts, place: number): readonly PeriodicStep[] => {
+const upkeepSteps = (parts: ScheduleDependencies, place: number): readonly PeriodicStep[] => {
   const { store, limits, checkHosted } = parts;
   return [
     {
@@ -152,14 +152,14 @@ const upkeepSteps = (parts: ScheduleParts, place: number): readonly PeriodicStep
   ];
 };
 
-async function scheduleMembers({ store, data, requests, now }: ScheduleParts): Promise<void> {
+async function scheduleMembers({ store, data, requests, now }: ScheduleDependencies): Promise<void> {
   // Nothing was crawled before 1970: these are the members' domains that never were.
   const never = await data.crawlDue(0, MEMBER_DOMAINS);
   const domains = await store.query((q) => waiting(q, never, now()));
   await eachAlone(domains, (domain) => requests.schedule(domain));
 }
 
-async function endStale({ data, onEnded, now }: ScheduleParts): Promise<void> {
+async function endStale({ data, onEnded, now }: ScheduleDependencies): Promise<void> {
   let stale: string[];
   do {
     stale = await data.endStale(now() - STALE_MS, STALE_PUBLISHERS);
@@ -167,7 +167,7 @@ async function endStale({ data, onEnded, now }: ScheduleParts): Promise<void> {
   } while (stale.length === STALE_PUBLISHERS);
 }
 
-export function crawlSchedule(parts: ScheduleParts): Periodic {
+export function crawlSchedule(parts: ScheduleDependencies): Periodic {
   const { store, owner, telling, random } = parts;
   // Pauses vary by a quarter: instances that were started together do not go on asking together.
   const periodic = (everyMs: number, steps: readonly PeriodicStep[]): Periodic =>

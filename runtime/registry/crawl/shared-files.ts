@@ -3,7 +3,7 @@
  * publishers. What a file may say of a domain is judged for every domain anew; only the fetch is shared.
  */
 import { LRUCache } from "lru-cache";
-import type { Fault, FetchedDocument } from "./document.js";
+import type { FetchedDocument, NotFetched } from "./document.js";
 
 /** How long a file is shared, in milliseconds: a change reaches no publisher much later than it would have anyway. */
 export const SHARED_MS = 5 * 60_000;
@@ -14,7 +14,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Files kept: small ones and failures are cheap, but not free. */
 const MAX_FILES = 1_000;
 
-type Found = FetchedDocument | Fault;
+type Found = FetchedDocument | NotFetched;
 
 export interface SharedFiles {
   /**

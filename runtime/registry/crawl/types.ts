@@ -49,7 +49,7 @@ export interface CrawlerOptions extends Partial<CrawlLimits> {
   readonly store: AnyStore;
   readonly data: Pick<
     RegistryData,
-    "applyCrawl" | "hostedFile" | "hostedDue" | "originChecked" | "crawlDue" | "endStale" | "settleEffect"
+    "applyCrawl" | "hostedFile" | "hostedDue" | "originChecked" | "crawlDue" | "endStale" | "recomputeEffect"
   >;
   /** Origin of this registry, e.g. `https://registry.example`: files it hosts are known by it. Default `http://localhost`. */
   readonly publicUrl?: string;

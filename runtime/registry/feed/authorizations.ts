@@ -79,13 +79,13 @@ export function pairEvents(row: ToldRow, now: number): FeedEvent[] {
   const active = row.entries === null ? [] : activeEntries(row.entries, now);
   const byType = Map.groupBy(active, typeOf);
   const place = { seq: row.seq, kind: 0, number: row.position } as const;
-  const told: [FeedEvent["event_type"], object][] = [];
-  if (byType.size === 0) told.push(["authorization.revoked", pair]);
+  const changes: [FeedEvent["event_type"], object][] = [];
+  if (byType.size === 0) changes.push(["authorization.revoked", pair]);
   else
     for (const type of JSON.parse(row.types) as string[])
-      if (!byType.has(type)) told.push(["authorization.revoked", { ...pair, authorization_type: type }]);
-  for (const [type, entries] of byType) told.push(["authorization.granted", grantOf(row, type, entries)]);
-  return told.map(([event_type, payload], ordinal) => ({
+      if (!byType.has(type)) changes.push(["authorization.revoked", { ...pair, authorization_type: type }]);
+  for (const [type, entries] of byType) changes.push(["authorization.granted", grantOf(row, type, entries)]);
+  return changes.map(([event_type, payload], ordinal) => ({
     event_id: eventId(row.at, place, ordinal),
     event_type,
     entity_type: "authorization",

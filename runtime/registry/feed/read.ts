@@ -112,7 +112,7 @@ function* changesFrom(
 const expired = (cursor: Cursor, { pruned }: StoredFeedEnd): boolean => Math.max(cursor.seq, cursor.since) < pruned;
 
 /** What a page may still take in. */
-class Taking {
+class PageInProgress {
   readonly events: FeedEvent[] = [];
   reached: FeedPlace;
   #scanned = 0;
@@ -149,7 +149,11 @@ class Taking {
 }
 
 /** Fills a page. @returns whether there may be more */
-function* fill(q: Query, page: Taking, until: { readonly now: number; readonly mark: number }): Coroutine<boolean> {
+function* fill(
+  q: Query,
+  page: PageInProgress,
+  until: { readonly now: number; readonly mark: number },
+): Coroutine<boolean> {
   while (!page.full) {
     const { rows } = page;
     const changes = yield* changesFrom(q, page.reached, { rows, ...until });
@@ -175,7 +179,7 @@ function* pageUntil(
   if (given === undefined && request.cursor) return { ok: false, reason: "cursor_invalid" };
   const end = yield* feedEndAt(q, mark);
   if (given !== undefined && expired(given, end)) return { ok: false, reason: "cursor_expired" };
-  const page = new Taking(given ?? beginning, request);
+  const page = new PageInProgress(given ?? beginning, request);
   const more = yield* fill(q, page, { now, mark });
   const { events, reached } = page;
   return {

@@ -112,8 +112,11 @@ export async function probeAgent(
     const all = [...new Set((await connection.tools(signal)).filter(isName))];
     const responseMs = Math.max(0, now() - began);
     const tools = all.slice(0, MAX_TOOLS);
-    const told = { online: true, transport, responseMs, tools, toolsCount: all.length, error: null } as const;
-    return { ...told, capabilities: await capabilitiesOf(all, connection, (word) => open(word, transport), signal) };
+    const answered = { online: true, transport, responseMs, tools, toolsCount: all.length, error: null } as const;
+    return {
+      ...answered,
+      capabilities: await capabilitiesOf(all, connection, (word) => open(word, transport), signal),
+    };
   } catch (error) {
     return failed(error);
   } finally {

@@ -93,9 +93,9 @@ function* marketMapOf(
   limit: number,
 ): Generator<Promise<unknown>, MarketMap, unknown> {
   const of = [SEARCH_DIMENSIONS.indexOf("channels"), SEARCH_DIMENSIONS.indexOf("markets")] as const;
-  const told = { rows: COUNTED_ROWS, limit: TOLD_VALUES };
-  const channels = (yield* searchValues(q, wanted, { ...told, dimension: of[0] })).map(({ value }) => value);
-  const markets = (yield* searchValues(q, wanted, { ...told, dimension: of[1], limit })).map(({ value }) => value);
+  const values = { rows: COUNTED_ROWS, limit: TOLD_VALUES };
+  const channels = (yield* searchValues(q, wanted, { ...values, dimension: of[0] })).map(({ value }) => value);
+  const markets = (yield* searchValues(q, wanted, { ...values, dimension: of[1], limit })).map(({ value }) => value);
   const pairs = yield* searchPairs(q, wanted, { rows: COUNTED_ROWS, of });
   const counts = new Map(pairs.map(({ a, b, count }) => [`${a} ${b}`, count]));
   return {
@@ -144,6 +144,8 @@ export function databaseSearch({ store, copy, discovered }: DatabaseSearchOption
     async search(filters, { cursor, limit }) {
       const position = cursor === undefined ? undefined : parseCursor(cursor);
       if (cursor !== undefined && position === undefined) return { ok: false, reason: "cursor_invalid" };
+      // It waits for parts of an index that is no index in parts here.
+      if (position?.waiting !== undefined) return { ok: false, reason: "cursor_expired" };
       await ready();
       // Asked before the statement takes its state of the database, so that all up to it is there.
       const { seq, last, pruned } = await mark(position?.seq);

@@ -8,7 +8,7 @@ export interface ConfigEntry {
   readonly name: string;
   readonly kind: Kind;
   /** As it is written; undefined when there is none. */
-  readonly standard?: string;
+  readonly default?: string;
   readonly help: string;
   /** Where it has a name of its own; otherwise it follows from the flag. */
   readonly env?: string;
@@ -23,7 +23,7 @@ export const buckets = Object.keys(limitDefaults) as Bucket[];
 const limitEntries: readonly ConfigEntry[] = buckets.map((name) => ({
   name: `limit-${name}`,
   kind: "number",
-  standard: String(limitDefaults[name].max),
+  default: String(limitDefaults[name].max),
   range: [0, 1_000_000_000],
   help: `${limitDefaults[name].what}${limitDefaults[name].windowMs === 60_000 ? " a minute" : ""}; 0 is no limit`,
 }));
@@ -32,14 +32,14 @@ export const configTable: readonly ConfigEntry[] = [
   {
     name: "store",
     kind: "text",
-    standard: "sqlite:registry.db",
+    default: "sqlite:registry.db",
     env: "ADBIND_STORE",
     help: "sqlite:<path> for one instance, postgres://user@host/database for many",
   },
   {
     name: "migrate",
     kind: "boolean",
-    standard: "true",
+    default: "true",
     help: "bring the schema to this version; false: start on what is there, or say what is missing",
   },
   {
@@ -47,11 +47,11 @@ export const configTable: readonly ConfigEntry[] = [
     kind: "text",
     help: "the same PostgreSQL without the pooler in front of it, to hear of new work at once; without it work is polled for",
   },
-  { name: "host", kind: "text", standard: "127.0.0.1", help: "address to listen on; 0.0.0.0 is every one" },
+  { name: "host", kind: "text", default: "127.0.0.1", help: "address to listen on; 0.0.0.0 is every one" },
   {
     name: "port",
     kind: "number",
-    standard: "8080",
+    default: "8080",
     range: [0, 65_535],
     help: "port to listen on; 0 is any that is free",
   },
@@ -68,26 +68,26 @@ export const configTable: readonly ConfigEntry[] = [
   {
     name: "crawl",
     kind: "text",
-    standard: "on",
+    default: "on",
     choices: ["on", "queue", "off"],
     help: "on: fetch publishers' files; queue: leave that to another instance on the store; off: to nobody",
   },
   {
     name: "probe",
     kind: "boolean",
-    standard: "true",
+    default: "true",
     help: "ask agents how they are and what they can do, where this instance crawls",
   },
   {
     name: "search-discovered",
     kind: "boolean",
-    standard: "false",
+    default: "false",
     help: "search agents too that no member registered",
   },
   {
     name: "search",
     kind: "text",
-    standard: "memory",
+    default: "memory",
     choices: ["memory", "postgres"],
     help: "memory: searches are answered from an index of this instance; postgres: by PostgreSQL, in the same order",
   },
@@ -97,46 +97,68 @@ export const configTable: readonly ConfigEntry[] = [
     help: "with --search postgres, a replica of the store that searches ask instead; it may be behind",
   },
   {
+    name: "search-parts",
+    kind: "list",
+    help: "in place of --search: addresses of the processes that hold a part of the index each, the first of part 1, comma-separated",
+  },
+  {
+    name: "search-part",
+    kind: "text",
+    help: "hold this part of the index, such as 2/4, and answer those who ask for it; nothing else is served",
+  },
+  {
+    name: "search-token",
+    kind: "text",
+    help: "secret that parts and who asks them share, 16 characters or more; best given by its variable, which no list of processes shows",
+  },
+  {
+    name: "search-deadline",
+    kind: "number",
+    default: "1000",
+    range: [10, 7_000],
+    help: "milliseconds a part is waited for; then the answer is given without it and says so",
+  },
+  {
     name: "page-search",
     kind: "boolean",
-    standard: "true",
+    default: "true",
     help: "let people search public agents on the page without a credential",
   },
-  { name: "embedded-issuer", kind: "boolean", standard: "true", help: "issue tokens to local accounts, under /oauth" },
+  { name: "embedded-issuer", kind: "boolean", default: "true", help: "issue tokens to local accounts, under /oauth" },
   { name: "issuers", kind: "list", help: "OAuth 2.1 issuers whose tokens are accepted too, by URL, comma-separated" },
   { name: "issuer-audience", kind: "text", help: "aud their tokens must carry; default the base URL and /api" },
   {
     name: "issuer-algorithms",
     kind: "list",
-    standard: tokenAlgorithms.join(","),
+    default: tokenAlgorithms.join(","),
     choices: tokenAlgorithms,
     help: "signatures their tokens may have",
   },
   {
     name: "issuer-organization-claim",
     kind: "text",
-    standard: "org_id",
+    default: "org_id",
     help: "claim of their tokens that names the organization",
   },
   ...limitEntries,
   {
     name: "body-limit",
     kind: "number",
-    standard: "1048576",
+    default: "1048576",
     range: [1_024, 104_857_600],
     help: "longest body of a request, in bytes",
   },
   {
     name: "drain",
     kind: "number",
-    standard: "3",
+    default: "3",
     range: [0, 600],
     help: "seconds /readyz says no on SIGTERM before connections are closed",
   },
   {
     name: "log-level",
     kind: "text",
-    standard: "info",
+    default: "info",
     choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
     help: "least severe line that is logged",
   },

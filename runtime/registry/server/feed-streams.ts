@@ -23,7 +23,7 @@ export interface FeedStreams {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface FeedStreamDependencies {
   readonly data: Pick<RegistryData, "feed" | "feedEnd">;
   readonly log: Logger;
   /** Unix milliseconds. */
@@ -41,12 +41,12 @@ interface Following {
 
 /** What a stream says, page by page. */
 async function* follow(
-  { data, now, head }: Parts & { readonly head: FeedWatch },
+  { data, now, head }: FeedStreamDependencies & { readonly head: FeedWatch },
   { request, heartbeatMs, signal }: Following,
 ): AsyncGenerator<string> {
   const until = performance.now() + LONGEST_MS;
   let { cursor } = request;
-  let told = performance.now();
+  let writtenAt = performance.now();
   // A proxy that keeps answers back until they are long enough lets this much through.
   yield ": feed\n\n";
   while (!signal.aborted && performance.now() < until) {
@@ -60,13 +60,13 @@ async function* follow(
     cursor = value.cursor ?? cursor;
     if (value.events.length > 0) {
       yield event("feed", value, cursor);
-      told = performance.now();
+      writtenAt = performance.now();
     }
     if (value.has_more) continue;
-    await head.wait(seen, Math.max(0, told + heartbeatMs - performance.now()), signal);
-    if (performance.now() >= told + heartbeatMs) {
+    await head.wait(seen, Math.max(0, writtenAt + heartbeatMs - performance.now()), signal);
+    if (performance.now() >= writtenAt + heartbeatMs) {
       yield event("heartbeat", { generated_at: new Date(now()).toISOString(), cursor: cursor ?? null }, cursor);
-      told = performance.now();
+      writtenAt = performance.now();
     }
   }
 }
@@ -104,7 +104,7 @@ function readable(
 }
 
 /** @see FeedStreams */
-export function feedStreams(parts: Parts): FeedStreams {
+export function feedStreams(parts: FeedStreamDependencies): FeedStreams {
   const { data, log } = parts;
   const head = createFeedWatch(data, log);
   const open = new Map<Readable, string>();

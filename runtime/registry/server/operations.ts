@@ -1,10 +1,10 @@
 /** The document's operations as routes: checked, limited, asked for credentials, fingerprinted. */
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ApiResponse, Handlers, RegistryServerDependencies } from "./api-request.js";
+import { LOOKUP_CACHE } from "./api-request.js";
 import { requireCaller } from "./auth/caller.js";
 import { addLogin } from "./auth/login.js";
-import type { Answer, Handlers, Parts } from "./call.js";
-import { LOOKUP_CACHE } from "./call.js";
 import { type Operation, type OperationId, routeOf } from "./document.js";
 import { etagOf } from "./files.js";
 import { bucketOf, countAttempt, type Limits, limitOf } from "./limits.js";
@@ -21,13 +21,13 @@ import { addPages } from "./routes/pages.js";
 import { publisherRoutes } from "./routes/publishers.js";
 import { resolveRoutes } from "./routes/resolve.js";
 import { revalidatingRoutes } from "./routes/revalidating.js";
-import { type Checker, checkerOf, createAjv, type RequestParts } from "./validation.js";
+import { type Checker, checkerOf, createAjv, type ReceivedRequest } from "./validation.js";
 
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/api";
 
 interface Core {
   readonly revalidation: Revalidation;
-  readonly parts: Parts;
+  readonly parts: RegistryServerDependencies;
   readonly limits: Limits;
   readonly checkers: ReadonlyMap<OperationId, Checker>;
 }
@@ -56,8 +56,8 @@ function addOperation(app: FastifyInstance, operation: Operation, core: Core, ha
     handler: async (request, reply) => {
       const checked = refusedAs404(responses, () =>
         check({
-          query: request.query as RequestParts["query"],
-          params: request.params as RequestParts["params"],
+          query: request.query as ReceivedRequest["query"],
+          params: request.params as ReceivedRequest["params"],
           body: request.body,
         }),
       );
@@ -66,10 +66,10 @@ function addOperation(app: FastifyInstance, operation: Operation, core: Core, ha
       const standing = remembers ? revalidation.standing(request, revision) : undefined;
       if (standing !== undefined && matches(request.headers["if-none-match"] ?? "", standing))
         return reply.code(304).headers({ etag: standing, "cache-control": LOOKUP_CACHE }).send();
-      const answer = (await (handler as (call: unknown) => Promise<Answer<unknown>>)({
+      const answer = (await (handler as (call: unknown) => Promise<ApiResponse<unknown>>)({
         ...checked,
         request,
-      })) as Answer<unknown>;
+      })) as ApiResponse<unknown>;
       // What depends on who asks is nobody else's to keep; of the rest each answer may say more.
       if (credentials !== "none") reply.headers({ vary: "Authorization", "cache-control": "private, no-cache" });
       else if (fingerprinted) reply.header("cache-control", "no-cache");
@@ -100,7 +100,7 @@ const matches = (header: string | string[] | undefined, etag: string): boolean =
     .some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag.replace(/^W\//, ""));
 
 /** Of all of a body; or of a part of it, and then weak. */
-function fingerprintOf(payload: string | Buffer, part: Answer<unknown>["fingerprint"]): string {
+function fingerprintOf(payload: string | Buffer, part: ApiResponse<unknown>["fingerprint"]): string {
   if (part === undefined) return etagOf(payload);
   return `W/${etagOf(part(Buffer.isBuffer(payload) ? payload : Buffer.from(payload)))}`;
 }
@@ -109,7 +109,7 @@ function fingerprintOf(payload: string | Buffer, part: Answer<unknown>["fingerpr
 function send(
   reply: FastifyReply,
   request: FastifyRequest,
-  answer: Answer<unknown>,
+  answer: ApiResponse<unknown>,
   fingerprinted: boolean,
 ): string | undefined {
   const { body, status = 200, headers = {}, fingerprint } = answer;
@@ -133,7 +133,7 @@ function send(
   return etag;
 }
 
-function handlersOf(parts: Parts): Handlers {
+function handlersOf(parts: RegistryServerDependencies): Handlers {
   return {
     ...publisherRoutes(parts),
     ...agentRoutes(parts),
@@ -149,7 +149,7 @@ function handlersOf(parts: Parts): Handlers {
 }
 
 /** Adds the API, the pages, and what the embedded issuer answers. */
-export function addRoutes(app: FastifyInstance, parts: Parts, limits: Limits): void {
+export function addRoutes(app: FastifyInstance, parts: RegistryServerDependencies, limits: Limits): void {
   const { document, issuer, access, count, now } = parts;
   const ajv = createAjv();
   const checkers = new Map(document.operations.map((operation) => [operation.id, checkerOf(operation, ajv)]));

@@ -1,7 +1,7 @@
 /** What a registry's server keeps in order beside answering. */
 import { expirySteps } from "../../queue/expiry.js";
 import { createPeriodic, type Periodic, tellLog } from "../../queue/periodic.js";
-import type { Parts } from "./call.js";
+import type { RegistryServerDependencies } from "./api-request.js";
 
 /** How often, in milliseconds. */
 const UPKEEP_MS = 60_000;
@@ -9,7 +9,12 @@ const UPKEEP_MS = 60_000;
 const MARK_MS = 1_000;
 
 /** Removes what has expired, and lets authorizations begin and end, from `start` to `stop`. */
-export const registryUpkeep = ({ access, data, log, now }: Pick<Parts, "access" | "data" | "log" | "now">): Periodic =>
+export const registryUpkeep = ({
+  access,
+  data,
+  log,
+  now,
+}: Pick<RegistryServerDependencies, "access" | "data" | "log" | "now">): Periodic =>
   createPeriodic({
     pauseMs: UPKEEP_MS,
     steps: [
@@ -18,7 +23,7 @@ export const registryUpkeep = ({ access, data, log, now }: Pick<Parts, "access" 
         // A crawler does it sooner; without one authorizations begin and end all the same.
         name: "let authorizations begin and end",
         meanwhile: "answers name those whose time is over, or leave out those whose time has come",
-        run: () => data.settleEffect(),
+        run: () => data.recomputeEffect(),
       },
       {
         name: "forget what ended long ago",
@@ -30,7 +35,7 @@ export const registryUpkeep = ({ access, data, log, now }: Pick<Parts, "access" 
   });
 
 /** Tells replicas how far they can be read, from `start` to `stop`. */
-export const markKeeping = ({ data, log }: Pick<Parts, "data" | "log">): Periodic =>
+export const markKeeping = ({ data, log }: Pick<RegistryServerDependencies, "data" | "log">): Periodic =>
   createPeriodic({
     pauseMs: MARK_MS,
     steps: [

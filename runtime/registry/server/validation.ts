@@ -7,7 +7,7 @@ import addFormats from "ajv-formats";
 import type { JsonSchema, Operation, Parameter } from "./document.js";
 import { badRequest, type Problem } from "./problems.js";
 
-export interface RequestParts {
+export interface ReceivedRequest {
   readonly query: Readonly<Record<string, unknown>>;
   readonly params: Readonly<Record<string, string>>;
   readonly body: unknown;
@@ -21,7 +21,7 @@ export interface CheckedRequest {
 }
 
 /** @throws Problem 400 */
-export type Checker = (parts: RequestParts) => CheckedRequest;
+export type Checker = (parts: ReceivedRequest) => CheckedRequest;
 
 export function createAjv(): Ajv2020 {
   // Examples, and formats that say nothing about the wire, are no errors.

@@ -103,13 +103,13 @@ function* publisherLines(q: Query, rows: readonly PublisherRow[]): Coroutine<Pub
   );
 }
 
-interface Parts {
+interface PublisherContents {
   readonly properties: readonly PropertyRow[];
   readonly edges: readonly EdgeWithUrl[];
   readonly claims: readonly Claim[];
 }
 
-function publisherLine(row: PublisherRow, { properties, edges, claims }: Parts): PublisherLine {
+function publisherLine(row: PublisherRow, { properties, edges, claims }: PublisherContents): PublisherLine {
   const digests = JSON.parse(row.digests ?? "{}") as Record<string, string>;
   const of = (source: PropertySource): Map<string, SetProperty> =>
     new Map(properties.filter((one) => one.source === source).map((one) => [one.key, propertyOfRow(one)]));

@@ -12,7 +12,7 @@ import { analyze, checkpoint, count, markDirty, putCheckpoint } from "../../stor
 import { noteChanges } from "../feed/changes.js";
 import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";
-import { settleMembers, settleProfiles } from "../settle.js";
+import { recomputeMembers, recomputeProfiles } from "../recompute.js";
 import { LineError, publisherChange } from "./convert.js";
 import { claimsWork, hostedWork, memberWork, type OtherWork } from "./other-work.js";
 import { parseLine } from "./parse-line.js";
@@ -154,11 +154,11 @@ class Importing {
     await this.#settled();
     this.#totals.lines = lines;
     await this.db.query(analyze);
-    this.#totals.profiles = await settleProfiles(this.db, this.#now, (settled) => {
-      this.#totals.profiles = settled;
+    this.#totals.profiles = await recomputeProfiles(this.db, this.#now, (recomputed) => {
+      this.#totals.profiles = recomputed;
       this.#report();
     });
-    await settleMembers(this.db);
+    await recomputeMembers(this.db);
     await this.db.query(analyze);
     const { id } = this.options;
     if (id !== undefined) await this.db.write((q) => putCheckpoint(q, id, { lines, done: 1 }, this.#now()));

@@ -6,7 +6,7 @@ import { type Counting, claim, countClaim, expireClaims } from "./claims.js";
 import type { ExpiryTime } from "./clock.js";
 import type { Guarded } from "./guarded.js";
 import type { Nonces, PreparedNonce } from "./nonces.js";
-import { laneBusy, lockRoute, lookup } from "./registrations.js";
+import { lockRoute, lookup, orderingKeyBusy } from "./registrations.js";
 import type { Senders } from "./senders.js";
 import type { Db, Tx } from "./tables.js";
 import { applyOrder } from "./tasks.js";
@@ -24,7 +24,7 @@ class Refused extends Error {
   }
 }
 
-export interface AcceptParts {
+export interface AcceptDependencies {
   readonly senders: Senders;
   readonly nonces: Nonces;
   readonly time: ExpiryTime;
@@ -33,7 +33,7 @@ export interface AcceptParts {
 
 /** Accepts one event; on a full keyspace, expired claims make room and it is tried once more. */
 export const acceptor =
-  (db: Db, { senders, nonces, time, guard }: AcceptParts) =>
+  (db: Db, { senders, nonces, time, guard }: AcceptDependencies) =>
   async (given: Arrival): Promise<AcceptOutcome> => {
     // Asked outside of the transaction, which must not wait for another connection.
     const arrival = { ...given, expiredAt: await time(given.now) };
@@ -63,7 +63,7 @@ async function accept(
 ): Promise<AcceptOutcome> {
   const used = await nonce?.put(tx);
   if (used === "seen") return { outcome: "replayed" };
-  const { outcome, claimed } = await claimAndKeep(tx, sender, arrival);
+  const { outcome, claimed } = await claimAndIngest(tx, sender, arrival);
   await count(tx, claimed, used === "fresh" ? nonce!.count : undefined);
   return outcome;
 }
@@ -88,7 +88,7 @@ interface Kept {
   readonly claimed?: Counting;
 }
 
-async function claimAndKeep(tx: Tx, sender: number, arrival: Dated): Promise<Kept> {
+async function claimAndIngest(tx: Tx, sender: number, arrival: Dated): Promise<Kept> {
   const claimed = await claim(tx, sender, arrival);
   if (typeof claimed === "object") return { outcome: { outcome: "duplicate", changed: claimed.changed } };
   const further = arrival.once === undefined ? undefined : onceOf(arrival, arrival.once);
@@ -113,9 +113,9 @@ async function keep(tx: Tx, sender: number, arrival: Dated): Promise<AcceptOutco
   const reemission = event.notificationId !== null && (await seen(tx, sender, event.notificationId, now));
   // A first event that ends its task has nothing before it, and nothing can come after.
   const alone = applied === "first" && order?.terminal === true;
-  const lane = ordered && !alone ? event.taskId : null;
-  const place = { owner: null, error: null, ...(await placeOf(tx, sender, arrival, lane)) };
-  const row = { ...rowOf(arrival, sender), ...place, reemission, lane };
+  const orderingKey = ordered && !alone ? event.taskId : null;
+  const place = { owner: null, error: null, ...(await placeOf(tx, sender, arrival, orderingKey)) };
+  const row = { ...rowOf(arrival, sender), ...place, reemission, ordering_key: orderingKey };
   const kept = await sql<{ id: number }>`insert into adbind_inbox ${rowValues(row)} returning id`.first(tx);
   return {
     outcome: "accepted",
@@ -166,7 +166,7 @@ interface Place {
   readonly error?: string;
 }
 
-async function placeOf(tx: Tx, sender: number, arrival: Dated, lane: string | null): Promise<Place> {
+async function placeOf(tx: Tx, sender: number, arrival: Dated, orderingKey: string | null): Promise<Place> {
   const { event, now, lease, tokenDigest = null, unfit } = arrival;
   if (unfit !== undefined) return { state: "dead", due: now, error: unfit };
   if (!arrival.registered) {
@@ -174,7 +174,8 @@ async function placeOf(tx: Tx, sender: number, arrival: Dated, lane: string | nu
     if (late === undefined) return { state: "parked", due: now + arrival.windowSeconds * 1000 };
     if (!tokenFits(late.tokenDigest, tokenDigest)) return { state: "dead", due: now, error: TOKEN_ERROR };
   }
-  if (lane !== null && (await laneBusy(tx, sender, lane))) return { state: "pending", due: BLOCKED_DUE_MS };
+  if (orderingKey !== null && (await orderingKeyBusy(tx, sender, orderingKey)))
+    return { state: "pending", due: BLOCKED_DUE_MS };
   return lease === undefined
     ? { state: "pending", due: now }
     : { state: "pending", due: lease.until, owner: lease.owner };

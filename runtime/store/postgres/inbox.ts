@@ -4,17 +4,17 @@ import { type Sql, sql } from "../../db/postgres/sql.js";
 import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter, Lease } from "../types.js";
-import { type AcceptParts, acceptor } from "./accept.js";
+import { type AcceptDependencies, acceptor } from "./accept.js";
 import type { Guarded } from "./guarded.js";
 import type { Db, Tx } from "./tables.js";
 import { lockTask } from "./tasks.js";
 
 interface Left {
   readonly sender: number;
-  readonly lane: string | null;
+  readonly ordering_key: string | null;
 }
 
-export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
+export function postgresInbox(db: Db, parts: AcceptDependencies): Inbox<Tx> {
   const { guard } = parts;
   const leases = new LeaseWatch();
   const alone = aloneOn(db, guard);
@@ -41,7 +41,7 @@ export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
           where id = ${id} and owner = ${owner}`,
       );
     },
-    bury: (held, error) => bury(db, held, { guard, error }),
+    deadLetter: (held, error) => deadLetter(db, held, { guard, error }),
     list: (filter) => list(db, filter ?? {}),
     async get(id) {
       const row = await sql<InboxRow>`${joined} where i.id = ${id}`.first(db);
@@ -56,10 +56,10 @@ export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
     drop: (id, now) =>
       db.transaction(async (tx) => {
         await guard.event(tx, id);
-        const left = await lockLane(tx, id);
+        const left = await lockOrderingKey(tx, id);
         if (left === undefined) return false;
         await sql`delete from adbind_inbox where id = ${id}`.run(tx);
-        await releaseLane(tx, left, now);
+        await releaseOrderingKey(tx, left, now);
         return true;
       }),
     backlog: () => backlog(db),
@@ -111,18 +111,18 @@ async function take(
 }
 
 /** Locks the event's task before the event itself, the order in which `accept` takes them. */
-async function lockLane(tx: Tx, id: number): Promise<Left | undefined> {
-  const left = await sql<Left>`select sender, lane from adbind_inbox where id = ${id}`.first(tx);
-  if (left?.lane != null) await lockTask(tx, { sender: left.sender, taskId: left.lane });
+async function lockOrderingKey(tx: Tx, id: number): Promise<Left | undefined> {
+  const left = await sql<Left>`select sender, ordering_key from adbind_inbox where id = ${id}`.first(tx);
+  if (left?.ordering_key != null) await lockTask(tx, { sender: left.sender, taskId: left.ordering_key });
   return left;
 }
 
 /** Lets the next event of a task go once the one before it has left. */
-async function releaseLane(tx: Tx, { sender, lane }: Left, now: number): Promise<void> {
-  if (lane === null) return;
+async function releaseOrderingKey(tx: Tx, { sender, ordering_key: orderingKey }: Left, now: number): Promise<void> {
+  if (orderingKey === null) return;
   await sql`
     update adbind_inbox set due = ${now} where due = ${BLOCKED_DUE_MS} and id = (
-      select min(id) from adbind_inbox where state = 'pending' and sender = ${sender} and lane = ${lane}
+      select min(id) from adbind_inbox where state = 'pending' and sender = ${sender} and ordering_key = ${orderingKey}
     )`.run(tx);
 }
 
@@ -137,15 +137,15 @@ async function complete(
     where id = ${id} and owner = ${owner} and attempts = coalesce(${attempts}::integer, attempts)`;
   // Nothing to write besides, and nobody waits behind it: one statement, without a transaction around it.
   const single = guard.none && effect === undefined && !signal?.aborted;
-  if (single && (await sql`${removal} and lane is null`.run(db)) === 1) {
+  if (single && (await sql`${removal} and ordering_key is null`.run(db)) === 1) {
     return "completed";
   }
   return db.transaction(async (tx) => {
     await guard.event(tx, id);
-    const left = await lockLane(tx, id);
+    const left = await lockOrderingKey(tx, id);
     const deleted = await removal.run(tx);
     if (deleted !== 1 || left === undefined) return "lost";
-    await releaseLane(tx, left, now);
+    await releaseOrderingKey(tx, left, now);
     if (effect !== undefined) await unlessAborted(effect(tx), signal);
     // Given up between the last write and the commit: all of it is undone.
     signal?.throwIfAborted();
@@ -167,14 +167,18 @@ async function unlessAborted(work: MaybePromise<void>, signal: AbortSignal | und
   }
 }
 
-const bury = (db: Db, { id, owner, now }: Held, { guard, error }: { guard: Guarded; error: string }): Promise<void> =>
+const deadLetter = (
+  db: Db,
+  { id, owner, now }: Held,
+  { guard, error }: { guard: Guarded; error: string },
+): Promise<void> =>
   db.transaction(async (tx) => {
     await guard.event(tx, id);
-    const left = await lockLane(tx, id);
+    const left = await lockOrderingKey(tx, id);
     const changed = await sql`
       update adbind_inbox set state = 'dead', owner = null, error = ${error}, attempts = attempts + 1
       where id = ${id} and owner = ${owner}`.run(tx);
-    if (changed === 1 && left !== undefined) await releaseLane(tx, left, now);
+    if (changed === 1 && left !== undefined) await releaseOrderingKey(tx, left, now);
   });
 
 async function list(
@@ -198,7 +202,7 @@ async function backlog(db: Db): Promise<Backlog> {
 }
 
 /** Gives up parked events whose time is over; answers how many. */
-export const buryParked = (db: Db, now: number, limit: number): Promise<number> =>
+export const deadLetterParked = (db: Db, now: number, limit: number): Promise<number> =>
   sql`
     update adbind_inbox set state = 'dead', error = ${UNREGISTERED_ERROR} where id in (
       select id from adbind_inbox where state = 'parked' and due <= ${now} order by due limit ${limit}

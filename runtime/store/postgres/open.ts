@@ -8,7 +8,7 @@ import type { Expiring, Store } from "../types.js";
 import { expireClaims, liveClaims } from "./claims.js";
 import { postgresExpiryTime } from "./clock.js";
 import { guarded } from "./guarded.js";
-import { buryParked, postgresInbox } from "./inbox.js";
+import { deadLetterParked, postgresInbox } from "./inbox.js";
 import { postgresNonces } from "./nonces.js";
 import { postgresRegistrations } from "./registrations.js";
 import { postgresSenders } from "./senders.js";
@@ -42,7 +42,7 @@ export function postgresStore(db: PostgresDatabase, keyspaces?: KeyspaceGuard): 
     return id === undefined ? unknown : then(id);
   };
   const raw: readonly Expiring[] = [
-    { what: PARKED, lost: true, remove: (now, limit) => buryParked(db, now, limit) },
+    { what: PARKED, lost: true, remove: (now, limit) => deadLetterParked(db, now, limit) },
     { what: "expired claims", remove: (now, limit) => expireClaims(db, now, limit) },
     { what: "expired nonces", remove: (now, limit) => nonces.expire(now, limit) },
     ...expiringTables.map((table) => ({

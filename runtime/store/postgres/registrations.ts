@@ -82,19 +82,19 @@ async function upsert(tx: Tx, registration: Registration): Promise<void> {
 interface ParkedRow {
   readonly id: number;
   readonly sender: number;
-  readonly lane: string | null;
+  readonly ordering_key: string | null;
   readonly token_digest: Uint8Array | null;
 }
 
 async function unpark(tx: Tx, { route, operationId, taskType, tokenDigest }: Registration, now: number) {
   const ofOperation = operationId === null ? sql`` : sql` and operation_id = ${operationId}`;
   const rows = await sql<ParkedRow>`
-    select id, sender, lane, token_digest from adbind_inbox where state = 'parked' and route = ${route}${ofOperation}
+    select id, sender, ordering_key, token_digest from adbind_inbox where state = 'parked' and route = ${route}${ofOperation}
     order by id`.rows(tx);
   let released = 0;
   for (const row of rows) {
     // Route, then task, then event: the order in which an arrival locks them.
-    if (row.lane !== null) await lockTask(tx, { sender: row.sender, taskId: row.lane });
+    if (row.ordering_key !== null) await lockTask(tx, { sender: row.sender, taskId: row.ordering_key });
     if (!tokenFits(tokenDigest, row.token_digest)) {
       await sql`
         update adbind_inbox set state = 'dead', error = ${TOKEN_ERROR} where id = ${row.id} and state = 'parked'`.run(
@@ -102,7 +102,7 @@ async function unpark(tx: Tx, { route, operationId, taskType, tokenDigest }: Reg
       );
       continue;
     }
-    const behind = row.lane !== null && (await laneBusy(tx, row.sender, row.lane));
+    const behind = row.ordering_key !== null && (await orderingKeyBusy(tx, row.sender, row.ordering_key));
     await sql`
       update adbind_inbox set state = 'pending', due = ${behind ? BLOCKED_DUE_MS : now},
         task_type = coalesce(task_type, ${taskType}) where id = ${row.id} and state = 'parked'`.run(tx);
@@ -112,8 +112,10 @@ async function unpark(tx: Tx, { route, operationId, taskType, tokenDigest }: Reg
 }
 
 /** Is an event of the task waiting or being handled? */
-export async function laneBusy(tx: Tx, sender: number, lane: string): Promise<boolean> {
+export async function orderingKeyBusy(tx: Tx, sender: number, orderingKey: string): Promise<boolean> {
   const found = await sql`
-    select id from adbind_inbox where state = 'pending' and sender = ${sender} and lane = ${lane} limit 1`.first(tx);
+    select id from adbind_inbox where state = 'pending' and sender = ${sender} and ordering_key = ${orderingKey} limit 1`.first(
+    tx,
+  );
   return found !== undefined;
 }

@@ -82,14 +82,14 @@ export const changeTasks: ChangeTasks = function* (
   return row!.told === "" ? "written" : toFound(row!.told);
 };
 
-interface Told {
+interface SentTaskAnswer {
   readonly tasks: TasksFound["tasks"] | null;
   readonly known: readonly string[] | null;
   readonly dedups: TasksFound["dedups"] | null;
 }
 
 function toFound(told: string): TasksFound {
-  const { tasks, known, dedups } = JSON.parse(told) as Told;
+  const { tasks, known, dedups } = JSON.parse(told) as SentTaskAnswer;
   const here = new Set(tasks?.map((task) => task.task_id));
   return { tasks: tasks ?? [], elsewhere: (known ?? []).filter((id) => !here.has(id)), dedups: dedups ?? [] };
 }

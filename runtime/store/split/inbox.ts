@@ -48,7 +48,8 @@ export function splitInbox<Tx>(router: ReceiverRouter<Tx>): Inbox<Tx> {
       inside<"completed" | "lost">(held.id, "lost", (inbox, id) => inbox.complete({ ...held, id }, effect)),
     retry: (held, due, error) =>
       inside<void>(held.id, undefined, (inbox, id) => inbox.retry({ ...held, id }, due, error)),
-    bury: (held, error) => inside<void>(held.id, undefined, (inbox, id) => inbox.bury({ ...held, id }, error)),
+    deadLetter: (held, error) =>
+      inside<void>(held.id, undefined, (inbox, id) => inbox.deadLetter({ ...held, id }, error)),
     list: (filter) => list(router, filter ?? {}),
     async get(outer) {
       const { id, name } = innerId(router, outer);

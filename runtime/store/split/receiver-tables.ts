@@ -35,7 +35,7 @@ const nonceRows = {
 const inboxColumns = [
   ...["state", "sender", "key", "route", "kind", "release", "format", "task_type", "task_id", "operation_id", "status"],
   ...["instant", "notification_id", "reemission", "received_at", "attempts", "due", "owner", "error", "notes"],
-  ...["traceparent", "token_digest", "lane", "body"],
+  ...["traceparent", "token_digest", "ordering_key", "body"],
 ];
 
 /** A sender's number, made where it has none: numbers stay when rows go, for instances remember them. */

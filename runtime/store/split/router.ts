@@ -42,7 +42,7 @@ export interface Router<P> {
   close(): Promise<void>;
 }
 
-export interface RouterParts<P, D extends Database> {
+export interface RouterDependencies<P, D extends Database> {
   readonly kind: SplitKind;
   readonly databases: readonly SplitDatabase<D>[];
   /** What is used of a database; `asking` goes into the check of each transaction. */
@@ -65,7 +65,9 @@ const standing = (): AdbindError =>
  * Opens a set.
  * @throws AdbindError `split_invalid`, `split_outdated` where the set has a database that was not given, `store_option_invalid`
  */
-export async function openRouter<P, D extends Database = AnyDatabase>(parts: RouterParts<P, D>): Promise<Router<P>> {
+export async function openRouter<P, D extends Database = AnyDatabase>(
+  parts: RouterDependencies<P, D>,
+): Promise<Router<P>> {
   const { kind, databases, make, options } = parts;
   checkMemberNames(databases.map(({ name }) => name));
   const state: State<P> = {

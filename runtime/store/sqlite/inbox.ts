@@ -25,7 +25,7 @@ import type { Tasks } from "./tasks.js";
 /** Rows looked at beyond those asked for: leases that look run out stand before what may be taken. */
 const WATCHED_ROWS = 16;
 
-export interface InboxParts {
+export interface InboxDependencies {
   readonly db: Database;
   readonly writer: Writer;
   readonly told: SqliteDatabase["told"];
@@ -40,7 +40,7 @@ export interface InboxParts {
 
 export interface SqliteInbox extends Inbox<Database> {
   /** Gives up parked events whose time is over; answers how many. */
-  buryParked(now: number, limit: number): number;
+  deadLetterParked(now: number, limit: number): number;
 }
 
 const columns =
@@ -49,11 +49,11 @@ const columns =
   "i.traceparent, i.body";
 const source = `select ${columns} from adbind_inbox i join adbind_senders s on s.id = i.sender`;
 
-export function sqliteInbox(parts: InboxParts): SqliteInbox {
+export function sqliteInbox(parts: InboxDependencies): SqliteInbox {
   const { db, writer, told, guard } = parts;
   const accept = acceptor(parts);
   const leases = new LeaseWatch();
-  const release = laneRelease(db);
+  const release = orderingKeyRelease(db);
   const due = db.prepare<[number, number], { id: number; owner: string | null; due: number }>(
     "select id, owner, due from adbind_inbox where state = 'pending' and due <= ?" +
       `${guard.settled} order by due limit ?`,
@@ -92,20 +92,20 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
       return row && toEvent(row);
     },
     ...counting(parts),
-    buryParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
+    deadLetterParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
   };
 }
 
 /** How an event leaves its lease other than handled, and its list by hand. */
 function leaving(
-  { db, guard }: InboxParts,
-  release: ReturnType<typeof laneRelease>,
-): Pick<SqliteInbox, "retry" | "bury" | "replay" | "drop"> {
+  { db, guard }: InboxDependencies,
+  release: ReturnType<typeof orderingKeyRelease>,
+): Pick<SqliteInbox, "retry" | "deadLetter" | "replay" | "drop"> {
   const give = db.prepare(
     "update adbind_inbox set owner = null, attempts = attempts + 1, due = ?, error = ? where id = ? and owner = ?",
   );
-  const lanes = db.prepare<[number], { sender: number; lane: string | null }>(
-    "select sender, lane from adbind_inbox where id = ?",
+  const ofRow = db.prepare<[number], { sender: number; ordering_key: string | null }>(
+    "select sender, ordering_key from adbind_inbox where id = ?",
   );
   const dead = db.prepare(
     "update adbind_inbox set state = 'dead', owner = null, attempts = attempts + 1, error = ? where id = ? and owner = ?",
@@ -113,17 +113,17 @@ function leaving(
   const replay = db.prepare(
     "update adbind_inbox set state = 'pending', attempts = 0, due = ?, error = null where id = ? and state <> 'pending'",
   );
-  const remove = db.prepare<[number], { sender: number; lane: string | null }>(
-    "delete from adbind_inbox where id = ? returning sender, lane",
+  const remove = db.prepare<[number], { sender: number; ordering_key: string | null }>(
+    "delete from adbind_inbox where id = ? returning sender, ordering_key",
   );
   return {
     retry: (held, at, error) =>
       guard.ofEvent(held.id, () => {
         give.run(at, error, held.id, held.owner);
       }),
-    bury: (held, error) =>
+    deadLetter: (held, error) =>
       guard.ofEvent(held.id, () => {
-        if (dead.run(error, held.id, held.owner).changes === 1) release(lanes.get(held.id)!, held.now);
+        if (dead.run(error, held.id, held.owner).changes === 1) release(ofRow.get(held.id)!, held.now);
       }),
     replay: (id, now) => guard.ofEvent(id, () => replay.run(now, id).changes === 1),
     drop: (id, now) =>
@@ -136,7 +136,7 @@ function leaving(
 }
 
 /** How much waits, and how long it has. */
-function counting({ db, told }: InboxParts): Pick<SqliteInbox, "backlog" | "oldest"> {
+function counting({ db, told }: InboxDependencies): Pick<SqliteInbox, "backlog" | "oldest"> {
   const counts = db.prepare<[], { state: keyof Backlog; n: number }>(
     "select state, count(*) as n from adbind_inbox group by state",
   );
@@ -165,23 +165,28 @@ function takeable(
 }
 
 /** Lets the next event of a task go once the one before it has left; there seldom is one. */
-const laneRelease = (db: Database) => {
+const orderingKeyRelease = (db: Database) => {
   const first = db.prepare<[number, string], { id: number; due: number }>(
-    "select id, due from adbind_inbox where state = 'pending' and sender = ? and lane = ? order by id limit 1",
+    "select id, due from adbind_inbox where state = 'pending' and sender = ? and ordering_key = ? order by id limit 1",
   );
   const free = db.prepare("update adbind_inbox set due = ? where id = ?");
-  return ({ sender, lane }: { sender: number; lane: string | null }, now: number): void => {
-    const next = lane === null ? undefined : first.get(sender, lane);
+  return (
+    { sender, ordering_key: orderingKey }: { sender: number; ordering_key: string | null },
+    now: number,
+  ): void => {
+    const next = orderingKey === null ? undefined : first.get(sender, orderingKey);
     if (next?.due === BLOCKED_DUE_MS) free.run(now, next.id);
   };
 };
 
-const completer = (writer: Writer, release: ReturnType<typeof laneRelease>, guard: Guarded) => {
+const completer = (writer: Writer, release: ReturnType<typeof orderingKeyRelease>, guard: Guarded) => {
   type Given = [id: number, owner: string, attempts: number | null];
   const removal = "delete from adbind_inbox where id = ? and owner = ? and attempts = coalesce(?, attempts)";
-  const remove = writer.db.prepare<Given, { sender: number; lane: string | null }>(`${removal} returning sender, lane`);
+  const remove = writer.db.prepare<Given, { sender: number; ordering_key: string | null }>(
+    `${removal} returning sender, ordering_key`,
+  );
   // Most have nothing behind them, and what comes back from a delete costs as much as the delete.
-  const removeAlone = writer.db.prepare<Given>(`${removal} and lane is null`);
+  const removeAlone = writer.db.prepare<Given>(`${removal} and ordering_key is null`);
   const finish = ({ id, owner, attempts, now, signal }: Held): "completed" | "lost" => {
     if (signal?.aborted) return "lost";
     const given: Given = [id, owner, attempts ?? null];
@@ -214,14 +219,14 @@ function list(db: Database, { after = 0, limit = LIST_LIMIT_ROWS, ...filter }: I
 }
 
 /** Where an event stands among those of its task; `first` says that there are no others. */
-interface Lane {
-  readonly lane: string | null;
+interface Ordering {
+  readonly orderingKey: string | null;
   readonly first: boolean;
 }
 
 const INSERT =
   "insert into adbind_inbox (state, sender, key, route, kind, release, format, task_type, task_id, operation_id, " +
-  "status, instant, notification_id, reemission, received_at, due, owner, error, notes, traceparent, token_digest, lane, " +
+  "status, instant, notification_id, reemission, received_at, due, owner, error, notes, traceparent, token_digest, ordering_key, " +
   `body) values (${Array(23).fill("?").join(", ")})`;
 
 /** Was what an event tells told before, under another key? At the bound it is taken all the same: its own key is claimed. */
@@ -229,12 +234,14 @@ const toldBefore = (claims: Claims, sender: number, { once, ...arrival }: Arriva
   once !== undefined &&
   typeof claims.claim(sender, { ...arrival, event: { ...arrival.event, key: once } }) === "object";
 
+const BEFORE = "select 1 from adbind_inbox where state = 'pending' and sender = ? and ordering_key = ? limit 1";
+
 /** Claim, order, park or queue: the transaction behind every 2xx. */
-const acceptor = ({ db, senders, claims, tasks, notifications, registrations, nonces }: InboxParts) => {
-  const before = db.prepare("select 1 from adbind_inbox where state = 'pending' and sender = ? and lane = ? limit 1");
+const acceptor = ({ db, senders, claims, tasks, notifications, registrations, nonces }: InboxDependencies) => {
+  const before = db.prepare(BEFORE);
   const insert = db.prepare(INSERT);
 
-  const place = (arrival: Arrival, sender: number, { lane, first }: Lane) => {
+  const place = (arrival: Arrival, sender: number, { orderingKey, first }: Ordering) => {
     const { event, now, lease, tokenDigest = null } = arrival;
     if (arrival.unfit !== undefined) return { state: "dead", due: now, error: arrival.unfit } as const;
     if (!arrival.registered) {
@@ -242,7 +249,7 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
       if (late === undefined) return { state: "parked", due: now + arrival.windowSeconds * 1000 } as const;
       if (!tokenFits(late.tokenDigest, tokenDigest)) return { state: "dead", due: now, error: TOKEN_ERROR } as const;
     }
-    if (lane !== null && !first && before.get(sender, lane) !== undefined) {
+    if (orderingKey !== null && !first && before.get(sender, orderingKey) !== undefined) {
       return { state: "pending", due: BLOCKED_DUE_MS } as const;
     }
     return lease === undefined
@@ -269,18 +276,18 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
     const reemission = event.notificationId !== null && notifications.seen(sender, event.notificationId, now);
     // A first event that ends its task has nothing before it, and nothing can come after.
     const alone = first && order?.terminal === true;
-    const lane = ordered && !alone ? event.taskId : null;
+    const orderingKey = ordered && !alone ? event.taskId : null;
     const {
       state,
       due,
       owner = null,
       error = null,
-    } = { owner: null, error: null, ...place(arrival, sender, { lane, first }) };
+    } = { owner: null, error: null, ...place(arrival, sender, { orderingKey, first }) };
     const { lastInsertRowid } = insert.run(
       ...[state, sender, event.key, event.route, event.kind, event.release, event.format, event.taskType],
       ...[event.taskId, event.operationId, event.status, event.instant, event.notificationId, Number(reemission)],
       ...[event.receivedAt, due, owner, error, JSON.stringify(event.notes), event.traceparent],
-      ...[arrival.tokenDigest ?? null, lane, event.body],
+      ...[arrival.tokenDigest ?? null, orderingKey, event.body],
     );
     return {
       outcome: "accepted",

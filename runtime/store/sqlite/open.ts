@@ -51,7 +51,7 @@ export function sqliteStore(database: SqliteDatabase, keyspaces?: KeyspaceGuard)
   const inbox = sqliteInbox(parts);
   const { senders, claims, tasks, notifications, registrations, nonces } = parts;
   const expiring: readonly Expiring[] = [
-    { what: PARKED, lost: true, remove: (now, limit) => writer.write(() => inbox.buryParked(time(now), limit)) },
+    { what: PARKED, lost: true, remove: (now, limit) => writer.write(() => inbox.deadLetterParked(time(now), limit)) },
     ...Object.entries({ claims, nonces, tasks, notifications, registrations }).map(([what, part]) => ({
       what: `expired ${what}`,
       remove: (now: number, limit: number) => writer.write(() => part.expire(time(now), limit)),

@@ -15,7 +15,7 @@ import type { Guarded } from "./guarded.js";
 interface ParkedRow {
   id: number;
   sender: number;
-  lane: string | null;
+  ordering_key: string | null;
   token_digest: Buffer | null;
 }
 
@@ -48,16 +48,16 @@ export function sqliteRegistrations({ file: db, told }: SqliteDatabase, guard: G
   const removeOne = db.prepare("delete from adbind_registrations where route = ? and operation_id = ?");
   // A registration without an operation takes every parked event of its route.
   const parked = db.prepare<[string, string, string], ParkedRow>(
-    "select id, sender, lane, token_digest from adbind_inbox where state = 'parked' and route = ? " +
+    "select id, sender, ordering_key, token_digest from adbind_inbox where state = 'parked' and route = ? " +
       "and (? = '' or operation_id = ?) order by id",
   );
   const before = db.prepare(
-    "select 1 from adbind_inbox where state = 'pending' and sender = ? and lane = ? and id < ? limit 1",
+    "select 1 from adbind_inbox where state = 'pending' and sender = ? and ordering_key = ? and id < ? limit 1",
   );
   const release = db.prepare(
     "update adbind_inbox set state = 'pending', due = ?, task_type = coalesce(task_type, ?) where id = ?",
   );
-  const bury = db.prepare("update adbind_inbox set state = 'dead', error = ? where id = ?");
+  const deadLetter = db.prepare("update adbind_inbox set state = 'dead', error = ? where id = ?");
   const oldest = db.prepare<[number, number], { route: string; operation_id: string }>(
     "select route, operation_id from adbind_registrations where expires <= ? order by expires limit ?",
   );
@@ -72,10 +72,10 @@ export function sqliteRegistrations({ file: db, told }: SqliteDatabase, guard: G
     let released = 0;
     for (const row of parked.all(registration.route, operation, operation)) {
       if (!tokenFits(registration.tokenDigest, row.token_digest)) {
-        bury.run(TOKEN_ERROR, row.id);
+        deadLetter.run(TOKEN_ERROR, row.id);
         continue;
       }
-      const behind = row.lane !== null && before.get(row.sender, row.lane, row.id) !== undefined;
+      const behind = row.ordering_key !== null && before.get(row.sender, row.ordering_key, row.id) !== undefined;
       release.run(behind ? BLOCKED_DUE_MS : now, registration.taskType, row.id);
       released += 1;
     }

@@ -14,7 +14,14 @@ import {
 } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { resolveBody } from "../../signing/index.js";
-import type { Answerer, AnswererDependencies, AnswererRequest, AnswererResponse, Asks, Called } from "../answerer.js";
+import type {
+  Answerer,
+  AnswererDependencies,
+  AnswererRequest,
+  AnswererResponse,
+  Asks,
+  CallAnswer,
+} from "../answerer.js";
 import { rpcErrorBody } from "../rpc.js";
 import { metaNames } from "./eras.js";
 import { pageOfTools, toolListing } from "./listing/listing.js";
@@ -60,7 +67,7 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
     });
     return server;
   };
-  const answer = ({ identity }: AnswererRequest, tool: string, args: unknown): Promise<Called> =>
+  const answer = ({ identity }: AnswererRequest, tool: string, args: unknown): Promise<CallAnswer> =>
     parts.answer({ tool, args, transport: "mcp", identity });
   const asked = new WeakMap<Request, AnswererRequest>();
   const stateless = createMcpHandler(({ requestInfo }) => serverFor(asked.get(requestInfo!)!), { legacy: "reject" });

@@ -1,6 +1,6 @@
 /** Calls of tools as MCP carries them, and what it gives back for them. */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
-import type { Called } from "../answerer.js";
+import type { CallAnswer } from "../answerer.js";
 
 export interface CalledTool {
   readonly id: unknown;
@@ -20,7 +20,7 @@ export function callsOf(body: unknown): readonly CalledTool[] {
 }
 
 /** docs/protocol/transports.md#mcp: the flat object as structured content, and as text for clients that read only that. */
-export const toolResult = ({ payload, failed }: Called): JsonObject => ({
+export const toolResult = ({ payload, failed }: CallAnswer): JsonObject => ({
   content: [{ type: "text", text: JSON.stringify(payload) }],
   structuredContent: payload,
   ...(failed && { isError: true }),

@@ -21,7 +21,7 @@ export interface Done {
 }
 
 /** Any of the tools, as all of them are called. */
-type Call = (request: unknown) => Promise<{ settled(): Promise<{ status: string; data: unknown }> }>;
+type Call = (request: unknown) => Promise<{ waitForCompletion(): Promise<{ status: string; data: unknown }> }>;
 
 /**
  * Calls each tool and waits for its end; one that did not do what it was asked for ends the run, and the rest is not called.
@@ -31,7 +31,7 @@ export async function carryOut(buyer: MyBuyer, requests: Requests): Promise<read
   const done: Done[] = [];
   for (const tool of Object.keys(requests) as (keyof Requests)[]) {
     const called = await (buyer.tools[tool] as unknown as Call)(requests[tool]);
-    const { status, data } = await called.settled();
+    const { status, data } = await called.waitForCompletion();
     done.push({ tool, status, data });
     if (status !== "completed") break;
   }

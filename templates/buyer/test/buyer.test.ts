@@ -12,7 +12,7 @@ function answering(status: string, asked: string[]): MyBuyer {
     get: (_, tool) => async () => {
       asked.push(String(tool));
       const answer = { status, data: {} };
-      return { answer, settled: async () => answer };
+      return { answer, waitForCompletion: async () => answer };
     },
   });
   return { tools };

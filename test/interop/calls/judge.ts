@@ -33,7 +33,7 @@ interface At {
 }
 
 type Step = (buyer: Buyer, at: At) => Promise<string | undefined>;
-type Called = Awaited<ReturnType<Buyer["call"]>>;
+type CallResult = Awaited<ReturnType<Buyer["call"]>>;
 
 const recording = (wire: Exchanged[]): Fetcher => {
   const guarded = createGuardedFetch({ allowHttp: true, allowLoopback: true });
@@ -46,9 +46,9 @@ const recording = (wire: Exchanged[]): Fetcher => {
   };
 };
 
-const told = ({ answer }: Pick<Called, "answer">): string => JSON.stringify(answer).slice(0, 300);
+const told = ({ answer }: Pick<CallResult, "answer">): string => JSON.stringify(answer).slice(0, 300);
 
-const idOf = ({ data }: Called["answer"]): unknown => (isJsonObject(data) ? data.media_buy_id : undefined);
+const idOf = ({ data }: CallResult["answer"]): unknown => (isJsonObject(data) ? data.media_buy_id : undefined);
 
 const order = (product_id: string): JsonObject => ({
   packages: [{ product_id, budget: 100, pricing_option_id: "cpm" }],
@@ -63,9 +63,11 @@ const call =
 
 const steps: Readonly<Record<string, Step>> = {
   async discover(buyer, { line }) {
-    const agreeing = await buyer.agreement();
-    if (!agreeing.ok) return told(agreeing);
-    return agreeing.agreement.release === line.release ? undefined : `agreed on ${agreeing.agreement.release.version}`;
+    const negotiation = await buyer.negotiate();
+    if (!negotiation.ok) return told(negotiation);
+    return negotiation.negotiated.release === line.release
+      ? undefined
+      : `agreed on ${negotiation.negotiated.release.version}`;
   },
   list: async (buyer) => ((await buyer.listed()).includes("get_products") ? undefined : "get_products is not listed"),
   products: call("get_products"),
@@ -90,7 +92,7 @@ const steps: Readonly<Record<string, Step>> = {
     const called = await buyer.call("create_media_buy", line.request("create_media_buy", order("later")));
     if (called.answer.status !== "submitted") return told(called);
     const before = wire.length;
-    const answer = await called.settled({ signal: AbortSignal.timeout(20_000) });
+    const answer = await called.waitForCompletion({ signal: AbortSignal.timeout(20_000) });
     const polls = wire.slice(before).filter(({ request }) => request.includes(called.answer.taskId!));
     if (polls.length === 0) return `it was not asked what became of the order: ${told({ answer })}`;
     if (polls.some(({ answer }) => /\\?"task_type\\?":/.test(answer)))

@@ -15,13 +15,13 @@ export interface Cell {
 
 export type Step = (cell: Cell) => Promise<string | undefined>;
 
-type Called = Awaited<ReturnType<CallerWorld["buyer"]["call"]>>;
+type CallResult = Awaited<ReturnType<CallerWorld["buyer"]["call"]>>;
 
 /** The newest line that both have. */
 export const shared = ({ serves, speaks }: Pick<Cell, "serves" | "speaks">): Line | undefined =>
   speaks.find(({ name }) => serves.some((one) => one.name === name));
 
-const told = ({ answer }: Called): string => JSON.stringify(answer).slice(0, 240);
+const told = ({ answer }: CallResult): string => JSON.stringify(answer).slice(0, 240);
 
 /** A call that must come to its end in the release both have, as that release's schema says. */
 async function completes(cell: Cell, tool: string, over: JsonObject = {}): Promise<string | undefined> {
@@ -76,7 +76,7 @@ const later =
       webhook,
     });
     if (called.answer.status !== "submitted") return told(called);
-    const answer = await called.settled({ signal: AbortSignal.timeout(15_000) });
+    const answer = await called.waitForCompletion({ signal: AbortSignal.timeout(15_000) });
     if (answer.status !== "completed") return JSON.stringify(answer).slice(0, 240);
     if ((answer.data as JsonObject).media_buy_id !== "mb_1")
       return `no buy: ${JSON.stringify(answer.data).slice(0, 200)}`;
@@ -93,11 +93,12 @@ const later =
 /** Names as the table has them, in the order they are taken. */
 export const steps: Readonly<Record<string, Step>> = {
   async discover(cell) {
-    const agreeing = await cell.caller.buyer.agreement();
+    const negotiation = await cell.caller.buyer.negotiate();
     const line = shared(cell);
-    if (line === undefined) return agreeing.ok ? `they agreed on ${agreeing.agreement.release.version}` : undefined;
-    if (!agreeing.ok) return JSON.stringify(agreeing.answer).slice(0, 240);
-    const { release } = agreeing.agreement;
+    if (line === undefined)
+      return negotiation.ok ? `they agreed on ${negotiation.negotiated.release.version}` : undefined;
+    if (!negotiation.ok) return JSON.stringify(negotiation.answer).slice(0, 240);
+    const { release } = negotiation.negotiated;
     return release === line.release ? undefined : `they agreed on ${release.version}, not on ${line.release.version}`;
   },
   products: call("get_products"),

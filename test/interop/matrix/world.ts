@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { type Buyer, createBuyer, createTaskEndings } from "../../../runtime/buyer/index.js";
+import { type Buyer, createBuyer, createCompletions } from "../../../runtime/buyer/index.js";
 import type { BuyerOptions } from "../../../runtime/buyer/types.js";
 import type { JsonObject, Release, TransportName } from "../../../runtime/contract/index.js";
 import { createGuardedFetch } from "../../../runtime/net/index.js";
@@ -117,8 +117,8 @@ async function openCaller(lines: readonly Line[], { url, jwk, transport, more }:
   const store = openSqliteStore({ path: path.join(tempFolder(), "buyer.db") });
   const seen: ReceivedEvent[] = [];
   const invalid: string[] = [];
-  const endings = createTaskEndings();
-  const handlers = endings.through({ fallback: (delivery: ReceivedEvent) => void seen.push(delivery) });
+  const completions = createCompletions();
+  const handlers = completions.through({ fallback: (delivery: ReceivedEvent) => void seen.push(delivery) });
   const http = createServer((request, response) => listener(request, response));
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const hooks = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
@@ -133,7 +133,7 @@ async function openCaller(lines: readonly Line[], { url, jwk, transport, more }:
     release: newest.release,
     releases: others.map(({ release }) => release),
     agent: { url: transport === "mcp" ? `${url}/mcp` : url, transport },
-    webhooks: { receiver, url: `${hooks}/hooks/matrix`, sender: url, endings },
+    webhooks: { receiver, url: `${hooks}/hooks/matrix`, sender: url, completions },
     allowLocal: true,
     timeoutMs: 20_000,
     validator,

@@ -1,7 +1,7 @@
 /** One line a method of a client: it works, or it is not offered and why. */
 
 /** What became of one method. */
-export interface Called {
+export interface ReportedCall {
   readonly method: string;
   /** It answered something; it answered that nothing is known; or it threw. */
   readonly outcome: "answered" | "nothing" | "threw";
@@ -18,10 +18,11 @@ export interface MethodCell {
   readonly why: string;
 }
 
-const isNotOffered = ({ detail, status }: Called): boolean => status === 501 || /\b501\b|not_offered/.test(detail);
+const isNotOffered = ({ detail, status }: ReportedCall): boolean =>
+  status === 501 || /\b501\b|not_offered/.test(detail);
 
 /** A method that is not offered must not be told as "not known": only a throw says so. */
-export function judgeCall(called: Called): MethodCell {
+export function judgeCall(called: ReportedCall): MethodCell {
   const { method, outcome, detail } = called;
   switch (outcome) {
     case "answered":

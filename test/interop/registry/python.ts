@@ -1,7 +1,7 @@
 /** The registry client of the official Python SDK, method by method, and its replicas. */
 import path from "node:path";
 import { type Talk, talkPython } from "../signing/python.js";
-import { type Called, judgeCall, type MethodCell } from "./cells.js";
+import { judgeCall, type MethodCell, type ReportedCall } from "./cells.js";
 import { type RegistryWorld, words } from "./world.js";
 
 /** Arguments that a method needs and its signature does not say. */
@@ -27,7 +27,7 @@ const departures: Readonly<Record<string, { readonly says: RegExp; readonly why:
   },
 };
 
-function judged(called: Called): MethodCell {
+function judged(called: ReportedCall): MethodCell {
   const departure = departures[called.method];
   if (called.outcome === "threw" && departure?.says.test(called.detail))
     return { method: called.method, verdict: "the client's", why: departure.why };
@@ -64,7 +64,7 @@ export async function pythonCells(world: RegistryWorld): Promise<MethodCell[]> {
       verify_hosted_property_origin: { domain: world.hosted },
     };
     const { calls } = await talk({ do: "call", url: world.url, key: world.key, words, special: asked, bodies });
-    return [...(calls as Called[]).map(judged), ...(await replicas(talk, world))];
+    return [...(calls as ReportedCall[]).map(judged), ...(await replicas(talk, world))];
   } finally {
     await close();
   }

@@ -1,7 +1,7 @@
 /** The registry client of the official TypeScript SDK, method by method, and its replicas. */
 import { createRequire } from "node:module";
 import { until } from "../../support/until.js";
-import { type Called, judgeCall, type MethodCell } from "./cells.js";
+import { judgeCall, type MethodCell, type ReportedCall } from "./cells.js";
 import { type RegistryWorld, words } from "./world.js";
 
 type Method = (...given: readonly unknown[]) => Promise<unknown>;
@@ -61,7 +61,7 @@ const given: Readonly<Record<string, readonly unknown[]>> = {
   getPropertyHistory: [{ domain: words.domain }],
 };
 
-async function call(client: Client, method: string, { reports }: RegistryWorld): Promise<Called> {
+async function call(client: Client, method: string, { reports }: RegistryWorld): Promise<ReportedCall> {
   const own: typeof given = {
     // Its fan-out keeps what fails to itself, result by result.
     saveProperties: [[{ publisher_domain: words.domain, authorized_agents: [] }]],

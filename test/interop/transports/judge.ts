@@ -37,7 +37,7 @@ function buyerSteps(agent: { url: string; transport: "mcp" | "a2a" }): Step[] {
   const buyer = createBuyer({ release, agent, allowLocal: true, retry: { attempts: 1 } } as never);
   const call = (name: string) => buyer.call(name, { buying_mode: "brief", brief: "b" });
   return [
-    ["agree", async () => ((await buyer.agreement()).ok ? undefined : "nothing was agreed")],
+    ["agree", async () => ((await buyer.negotiate()).ok ? undefined : "nothing was agreed")],
     ["list", async () => ((await buyer.listed()).includes("get_products") ? undefined : "the tool is not listed")],
     [
       "call",

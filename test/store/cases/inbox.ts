@@ -18,7 +18,7 @@ export const inbox: Cases = {
     assert.equal(await ids("a", NOW + 75_000), [other.id], "one that was not renewed meanwhile is taken again");
     await store.inbox.complete({ id: first.id, owner: "a", now: NOW + 60_000 });
     assert.equal(await ids("b", NOW + 60_000), [second.id]);
-    await store.inbox.bury({ id: second.id, owner: "b", now: NOW + 60_000 }, "poison");
+    await store.inbox.deadLetter({ id: second.id, owner: "b", now: NOW + 60_000 }, "poison");
     assert.equal(await ids("b", NOW + 60_000), [third.id]);
   },
 
@@ -100,7 +100,7 @@ export const inbox: Cases = {
     await take(store, "a");
     await store.inbox.retry({ id, owner: "a", now: NOW }, NOW, "first");
     await take(store, "a");
-    await store.inbox.bury({ id, owner: "a", now: NOW }, "second");
+    await store.inbox.deadLetter({ id, owner: "a", now: NOW }, "second");
     const [dead] = await store.inbox.list({ state: "dead" });
     assert.is(dead!.error, "second");
     assert.is(dead!.attempts, 2);

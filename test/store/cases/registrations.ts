@@ -37,8 +37,8 @@ export const registrations: Cases = {
   "parked events are given up after the window": async ({ store }) => {
     accepted(await store.inbox.accept(arrival(newEvent(), { registered: false })));
     await goBy(store, NOW + DAY_SECONDS * 1000);
-    assert.is((await store.sweep(NOW + DAY_SECONDS * 1000 - 1)).buried, 0);
-    assert.is((await store.sweep(NOW + DAY_SECONDS * 1000)).buried, 1);
+    assert.is((await store.sweep(NOW + DAY_SECONDS * 1000 - 1)).deadLettered, 0);
+    assert.is((await store.sweep(NOW + DAY_SECONDS * 1000)).deadLettered, 1);
     assert.is((await store.inbox.list({ state: "dead" }))[0]!.error, "no registration came for its operation");
   },
 

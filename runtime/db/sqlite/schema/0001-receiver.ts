@@ -68,11 +68,11 @@ create table adbind_inbox (
   notes text not null,
   traceparent text,
   token_digest blob,
-  lane text,
+  ordering_key text,
   body blob not null
 ) strict;
 create index adbind_inbox_due on adbind_inbox (due) where state = 'pending';
-create index adbind_inbox_lane on adbind_inbox (sender, lane, id) where state = 'pending' and lane is not null;
+create index adbind_inbox_ordering_key on adbind_inbox (sender, ordering_key, id) where state = 'pending' and ordering_key is not null;
 create index adbind_inbox_parked on adbind_inbox (route, operation_id) where state = 'parked';
 create index adbind_inbox_parked_due on adbind_inbox (due) where state = 'parked';
 create index adbind_inbox_dead on adbind_inbox (id) where state = 'dead';

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { agentUrlOf } from "../../model.js";
 import { SEARCH_DIMENSIONS, type SearchFilters } from "../../types.js";
-import { type Call, type Parts, within } from "../call.js";
+import { type ApiRequest, type RegistryServerDependencies, within } from "../api-request.js";
 import type { OperationId } from "../document.js";
 import { type Limits, limitOf } from "../limits.js";
 import { agentPage, agentsPage, type SearchForm, type Vocabulary } from "../pages/agents.js";
@@ -37,7 +37,7 @@ const formOf = (query: QueryValues): SearchForm =>
   );
 
 interface Searching {
-  readonly parts: Parts;
+  readonly parts: RegistryServerDependencies;
   /** The API's own check, so that the page and the API take the same. */
   readonly check: Checker;
   readonly vocabulary: Vocabulary;
@@ -62,7 +62,7 @@ async function agents(searching: Searching, request: FastifyRequest, reply: Fast
   try {
     const given = { ...asked, ...(cursor !== "" && { cursor }) };
     const checked = check({ query: given, params: {}, body: undefined }) as CheckedRequest;
-    const filters = filtersOf(checked.query as Call<"searchAgents">["query"]);
+    const filters = filtersOf(checked.query as ApiRequest<"searchAgents">["query"]);
     const page = await within(parts.data.search(filters, { limit: PAGE_ROWS, ...(cursor !== "" && { cursor }) }));
     return show({ found: pageOf(page), facets: await within(parts.data.facets(filters)) });
   } catch (error) {
@@ -92,7 +92,11 @@ async function map(
   });
 }
 
-async function agent({ data }: Parts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function agent(
+  { data }: RegistryServerDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const query = request.query as QueryValues;
   const current = "agents" as const;
   const url = agentUrlOf(sent(query, "url"));
@@ -113,7 +117,7 @@ async function agent({ data }: Parts, request: FastifyRequest, reply: FastifyRep
 
 export function addAgentPages(
   app: FastifyInstance,
-  parts: Parts,
+  parts: RegistryServerDependencies,
   check: (id: OperationId) => Checker,
   limits: Limits,
 ): void {

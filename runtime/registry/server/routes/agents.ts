@@ -1,6 +1,12 @@
 /** What agents may sell. */
 import { SEARCH_DIMENSIONS, type SearchFilters } from "../../types.js";
-import { type Call, type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
+import {
+  type ApiRequest,
+  type Handlers,
+  LOOKUP_CACHE,
+  type RegistryServerDependencies,
+  within,
+} from "../api-request.js";
 import { notFound } from "../problems.js";
 import { agentOf, checkedSelectors, pageOf } from "./inputs.js";
 
@@ -12,7 +18,7 @@ const SEARCH_LIMIT = 50;
 const PUBLISHERS_LIMIT = 200;
 
 /** Filters of a search request; `has_tmp=false` does not restrict (docs/protocol/registry.md#agent-search). */
-export function filtersOf(query: Call<"searchAgents">["query"]): SearchFilters {
+export function filtersOf(query: ApiRequest<"searchAgents">["query"]): SearchFilters {
   const lists = SEARCH_DIMENSIONS.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]] as const]));
   return {
     ...Object.fromEntries(lists),
@@ -28,7 +34,7 @@ type Ids =
   | "validateProductAuthorization"
   | "readStats";
 
-export const agentRoutes = ({ data }: Parts): Handlers<Ids> => ({
+export const agentRoutes = ({ data }: RegistryServerDependencies): Handlers<Ids> => ({
   async expandProductIdentifiers({ body }) {
     const bytes = await within(data.expandBytes(checkedSelectors(body)));
     return { body: bytes, headers: { "cache-control": EXPANSION_CACHE }, fingerprint: () => bytes.lasting };
@@ -36,7 +42,8 @@ export const agentRoutes = ({ data }: Parts): Handlers<Ids> => ({
   async searchAgents({ query }) {
     const { cursor, limit = SEARCH_LIMIT } = query;
     const page = await within(data.search(filtersOf(query), { limit, ...(cursor !== undefined && { cursor }) }));
-    return { body: pageOf(page) };
+    const body = pageOf(page);
+    return { body, ...(body.missing_parts && { headers: { "missing-parts": body.missing_parts.join(", ") } }) };
   },
   async listAgentPublishers({ params, query }) {
     const { cursor, source, limit = PUBLISHERS_LIMIT } = query;

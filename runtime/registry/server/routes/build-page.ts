@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type BuiltAgent, type BuiltForm, type BuiltProperty, builtFile } from "../../build-file.js";
 import { publisherDomain } from "../../model.js";
-import type { Parts } from "../call.js";
+import type { RegistryServerDependencies } from "../api-request.js";
 import { type Limits, limitOf } from "../limits.js";
 import { answerPage, pagePaths, type QueryValues, sent } from "../pages/answer-page.js";
 import { buildPage } from "../pages/build.js";
@@ -36,7 +36,12 @@ const formOf = (query: QueryValues, domain: string): BuiltForm => ({
 
 const queryOf = ({ url }: FastifyRequest): string => url.split("?").slice(1).join("?");
 
-function build(parts: Parts, words: Vocabularies, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function build(
+  parts: RegistryServerDependencies,
+  words: Vocabularies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const query = request.query as QueryValues;
   const given = sent(query, "domain");
   const domain = publisherDomain(given);
@@ -64,7 +69,7 @@ function build(parts: Parts, words: Vocabularies, request: FastifyRequest, reply
   });
 }
 
-function download(parts: Parts, { query }: FastifyRequest, reply: FastifyReply): FastifyReply {
+function download(parts: RegistryServerDependencies, { query }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const domain = publisherDomain(sent(query as QueryValues, "domain"));
   const file = domain === undefined ? undefined : builtFile(formOf(query as QueryValues, domain), parts.now());
   if (file === undefined) return reply.code(400).send({ error: "Give a domain, properties and agents" });
@@ -76,7 +81,7 @@ function download(parts: Parts, { query }: FastifyRequest, reply: FastifyReply):
     .send(JSON.stringify(file, null, 2));
 }
 
-export function addBuildPage(app: FastifyInstance, parts: Parts, limits: Limits): void {
+export function addBuildPage(app: FastifyInstance, parts: RegistryServerDependencies, limits: Limits): void {
   const documents = { config: { rateLimit: limitOf("documents", limits), bucket: "documents" } };
   const words = vocabulariesOf(parts.files);
   for (const path of pagePaths("/build"))

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { examineGiven } from "../../crawl/index.js";
 import { publisherDomain } from "../../model.js";
 import { linesOfPointers, SERVED_CHARACTERS } from "../../pointer-lines.js";
-import { type Parts, within } from "../call.js";
+import { type RegistryServerDependencies, within } from "../api-request.js";
 import { type Limits, limitOf } from "../limits.js";
 import { answerPage, pagePaths } from "../pages/answer-page.js";
 import { type CheckedFile, type CheckForm, checkPage } from "../pages/check.js";
@@ -37,7 +37,7 @@ export function pastedFile(domain: string, text: string, now: number): CheckedFi
 }
 
 /** Undefined where nothing may be fetched. */
-async function fetched({ crawler }: Parts, domain: string): Promise<CheckedFile | undefined> {
+async function fetched({ crawler }: RegistryServerDependencies, domain: string): Promise<CheckedFile | undefined> {
   const found = await within(crawler!.inspect(domain), INSPECT_MS);
   if (found === undefined) return undefined;
   const valid = found.outcome === "valid";
@@ -55,7 +55,7 @@ async function fetched({ crawler }: Parts, domain: string): Promise<CheckedFile 
 }
 
 async function answer(
-  parts: Parts,
+  parts: RegistryServerDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   form: CheckForm,
@@ -69,7 +69,7 @@ async function answer(
   return found === undefined ? refuse("Nothing may be fetched of this domain.") : send(request, reply, form, found);
 }
 
-export function addCheckPage(app: FastifyInstance, parts: Parts, limits: Limits): void {
+export function addCheckPage(app: FastifyInstance, parts: RegistryServerDependencies, limits: Limits): void {
   const looks = { config: { rateLimit: limitOf("inspections", limits), bucket: "inspections" } };
   app.register(async (scope) => {
     await scope.register(formbody);

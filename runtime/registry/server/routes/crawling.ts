@@ -1,8 +1,8 @@
 /** Fetching publishers' files anew. */
 
 import type { Crawler, CrawlRefusal, CrawlRequestRecord } from "../../crawl/index.js";
+import { type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
 import { requireCaller } from "../auth/caller.js";
-import { type Handlers, type Parts, within } from "../call.js";
 import { notFound, Problem, unavailable } from "../problems.js";
 import { domainOf } from "./inputs.js";
 
@@ -25,7 +25,7 @@ function refuse({ refused, retryAfterSeconds }: CrawlRefusal): Problem {
 const isRefusal = (answer: CrawlRequestRecord | CrawlRefusal): answer is CrawlRefusal => "refused" in answer;
 
 /** @throws Problem 503 where this server does not crawl */
-export function crawlerOf({ crawler }: Pick<Parts, "crawler">): Crawler {
+export function crawlerOf({ crawler }: Pick<RegistryServerDependencies, "crawler">): Crawler {
   if (crawler === undefined) throw unavailable("This server does not crawl", "crawler_off");
   return crawler;
 }
@@ -37,7 +37,10 @@ export async function asked(crawler: Crawler, domain: string, requestedBy: strin
   return answer;
 }
 
-export const crawlRoutes = (parts: Parts, resourceMetadata: string): Handlers<"requestCrawl" | "readCrawlRequest"> => {
+export const crawlRoutes = (
+  parts: RegistryServerDependencies,
+  resourceMetadata: string,
+): Handlers<"requestCrawl" | "readCrawlRequest"> => {
   return {
     async requestCrawl({ body, request }) {
       const caller = requireCaller(request.identity, resourceMetadata);

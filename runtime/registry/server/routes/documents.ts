@@ -1,6 +1,7 @@
 /** Files served as they are, metadata for OAuth clients, and what operators of the server ask. */
+
+import { type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
 import { scopes } from "../auth/issuer.js";
-import { type Handlers, type Parts, within } from "../call.js";
 import { notFound } from "../problems.js";
 import { domainOf } from "./inputs.js";
 
@@ -24,7 +25,7 @@ type Ids =
 
 type BodyOf<Id extends Ids> = Awaited<ReturnType<Handlers<Ids>[Id]>>["body"];
 
-export const documentRoutes = (parts: Parts): Handlers<Ids> => {
+export const documentRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
   const { data, document, files, issuer, baseUrl, authorizationServers, telemetry } = parts;
   return {
     async readAuthorizationServer() {
@@ -63,10 +64,11 @@ export const documentRoutes = (parts: Parts): Handlers<Ids> => {
       return { body: { status: "ok" }, headers: NOW_ONLY };
     },
     async readReadiness() {
-      const faults = await parts.faults();
-      const bad = Object.values(faults).some((fault) => fault !== "ok");
+      const { checks, searchParts } = await parts.faults();
+      const bad = Object.values(checks).some((fault) => fault !== "ok");
       const status = bad ? 503 : 200;
-      return { status, body: { status: bad ? "unready" : "ready", checks: faults }, headers: NOW_ONLY };
+      const split = searchParts === undefined ? {} : { search_parts: searchParts };
+      return { status, body: { status: bad ? "unready" : "ready", checks, ...split }, headers: NOW_ONLY };
     },
     async readMetrics() {
       const headers = { ...NOW_ONLY, "content-type": "text/plain; version=0.0.4; charset=utf-8" };

@@ -2,8 +2,8 @@
 import { Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import type { AuthorizationSource, FeedRequest, Page, RegistryData, SnapshotPart, SnapshotPlace } from "../../types.js";
+import { type ApiRequest, type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
 import { requireCaller } from "../auth/caller.js";
-import { type Call, type Handlers, type Parts, within } from "../call.js";
 import { etagOf } from "../files.js";
 import { Problem } from "../problems.js";
 import { agentOf, pageOf } from "./inputs.js";
@@ -23,7 +23,7 @@ function feedOf<T>(page: Page<T>): T {
   return pageOf(page);
 }
 
-const requestOf = ({ cursor, types, limit = PAGE_EVENTS }: Call<"readFeed">["query"]): FeedRequest => ({
+const requestOf = ({ cursor, types, limit = PAGE_EVENTS }: ApiRequest<"readFeed">["query"]): FeedRequest => ({
   limit,
   ...(cursor !== undefined && cursor !== "" && { cursor }),
   ...(types !== undefined && { types }),
@@ -54,7 +54,7 @@ const lastEventId = ({ headers }: FastifyRequest): string | undefined => {
   return typeof given === "string" && given !== "" ? given : undefined;
 };
 
-export const feedRoutes = ({ data, streams, baseUrl }: Parts): Handlers<Ids> => ({
+export const feedRoutes = ({ data, streams, baseUrl }: RegistryServerDependencies): Handlers<Ids> => ({
   async readFeed({ query }) {
     const body = feedOf(await within(data.feed(requestOf(query))));
     // How old it is changes by itself.

@@ -3,7 +3,7 @@ import type { components } from "../../../../generated/registry/openapi.js";
 import { type Inspected, inspectFile } from "../../crawl/inspect.js";
 import type { FileProblem } from "../../file-problems.js";
 import { expectedUrl } from "../../model.js";
-import { type Handlers, type Parts, within } from "../call.js";
+import { type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
 import { badRequest, unavailable } from "../problems.js";
 import { domainOf } from "./inputs.js";
 
@@ -51,7 +51,7 @@ const texts = (faults: FileValidation["errors"]): string[] =>
   faults.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`));
 
 const inspecting =
-  ({ crawler }: Parts) =>
+  ({ crawler }: RegistryServerDependencies) =>
   async (text: string): Promise<{ domain: string; found: Inspected }> => {
     const domain = domainOf(text);
     if (crawler === undefined) throw unavailable("This server does not crawl", "crawler_off");
@@ -60,7 +60,7 @@ const inspecting =
     return { domain, found };
   };
 
-export const fileRoutes = (parts: Parts): Handlers<Ids> => {
+export const fileRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
   const { now } = parts;
   const inspect = inspecting(parts);
   const timestamp = (): string => new Date(now()).toISOString();

@@ -1,6 +1,12 @@
 /** Agents, publishers and brands in pages, and what is found of a word. */
 
-import { type Call, type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
+import {
+  type ApiRequest,
+  type Handlers,
+  LOOKUP_CACHE,
+  type RegistryServerDependencies,
+  within,
+} from "../api-request.js";
 import type { Problem } from "../problems.js";
 import { notFound } from "../problems.js";
 import { agentOf, pageOf } from "./inputs.js";
@@ -32,8 +38,8 @@ const unknownAgent = (agentUrl: string): Problem => notFound("No such agent", { 
 
 /** The directory's own shape of an agent's publishers: what their files say, and nothing that is only claimed. */
 const directoryOf =
-  ({ data }: Parts) =>
-  async ({ params, query }: Pick<Call<"readAgentPublishers">, "params" | "query">) => {
+  ({ data }: RegistryServerDependencies) =>
+  async ({ params, query }: Pick<ApiRequest<"readAgentPublishers">, "params" | "query">) => {
     const agentUrl = agentOf(params.agent_url);
     const { cursor, limit = DIRECTORY_LIMIT, since, include } = query;
     const properties = include?.includes("properties") === true;
@@ -42,14 +48,14 @@ const directoryOf =
     if (page === undefined) throw unknownAgent(agentUrl);
     const { publishers, cursor: next } = pageOf(page);
     const wantsStanding = query.status === undefined || query.status.includes("authorized");
-    const told = (wantsStanding ? publishers : []).filter(
+    const shown = (wantsStanding ? publishers : []).filter(
       ({ last_validated }) => since === undefined || Date.parse(last_validated ?? "") >= Date.parse(since),
     );
-    const validated = told.flatMap(({ last_validated }) => last_validated ?? []).sort();
+    const validated = shown.flatMap(({ last_validated }) => last_validated ?? []).sort();
     const body = {
       agent_url: agentUrl,
       directory_indexed_at: validated.at(-1) ?? null,
-      publishers: told.map((one) => ({
+      publishers: shown.map((one) => ({
         publisher_domain: one.publisher_domain,
         discovery_method: one.discovery_method,
         manager_domain: one.manager_domain,
@@ -67,8 +73,8 @@ const directoryOf =
 
 /** Whether a publisher lets an agent sell one property. */
 const propertyChecks =
-  ({ data, now }: Parts) =>
-  async ({ query }: Call<"validatePropertyAuthorization">) => {
+  ({ data, now }: RegistryServerDependencies) =>
+  async ({ query }: ApiRequest<"validatePropertyAuthorization">) => {
     const agentUrl = agentOf(query.agent_url);
     const { identifier_type, identifier_value } = query;
     const { agents } = await within(data.lookupProperty(identifier_type, identifier_value));
@@ -93,8 +99,8 @@ const noStats = { hosted: 0, community: 0, enriched: 0, stub: 0, houses: 0, sub_
 
 /** Brands in pages; all are from brand files. */
 const brandLists =
-  ({ data }: Parts) =>
-  async ({ query }: Call<"listBrands">) => {
+  ({ data }: RegistryServerDependencies) =>
+  async ({ query }: ApiRequest<"listBrands">) => {
     const { search, limit = PAGE_LIMIT, offset = 0, source } = query;
     const none = source !== undefined && source !== "brand_json";
     const brands = none ? [] : await within(data.listBrands({ search, limit, offset }));
@@ -114,8 +120,8 @@ const brandLists =
 
 /** What an agent said when it was asked last. */
 const discoveries =
-  ({ data }: Parts) =>
-  async ({ query }: Call<"discoverAgent">) => {
+  ({ data }: RegistryServerDependencies) =>
+  async ({ query }: ApiRequest<"discoverAgent">) => {
     const agentUrl = agentOf(query.url);
     const found = await within(data.listedAgent(agentUrl));
     if (found?.health === undefined) throw unknownAgent(agentUrl);
@@ -132,7 +138,7 @@ const discoveries =
     return { body, headers: CACHED };
   };
 
-export const listRoutes = (parts: Parts): Handlers<Ids> => {
+export const listRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
   const { data } = parts;
   const directory = directoryOf(parts);
   return {

@@ -1,6 +1,6 @@
 /** Pages for people. */
 import type { FastifyInstance } from "fastify";
-import type { Parts } from "../call.js";
+import type { RegistryServerDependencies } from "../api-request.js";
 import type { OperationId } from "../document.js";
 import { type Limits, limitOf } from "../limits.js";
 import { answerPage } from "../pages/answer-page.js";
@@ -29,7 +29,7 @@ const places = {
 /** @param check the API's own check of a search, so that the page and the API take the same */
 export function addPages(
   app: FastifyInstance,
-  parts: Parts,
+  parts: RegistryServerDependencies,
   check: (id: OperationId) => Checker,
   limits: Limits,
 ): void {

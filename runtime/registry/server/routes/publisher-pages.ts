@@ -2,7 +2,7 @@
 import formbody from "@fastify/formbody";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { agentUrlOf, publisherDomain } from "../../model.js";
-import { type Parts, within } from "../call.js";
+import { type RegistryServerDependencies, within } from "../api-request.js";
 import { type Limits, limitOf, whoAsks } from "../limits.js";
 import { answerPage, pagePaths, type QueryValues, sent } from "../pages/answer-page.js";
 import { domainForm } from "../pages/home.js";
@@ -32,7 +32,7 @@ const askedOf = (query: QueryValues): PublisherAsked => ({
 });
 
 async function publisher(
-  parts: Parts,
+  parts: RegistryServerDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   types: readonly string[],
@@ -67,7 +67,10 @@ async function publisher(
 }
 
 /** What a form suggests: agents and properties of the publisher. */
-async function suggestions({ data }: Parts, domain: string): Promise<Pick<WhyForm, "agents" | "properties">> {
+async function suggestions(
+  { data }: RegistryServerDependencies,
+  domain: string,
+): Promise<Pick<WhyForm, "agents" | "properties">> {
   const { authorized_agents: agents } = await within(data.overview(domain, { limit: PAGE_ROWS }));
   const { properties } = await within(data.propertiesPage(domain, { limit: PAGE_ROWS }));
   return {
@@ -76,7 +79,11 @@ async function suggestions({ data }: Parts, domain: string): Promise<Pick<WhyFor
   };
 }
 
-async function why(parts: Parts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function why(
+  parts: RegistryServerDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const query = request.query as QueryValues;
   const form = { domain: sent(query, "domain"), agent: sent(query, "agent"), property: sent(query, "property") };
   const view = { title: "Why may this agent sell this?", current: "why" as const };
@@ -105,7 +112,11 @@ async function why(parts: Parts, request: FastifyRequest, reply: FastifyReply): 
 }
 
 /** Fetches the file of a domain again, for whoever asks: each address has as many crawls as a caller has. */
-async function recheck(parts: Parts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function recheck(
+  parts: RegistryServerDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const domain = publisherDomain(sent((request.body ?? {}) as QueryValues, "domain"));
   const view = { title: domain ?? "No domain", current: "publisher" as const };
   const site = request.headers["sec-fetch-site"];
@@ -134,7 +145,7 @@ async function recheck(parts: Parts, request: FastifyRequest, reply: FastifyRepl
   return reply.redirect(link("/publisher", { domain }), 303);
 }
 
-export function addPublisherPages(app: FastifyInstance, parts: Parts, limits: Limits): void {
+export function addPublisherPages(app: FastifyInstance, parts: RegistryServerDependencies, limits: Limits): void {
   const lookups = { config: { rateLimit: limitOf("publisher", limits), bucket: "publisher" } };
   const reads = { config: { rateLimit: limitOf("reads", limits), bucket: "reads" } };
   const crawls = { config: { rateLimit: limitOf("crawl", limits), bucket: "crawl" } };

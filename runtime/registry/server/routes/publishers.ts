@@ -1,8 +1,14 @@
 /** What publishers declare. */
 import type { LookupPage, PublisherLookup } from "../../types.js";
+import {
+  type ApiResponse,
+  type Handlers,
+  LOOKUP_CACHE,
+  type RegistryServerDependencies,
+  within,
+} from "../api-request.js";
 import { hasApiAccess } from "../auth/accounts.js";
 import { optionalCaller } from "../auth/caller.js";
-import { type Answer, type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
 import { notFound } from "../problems.js";
 import { agentOf, domainOf, pageOf } from "./inputs.js";
 
@@ -28,13 +34,17 @@ function marked(found: PublisherLookup, triggered: boolean): PublisherLookup {
  * A publisher lookup, which starts a crawl where nothing is known of the domain. A crawler that does not work is no
  * reason to withhold what is known.
  */
-export async function publisherLookup(parts: Parts, domain: string, page: LookupPage = {}): Promise<PublisherLookup> {
+export async function publisherLookup(
+  parts: RegistryServerDependencies,
+  domain: string,
+  page: LookupPage = {},
+): Promise<PublisherLookup> {
   return crawledWhereUnknown(parts, domain, pageOf(await within(parts.data.publisherPage(domain, page))));
 }
 
 /** What was found; where that is nothing, with a crawl begun. */
 export async function crawledWhereUnknown(
-  { crawler, telemetry, log }: Parts,
+  { crawler, telemetry, log }: RegistryServerDependencies,
   domain: string,
   found: PublisherLookup,
 ): Promise<PublisherLookup> {
@@ -53,7 +63,7 @@ const CACHED = { "cache-control": LOOKUP_CACHE };
 
 type Ids = "lookupPublisher" | "lookupAuthorization" | "lookupOperator" | "lookupDomain" | "lookupProperty";
 
-export const publisherRoutes = (parts: Parts): Handlers<Ids> => {
+export const publisherRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
   const { data, access } = parts;
   /** An organization's tier counts while its subscription is live; a member without one has its own word. */
   const tierLive = async ({ organization }: { organization: string | null }): Promise<boolean> => {
@@ -62,7 +72,7 @@ export const publisherRoutes = (parts: Parts): Handlers<Ids> => {
     return row !== undefined && row.suspended === 0 && ["active", "past_due", "trialing"].includes(row.subscription);
   };
   return {
-    async lookupPublisher({ query }): Promise<Answer<PublisherLookup>> {
+    async lookupPublisher({ query }): Promise<ApiResponse<PublisherLookup>> {
       const { domain, agents_cursor: agentsCursor, agents_limit: agentsLimit, ...page } = query;
       const body = await publisherLookup(parts, domainOf(domain), { ...page, agentsCursor, agentsLimit });
       // What is on its way is worth asking for again at once.

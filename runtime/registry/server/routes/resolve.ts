@@ -1,7 +1,13 @@
 /** Domains as the SDKs resolve them: one, or a hundred at once. */
 import { publisherDomain } from "../../model.js";
 import type { PublisherLookup, ResolvedBrand } from "../../types.js";
-import { type Call, type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
+import {
+  type ApiRequest,
+  type Handlers,
+  LOOKUP_CACHE,
+  type RegistryServerDependencies,
+  within,
+} from "../api-request.js";
 import { notFound } from "../problems.js";
 import { domainOf } from "./inputs.js";
 import { publisherLookup } from "./publishers.js";
@@ -41,7 +47,7 @@ function resolved(found: PublisherLookup) {
 }
 
 const descriptions =
-  ({ document, baseUrl }: Parts) =>
+  ({ document, baseUrl }: RegistryServerDependencies) =>
   async () => {
     const { title, version } = document.json.info as { title: string; version: string };
     return {
@@ -58,8 +64,8 @@ const descriptions =
 
 /** Where the brand file of a domain is. */
 const manifests =
-  ({ data }: Parts) =>
-  async ({ query }: Call<"lookupManifest">) => {
+  ({ data }: RegistryServerDependencies) =>
+  async ({ query }: ApiRequest<"lookupManifest">) => {
     const domain = domainOf(query.domain);
     const known = (await within(data.resolveBrands([domain]))).has(domain);
     if (!known) return { body: { success: false, found: false }, headers: CACHED };
@@ -74,7 +80,7 @@ const manifests =
     return { body: { success: true, found: true, reference }, headers: CACHED };
   };
 
-export const resolveRoutes = (parts: Parts): Handlers<Ids> => {
+export const resolveRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
   const { data } = parts;
   const brandOf = async (domain: string): Promise<ResolvedBrand> => {
     const found = await within(data.resolveBrand(domain));

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { CrawlRequestRecord } from "../../crawl/index.js";
 import type { FileProblem } from "../../file-problems.js";
+import { type ApiRequest, type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
 import { requireCaller } from "../auth/caller.js";
-import { type Call, type Handlers, type Parts, within } from "../call.js";
 import { notFound, Problem, unavailable } from "../problems.js";
 import { asked, crawlerOf } from "./crawling.js";
 import { domainOf } from "./inputs.js";
@@ -16,7 +16,10 @@ const LOOK_MS = 100;
 const isOver = ({ status }: CrawlRequestRecord): boolean => ["completed", "failed", "retrying"].includes(status);
 
 /** The crawl once its first attempt is over. */
-async function ended({ crawler, now }: Parts, first: CrawlRequestRecord): Promise<CrawlRequestRecord> {
+async function ended(
+  { crawler, now }: RegistryServerDependencies,
+  first: CrawlRequestRecord,
+): Promise<CrawlRequestRecord> {
   const began = now();
   for (let record: CrawlRequestRecord | undefined = first; ; ) {
     if (record !== undefined && isOver(record)) return record;
@@ -31,7 +34,7 @@ async function ended({ crawler, now }: Parts, first: CrawlRequestRecord): Promis
 const AGAIN_MS = 5 * 60_000;
 
 /** @throws Problem 429 */
-async function notJustNow({ count, now }: Parts, what: string): Promise<void> {
+async function notJustNow({ count, now }: RegistryServerDependencies, what: string): Promise<void> {
   const { count: asked, resets } = await within(count(what, now(), AGAIN_MS));
   if (asked > 1)
     throw new Problem(429, "That was asked for just now", {
@@ -43,7 +46,7 @@ async function notJustNow({ count, now }: Parts, what: string): Promise<void> {
 const issueOf = ({ pointer, message, remedy }: FileProblem) => ({ field: pointer, message, suggestion: remedy });
 
 /** What is known of the domain after its crawl. */
-async function verdictOf({ data, now }: Parts, domain: string, record: CrawlRequestRecord) {
+async function verdictOf({ data, now }: RegistryServerDependencies, domain: string, record: CrawlRequestRecord) {
   const state = await data.crawlState(domain);
   const page = await data.publisherPage(domain, { limit: 1, agentsLimit: 1 });
   if (!page.ok) throw unavailable("The registry cannot answer now", "store_unavailable");
@@ -72,10 +75,10 @@ async function verdictOf({ data, now }: Parts, domain: string, record: CrawlRequ
 }
 
 export const revalidatingRoutes = (
-  parts: Parts,
+  parts: RegistryServerDependencies,
   resourceMetadata: string,
 ): Handlers<"revalidateAdagents" | "requestBrandCrawl" | "requestManagerRevalidation" | "verifyHostedOrigin"> => ({
-  async revalidateAdagents({ params, request }: Call<"revalidateAdagents">) {
+  async revalidateAdagents({ params, request }: ApiRequest<"revalidateAdagents">) {
     const caller = requireCaller(request.identity, resourceMetadata);
     const domain = domainOf(params.domain);
     const first = await asked(crawlerOf(parts), domain, caller.id);

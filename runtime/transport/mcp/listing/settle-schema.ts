@@ -55,7 +55,7 @@ function settle(reader: PlaceReader, sites: readonly SchemaPlace[], taken: Taken
   return { flat, others: [], ...made };
 }
 
-interface Taking {
+interface Choice {
   readonly sites: readonly SchemaPlace[];
   readonly alternatives: Alternatives;
   readonly next: Taken;
@@ -64,7 +64,7 @@ interface Taking {
 }
 
 /** The alternative that comes to the least; what the others demand is told beside it. */
-function takeOne(reader: PlaceReader, { sites, alternatives, next, depth, required }: Taking): Settled | undefined {
+function takeOne(reader: PlaceReader, { sites, alternatives, next, depth, required }: Choice): Settled | undefined {
   const found = alternatives.map((one) => settle(reader, [...sites, one], next, depth));
   const possible = found.filter((one) => one !== undefined);
   const [smallest] = [...possible].sort((a, b) => sizeOf(a) - sizeOf(b));

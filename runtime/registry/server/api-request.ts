@@ -6,7 +6,7 @@ import type { operations } from "../../../generated/registry/openapi.js";
 import type { RegistryAccess } from "../../store/index.js";
 import type { Crawler } from "../crawl/index.js";
 import type { JsonBytes } from "../json-bytes.js";
-import type { RegistryData } from "../types.js";
+import type { RegistryData, SearchPartState } from "../types.js";
 import type { Identity } from "./auth/caller.js";
 import type { Issuer } from "./auth/issuer.js";
 import type { ApiDocument, OperationId } from "./document.js";
@@ -31,7 +31,7 @@ declare module "fastify" {
 }
 
 /** What handlers work with. */
-export interface Parts {
+export interface RegistryServerDependencies {
   readonly data: RegistryData;
   /** Undefined where the server does not crawl. */
   readonly crawler: Crawler | undefined;
@@ -53,8 +53,11 @@ export interface Parts {
   readonly authorizationServers: readonly string[];
   /** Clock in unix milliseconds. */
   readonly now: () => number;
-  /** Names of parts that do not work, and why; empty when all do. */
-  readonly faults: () => Promise<Record<string, string>>;
+  /** What does not work, and why; and how the parts of the search's index are, where it is split. */
+  readonly faults: () => Promise<{
+    readonly checks: Readonly<Record<string, string>>;
+    readonly searchParts: readonly SearchPartState[] | undefined;
+  }>;
 }
 
 type Json200<Id extends OperationId> = operations[Id]["responses"] extends {
@@ -72,7 +75,7 @@ type Json200<Id extends OperationId> = operations[Id]["responses"] extends {
       : never;
 
 /** Lists may be written by handlers, whatever the document's types say. */
-export interface Answer<Body> {
+export interface ApiResponse<Body> {
   readonly body: Body | JsonBytes<Body> | Readable;
   /** Default 200. */
   readonly status?: number;
@@ -87,7 +90,7 @@ type In<Id extends OperationId, Place extends string> = operations[Id]["paramete
   ? Exclude<Values, undefined>
   : never;
 
-export interface Call<Id extends OperationId> {
+export interface ApiRequest<Id extends OperationId> {
   readonly query: In<Id, "query">;
   readonly params: In<Id, "path">;
   readonly body: operations[Id] extends {
@@ -100,7 +103,7 @@ export interface Call<Id extends OperationId> {
 
 /** One function per operation: leaving one out does not compile. */
 export type Handlers<Ids extends OperationId = OperationId> = {
-  readonly [Id in Ids]: (call: Call<Id>) => Promise<Answer<Json200<Id>>>;
+  readonly [Id in Ids]: (call: ApiRequest<Id>) => Promise<ApiResponse<Json200<Id>>>;
 };
 
 /** How long an answer that is made of the data may be kept; asking again with its fingerprint costs little. */

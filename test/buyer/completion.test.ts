@@ -1,7 +1,7 @@
 /** Tasks of an agent that cannot be asked: their webhooks are all there is. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createTaskEndings } from "../../runtime/buyer/index.js";
+import { createCompletions } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import type { ReceivedEvent } from "../../runtime/receiver/index.js";
 import type { Says } from "../support/agent.js";
@@ -13,22 +13,22 @@ const answer = ({ tool }: { tool: string }) =>
     ? { payload: { status: "submitted", task_id: "task-1" } }
     : failing({ code: "UNSUPPORTED_FEATURE", message: "no such tool", recovery: "correctable" });
 
-async function settledBy(how: "handlers" | "inbox"): Promise<void> {
-  const endings = createTaskEndings();
+async function endedBy(how: "handlers" | "inbox"): Promise<void> {
+  const completions = createCompletions();
   const fallback = (_: ReceivedEvent): void => {
     if (how === "inbox") throw new Error("the handler is not ready");
   };
-  const hooks = await setup({ handlers: how === "handlers" ? endings.through({ fallback }) : { fallback } });
-  const webhooks = { receiver: hooks.receiver, url: `${PUBLIC_URL}/hooks/a`, sender: SELLER, endings };
+  const hooks = await setup({ handlers: how === "handlers" ? completions.through({ fallback }) : { fallback } });
+  const webhooks = { receiver: hooks.receiver, url: `${PUBLIC_URL}/hooks/a`, sender: SELLER, completions };
   const made = await scene({ answer, buyer: { webhooks } });
   try {
     const called = await made.buyer.tools.create_media_buy(order);
     assert.is(made.calls()[0]?.push?.operation_id, called.operationId);
-    const settled = called.settled();
+    const ended = called.waitForCompletion();
     const result = { ...bought, media_buy_id: "mb1" };
     const sent = await send(hooks, envelope({ operation_id: called.operationId, status: "completed", result }));
     assert.is(sent.status, 200);
-    const end = await settled;
+    const end = await ended;
     assert.equal([end.status, (end.data as JsonObject).media_buy_id], ["completed", "mb1"]);
   } finally {
     await made.close();
@@ -36,8 +36,8 @@ async function settledBy(how: "handlers" | "inbox"): Promise<void> {
   }
 }
 
-test("a webhook that a handler of this process had settles its task", () => settledBy("handlers"));
-test("a webhook that is still in the inbox settles its task", () => settledBy("inbox"));
+test("a webhook that a handler of this process had ends its task", () => endedBy("handlers"));
+test("a webhook that is still in the inbox ends its task", () => endedBy("inbox"));
 
 test("a submitted answer without a task is a failure that says so, and its webhook is still expected", async () => {
   const told = Promise.withResolvers<ReceivedEvent>();
@@ -50,7 +50,7 @@ test("a submitted answer without a task is a failure that says so, and its webho
     assert.equal([called.answer.status, called.recovery, called.attempts], ["failed", "terminal", 1]);
     assert.is((called.answer.data as { errors: JsonObject[] }).errors[0]?.code, "TASK_ID_MISSING");
     assert.equal((called.answer.data as { raw: unknown }).raw, { status: "submitted" });
-    assert.is((await called.settled()).status, "failed");
+    assert.is((await called.waitForCompletion()).status, "failed");
     const sent = await send(hooks, envelope({ operation_id: called.operationId, status: "working", result: {} }));
     assert.is(sent.status, 200);
     assert.is((await told.promise).operationId, called.operationId);
@@ -90,7 +90,7 @@ test("a task is polled for at once, in the release of its call, and then less an
   polling(
     (count) => (count < 6 ? state("working") : state("completed", { result: bought })),
     async (made, called) => {
-      assert.is((await called.settled()).status, "completed");
+      assert.is((await called.waitForCompletion()).status, "completed");
       assert.equal(made.waits, [500, 1_000, 2_000, 3_000, 3_000]);
       const polls = made.calls().filter(({ tool }) => tool === "get_task_status");
       assert.equal([...new Set(polls.map(({ args }) => args.proto_version))], ["3.1"]);
@@ -102,7 +102,7 @@ test("an agent's own estimate lengthens the pauses, and half an hour is the long
   polling(
     (count) => (count < 3 ? state("working") : state("completed", { result: bought })),
     async (made, called) => {
-      assert.is((await called.settled()).status, "completed");
+      assert.is((await called.waitForCompletion()).status, "completed");
       assert.equal(made.waits, [1_800_000, 1_000]);
     },
     { ordered: { estimated_completion: new Date(1_776_520_800_000 + 1_800_500).toISOString() } },
@@ -115,7 +115,7 @@ test("what is under way is never given back as an end: where none can be learned
       _: Scene,
       called: Awaited<ReturnType<Scene["buyer"]["tools"]["create_media_buy"]>>,
     ): Promise<void> => {
-      const { status, taskId, data } = await called.settled();
+      const { status, taskId, data } = await called.waitForCompletion();
       const [error] = (data as { errors: JsonObject[] }).errors;
       told = { status, taskId, code: error?.code, was: (error?.details as JsonObject)?.status, says: error?.message };
     };
@@ -141,7 +141,7 @@ test("an agent that does not know its task at once is asked again", () =>
       count < 3
         ? failing({ code: "REFERENCE_NOT_FOUND", message: "no such task", recovery: "correctable" })
         : state("completed", { result: bought }),
-    async (_, called) => assert.is((await called.settled()).status, "completed"),
+    async (_, called) => assert.is((await called.waitForCompletion()).status, "completed"),
   ));
 
 test("a task that asks something is given back, and the call goes on with what the caller says to it", () =>
@@ -149,7 +149,7 @@ test("a task that asks something is given back, and the call goes on with what t
     () => state("input-required", { message: "Which region?", context_id: "conversation-1" }),
     async (made, called) => {
       assert.is((await called.respond({})).answer.status, "failed", "it has asked nothing yet");
-      const asked = await called.settled();
+      const asked = await called.waitForCompletion();
       assert.equal([asked.status, asked.message], ["input-required", "Which region?"]);
       const next = await called.respond({ brand: { domain: "other.example" } });
       assert.is(next.answer.status, "submitted");
@@ -165,7 +165,7 @@ test("what would be a second order is not sent as the answer to a task that noth
   polling(
     () => state("input-required", { message: "Which region?" }),
     async (made, called) => {
-      assert.is((await called.settled()).status, "input-required");
+      assert.is((await called.waitForCompletion()).status, "input-required");
       const { answer, attempts } = await called.respond({ brand: { domain: "other.example" } });
       assert.is((answer.data as { errors: JsonObject[] }).errors[0]?.code, "INPUT_NOT_CARRIED");
       assert.is(made.calls().filter(({ tool }) => tool === "create_media_buy").length, 1);
@@ -183,15 +183,15 @@ test("a result that only the task's history has is the task's", () =>
         ],
       }),
     async (_, called) => {
-      const end = await called.settled();
+      const end = await called.waitForCompletion();
       assert.equal([end.status, (end.data as JsonObject).media_buy_id], ["completed", "mb9"]);
     },
   ));
 
 test("an end is remembered by sender and task, and nothing else is", () => {
-  const endings = createTaskEndings();
+  const completions = createCompletions();
   const seen: unknown[] = [];
-  const { fallback, tools } = endings.through({
+  const { fallback, tools } = completions.through({
     fallback: (delivery: object) => void seen.push(delivery),
     tools: { a: { completed: (_data: object, _answer: object, delivery: object) => void seen.push(delivery) } },
   });
@@ -201,11 +201,11 @@ test("an end is remembered by sender and task, and nothing else is", () => {
   fallback(delivery("t3", "completed", "report"));
   tools.a.completed({}, {}, delivery("t4", "completed"));
   assert.is(seen.length, 4);
-  const found = ["t1", "t2", "t3", "t4"].map((id) => endings.find("s", id) !== undefined);
+  const found = ["t1", "t2", "t3", "t4"].map((id) => completions.find("s", id) !== undefined);
   assert.equal(found, [false, true, false, true]);
-  assert.is(endings.find("other", "t2"), undefined);
+  assert.is(completions.find("other", "t2"), undefined);
   for (let at = 0; at < 1_001; at++) fallback(delivery(`n${at}`, "completed"));
-  assert.is(endings.find("s", "t2"), undefined, "the oldest are let go");
+  assert.is(completions.find("s", "t2"), undefined, "the oldest are let go");
 });
 
 test("of several names for asking, what is told is the refusal that says most", async () => {
@@ -217,8 +217,8 @@ test("of several names for asking, what is told is the refusal that says most", 
         : failing(tool === "tasks/get" ? refusal : { code: "UNSUPPORTED_FEATURE", message: "no such tool" }),
   });
   try {
-    const settled = await (await made.buyer.call("create_media_buy", order)).settled();
-    const [error] = (settled.data as { errors: { details: { error: JsonObject } }[] }).errors;
+    const ended = await (await made.buyer.call("create_media_buy", order)).waitForCompletion();
+    const [error] = (ended.data as { errors: { details: { error: JsonObject } }[] }).errors;
     assert.is(error?.details.error.code, "VERSION_UNSUPPORTED");
   } finally {
     await made.close();

@@ -3,31 +3,31 @@ import type { Release } from "../contract/index.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator, ValidatorSource } from "../validate/types.js";
 
-export interface SpokenRelease {
+export interface SenderRelease {
   readonly release: Release;
   readonly validator: AnyValidator;
 }
 
 export interface SenderReleases {
   /** The release of a version; the first where it is not given, or not spoken any more. */
-  of(version?: string | null): SpokenRelease;
+  of(version?: string | null): SenderRelease;
 }
 
 /** Validators are made at once: what is stored is judged inside transactions, which wait for nothing. */
-export async function spokenReleases(
-  releases: readonly [Release, ...Release[]],
+export async function openSenderReleases(
+  given: readonly [Release, ...Release[]],
   validator: ValidatorSource | undefined,
 ): Promise<SenderReleases> {
-  const distinct = releases.filter((one, at) => releases.findIndex(({ version }) => version === one.version) === at);
+  const distinct = given.filter((one, at) => given.findIndex(({ version }) => version === one.version) === at);
   // A validator of one release judges the first.
-  const given = typeof validator === "object" ? undefined : validator;
-  const made = validatorsFrom(given, distinct)!;
-  const spoken = await Promise.all(
-    distinct.map(async (release, at): Promise<SpokenRelease> => {
+  const source = typeof validator === "object" ? undefined : validator;
+  const made = validatorsFrom(source, distinct)!;
+  const releases = await Promise.all(
+    distinct.map(async (release, at): Promise<SenderRelease> => {
       const own = at === 0 && typeof validator === "object" ? validator : await made(release);
       return { release, validator: own };
     }),
   );
-  const byVersion = new Map(spoken.map((one) => [one.release.version, one]));
-  return { of: (version) => (version == null ? undefined : byVersion.get(version)) ?? spoken[0]! };
+  const byVersion = new Map(releases.map((one) => [one.release.version, one]));
+  return { of: (version) => (version == null ? undefined : byVersion.get(version)) ?? releases[0]! };
 }

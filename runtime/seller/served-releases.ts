@@ -25,7 +25,7 @@ export interface ServedTool<Tx> {
 }
 
 /** One release a seller speaks. */
-export interface Spoken<Tx> {
+export interface ServedRelease<Tx> {
   readonly release: Release;
   readonly names: WireNames;
   readonly validator: AnyValidator;
@@ -47,11 +47,11 @@ export const byAge = (a: Release, b: Release): number => {
   return Number(a.version.includes("-")) - Number(b.version.includes("-"));
 };
 
-export async function speak<Tx>(
+export async function createServedRelease<Tx>(
   release: Release,
   tools: ReadonlyMap<string, ServedTool<Tx>>,
   validator: AnyValidator,
-): Promise<Spoken<Tx>> {
+): Promise<ServedRelease<Tx>> {
   const hasDomainStatus = domainStatusReader(await release.schemas());
   const served = [...new Set([...tools.values()].map(({ tool }) => tool))];
   const arm = (tool: AnyTool) => (tool.arms as { completed?: string | null }).completed ?? "";
@@ -76,8 +76,8 @@ function linePinned(
 }
 
 /** The newest release of a major version that is no newer than what was asked for; pre-releases are met exactly or not at all. */
-const below = <Tx>(spoken: readonly Spoken<Tx>[], { major, minor }: { major: number; minor: number }) =>
-  spoken.find((one) => {
+const below = <Tx>(servedReleases: readonly ServedRelease<Tx>[], { major, minor }: { major: number; minor: number }) =>
+  servedReleases.find((one) => {
     const line = linePinned(one.version);
     return line !== undefined && !one.version.includes("-") && line.major === major && line.minor <= minor;
   });
@@ -86,40 +86,41 @@ const below = <Tx>(spoken: readonly Spoken<Tx>[], { major, minor }: { major: num
  * The release a request is answered in: the one it pins, else the newest before it of the same major version, which the answer
  * says. Who names a major version alone can say no more: he is answered in the newest release of it that negotiates by nothing else,
  * else in the newest of it. Without either, in the newest.
- * @param spoken newest first
+ * @param servedReleases newest first
  * @throws ToolError VERSION_UNSUPPORTED where there is none, or two members of the request ask for different ones
  */
-export function negotiate<Tx>(spoken: readonly Spoken<Tx>[], request: JsonObject): Spoken<Tx> {
-  const [newest] = spoken as [Spoken<Tx>];
+export function negotiate<Tx>(servedReleases: readonly ServedRelease<Tx>[], request: JsonObject): ServedRelease<Tx> {
+  const [newest] = servedReleases as [ServedRelease<Tx>];
   const { word } = newest.release;
   const [field, majorField] = [newest.names.version, `${word}_major_version`];
   const { [field]: pin, [majorField]: major } = request;
   if (typeof pin === "string") {
     const line = linePinned(pin);
-    if (line === undefined) throw unsupported(spoken, field, pin);
+    if (line === undefined) throw unsupported(servedReleases, field, pin);
     if (typeof major === "number" && major !== line.major)
-      throw unsupported(spoken, field, pin, `${field} and ${majorField} ask for two versions`);
+      throw unsupported(servedReleases, field, pin, `${field} and ${majorField} ask for two versions`);
     const served =
-      spoken.find(({ version }) => version === line.exact) ?? (pin.includes("-") ? undefined : below(spoken, line));
+      servedReleases.find(({ version }) => version === line.exact) ??
+      (pin.includes("-") ? undefined : below(servedReleases, line));
     if (served !== undefined) return served;
-    throw unsupported(spoken, field, pin);
+    throw unsupported(servedReleases, field, pin);
   }
   if (typeof major !== "number") return newest;
-  const ofMajor = spoken.filter((one) => one.major === major);
+  const ofMajor = servedReleases.filter((one) => one.major === major);
   const found = ofMajor.find(({ release }) => !release.facts.envelope.versionEcho.value) ?? ofMajor[0];
   if (found !== undefined) return found;
-  throw unsupported(spoken, majorField, major);
+  throw unsupported(servedReleases, majorField, major);
 }
 
 const unsupported = (
-  spoken: readonly Spoken<never>[],
+  servedReleases: readonly ServedRelease<never>[],
   field: string,
   asked: string | number,
   why = `Version ${String(asked).slice(0, 32)} is not spoken here`,
 ): ToolError => {
-  const versions = spoken.map(({ version }) => version);
+  const versions = servedReleases.map(({ version }) => version);
   return new ToolError("VERSION_UNSUPPORTED", `${why}; spoken: ${versions.join(", ")}.`, {
     field,
-    details: { supported_versions: versions, supported_majors: [...new Set(spoken.map(({ major }) => major))] },
+    details: { supported_versions: versions, supported_majors: [...new Set(servedReleases.map(({ major }) => major))] },
   });
 };

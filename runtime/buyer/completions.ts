@@ -1,4 +1,4 @@
-/** How tasks ended, as the receiver's handlers of this process were told: `settled` then need not ask the seller. */
+/** How tasks ended, as the receiver's handlers of this process were told: `waitForCompletion` then need not ask the seller. */
 import { isTaskStatus, isTerminal } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 
@@ -14,7 +14,7 @@ interface Delivered {
 }
 
 /** The ends of tasks, for those who wait for them. */
-export interface TaskEndings {
+export interface Completions {
   /** The handlers given, with their ends remembered: `createReceiver({handlers: endings.through(handlers)})`. */
   through<H extends object>(handlers: H): H;
   /** The webhook a task ended with, as it came. */
@@ -25,7 +25,7 @@ const isDelivered = (value: unknown): value is Delivered =>
   isJsonObject(value) && typeof value.sender === "string" && "body" in value && "taskId" in value;
 
 /** Makes what carries the ends of tasks from a receiver's handlers to a buyer's calls. */
-export function createTaskEndings(): TaskEndings {
+export function createCompletions(): Completions {
   const ends = new Map<string, unknown>();
   const see = (delivery: unknown): void => {
     if (!isDelivered(delivery) || delivery.kind !== "task" || delivery.taskId === null) return;

@@ -1,16 +1,17 @@
 /** What a call is made with, by whichever file of it. */
-import type { Agreements } from "./agreement.js";
+
 import type { Exchange } from "./exchange.js";
 import type { Intent, Intents } from "./intents.js";
-import type { Judge } from "./judge.js";
+import type { MessageValidation } from "./message-validation.js";
+import type { Negotiation } from "./negotiation.js";
 import type { Settings } from "./settings.js";
 import type { CallOptions } from "./types.js";
 
-export interface CallParts {
+export interface BuyerCallDependencies {
   readonly settings: Settings;
   readonly exchange: Exchange;
-  readonly agreements: Agreements;
-  readonly judge: Judge;
+  readonly negotiation: Negotiation;
+  readonly validation: MessageValidation;
   /** Undefined where none are kept. */
   readonly intents: Intents | undefined;
 }

@@ -10,25 +10,25 @@ import {
 import { list, member } from "../extract/json-object.js";
 import { peerProfile } from "../facts/index.js";
 import type { RequestCapability } from "../signing/index.js";
-import type { Outcome } from "./exchange.js";
+import type { ExchangeResult } from "./exchange.js";
 import { failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
 import { majorOf, type PinBy } from "./pin.js";
 import type { Settings } from "./settings.js";
-import type { Agreement } from "./types.js";
+import type { NegotiatedRelease } from "./types.js";
 import type { Wire } from "./wire.js";
 
 /** How long what an agent said of itself is taken for true, in milliseconds: an hour. */
 const KEEP_MS = 3_600_000;
 
-export interface Agreed extends Agreement {
+export interface PinnedRelease extends NegotiatedRelease {
   /** How the agent is told which release a request is in. */
   readonly pinBy: PinBy;
 }
 
-export type Agreeing =
-  | { readonly ok: true; readonly agreed: Agreed }
-  | { readonly ok: false; readonly failure: Outcome };
+export type PinnedResult =
+  | { readonly ok: true; readonly pinned: PinnedRelease }
+  | { readonly ok: false; readonly failure: ExchangeResult };
 
 /** Versions and majors that an agent names, in its capabilities or in the details of VERSION_UNSUPPORTED. */
 interface Offer {
@@ -45,7 +45,7 @@ const offerOf = (versions: unknown, majors: unknown): Offer => ({
 function choose(
   releases: readonly Release[],
   { versions, majors }: Offer,
-): Pick<Agreed, "release" | "pinBy"> | undefined {
+): Pick<PinnedRelease, "release" | "pinBy"> | undefined {
   const offered = versions.map(shortVersion);
   const exact = releases.find(({ version }) => offered.includes(shortVersion(version)));
   if (exact !== undefined) return { release: exact, pinBy: "release" };
@@ -55,29 +55,29 @@ function choose(
   return release && { release, pinBy: "major" };
 }
 
-export interface Agreements {
-  get(signal: AbortSignal | undefined): Promise<Agreeing>;
+export interface Negotiation {
+  get(signal: AbortSignal | undefined): Promise<PinnedResult>;
   /** What is agreed now, without asking. */
-  known(): Agreed | undefined;
+  known(): PinnedRelease | undefined;
   /** After VERSION_UNSUPPORTED: whether another release may be tried. */
   revise(payload: unknown): boolean;
   /** What was agreed is asked for again before the next call. */
   expire(): void;
 }
 
-export function createAgreements(
+export function createNegotiation(
   { settings, wire }: { settings: Settings; wire: Wire },
-  ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<Outcome>,
-): Agreements {
+  ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<ExchangeResult>,
+): Negotiation {
   const { releases, names, word } = settings;
-  let current: { agreed: Agreed; until: number } | undefined;
-  let asking: Promise<Agreeing> | undefined;
-  async function learn(signal: AbortSignal | undefined): Promise<Agreeing> {
+  let current: { pinned: PinnedRelease; until: number } | undefined;
+  let asking: Promise<PinnedResult> | undefined;
+  async function learn(signal: AbortSignal | undefined): Promise<PinnedResult> {
     const capabilities = await capabilitiesOf(settings, ask, signal);
     if (!capabilities.ok) {
       // What was agreed an hour ago is better than nothing while the agent cannot be asked.
       const stale = capabilities.failure.recovery === "transient" ? current : undefined;
-      return stale === undefined ? capabilities : { ok: true, agreed: stale.agreed };
+      return stale === undefined ? capabilities : { ok: true, pinned: stale.pinned };
     }
     const { declared } = capabilities;
     const own = member(declared, word);
@@ -88,14 +88,14 @@ export function createAgreements(
     wire.profile = peerProfile(releases, declared);
     wire.signature = member(declared, "request_signing") as RequestCapability | undefined;
     const idempotent = member(member(own, "idempotency"), "supported") === true;
-    const agreed = { ...chosen, capabilities: declared, idempotent };
-    current = { agreed, until: settings.now() + KEEP_MS };
-    return { ok: true, agreed };
+    const pinned = { ...chosen, capabilities: declared, idempotent };
+    current = { pinned, until: settings.now() + KEEP_MS };
+    return { ok: true, pinned };
   }
   return {
     get(signal) {
       if (current !== undefined && current.until > settings.now()) {
-        return Promise.resolve({ ok: true, agreed: current.agreed });
+        return Promise.resolve({ ok: true, pinned: current.pinned });
       }
       if (signal !== undefined) return learn(signal);
       asking ??= learn(undefined).finally(() => {
@@ -103,14 +103,14 @@ export function createAgreements(
       });
       return asking;
     },
-    known: () => (current !== undefined && current.until > settings.now() ? current.agreed : undefined),
+    known: () => (current !== undefined && current.until > settings.now() ? current.pinned : undefined),
     revise(payload) {
       if (current === undefined) return false;
       const details = member(member(payload, names.error), "details");
       const offer = offerOf(member(details, "supported_versions"), member(details, "supported_majors"));
       const chosen = choose(releases, offer);
-      if (chosen === undefined || chosen.release === current.agreed.release) return false;
-      current = { ...current, agreed: { ...current.agreed, ...chosen } };
+      if (chosen === undefined || chosen.release === current.pinned.release) return false;
+      current = { ...current, pinned: { ...current.pinned, ...chosen } };
       return true;
     },
     expire() {
@@ -119,9 +119,9 @@ export function createAgreements(
   };
 }
 
-type Declared = { ok: true; declared: JsonObject | null } | { ok: false; failure: Outcome };
+type Declared = { ok: true; declared: JsonObject | null } | { ok: false; failure: ExchangeResult };
 
-const unknownTool = (outcome: Outcome): boolean => {
+const unknownTool = (outcome: ExchangeResult): boolean => {
   const [error] = (outcome.answer.data as Failure).errors;
   return error !== undefined && ["UNSUPPORTED_FEATURE", "UNNAMED_ERROR", "INVALID_REQUEST"].includes(error.code);
 };
@@ -129,7 +129,7 @@ const unknownTool = (outcome: Outcome): boolean => {
 /** The agent's own declaration, under the name it has it by: releases differ. */
 async function capabilitiesOf(
   { releases, names }: Settings,
-  ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<Outcome>,
+  ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<ExchangeResult>,
   signal: AbortSignal | undefined,
 ): Promise<Declared> {
   const [newest] = releases as [Release];
@@ -144,7 +144,7 @@ async function capabilitiesOf(
   return { ok: true, declared: null };
 }
 
-function noCommon({ releases, names }: Settings, { versions, majors }: Offer): Outcome {
+function noCommon({ releases, names }: Settings, { versions, majors }: Offer): ExchangeResult {
   const theirs = versions.length > 0 ? versions : majors;
   const ours = releases.map(({ version }) => version).join(", ");
   return failedHere(

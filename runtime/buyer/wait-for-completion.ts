@@ -14,11 +14,11 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
+import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
-import type { CallParts } from "./parts.js";
 import { estimateIn, isLacking, type Polled, type PolledCall, poll } from "./poll.js";
-import type { SettleOptions, TaskEnd } from "./types.js";
+import type { CompletionOptions, TaskEnd } from "./types.js";
 
 /** Longest pause while polls fail, or until an agent's own estimate, in milliseconds: half an hour. */
 const MAX_PAUSE_MS = 1_800_000;
@@ -29,29 +29,32 @@ const MAX_REFUSALS = 4;
 /** Events of one task read at most when a webhook's data is looked for. */
 const INBOX_EVENTS = 50;
 
-export interface Settling extends Omit<PolledCall, "taskId" | "signal"> {
+export interface AwaitedCall extends Omit<PolledCall, "taskId" | "signal"> {
   readonly answer: Answer<AnyArms>;
   readonly taskId: string | undefined;
   readonly operationId: string | undefined;
-  readonly options: SettleOptions;
+  readonly options: CompletionOptions;
 }
 
-type WithTask = PolledCall & Pick<Settling, "answer" | "operationId">;
+type WithTask = PolledCall & Pick<AwaitedCall, "answer" | "operationId">;
 
 /** An end, or what the task waits for. */
 const stops = (status: TaskStatus): boolean => isTerminal(status) || status === "input-required";
-const isSettled = (answer: Answer<AnyArms>): answer is TaskEnd<AnyArms> => stops(answer.status);
+const hasStopped = (answer: Answer<AnyArms>): answer is TaskEnd<AnyArms> => stops(answer.status);
 
-export async function settle(parts: CallParts, settling: Settling): Promise<TaskEnd<AnyArms>> {
-  const { answer, taskId, options } = settling;
-  if (isSettled(answer)) return answer;
-  const of = { ...settling, taskId: taskId ?? "", signal: options.signal };
+export async function waitForCompletion(
+  dependencies: BuyerCallDependencies,
+  awaited: AwaitedCall,
+): Promise<TaskEnd<AnyArms>> {
+  const { answer, taskId, options } = awaited;
+  if (hasStopped(answer)) return answer;
+  const of = { ...awaited, taskId: taskId ?? "", signal: options.signal };
   if (taskId === undefined) return unknownEnd(of, "the agent named no task to ask for");
-  const { webhooks } = parts.settings;
+  const { webhooks } = dependencies.settings;
   const alone = webhooks === undefined || of.operationId === undefined;
-  const end = await (alone ? pollAlone(parts, of) : withWebhooks(parts, of));
+  const end = await (alone ? pollAlone(dependencies, of) : withWebhooks(dependencies, of));
   // Whatever the wire said of its end: what is still under way has not ended.
-  return isSettled(end) ? end : unknownEnd(of, "what was told of its end is none", { status: end.status });
+  return hasStopped(end) ? end : unknownEnd(of, "what was told of its end is none", { status: end.status });
 }
 
 /** The buyer's own failure: the task may go on, and nobody could say how. */
@@ -81,8 +84,8 @@ function endOf(of: WithTask, polled: Extract<Polled, { kind: "task" }>): Answer<
 
 const ms = (wait: number): number => Math.max(0, Math.round(wait));
 
-async function pollAlone(parts: CallParts, of: WithTask): Promise<Answer<AnyArms>> {
-  const { pollMs, giveUpMs, now, pause, logger } = parts.settings;
+async function pollAlone(dependencies: BuyerCallDependencies, of: WithTask): Promise<Answer<AnyArms>> {
+  const { pollMs, giveUpMs, now, pause, logger } = dependencies.settings;
   const { signal } = of;
   const until = now() + giveUpMs;
   let usual = Math.min(FIRST_PAUSE_MS, pollMs);
@@ -93,7 +96,7 @@ async function pollAlone(parts: CallParts, of: WithTask): Promise<Answer<AnyArms
   for (let wait = 0; now() + wait <= until; ) {
     if (wait > 0) await pause(ms(wait), signal);
     signal?.throwIfAborted();
-    const polled = await poll(parts, of);
+    const polled = await poll(dependencies, of);
     if (polled.kind === "refused" && (isLacking(polled.error) || ++refusals >= MAX_REFUSALS))
       return unknownEnd(of, "the agent does not say", { error: polled.error, status });
     if (polled.kind !== "task") {
@@ -113,8 +116,8 @@ async function pollAlone(parts: CallParts, of: WithTask): Promise<Answer<AnyArms
   return unknownEnd(of, `it had not ended after ${Math.round(giveUpMs / 1_000)} s`, { status });
 }
 
-async function withWebhooks(parts: CallParts, of: WithTask): Promise<Answer<AnyArms>> {
-  const { giveUpMs, webhooks } = parts.settings;
+async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): Promise<Answer<AnyArms>> {
+  const { giveUpMs, webhooks } = dependencies.settings;
   const { sender, receiver } = webhooks!;
   let last: Answer<AnyArms> | undefined;
   let status: TaskStatus = of.answer.status;
@@ -126,7 +129,7 @@ async function withWebhooks(parts: CallParts, of: WithTask): Promise<Answer<AnyA
       ...{ sender, taskId: of.taskId, taskType: of.tool.name, operationId: of.operationId!, webhooks: true },
       ...{ signal, firstMs: 0, release: of.release.version },
       poll: async () => {
-        const polled = await poll(parts, of);
+        const polled = await poll(dependencies, of);
         if (polled.kind !== "task") throw new Error(`the poll ${polled.kind}`);
         ({ status } = polled.task);
         if (stops(status)) last = endOf(of, polled);
@@ -140,22 +143,22 @@ async function withWebhooks(parts: CallParts, of: WithTask): Promise<Answer<AnyA
   if (last !== undefined) return last;
   if (ended === null) return unknownEnd(of, `it had not ended after ${Math.round(giveUpMs / 1_000)} s`, { status });
   // A webhook was first. Its data has gone to the receiver's handler: the state is read, as after a missed one.
-  return (await readEnd(parts, of)) ?? unknownEnd(of, "its webhook is gone, and no poll tells", ended);
+  return (await readEnd(dependencies, of)) ?? unknownEnd(of, "its webhook is gone, and no poll tells", ended);
 }
 
-async function readEnd(parts: CallParts, of: WithTask): Promise<Answer<AnyArms> | undefined> {
-  const heard = fromHandlers(parts, of);
+async function readEnd(dependencies: BuyerCallDependencies, of: WithTask): Promise<Answer<AnyArms> | undefined> {
+  const heard = fromHandlers(dependencies, of);
   if (heard !== undefined) return heard;
-  const polled = await poll(parts, of);
+  const polled = await poll(dependencies, of);
   if (polled.kind === "task" && isTerminal(polled.task.status) && polled.task.result !== undefined)
     return polled.answer;
   // Its handler may have run meanwhile, and the inbox have let it go.
-  return (await fromInbox(parts, of)) ?? fromHandlers(parts, of);
+  return (await fromInbox(dependencies, of)) ?? fromHandlers(dependencies, of);
 }
 
-function fromHandlers({ settings }: CallParts, of: WithTask): Answer<AnyArms> | undefined {
-  const { endings, sender } = settings.webhooks!;
-  return endedBy(of, endings?.find(sender, of.taskId));
+function fromHandlers({ settings }: BuyerCallDependencies, of: WithTask): Answer<AnyArms> | undefined {
+  const { completions, sender } = settings.webhooks!;
+  return endedBy(of, completions?.find(sender, of.taskId));
 }
 
 /** A webhook's envelope as the end of a task; undefined where it is none. */
@@ -166,7 +169,7 @@ function endedBy(of: WithTask, envelope: unknown): Answer<AnyArms> | undefined {
 }
 
 /** The webhook itself, while the receiver still holds it. */
-async function fromInbox({ settings }: CallParts, of: WithTask): Promise<Answer<AnyArms> | undefined> {
+async function fromInbox({ settings }: BuyerCallDependencies, of: WithTask): Promise<Answer<AnyArms> | undefined> {
   const { receiver, sender } = settings.webhooks!;
   const events = await receiver.store.inbox.list({ sender, taskId: of.taskId, limit: INBOX_EVENTS });
   for (const { body } of events) {

@@ -9,7 +9,7 @@ import { computeProfiles } from "./profile.js";
 import type { Written } from "./publisher-write.js";
 
 /** Profiles computed in one transaction: it holds their agents meanwhile. */
-const SETTLE_AGENTS = 2_000;
+const RECOMPUTE_AGENTS = 2_000;
 
 /** Ends a transaction that wrote publishers, and holds them: its change gets its number, and profiles are computed again. */
 export function* finish(
@@ -27,28 +27,28 @@ export function* finish(
 }
 
 /** Computes profiles that wait, some hundred in each transaction. */
-export async function settleProfiles(
+export async function recomputeProfiles(
   db: Database,
   now: () => number,
-  progress: (settled: number) => void = () => undefined,
+  progress: (recomputed: number) => void = () => undefined,
 ): Promise<number> {
-  for (let settled = 0; ; ) {
-    if (!(await db.query(anyDirty))) return settled;
+  for (let recomputed = 0; ; ) {
+    if (!(await db.query(anyDirty))) return recomputed;
     const taken = await db.write(function* (q): Coroutine<number> {
-      const agents = yield* dirtyAgents(q, SETTLE_AGENTS);
+      const agents = yield* dirtyAgents(q, RECOMPUTE_AGENTS);
       yield* lockAgents(q, agents);
       yield* clearDirty(q, agents);
       const seq = yield* tick(q);
       yield* count(q, (yield* computeProfiles(q, agents, seq, now())).counts);
       return agents.length;
     });
-    settled += taken;
-    progress(settled);
+    recomputed += taken;
+    progress(recomputed);
   }
 }
 
 /** Counts members' agents and domains after many came one by one. */
-export const settleMembers = (db: Database): Promise<void> =>
+export const recomputeMembers = (db: Database): Promise<void> =>
   db.write(function* (q): Coroutine<void> {
     yield* tick(q);
     yield* recountMembers(q);

@@ -1,17 +1,17 @@
 /** Requests and answers against the release's schemas, where the application wants to be told. */
 import type { AnyTool, JsonObject, Release } from "../contract/index.js";
-import type { Outcome } from "./exchange.js";
+import type { ExchangeResult } from "./exchange.js";
 import { localError } from "./fault.js";
 import type { Settings } from "./settings.js";
 import type { LocalError } from "./types.js";
 
-export interface Judge {
+export interface MessageValidation {
   /** @returns why a request is not sent */
   request(release: Release, tool: AnyTool, args: JsonObject): Promise<LocalError | undefined>;
-  answer(release: Release, tool: AnyTool, outcome: Outcome): Promise<void>;
+  answer(release: Release, tool: AnyTool, outcome: ExchangeResult): Promise<void>;
 }
 
-export function createJudge({ onInvalid, validatorOf }: Settings): Judge {
+export function createMessageValidation({ onInvalid, validatorOf }: Settings): MessageValidation {
   if (onInvalid === undefined) return { request: async () => undefined, answer: async () => {} };
   return {
     async request(release, { name }, args) {

@@ -2,7 +2,7 @@
 import type { Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { StaleDocument } from "../store/documents.js";
-import type { Fault } from "./types.js";
+import type { SellerError } from "./types.js";
 
 /** Codes of node's and undici's for what is out of reach at present. */
 const OUT_OF_REACH = /^(E(CONN\w+|TIMEDOUT|PIPE|AI_AGAIN|HOSTUNREACH|NETUNREACH|NOTFOUND)|UND_ERR_\w+)$/;
@@ -27,7 +27,7 @@ const OPERATORS = "CONFIGURATION_ERROR";
  * @param message holds the reference under which the log has the error
  * @returns transient where what failed is out of reach; else terminal, whatever the release says of the code
  */
-export function ownFault(error: unknown, message: string, { errors }: Release): Fault {
+export function ownError(error: unknown, message: string, { errors }: Release): SellerError {
   if (passes(error)) return { code: "SERVICE_UNAVAILABLE", message };
   const code = Object.hasOwn(errors, OPERATORS) ? OPERATORS : "SERVICE_UNAVAILABLE";
   const suggestion = "tell the seller's operator the reference; repeating the call does not help";
