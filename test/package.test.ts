@@ -84,7 +84,7 @@ const budgets: Record<string, number> = {
   "./sender": 642,
   "./extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
-  "./seller": 380,
+  "./seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
   "./behaviours": 1630,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
