@@ -1,11 +1,13 @@
 /** `adbind registry serve`: a registry that works from the first start, and stops without losing a request. */
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import type { Tracer } from "@opentelemetry/api";
 import type { Command } from "commander";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import type { Registry } from "../runtime/registry/server/app.js";
-import { envOf, readConfig } from "../runtime/registry/server/config.js";
+import { envOf, type RegistryConfig, readConfig } from "../runtime/registry/server/config.js";
 import { configTable } from "../runtime/registry/server/config-table.js";
+import type { RegistryPart } from "../runtime/registry/server/part-app.js";
 import type { AnyStore } from "../runtime/store/index.js";
 import { unusableAddress } from "./listening.js";
 import { openNamedStore, shownStore } from "./store.js";
@@ -33,7 +35,7 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-async function listen(registry: Registry, where: { host: string; port: number }): Promise<string> {
+async function listen(registry: Served["server"], where: { host: string; port: number }): Promise<string> {
   try {
     return await registry.listen(where);
   } catch (error) {
@@ -56,59 +58,91 @@ const greeting = (baseUrl: string, address: string, store: string): string =>
     "",
   ].join("\n");
 
+interface Opened {
+  readonly config: RegistryConfig;
+  readonly store: AnyStore;
+  readonly searchCopy: AnyStore | undefined;
+  readonly logger: Logger;
+  readonly tracer: Tracer | undefined;
+}
+
+/** What is served, and what is said of it at its start. */
+interface Served {
+  readonly server: Registry | RegistryPart;
+  greeting(address: string): string;
+}
+
+async function partOf({ config, store, logger, tracer }: Opened, part: string): Promise<Served> {
+  const { createRegistryPart } = await import("../runtime/registry/server/part-app.js");
+  const { drainMs } = config;
+  const traced = tracer !== undefined && { tracer };
+  const server = await createRegistryPart({ store, part, token: config.searchToken!, drainMs, logger, ...traced });
+  const shown = shownStore(config.store);
+  return {
+    server,
+    greeting: (address) => `registry   ${address}   (part ${part} of the search's index, store ${shown})\n`,
+  };
+}
+
+async function registryOf({ config, store, searchCopy, logger, tracer }: Opened, port: number): Promise<Served> {
+  const { createRegistry } = await import("../runtime/registry/server/app.js");
+  const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
+  const { crawling, drainMs, trustedProxies, searchDiscovered, search, searchParts, pageSearch, probing } = config;
+  const { embeddedIssuer, issuers, limits, bodyLimitBytes } = config;
+  const server = await createRegistry({
+    store,
+    baseUrl,
+    trustedProxies,
+    searchDiscovered,
+    search,
+    searchCopy,
+    searchParts,
+    pageSearch,
+    probing,
+    embeddedIssuer,
+    issuers,
+    logger,
+    drainMs,
+    crawling,
+    limits,
+    bodyLimitBytes,
+    ...(tracer !== undefined && { tracer }),
+  });
+  return { server, greeting: (address) => greeting(baseUrl, address, config.store) };
+}
+
 async function serve(given: Record<string, string | undefined>): Promise<void> {
   // Commander names options in camel case.
   const flags = Object.fromEntries(
     configTable.map(({ name }) => [name, given[name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())]]),
   );
   const config = readConfig(flags, process.env);
-  const { createRegistry } = await import("../runtime/registry/server/app.js");
   const { startTracing } = await import("../runtime/registry/server/tracing.js");
   const tracing = config.otlpEndpoint === undefined ? undefined : startTracing(config.otlpEndpoint);
   // Lines go to stderr: stdout is for what the command says.
   const logger = pino({ name: "adbind-registry", level: config.logLevel }, pino.destination(2));
-  const { migrate, listenUrl } = config;
+  const { migrate, listenUrl, host, searchPart } = config;
   const opening = { migrate, ...(listenUrl !== undefined && { listenUrl }) };
   const store = await openNamedStore(config.store, "create", opening);
-  let registry: Registry | undefined;
+  let served: Served | undefined;
   let searchCopy: AnyStore | undefined;
   try {
     // A replica has the schema of its store, and takes no other.
     if (config.searchStore !== undefined)
       searchCopy = await openNamedStore(config.searchStore, "read", { migrate: false });
-    const { search } = config;
-    const { crawling, drainMs, host, trustedProxies, searchDiscovered, pageSearch, probing, embeddedIssuer, issuers } =
-      config;
     const port = config.port === 0 ? await freePort(host) : config.port;
-    const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
-    registry = await createRegistry({
-      store,
-      baseUrl,
-      trustedProxies,
-      searchDiscovered,
-      search,
-      searchCopy,
-      pageSearch,
-      probing,
-      embeddedIssuer,
-      issuers,
-      logger,
-      drainMs,
-      crawling,
-      limits: config.limits,
-      bodyLimitBytes: config.bodyLimitBytes,
-      ...(tracing !== undefined && { tracer: tracing.tracer }),
-    });
+    const opened = { config, store, searchCopy, logger, tracer: tracing?.tracer };
+    served = await (searchPart === undefined ? registryOf(opened, port) : partOf(opened, searchPart));
     const stopped = Promise.withResolvers<Signal>();
     onSignal(stopped.resolve);
-    const address = await listen(registry, { host, port });
-    console.log(greeting(baseUrl, address, config.store));
+    const address = await listen(served.server, { host, port });
+    console.log(served.greeting(address));
     const signal = await stopped.promise;
     logger.info({ signal }, "stopping");
-    await registry.stop(signal === "SIGINT" ? { drainMs: 0 } : {});
+    await served.server.stop(signal === "SIGINT" ? { drainMs: 0 } : {});
     logger.info("stopped");
   } finally {
-    await registry?.stop({ drainMs: 0 });
+    await served?.server.stop({ drainMs: 0 });
     await searchCopy?.close();
     await store.close();
     await tracing?.stop();

@@ -65,7 +65,7 @@ for (let at = 0; at < SEARCHES; at++) {
     ...(at % 7 === 0 && { has_tmp: true }),
   };
   const start = performance.now();
-  select(index, { filters, position: undefined, seq, limit: 51, discovered: at % 2 === 0 }, scratch);
+  select(index, { filters, after: undefined, seq, limit: 51, discovered: at % 2 === 0 }, scratch);
   times.push(performance.now() - start);
 }
 times.sort((a, b) => a - b);

@@ -41,7 +41,7 @@ import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
 import { writePublishers } from "./publisher-write.js";
 import { finish, recomputeProfiles } from "./recompute.js";
-import { searchOf } from "./search/open.js";
+import { searchData, searchOf } from "./search/open.js";
 import { endAbsent, endStale } from "./stale.js";
 import { stats } from "./stats.js";
 import type {
@@ -96,12 +96,11 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     ...hosting(parts),
     ...membership(parts),
     ...pagedData({ ...parts, search, domainOf, urlOf }),
-    search: search.search,
-    settleMark: async () => search.settle?.(),
-    warm: async () => {
+    ...searchData(search),
+    warm: async (signal) => {
       await recomputeEffect(parts.db, parts.now);
       await recomputeProfiles(parts.db, parts.now);
-      await search.warm();
+      await search.warm(signal);
     },
   };
 }

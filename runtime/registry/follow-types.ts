@@ -32,10 +32,13 @@ export interface PublishersPage extends PageRequest {
   readonly properties?: boolean;
 }
 
-/** A page, or why the cursor has none: it is not one of ours, or what it needs is not remembered any more. */
+/**
+ * A page, or why there is none: the cursor is not one of ours, what it needs is not remembered any more, or only parts of the index
+ * have the next that do not answer.
+ */
 export type Page<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly reason: "cursor_invalid" | "cursor_expired" };
+  | { readonly ok: false; readonly reason: "cursor_invalid" | "cursor_expired" | "parts_missing" };
 
 /** Which changes to read, from where. */
 export interface FeedRequest {

@@ -1,4 +1,4 @@
-/** A registry of publishers and agents: `adbind/registry`. For a client alone, `adbind/registry/client`. */
+/** A registry of publishers and agents: `adbind-cli/registry`. For a client alone, `adbind/registry/client`. */
 export {
   type CallOptions,
   createRegistryClient,
@@ -31,6 +31,7 @@ export {
 } from "./server/auth/accounts.js";
 export type { TrustedIssuer } from "./server/auth/tokens.js";
 export { type Bucket, type Limits, limitDefaults } from "./server/limits.js";
+export { createRegistryPart, type RegistryPart, type RegistryPartOptions } from "./server/part-app.js";
 export type { RegistryOptions } from "./server/settings.js";
 export { exportRegistry } from "./transfer/export.js";
 export { type ImportOptions, type ImportProgress, type ImportResult, importRegistry } from "./transfer/import.js";

@@ -137,6 +137,12 @@ export interface PublisherChanges {
   readonly agents: readonly AgentChange[];
 }
 
+/** What parts of the search's index said. */
+export interface OfParts {
+  /** Those that did not answer, as `2/4`: their agents are not counted. Absent where all did. */
+  readonly missing_parts?: readonly string[];
+}
+
 /** A value of a list filter, and how many agents have it. */
 export interface FacetValue {
   readonly value: string;
@@ -144,7 +150,7 @@ export interface FacetValue {
 }
 
 /** How many agents there would be with one value more. */
-export interface Facets {
+export interface Facets extends OfParts {
   /** That match. */
   readonly total: number;
   readonly has_tmp: number;
@@ -152,7 +158,7 @@ export interface Facets {
 }
 
 /** Agents by channel and market: `counts[channel][market]`. */
-export interface MarketMap {
+export interface MarketMap extends OfParts {
   readonly channels: readonly string[];
   readonly markets: readonly string[];
   readonly counts: readonly (readonly number[])[];

@@ -12,7 +12,7 @@ import type { JsonBytes } from "./json-bytes.js";
 import type { ListedData, OptOutData } from "./listed-types.js";
 import type { Member, MemberAgent, OperatorScope, OperatorViewer } from "./member-types.js";
 import type { PagedData } from "./page-types.js";
-import type { SearchFilters } from "./search-types.js";
+import type { SearchFilters, SearchPartState, SearchParts } from "./search-types.js";
 
 export type * from "./checked-types.js";
 export type * from "./file-types.js";
@@ -84,6 +84,8 @@ export interface RegistryDataOptions {
   readonly search?: "memory" | "database";
   /** With `database`: a copy of the store's database that is asked instead of it, and may be behind. */
   readonly searchCopy?: AnyStore | undefined;
+  /** In place of both: processes that hold a part of the index each, which are asked together. */
+  readonly searchParts?: SearchParts | undefined;
 }
 
 /** The registry's data, on either database. Domains and URLs may come as callers wrote them, but must be usable. */
@@ -97,9 +99,13 @@ export interface RegistryData extends FollowedData, ListedData, OptOutData, Chec
   search(filters: SearchFilters, page: PageRequest): Promise<Page<AgentSearchResult>>;
   /**
    * For a server's start: computes profiles that an interrupted import left waiting, and loads what a search needs; the
-   * first search would. About a second for 100,000 agents.
+   * first search would. About a second for 100,000 agents. Where parts hold the index, waits until those that are there have
+   * read theirs.
+   * @param signal ends the waiting
    */
-  warm(): Promise<void>;
+  warm(signal?: AbortSignal): Promise<void>;
+  /** How each part of the search's index is; undefined where it is in one piece. */
+  searchParts(): Promise<SearchPartState[] | undefined>;
   /** Undefined: nobody knows the agent. */
   agentPublishers(agentUrl: string, page: PublishersPage): Promise<Page<AgentPublishers> | undefined>;
   lookupDomain(domain: string): Promise<DomainAgents>;

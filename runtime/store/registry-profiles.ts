@@ -1,6 +1,6 @@
 /** Profiles of agents, counters and import checkpoints, as rows. */
 import type { Coroutine } from "../db/coroutine.js";
-import type { Columns, Query, Value } from "../db/types.js";
+import type { Columns, ListValue, Query, Value } from "../db/types.js";
 import { noteMovesPruned, takesPruning } from "./registry-clock.js";
 
 export interface ProfileRow {
@@ -69,23 +69,54 @@ export const profilesOf = (q: Query, agents: readonly number[]): Coroutine<Profi
     q.dialect.list(agents),
   ]);
 
-/** All profiles, in pages by agent. */
-export const profilesAfter = (q: Query, agent: number, limit: number): Coroutine<ProfileRow[]> =>
-  q.rows("select * from adbind_registry_profiles where agent > ? and gone = 0 order by agent limit ?", [agent, limit]);
+/** One of the parts in which agents are divided by a hash of theirs: `part` from 1 to `of`. */
+export interface AgentPart {
+  readonly part: number;
+  readonly of: number;
+}
+
+/**
+ * That an agent is in a part. A hash, not the remainder alone: where several servers give numbers in turn, each gives only some
+ * remainders. Its arithmetic stays within 63 bits, and engines do it alike.
+ */
+const inPart = (of: AgentPart | undefined): { readonly text: string; readonly values: readonly number[] } =>
+  of === undefined
+    ? { text: "", values: [] }
+    : { text: " and (agent % 1000003) * 2654435761 / 65536 % ? = ?", values: [of.of, of.part - 1] };
+
+/** Profiles in pages by agent: all, or those of a part. */
+export function profilesAfter(q: Query, agent: number, limit: number, of?: AgentPart): Coroutine<ProfileRow[]> {
+  const { text, values } = inPart(of);
+  return q.rows(`select * from adbind_registry_profiles where agent > ? and gone = 0${text} order by agent limit ?`, [
+    agent,
+    ...values,
+    limit,
+  ]);
+}
 
 /** What changed after a number and is there to be seen, but for numbers that were seen before. */
 export interface Since {
   readonly version: number;
   readonly seen: readonly number[];
+  /** Only of its agents. */
+  readonly of?: AgentPart | undefined;
 }
 
-const since = (q: Query): string => `version > ? and not (${q.dialect.among("version", "bigint")})`;
+function sinceThen(
+  q: Query,
+  { version, seen, of }: Since,
+): { readonly text: string; readonly values: (number | ListValue)[] } {
+  const { text, values } = inPart(of);
+  return {
+    text: `version > ? and not (${q.dialect.among("version", "bigint")})${text} order by version, agent`,
+    values: [version, q.dialect.list(seen), ...values],
+  };
+}
 
-export const profilesSince = (q: Query, { version, seen }: Since): Coroutine<ProfileRow[]> =>
-  q.rows(`select * from adbind_registry_profiles where ${since(q)} order by version, agent`, [
-    version,
-    q.dialect.list(seen),
-  ]);
+export function profilesSince(q: Query, since: Since): Coroutine<ProfileRow[]> {
+  const { text, values } = sinceThen(q, since);
+  return q.rows(`select * from adbind_registry_profiles where ${text}`, values);
+}
 
 export function* addMoves(q: Query, rows: readonly MoveRow[], at: number): Coroutine<void> {
   if (rows.length === 0) return;
@@ -100,11 +131,10 @@ export function* addMoves(q: Query, rows: readonly MoveRow[], at: number): Corou
   yield* q.insert("adbind_registry_moves", columns, values);
 }
 
-export const movesSince = (q: Query, { version, seen }: Since): Coroutine<MoveRow[]> =>
-  q.rows(`select version, agent, before, born from adbind_registry_moves where ${since(q)} order by version, agent`, [
-    version,
-    q.dialect.list(seen),
-  ]);
+export function movesSince(q: Query, since: Since): Coroutine<MoveRow[]> {
+  const { text, values } = sinceThen(q, since);
+  return q.rows(`select version, agent, before, born from adbind_registry_moves where ${text}`, values);
+}
 
 /** Forgets moves made before a time, and says on the clock how far. */
 export function* pruneMoves(q: Query, before: number): Coroutine<void> {

@@ -4,6 +4,7 @@ import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import type { AgentProfile, MemberAgent, RegistryData, SearchFilters } from "../../runtime/registry/types.js";
 import { crawl, type Engine, entry, member, property } from "./data-fixture.js";
+import type { opener, SearchKind } from "./search-parts.js";
 
 export const urlOf = (name: string | number): string => `https://agent-${name}.example/mcp`;
 
@@ -40,7 +41,8 @@ export const register = (data: RegistryData, agents: readonly MemberAgent[]): Pr
 
 export interface Searched {
   readonly engine: Engine;
-  readonly search: "memory" | "database";
+  readonly search: SearchKind;
+  readonly opened: ReturnType<typeof opener>;
 }
 
 export type Case = Test<{ data: RegistryData; clock: { at: number } }>;

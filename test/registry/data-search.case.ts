@@ -1,7 +1,6 @@
 /** Agent search on both databases: filters, ranking, and traversals while data changes, against a model. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createRegistryData } from "../../runtime/registry/data.js";
 import { MOVE_RETENTION_MS, scoreOf } from "../../runtime/registry/profile.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
 import { agent, crawl, type Engine, entry, NOW, property, SELLER } from "./data-fixture.js";
@@ -16,9 +15,10 @@ import {
   urlOf,
 } from "./data-search-fixture.js";
 import { traversals } from "./data-search-traversals.js";
+import { opener, type SearchKind } from "./search-parts.js";
 
 /** Who comes, and in which order. */
-function rankings(test: Case, { engine, search }: Searched): void {
+function rankings(test: Case, { opened }: Searched): void {
   test("the ranking of the reference: properties and trusted match, one point for filters", async ({ data }) => {
     const given = { a: [100, true], b: [10, true], c: [200, false], d: [30, false], e: [5, false] } as const;
     await register(
@@ -51,7 +51,7 @@ function rankings(test: Case, { engine, search }: Searched): void {
     for (const name of ["public", "members", "private", "stranger"]) await data.applyCrawl(inventory(name, 1));
     await data.putClaims(urlOf("claims"), [{ publisherDomain: "ppublic.example", authorizedFor: null }]);
     assert.equal(names(await everything(data, {}, 10)), ["public"]);
-    const open = createRegistryData(await engine.again(), { search, searchDiscovered: true });
+    const open = await opened.again({ searchDiscovered: true });
     assert.equal(names(await everything(open, {}, 10)), ["public", "stranger"]);
     await register(data, [agent(urlOf("members"))]);
     assert.equal(names(await everything(data, {}, 10)), ["members"]);
@@ -140,9 +140,9 @@ function cursors(test: Case): void {
 }
 
 /** What several instances answer. */
-function instances(test: Case, { engine, search }: Searched): void {
+function instances(test: Case, { opened }: Searched): void {
   test("two instances agree at once", async ({ data }) => {
-    const other = createRegistryData(await engine.again(), { search, now: () => NOW });
+    const other = await opened.again({ now: () => NOW });
     await register(data, [agent(urlOf(1)), agent(urlOf(2))]);
     assert.equal(await everything(other, {}, 9), []);
     await data.applyCrawl(inventory(1, 1));
@@ -161,7 +161,7 @@ function instances(test: Case, { engine, search }: Searched): void {
   });
 
   test("an agent in many crawls at once ends with all of them", async ({ data }) => {
-    const other = createRegistryData(await engine.again(), { search, now: () => NOW });
+    const other = await opened.again({ now: () => NOW });
     await register(data, [agent(SELLER)]);
     const crawls = Array.from({ length: 20 }, (_, at) =>
       (at % 2 === 0 ? data : other).applyCrawl(
@@ -175,14 +175,15 @@ function instances(test: Case, { engine, search }: Searched): void {
 }
 
 /** @param search who answers */
-export function searchCase(engine: Engine, search: "memory" | "database" = "memory"): void {
+export function searchCase(engine: Engine, search: SearchKind = "memory"): void {
   const test = suite<{ data: RegistryData; clock: { at: number } }>(`registry search on ${engine.name}, by ${search}`);
+  const opened = opener(engine, search);
   test.before.each(async (context) => {
     const clock = { at: NOW };
     context.clock = clock;
-    context.data = createRegistryData(await engine.open(), { search, now: () => clock.at });
+    context.data = await opened.open({ now: () => clock.at });
   });
-  for (const some of [rankings, profiles, cursors, instances, traversals]) some(test, { engine, search });
-  test.after(() => engine.stop());
+  for (const some of [rankings, profiles, cursors, instances, traversals]) some(test, { engine, search, opened });
+  test.after(() => opened.close().then(engine.stop));
   test.run();
 }

@@ -4,14 +4,16 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { byCodePoint } from "../../runtime/registry/model.js";
 import { scoreOf } from "../../runtime/registry/profile.js";
-import { AgentIndex, compareKeys, type IndexedProfile } from "../../runtime/registry/search/agent-index.js";
+import { AgentIndex, compareKeys, type IndexedProfile, type Key } from "../../runtime/registry/search/agent-index.js";
 import { Posting } from "../../runtime/registry/search/posting.js";
-import { type Position, Scratch, select } from "../../runtime/registry/search/select.js";
+import { Scratch, select } from "../../runtime/registry/search/select.js";
 import { SEARCH_DIMENSIONS, type SearchFilters } from "../../runtime/registry/types.js";
 import { numbers } from "../support/random.js";
 
 const test = suite("registry search index");
 const AGENTS = 3_000;
+/** So little that each way to find a page is gone: looking up, walking, and walking on. */
+const EFFORT = { few: 10, walkedFirst: 20 };
 
 /** Value `v0` is with nearly all, `v1` with some, `v2` with few, `v3` with hardly any. */
 const shares = [0.9, 0.3, 0.02, 0.001];
@@ -56,13 +58,13 @@ function traverse(
   scratch: Scratch,
 ): string[] {
   const urls: string[] = [];
-  let position: Position | undefined;
+  let after: Key | undefined;
   for (;;) {
-    const hits = select(index, { filters, position, seq: Number.MAX_SAFE_INTEGER, limit, discovered }, scratch);
+    const hits = select(index, { filters, after, seq: Number.MAX_SAFE_INTEGER, limit, discovered }, scratch, EFFORT);
     urls.push(...hits.map(({ key }) => key.url));
     const last = hits.at(-1);
     if (last === undefined || hits.length < limit) return urls;
-    position = { seq: Number.MAX_SAFE_INTEGER, after: last.key };
+    after = last.key;
   }
 }
 
@@ -166,7 +168,7 @@ test("ties are ordered by URL, byte by byte", () => {
   index.sort();
   const found = select(
     index,
-    { filters: {}, position: undefined, seq: Number.MAX_SAFE_INTEGER, limit: 10, discovered: true },
+    { filters: {}, after: undefined, seq: Number.MAX_SAFE_INTEGER, limit: 10, discovered: true },
     new Scratch(),
   );
   assert.equal(

@@ -124,8 +124,9 @@ function offence(operation: Operation, response: Response, ajv: Ajv2020): string
   if (isNobodys(response) && operation.path.includes("{")) return undefined;
   if (status === "400" && response.body === '{"error":"The URL is not well-formed"}') return undefined;
   if (documented === undefined) return `status ${status} is not documented: ${response.body.slice(0, 200)}`;
-  for (const name of Object.keys(documented.headers ?? {})) {
-    if (response.headers[name.toLowerCase()] === undefined) return `${status} without ${name}`;
+  for (const [name, header] of Object.entries(documented.headers ?? {})) {
+    if (header.required !== false && response.headers[name.toLowerCase()] === undefined)
+      return `${status} without ${name}`;
   }
   if (status === "304") return response.body === "" ? undefined : "304 with a body";
   const validate = validatorOf(operation, status, ajv);

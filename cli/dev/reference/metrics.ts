@@ -75,6 +75,7 @@ async function ofReceivers(): Promise<Instrument[]> {
   metrics.answered(200, 1);
   metrics.newKeyid();
   metrics.backlog(async () => ({ events: { pending: 1 }, oldestSeconds: 1 }));
+  metrics.databases(() => [{ name: "a", reachable: true }]);
   return collect();
 }
 
@@ -126,6 +127,7 @@ async function ofRegistries(): Promise<Instrument[]> {
   telemetry.limited("reads");
   telemetry.authentication("key");
   telemetry.crawlStarted();
+  telemetry.partMissing("2/4", "gone");
   const text = await telemetry.read();
   await telemetry.stop();
   return [...text.matchAll(/^# HELP (\S+) (.*)\n(?:# UNIT \S+ (\S+)\n)?# TYPE \S+ (\S+)\n\S+?(?:\{([^}]*)\})? /gm)].map(

@@ -144,6 +144,8 @@ export function databaseSearch({ store, copy, discovered }: DatabaseSearchOption
     async search(filters, { cursor, limit }) {
       const position = cursor === undefined ? undefined : parseCursor(cursor);
       if (cursor !== undefined && position === undefined) return { ok: false, reason: "cursor_invalid" };
+      // It waits for parts of an index that is no index in parts here.
+      if (position?.waiting !== undefined) return { ok: false, reason: "cursor_expired" };
       await ready();
       // Asked before the statement takes its state of the database, so that all up to it is there.
       const { seq, last, pruned } = await mark(position?.seq);

@@ -1,13 +1,25 @@
 /** Who answers searches. */
 import type { Database } from "../../db/types.js";
-import type { RegistryDataOptions } from "../types.js";
+import type { RegistryData, RegistryDataOptions } from "../types.js";
 import { databaseSearch } from "./database-search.js";
 import { type AgentSearch, agentSearch } from "./search.js";
+import { splitSearch } from "./split-search.js";
 
-export const searchOf = (
+/** The search that options ask for. */
+export function searchOf(
   store: Database,
-  { search, searchCopy, searchDiscovered: discovered = false }: RegistryDataOptions,
-): AgentSearch =>
-  search === "database"
+  { search, searchCopy, searchParts, searchDiscovered: discovered = false }: RegistryDataOptions,
+): AgentSearch {
+  if (searchParts !== undefined) return splitSearch({ store, discovered, ...searchParts });
+  return search === "database"
     ? databaseSearch({ store, copy: searchCopy?.database, discovered })
     : agentSearch(store, discovered);
+}
+
+/** What a registry's data say of its search, but for what its pages show. */
+export const searchData = (search: AgentSearch) =>
+  ({
+    search: search.search,
+    searchParts: async () => search.parts?.(),
+    settleMark: async () => search.settle?.(),
+  }) satisfies Partial<RegistryData>;

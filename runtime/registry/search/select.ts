@@ -8,21 +8,22 @@ import { type AgentIndex, compareKeys, type Key } from "./agent-index.js";
 import { bitCount, hasBit, type Posting } from "./posting.js";
 import { firstIndex } from "./sorted.js";
 
-/** Where a traversal stands. */
-export interface Position {
-  /** Clock at which it began. */
-  readonly seq: number;
-  readonly after: Key;
-}
-
 export interface Hit {
   readonly slot: number;
   /** Its place in the traversal. */
   readonly key: Key;
 }
 
-/** Up to this share of all agents, matching ones are looked up one by one; beyond, the ranking is walked. */
-const SPARSE_SHARE = 1 / 8;
+/** How a page is looked for: tests take less than there is in a test, so that each way is gone. */
+export interface Effort {
+  /** Up to so many agents of the rarest condition are looked up one by one, without a look at any other. */
+  readonly few: number;
+  /** Places of the ranking that are walked before anything is computed: enough for a page of what one in a hundred has. */
+  readonly walkedFirst: number;
+}
+const EFFORT: Effort = { few: 4_096, walkedFirst: 4_096 };
+/** Places that are walked for the price of looking up one agent: they lie in a row, its place lies anywhere. */
+const WALKED_PER_LOOK_UP = 2;
 
 /** One condition: the agents of any of these postings. */
 interface Condition {
@@ -64,50 +65,57 @@ export class Scratch {
   }
 }
 
-/** A condition as one bitmap. */
-function bitmapOf({ postings }: Condition, level: number, index: AgentIndex, scratch: Scratch): Uint32Array {
-  const only = postings.length === 1 ? postings[0]!.bitmap : undefined;
-  if (only !== undefined) return only;
+/** A condition as bitmaps, of which one must have an agent: those there are, and one of all that are lists. */
+function bitmapsOf({ postings }: Condition, level: number, index: AgentIndex, scratch: Scratch): Uint32Array[] {
+  const bitmaps = postings.flatMap(({ bitmap }) => bitmap ?? []);
+  if (bitmaps.length === postings.length) return bitmaps;
   const words = scratch.take(level, index.capacity);
-  for (const posting of postings) posting.unionInto(words);
-  return words;
+  for (const posting of postings) if (posting.list !== undefined) posting.unionInto(words);
+  return [...bitmaps, words];
 }
 
-/** Slots that meet all conditions: a list where they are few, else a bitmap. */
-function matching(index: AgentIndex, conditions: readonly Condition[], scratch: Scratch): number[] | Uint32Array {
-  const [first, ...rest] = conditions as [Condition, ...Condition[]];
-  const sparse = index.size * SPARSE_SHARE;
-  const others = rest.map((condition, level) => bitmapOf(condition, level + 1, index, scratch));
-  if (first.postings.every(({ list }) => list !== undefined)) {
-    const lists = first.postings.map(({ list }) => list!);
-    const slots = lists.length === 1 ? lists[0]! : [...new Set(lists.flat())];
-    return slots.filter((slot) => others.every((words) => hasBit(words, slot)));
+/** Whether a slot meets all conditions. */
+const meets = (conditions: readonly (readonly Uint32Array[])[], slot: number): boolean => {
+  for (const bitmaps of conditions) {
+    let found = false;
+    for (let at = 0; at < bitmaps.length && !found; at++) found = hasBit(bitmaps[at]!, slot);
+    if (!found) return false;
   }
-  const result = scratch.take(0, index.capacity);
-  for (const posting of first.postings) posting.unionInto(result);
-  for (const words of others)
-    for (let at = 0; at < result.length; at++) result[at]! &= at < words.length ? words[at]! : 0;
+  return true;
+};
+
+/** Slots that meet all conditions, as one bitmap, and how many they are. */
+function intersected(
+  index: AgentIndex,
+  conditions: readonly (readonly Uint32Array[])[],
+  scratch: Scratch,
+): { readonly words: Uint32Array; readonly count: number } {
+  const words = scratch.take(0, index.capacity);
+  conditions.forEach((bitmaps, at) => {
+    const only = bitmaps.length === 1 ? bitmaps[0]! : scratch.take(conditions.length + 1, index.capacity);
+    if (bitmaps.length > 1)
+      for (const one of bitmaps) for (let word = 0; word < one.length; word++) only[word]! |= one[word]!;
+    if (at === 0) words.set(only.subarray(0, words.length));
+    else for (let word = 0; word < words.length; word++) words[word]! &= word < only.length ? only[word]! : 0;
+  });
   let count = 0;
-  for (const word of result) count += bitCount(word);
-  if (count > sparse) return result;
-  const slots: number[] = [];
-  for (let at = 0; at < result.length; at++)
-    for (let word = result[at]!; word !== 0; word &= word - 1) slots.push(at * 32 + (31 - Math.clz32(word & -word)));
-  return slots;
+  for (const word of words) count += bitCount(word);
+  return { words, count };
 }
 
 /** The `limit` smallest of some places, in order. */
 class Smallest {
   #held: Uint32Array;
   #count = 0;
-  #bound = 0xffffffff;
+  /** Places from here on are not wanted. */
+  bound = 0xffffffff;
 
   constructor(readonly limit: number) {
     this.#held = new Uint32Array(limit * 8);
   }
 
   offer(place: number): void {
-    if (place >= this.#bound) return;
+    if (place >= this.bound) return;
     this.#held[this.#count++] = place;
     if (this.#count === this.#held.length) this.#cut();
   }
@@ -115,7 +123,7 @@ class Smallest {
   #cut(): void {
     this.#held.subarray(0, this.#count).sort();
     this.#count = Math.min(this.#count, this.limit);
-    if (this.#count === this.limit) this.#bound = this.#held[this.limit - 1]!;
+    if (this.#count === this.limit) this.bound = this.#held[this.limit - 1]!;
   }
 
   get places(): Uint32Array {
@@ -126,75 +134,127 @@ class Smallest {
 
 export interface SelectRequest {
   readonly filters: SearchFilters;
-  /** Undefined: from the beginning. */
-  readonly position: Position | undefined;
-  /** Clock of a traversal that begins. */
+  /** Clock at which the traversal began. */
   readonly seq: number;
+  /** Where it stands; undefined: at its beginning. */
+  readonly after: Key | undefined;
   readonly limit: number;
   /** Agents that no member registered count too. */
   readonly discovered: boolean;
 }
 
 /** The next agents, at most `limit`, in the order of the traversal. */
-export function select(index: AgentIndex, request: SelectRequest, scratch: Scratch): Hit[] {
-  const { filters, position, limit, discovered } = request;
+export function select(index: AgentIndex, request: SelectRequest, scratch: Scratch, effort = EFFORT): Hit[] {
+  const { filters, seq, discovered } = request;
   const conditions = conditionsOf(index, filters, discovered);
   if (conditions === undefined) return [];
-  const atLeast = filters.min_properties ?? 0;
   // Nothing changed places since the traversal began: then the ranking of today is the traversal's.
-  const seq = position?.seq ?? request.seq;
   const pinned = index.lastMoved > seq ? seq : Infinity;
-  const passes = (slot: number): boolean => index.counts[slot]! >= atLeast && index.moved[slot]! <= pinned;
-  const start =
-    position === undefined
-      ? 0
-      : firstIndex(index.order, 0, (slot) => compareKeys(index.keyOf(slot), position.after) > 0);
-  const found = conditions.length === 0 ? undefined : matching(index, conditions, scratch);
-  const slots = Array.isArray(found)
-    ? sparseSlots(index, found.filter(passes), start, limit)
-    : denseSlots(index, (slot) => (found === undefined || hasBit(found, slot)) && passes(slot), {
-        start,
-        limit,
-        atLeast,
-      });
-  const hits = slots.map((slot) => ({ slot, key: index.keyOf(slot) }));
+  const slots = slotsOf(index, conditions, { ...request, pinned, ...effort }, scratch);
+  const hits = Array.from(slots, (slot) => ({ slot, key: index.keyOf(slot) }));
   if (pinned === Infinity) return hits;
-  const returning = movedHits(index, request, { seq, after: position?.after });
+  const returning = movedHits(index, request);
   if (returning.length === 0) return hits;
-  return [...hits, ...returning].sort((a, b) => compareKeys(a.key, b.key)).slice(0, limit);
+  return [...hits, ...returning].sort((a, b) => compareKeys(a.key, b.key)).slice(0, request.limit);
 }
 
-function sparseSlots(index: AgentIndex, slots: readonly number[], start: number, limit: number): number[] {
-  const smallest = new Smallest(limit);
-  for (const slot of slots) {
-    const place = index.rank[slot]!;
-    if (place >= start) smallest.offer(place);
+type Looking = SelectRequest & Effort & { readonly pinned: number };
+
+/** Slots in the order of the ranking that meet the conditions and stand where they stood. */
+function slotsOf(
+  index: AgentIndex,
+  conditions: readonly Condition[],
+  { filters, after, limit, pinned, few: fewest, walkedFirst }: Looking,
+  scratch: Scratch,
+): readonly number[] {
+  const atLeast = filters.min_properties ?? 0;
+  const passes = (slot: number): boolean =>
+    (atLeast === 0 || index.counts[slot]! >= atLeast) && (pinned === Infinity || index.moved[slot]! <= pinned);
+  const start =
+    after === undefined ? 0 : firstIndex(index.order, 0, (slot) => compareKeys(index.keyOf(slot), after) > 0);
+  const [first, ...rest] = conditions;
+  if (first === undefined) return walk(index, passes, { from: start, most: Infinity, limit, atLeast }).slots;
+  const others = rest.map((condition, level) => bitmapsOf(condition, level + 1, index, scratch));
+  if (first.size <= fewest && first.postings.every(({ list }) => list !== undefined)) {
+    const few = new Set(first.postings.flatMap(({ list }) => list!));
+    return lookedUp(
+      index,
+      (take) => {
+        for (const slot of few) take(slot);
+      },
+      (slot) => meets(others, slot) && passes(slot),
+      { from: start, limit },
+    );
   }
+  const all = [bitmapsOf(first, conditions.length, index, scratch), ...others];
+  const wanted = (slot: number): boolean => meets(all, slot) && passes(slot);
+  const begun = walk(index, wanted, { from: start, most: walkedFirst, limit, atLeast });
+  if (begun.ended) return begun.slots;
+  const { words, count } = intersected(index, all, scratch);
+  const found = (slot: number): boolean => hasBit(words, slot) && passes(slot);
+  const left = limit - begun.slots.length;
+  // If they are spread evenly over the ranking, a page of them is met after so many places.
+  const expected = (left * index.size) / count;
+  const most = expected < count ? count * WALKED_PER_LOOK_UP : 0;
+  const further = walk(index, found, { from: begun.next, most, limit: left, atLeast });
+  const met = [...begun.slots, ...further.slots];
+  if (further.ended) return met;
+  return [
+    ...met,
+    ...lookedUp(index, (take) => eachBit(words, take), passes, { from: further.next, limit: limit - met.length }),
+  ];
+}
+
+/** Hands on the slots of a bitmap. */
+function eachBit(words: Uint32Array, take: (slot: number) => void): void {
+  for (let at = 0; at < words.length; at++)
+    for (let word = words[at]!; word !== 0; word &= word - 1) take(at * 32 + (31 - Math.clz32(word & -word)));
+}
+
+/** Of some slots those that pass, the first ones in the ranking from a place on. */
+function lookedUp(
+  index: AgentIndex,
+  each: (take: (slot: number) => void) => void,
+  passes: (slot: number) => boolean,
+  { from, limit }: { readonly from: number; readonly limit: number },
+): number[] {
+  const smallest = new Smallest(limit);
+  each((slot) => {
+    const place = index.rank[slot]!;
+    if (place >= from && place < smallest.bound && passes(slot)) smallest.offer(place);
+  });
   return Array.from(smallest.places, (place) => index.order[place]!);
 }
 
-function denseSlots(
+interface Walk {
+  readonly from: number;
+  /** Places looked at. */
+  readonly most: number;
+  readonly limit: number;
+  readonly atLeast: number;
+}
+
+/** Walks the ranking from a place on. @returns what passed, where it stopped, and whether there is no more to be found or wanted */
+function walk(
   index: AgentIndex,
   passes: (slot: number) => boolean,
-  { start, limit, atLeast }: { start: number; limit: number; atLeast: number },
-): number[] {
+  { from, most, limit, atLeast }: Walk,
+): { readonly slots: number[]; readonly next: number; readonly ended: boolean } {
   const slots: number[] = [];
   // The score follows the number of properties: below this one nobody has enough of them.
   const floor = 0.1 * Math.log(atLeast + 1) - 1e-9;
-  for (let place = start; place < index.order.length && slots.length < limit; place++) {
+  const end = Math.min(index.order.length, from + most);
+  for (let place = from; place < end; place++) {
     const slot = index.order[place]!;
-    if (index.scores[slot]! < floor) break;
-    if (passes(slot)) slots.push(slot);
+    if (atLeast > 0 && index.scores[slot]! < floor) return { slots, next: place, ended: true };
+    if (passes(slot) && slots.push(slot) === limit) return { slots, next: place + 1, ended: true };
   }
-  return slots;
+  return { slots, next: end, ended: end === index.order.length };
 }
 
-/** A traversal: when it began, and where it stands, unless at its beginning. */
-type Begun = Pick<Position, "seq"> & { readonly after: Key | undefined };
-
 /** Agents that moved since the traversal began and still match, at their old places. */
-function movedHits(index: AgentIndex, request: SelectRequest, { seq, after }: Begun): Hit[] {
-  const { filters, discovered } = request;
+function movedHits(index: AgentIndex, request: SelectRequest): Hit[] {
+  const { filters, discovered, seq, after } = request;
   const wanted = new Map<number, ReadonlySet<string>>();
   SEARCH_DIMENSIONS.forEach((name, dimension) => {
     const values = filters[name];

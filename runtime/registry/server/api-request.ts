@@ -6,7 +6,7 @@ import type { operations } from "../../../generated/registry/openapi.js";
 import type { RegistryAccess } from "../../store/index.js";
 import type { Crawler } from "../crawl/index.js";
 import type { JsonBytes } from "../json-bytes.js";
-import type { RegistryData } from "../types.js";
+import type { RegistryData, SearchPartState } from "../types.js";
 import type { Identity } from "./auth/caller.js";
 import type { Issuer } from "./auth/issuer.js";
 import type { ApiDocument, OperationId } from "./document.js";
@@ -53,8 +53,11 @@ export interface RegistryServerDependencies {
   readonly authorizationServers: readonly string[];
   /** Clock in unix milliseconds. */
   readonly now: () => number;
-  /** Names of parts that do not work, and why; empty when all do. */
-  readonly faults: () => Promise<Record<string, string>>;
+  /** What does not work, and why; and how the parts of the search's index are, where it is split. */
+  readonly faults: () => Promise<{
+    readonly checks: Readonly<Record<string, string>>;
+    readonly searchParts: readonly SearchPartState[] | undefined;
+  }>;
 }
 
 type Json200<Id extends OperationId> = operations[Id]["responses"] extends {

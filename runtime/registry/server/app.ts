@@ -7,7 +7,7 @@ import type { RegistryAccess } from "../../store/index.js";
 import { createCrawler } from "../crawl/index.js";
 import { createRegistryData } from "../data.js";
 import { createProber, type Prober } from "../probe/prober.js";
-import type { RegistryData } from "../types.js";
+import type { PartEvent, RegistryData, RegistryDataOptions, SearchPartState } from "../types.js";
 import type { RegistryServerDependencies } from "./api-request.js";
 import { addIdentity, type OpenedIdentity, openIdentity } from "./auth/open.js";
 import { serveBrowsers } from "./browsers.js";
@@ -19,7 +19,7 @@ import { addRoutes } from "./operations.js";
 import { trustedProxies } from "./proxies.js";
 import { addErrors, addHeaders } from "./replies.js";
 import { checkedNumbers, type RegistryOptions } from "./settings.js";
-import { createTelemetry, observeRequests } from "./telemetry.js";
+import { createTelemetry, observeRequests, type Telemetry } from "./telemetry.js";
 import { markKeeping, registryUpkeep } from "./upkeep.js";
 
 /** A registry's server: its app, its data, who may use it. */
@@ -71,24 +71,52 @@ interface State {
   warm: boolean;
 }
 
+/** What a search works with, as `/readyz` says it: where it is split, one part is enough, and answers name the others. */
+function searchCheck(state: State, parts: readonly SearchPartState[] | undefined): string {
+  if (!state.warm) return "reads its index";
+  return parts?.every((one) => one.state !== "ok") ? "no part of the index answers" : "ok";
+}
+
 /** What `/readyz` says, part by part. */
 const faultsOf =
-  (access: RegistryAccess, log: Logger, state: State): RegistryServerDependencies["faults"] =>
+  (
+    { access, data }: Pick<RegistryServerDependencies, "access" | "data">,
+    log: Logger,
+    state: State,
+  ): RegistryServerDependencies["faults"] =>
   async () => {
-    const answers = await access.ping().then(
+    const pinged = access.ping().then(
       () => true,
       (error: Error) => {
         log.warn({ err: error }, "the store does not answer");
         return false;
       },
     );
+    const [answers, searchParts] = await Promise.all([pinged, data.searchParts()]);
     // The server's own state comes last: it may have begun to stop while the store was asked.
-    return {
+    const checks = {
       store: answers ? "ok" : "does not answer",
-      search: state.warm ? "ok" : "reads its index",
+      search: searchCheck(state, searchParts),
       server: state.stopping ? "stopping" : "ok",
     };
+    return { checks, searchParts };
   };
+
+/** Who answers searches; what becomes of parts is counted, and logged where it changes. */
+function searchOptions(
+  { search = "memory", searchCopy, searchParts: parts }: RegistryOptions,
+  telemetry: Telemetry,
+  log: Logger,
+): Pick<RegistryDataOptions, "search" | "searchCopy" | "searchParts"> {
+  if (parts === undefined) return { search, searchCopy };
+  const onAnswer = ({ part, url, why, detail, changed }: PartEvent): void => {
+    if (why !== undefined) telemetry.partMissing(part, why);
+    if (!changed) return;
+    if (why === undefined) log.info({ part, url }, "a part of the search's index answers again");
+    else log.warn({ part, url, why, detail }, "a part of the search's index does not answer");
+  };
+  return { searchParts: { ...parts, onAnswer } };
+}
 
 /** Asks agents as long as publishers' files are fetched here, and by the same rules. */
 function proberOf(options: RegistryOptions, publicUrl: string, log: Logger): Prober | undefined {
@@ -104,18 +132,17 @@ async function openParts(
   state: State,
 ): Promise<[RegistryServerDependencies, OpenedIdentity]> {
   const { store, now = Date.now, crawling = "on", searchDiscovered = false, pageSearch = true } = options;
-  const { search = "memory", searchCopy } = options;
   const opened = await openIdentity(options, log);
   const { access, baseUrl, issuer, authorizationServers } = opened;
-  const data =
-    options.data ?? createRegistryData(store, { publicUrl: baseUrl, now, searchDiscovered, search, searchCopy });
   const telemetry = createTelemetry();
+  const searching = { searchDiscovered, ...searchOptions(options, telemetry, log) };
+  const data = options.data ?? createRegistryData(store, { publicUrl: baseUrl, now, ...searching });
   // The limit of the route is the crawler's own too.
   const perCallerHourly = limits.crawl === 0 ? Number.MAX_SAFE_INTEGER : limits.crawl;
   const shared = { store, data, publicUrl: baseUrl, logger: log, meter: telemetry.meter, now };
   const crawler =
     crawling === "off" ? undefined : await createCrawler({ perCallerHourly, ...options.crawl, ...shared });
-  const faults = faultsOf(access, log, state);
+  const faults = faultsOf({ access, data }, log, state);
   const [document, files] = [readDocument(), openFiles()];
   const streams = feedStreams({ data, log, now });
   const count = rateCounter(access, store.database.shared);
@@ -178,8 +205,10 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
 
   let stopped: Promise<void> | undefined;
   let warming: Promise<void> | undefined;
+  const waiting = new AbortController();
   const stop = async (waitMs: number): Promise<void> => {
     state.stopping = true;
+    waiting.abort();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     // A stream never ends by itself; whoever follows goes on at another instance.
     await streams.stop();
@@ -200,7 +229,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
       const address = await app.listen({ host, port });
       // Answers come from the first moment on; a proxy that asks /readyz sends none until they come fast.
       warming = data
-        .warm()
+        .warm(waiting.signal)
         .catch((error: Error) => log.warn({ err: error }, "the search's index could not be read"))
         .finally(() => {
           state.warm = true;

@@ -28,6 +28,7 @@ const leave: FastifyCorsOptions = {
     "x-request-id",
     "x-sync-cursor",
     "link",
+    "missing-parts",
   ],
   maxAge: PREFLIGHT_SECONDS,
 };

@@ -97,6 +97,28 @@ export const configTable: readonly ConfigEntry[] = [
     help: "with --search postgres, a replica of the store that searches ask instead; it may be behind",
   },
   {
+    name: "search-parts",
+    kind: "list",
+    help: "in place of --search: addresses of the processes that hold a part of the index each, the first of part 1, comma-separated",
+  },
+  {
+    name: "search-part",
+    kind: "text",
+    help: "hold this part of the index, such as 2/4, and answer those who ask for it; nothing else is served",
+  },
+  {
+    name: "search-token",
+    kind: "text",
+    help: "secret that parts and who asks them share, 16 characters or more; best given by its variable, which no list of processes shows",
+  },
+  {
+    name: "search-deadline",
+    kind: "number",
+    default: "1000",
+    range: [10, 7_000],
+    help: "milliseconds a part is waited for; then the answer is given without it and says so",
+  },
+  {
     name: "page-search",
     kind: "boolean",
     default: "true",

@@ -1,5 +1,6 @@
 /** What `adbind registry serve` can be told, by flag or by environment. */
 import { AdbindError } from "../../errors.js";
+import { readPart } from "../search/part-wire.js";
 import type { TrustedIssuer } from "./auth/tokens.js";
 import { buckets, type ConfigEntry, configTable } from "./config-table.js";
 import type { Bucket } from "./limits.js";
@@ -59,6 +60,12 @@ export interface RegistryConfig {
   readonly searchDiscovered: boolean;
   readonly search: "memory" | "database";
   readonly searchStore: string | undefined;
+  /** The part that this process holds. */
+  readonly searchPart: string | undefined;
+  readonly searchToken: string | undefined;
+  readonly searchParts:
+    | { readonly urls: readonly string[]; readonly token: string; readonly deadlineMs: number }
+    | undefined;
   readonly pageSearch: boolean;
   readonly probing: boolean;
   readonly embeddedIssuer: boolean;
@@ -95,7 +102,7 @@ export function readConfig(
     if (text === undefined) continue;
     const problem = problemOf(entry, text);
     // A store's URL may hold a password.
-    const shown = entry.name.endsWith("store") ? "" : ` ${text}`;
+    const shown = /store$|token$/.test(entry.name) ? "" : ` ${text}`;
     if (problem === undefined) values.set(entry.name, readValue(entry, text));
     else problems.push(`${flag === undefined ? envOf(entry) : `--${entry.name}`}${shown} ${problem}`);
   }
@@ -103,12 +110,29 @@ export function readConfig(
     if (name.startsWith("ADBIND_REGISTRY_") && !configTable.some((entry) => envOf(entry) === name))
       problems.push(`${name} is no setting`);
   }
+  problems.push(...partProblems(values));
   if (problems.length > 0) {
     throw new AdbindError("registry_option_invalid", `the configuration is wrong: ${problems.join("; ")}`, {
       remedy: "adbind registry serve --help lists what there is",
     });
   }
   return configOf(values);
+}
+
+/** What is wrong between the settings of an index in parts. */
+function partProblems(values: ReadonlyMap<string, Value>): string[] {
+  const part = values.get("search-part") as string | undefined;
+  const parts = values.get("search-parts") as readonly string[] | undefined;
+  if (part === undefined && parts === undefined) return [];
+  const problems: string[] = [];
+  if (part !== undefined && parts !== undefined)
+    problems.push("--search-part holds a part, and --search-parts asks them: a process does one of both");
+  if (part !== undefined && readPart(part) === undefined)
+    problems.push(`--search-part ${part} is not which of how many, such as 2/4`);
+  if (parts !== undefined && values.get("search") !== "memory")
+    problems.push("--search-parts and --search postgres exclude each other");
+  if (values.get("search-token") === undefined) problems.push("parts of the index need a --search-token");
+  return problems;
 }
 
 function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
@@ -126,6 +150,9 @@ function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
     searchDiscovered: get("search-discovered"),
     search: get("search") === "memory" ? "memory" : "database",
     searchStore: get("search-store"),
+    searchPart: get("search-part"),
+    searchToken: get("search-token"),
+    searchParts: searchPartsOf(get),
     pageSearch: get("page-search"),
     probing: get("probe"),
     embeddedIssuer: get("embedded-issuer"),
@@ -141,6 +168,11 @@ function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
     logLevel: get("log-level"),
     otlpEndpoint: get("otlp-endpoint"),
   };
+}
+
+function searchPartsOf(get: <T extends Value>(name: string) => T): RegistryConfig["searchParts"] {
+  const urls = get<readonly string[] | undefined>("search-parts");
+  return urls && { urls, token: get("search-token"), deadlineMs: get("search-deadline") };
 }
 
 /** The table as docs/registry-configuration.md has it. */

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { AdbindError } from "../../errors.js";
 import type { AnyStore } from "../../store/index.js";
 import type { CrawlerOptions } from "../crawl/index.js";
-import type { RegistryData } from "../types.js";
+import type { RegistryData, SearchParts } from "../types.js";
 import type { TrustedIssuer } from "./auth/tokens.js";
 import type { Limits } from "./limits.js";
 
@@ -48,6 +48,8 @@ export interface RegistryOptions {
   readonly search?: "memory" | "database";
   /** With `database`: a replica of the store, opened, that searches ask instead; it may be behind. */
   readonly searchCopy?: AnyStore | undefined;
+  /** In place of both: where the processes are that hold a part of the index each, and how they are asked. */
+  readonly searchParts?: Omit<SearchParts, "onAnswer"> | undefined;
   readonly logger?: Logger;
   /** Gets a span per request. Default the application's own, which does nothing unless it set one up. */
   readonly tracer?: Tracer;
@@ -80,7 +82,7 @@ function wholeNumber(name: string, value: number, least: number, most: number): 
   throw bad(`${name} cannot be used`, String(value), `give a whole number from ${least} to ${most}`);
 }
 
-export function checkedNumbers(options: RegistryOptions) {
+export function checkedNumbers(options: Pick<RegistryOptions, "bodyLimitBytes" | "drainMs">) {
   return {
     bodyLimitBytes: wholeNumber(
       "the body limit",

@@ -12,6 +12,7 @@ import {
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { MeterProvider, type MetricReader } from "@opentelemetry/sdk-metrics";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { PartFault } from "../types.js";
 
 export interface Telemetry {
   /** For parts that count on their own, such as the crawler. */
@@ -20,6 +21,8 @@ export interface Telemetry {
   limited(bucket: string): void;
   authentication(outcome: string): void;
   crawlStarted(): void;
+  /** A part of the search's index did not answer. */
+  partMissing(part: string, why: PartFault): void;
   /** Prometheus text format. */
   read(): Promise<string>;
   stop(): Promise<void>;
@@ -43,6 +46,9 @@ export function createTelemetry(): Telemetry {
     description: "credentials sent, by outcome",
   });
   const crawls = meter.createCounter("registry.auto_crawls", { description: "crawls that lookups started" });
+  const missing = meter.createCounter("registry.search_parts_missing", {
+    description: "questions that a part of the search index did not answer, by part and reason",
+  });
   meter
     .createObservableGauge("registry.memory_bytes", { description: "resident memory of the process", unit: "By" })
     .addCallback((result) => result.observe(process.memoryUsage.rss()));
@@ -56,6 +62,7 @@ export function createTelemetry(): Telemetry {
     limited: (bucket) => limited.add(1, { bucket }),
     authentication: (outcome) => authentications.add(1, { outcome }),
     crawlStarted: () => crawls.add(1),
+    partMissing: (part, why) => missing.add(1, { part, why }),
     async read() {
       const { resourceMetrics } = await reader.collect();
       return serializer.serialize(resourceMetrics);

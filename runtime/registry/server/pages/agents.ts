@@ -9,7 +9,7 @@ import {
   type SearchDimension,
 } from "../../types.js";
 import { type Html, html, type Part } from "./html.js";
-import { facts, grouped, link, some, table, textField } from "./parts.js";
+import { facts, grouped, link, missingParts, some, table, textField } from "./parts.js";
 
 interface Field {
   readonly label: string;
@@ -110,11 +110,12 @@ export interface AgentsView {
 
 export function agentsPage({ form, facets, vocabulary, found, problem }: AgentsView): Html {
   const asking = searchForm(form, facets, vocabulary, problem);
-  if (found === undefined) return asking;
+  const missing = missingParts([...new Set([...(found?.missing_parts ?? []), ...(facets.missing_parts ?? [])])].sort());
+  if (found === undefined) return html`${missing}${asking}`;
   const { cursor: _, search: __, ...filters } = form;
   if (found.results.length === 0)
-    return html`<p role="status">No agent matches. Take away a choice, or choose more in one group.</p>${chips(filters)}${asking}`;
-  return html`<h2>${grouped(facets.total)} ${facets.total === 1 ? "agent matches" : "agents match"}</h2>${chips(filters)}
+    return html`${missing}<p role="status">No agent matches. Take away a choice, or choose more in one group.</p>${chips(filters)}${asking}`;
+  return html`<h2>${grouped(facets.total)} ${facets.total === 1 ? "agent matches" : "agents match"}</h2>${missing}${chips(filters)}
 ${table("Agents, best first", ["Agent", "Channels", "Markets", "Kinds of property", "Properties"], found.results.map(agentRow))}
 ${next("/agents", filters, found.cursor)}
 <h2>Search</h2>${asking}`;

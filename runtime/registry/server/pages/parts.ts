@@ -22,6 +22,12 @@ export const sources: Readonly<Record<string, string>> = {
   brand_json: "the brand file",
 };
 
+/** Said where parts of the search's index did not answer: what is shown is less than there is. */
+export const missingParts = (names: readonly string[] = []): Part =>
+  names.length === 0
+    ? ""
+    : html`<p class="problem" role="status">Some agents are missing here: ${names.length === 1 ? "part" : "parts"} ${names.join(", ")} of the search index did not answer. Try again in a moment.</p>`;
+
 /** An instant for people; minutes are enough. */
 export const when = (instant: string | null): string | null =>
   instant === null ? null : `${instant.slice(0, 16).replace("T", " ")} UTC`;

@@ -42,7 +42,8 @@ export const agentRoutes = ({ data }: RegistryServerDependencies): Handlers<Ids>
   async searchAgents({ query }) {
     const { cursor, limit = SEARCH_LIMIT } = query;
     const page = await within(data.search(filtersOf(query), { limit, ...(cursor !== undefined && { cursor }) }));
-    return { body: pageOf(page) };
+    const body = pageOf(page);
+    return { body, ...(body.missing_parts && { headers: { "missing-parts": body.missing_parts.join(", ") } }) };
   },
   async listAgentPublishers({ params, query }) {
     const { cursor, source, limit = PUBLISHERS_LIMIT } = query;

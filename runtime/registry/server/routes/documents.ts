@@ -64,10 +64,11 @@ export const documentRoutes = (parts: RegistryServerDependencies): Handlers<Ids>
       return { body: { status: "ok" }, headers: NOW_ONLY };
     },
     async readReadiness() {
-      const faults = await parts.faults();
-      const bad = Object.values(faults).some((fault) => fault !== "ok");
+      const { checks, searchParts } = await parts.faults();
+      const bad = Object.values(checks).some((fault) => fault !== "ok");
       const status = bad ? 503 : 200;
-      return { status, body: { status: bad ? "unready" : "ready", checks: faults }, headers: NOW_ONLY };
+      const split = searchParts === undefined ? {} : { search_parts: searchParts };
+      return { status, body: { status: bad ? "unready" : "ready", checks, ...split }, headers: NOW_ONLY };
     },
     async readMetrics() {
       const headers = { ...NOW_ONLY, "content-type": "text/plain; version=0.0.4; charset=utf-8" };

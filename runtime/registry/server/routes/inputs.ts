@@ -1,7 +1,7 @@
 /** Domains and URLs as requests name them. */
 import { agentUrlOf, publisherDomain } from "../../model.js";
 import type { ExpandRequest, Page } from "../../types.js";
-import { badRequest } from "../problems.js";
+import { badRequest, unavailable } from "../problems.js";
 
 /** @throws Problem 400 */
 export function domainOf(text: string): string {
@@ -38,10 +38,18 @@ export function checkedSelectors(request: ExpandRequest): ExpandRequest {
   return request;
 }
 
-/** The value of a page. @throws Problem 400 for a cursor that leads nowhere */
+/** The value of a page. @throws Problem 400 for a cursor that leads nowhere, 503 where only parts that are gone have the next */
 export function pageOf<T>(page: Page<T>): T {
   if (page.ok) return page.value;
-  throw page.reason === "cursor_expired"
-    ? badRequest("The cursor has expired", { code: "cursor_expired", message: "Begin again without a cursor" })
-    : badRequest("Invalid cursor format", { code: "cursor_invalid" });
+  switch (page.reason) {
+    case "cursor_expired":
+      throw badRequest("The cursor has expired", { code: "cursor_expired", message: "Begin again without a cursor" });
+    case "cursor_invalid":
+      throw badRequest("Invalid cursor format", { code: "cursor_invalid" });
+    case "parts_missing":
+      throw unavailable(
+        "The parts of the search index that have the next agents do not answer",
+        "search_parts_missing",
+      );
+  }
 }
