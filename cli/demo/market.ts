@@ -9,7 +9,7 @@ import { type RunningRegistry, startRegistry } from "./registry.js";
 import { Scene } from "./scene.js";
 import { type RunningSeller, type SellerPlan, scaffoldSeller, startSeller } from "./seller.js";
 import { Timeline } from "./timeline.js";
-import { Wire } from "./wire.js";
+import { DemoWire } from "./wire.js";
 
 export interface MarketPlan {
   /** Empty folder for projects and databases. */
@@ -103,7 +103,7 @@ async function openBuyers(
   sellers: readonly RunningSeller[],
 ): Promise<BuyerSide> {
   const store = plan.postgres?.receivers ?? `sqlite:${path.join(plan.home, "receiver.db")}`;
-  const wire: Wire = new Wire({
+  const wire: DemoWire = new DemoWire({
     receivers: () => receivers.ports,
     treat: (passed, verdict) => scene.treat(passed, verdict),
     onVerdict: (passed, verdict, treatment) => scene.judged(passed, verdict, treatment),

@@ -14,7 +14,7 @@ import type { ExchangeResult } from "./exchange.js";
 import { failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
 import { majorOf, type PinBy } from "./pin.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 import type { NegotiatedRelease } from "./types.js";
 import type { Wire } from "./wire.js";
 
@@ -66,7 +66,7 @@ export interface Negotiation {
 }
 
 export function createNegotiation(
-  { settings, wire }: { settings: Settings; wire: Wire },
+  { settings, wire }: { settings: BuyerSettings; wire: Wire },
   ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<ExchangeResult>,
 ): Negotiation {
   const { releases, names, word } = settings;
@@ -128,7 +128,7 @@ const unknownTool = (outcome: ExchangeResult): boolean => {
 
 /** The agent's own declaration, under the name it has it by: releases differ. */
 async function capabilitiesOf(
-  { releases, names }: Settings,
+  { releases, names }: BuyerSettings,
   ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<ExchangeResult>,
   signal: AbortSignal | undefined,
 ): Promise<Declared> {
@@ -144,7 +144,7 @@ async function capabilitiesOf(
   return { ok: true, declared: null };
 }
 
-function noCommon({ releases, names }: Settings, { versions, majors }: Offer): ExchangeResult {
+function noCommon({ releases, names }: BuyerSettings, { versions, majors }: Offer): ExchangeResult {
   const theirs = versions.length > 0 ? versions : majors;
   const ours = releases.map(({ version }) => version).join(", ");
   return failedHere(

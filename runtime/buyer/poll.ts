@@ -17,7 +17,7 @@ import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { type ExchangeResult, firstError } from "./exchange.js";
 import { readingTool } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
-import type { PolledTask } from "./types.js";
+import type { TaskPoll } from "./types.js";
 
 /** Names of the tool that tells of a task, over the releases. */
 const pollTools = ["get_task_status", "tasks/get", "tasks_get"] as const;
@@ -35,7 +35,7 @@ export interface PolledCall {
 export type Polled =
   | {
       readonly kind: "task";
-      readonly task: PolledTask;
+      readonly task: TaskPoll;
       readonly answer: Answer<AnyArms>;
       /** When it says that the task will have ended, unix milliseconds. */
       readonly expected: number | undefined;

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { Answer, AnyArms, JsonObject, MaybePromise } from "../contract/index.js";
 import { safely } from "../queue/periodic.js";
 import type { Buyer } from "./create.js";
-import { badOption } from "./settings.js";
+import { badBuyerOption } from "./settings.js";
 
 /** Bytes of a new credential; 43 characters, above the 32 that are asked for. */
 const CREDENTIAL_BYTES = 32;
@@ -81,9 +81,9 @@ export function createRotation(options: RotationOptions): Rotation {
   const { now = Date.now, beforeMs = BEFORE_MS, lifetimeMs } = options;
   const held = options.config.authentication as { schemes?: unknown; credentials?: unknown } | undefined;
   if (typeof held?.credentials !== "string" || !Array.isArray(held.schemes)) {
-    throw badOption("config.authentication", "a signed webhook has no credentials to renew: leave it alone");
+    throw badBuyerOption("config.authentication", "a signed webhook has no credentials to renew: leave it alone");
   }
-  if (!(lifetimeMs > beforeMs)) throw badOption("lifetimeMs", "give more than beforeMs");
+  if (!(lifetimeMs > beforeMs)) throw badBuyerOption("lifetimeMs", "give more than beforeMs");
   const makeCredentials = options.makeCredentials ?? (() => randomBytes(CREDENTIAL_BYTES).toString("base64url"));
   const state = { current: held.credentials, expiresAt: options.expiresAt };
   let pending: { next: string; key: string | undefined } | undefined;

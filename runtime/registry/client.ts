@@ -4,9 +4,9 @@
  */
 import type { components } from "../../generated/registry/openapi.js";
 import { AdbindError } from "../errors.js";
-import { type ClientOperation, places, type RegistryData, type RegistryRequest } from "./client-places.js";
+import { type ClientOperation, places, type RegistryRequest, type RegistryResponse } from "./client-places.js";
 
-export { places, type RegistryData, type RegistryRequest } from "./client-places.js";
+export { places, type RegistryRequest, type RegistryResponse } from "./client-places.js";
 
 /** An answer that is no success, or none at all. */
 export interface RegistryFailure {
@@ -25,15 +25,15 @@ export interface RegistryFailure {
 export type RegistryAnswer<T> = { readonly ok: true; readonly status: number; readonly data: T } | RegistryFailure;
 
 /** What one call may have of its own. */
-export interface CallOptions {
+export interface RegistryCallOptions {
   readonly signal?: AbortSignal;
 }
 
 type Calls = {
   readonly [Id in ClientOperation]: (
     request: RegistryRequest<Id>,
-    options?: CallOptions,
-  ) => Promise<RegistryAnswer<RegistryData<Id>>>;
+    options?: RegistryCallOptions,
+  ) => Promise<RegistryAnswer<RegistryResponse<Id>>>;
 };
 
 type AgentProfile = components["schemas"]["AgentProfile"];
@@ -44,12 +44,12 @@ export interface RegistryClient extends Calls {
   /** Every agent a search finds, page by page. @throws AdbindError `registry_unanswered` */
   agents(
     filters?: Omit<RegistryRequest<"searchAgents">, "cursor">,
-    options?: CallOptions,
+    options?: RegistryCallOptions,
   ): AsyncGenerator<AgentProfile, void>;
   /** Every publisher of an agent, page by page. @throws AdbindError `registry_unanswered` */
   publishers(
     request: Omit<RegistryRequest<"listAgentPublishers">, "cursor">,
-    options?: CallOptions,
+    options?: RegistryCallOptions,
   ): AsyncGenerator<AgentPublisher, void>;
 }
 
@@ -194,7 +194,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const passing = ({ status, code }: RegistryFailure): boolean =>
     status === 429 || status === 503 || code === "unreachable" || code === "timeout";
 
-  const call = async (id: ClientOperation, request: object, { signal }: CallOptions = {}) => {
+  const call = async (id: ClientOperation, request: object, { signal }: RegistryCallOptions = {}) => {
     const sent = outgoing(baseUrl, id, request as Readonly<Record<string, unknown>>);
     for (let made = 0; ; made += 1) {
       const answer = await attempt(sent, signal);
@@ -209,7 +209,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const calls = Object.fromEntries(
     (Object.keys(places) as ClientOperation[]).map((id) => [
       id,
-      (request: object = {}, given?: CallOptions) => call(id, request, given),
+      (request: object = {}, given?: RegistryCallOptions) => call(id, request, given),
     ]),
   ) as unknown as Calls;
 

@@ -1,8 +1,8 @@
 /** A registry of publishers and agents: `adbind-cli/registry`. For a client alone, `adbind/registry/client`. */
 export {
-  type CallOptions,
   createRegistryClient,
   type RegistryAnswer,
+  type RegistryCallOptions,
   type RegistryClient,
   type RegistryClientOptions,
   type RegistryFailure,

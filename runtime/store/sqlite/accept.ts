@@ -6,14 +6,14 @@ import type { Claims } from "./claims.js";
 import type { Nonces } from "./nonces.js";
 import type { Notifications } from "./notifications.js";
 import type { SqliteRegistrations } from "./registrations.js";
-import type { Senders } from "./senders.js";
-import type { Tasks } from "./tasks.js";
+import type { SqliteSenders } from "./senders.js";
+import type { SqliteTasks } from "./tasks.js";
 
 export interface AcceptDependencies {
   readonly db: Database;
-  readonly senders: Senders;
+  readonly senders: SqliteSenders;
   readonly claims: Claims;
-  readonly tasks: Tasks;
+  readonly tasks: SqliteTasks;
   readonly notifications: Notifications;
   readonly registrations: SqliteRegistrations;
   readonly nonces: Nonces;

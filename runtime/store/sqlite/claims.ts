@@ -1,7 +1,7 @@
 /** Dedup claims: (sender, idempotency_key) for at least a day, at most so many per sender. */
 import type { Database } from "better-sqlite3";
 import type { Writer } from "../../db/sqlite/writer.js";
-import { claimKey } from "../keys.js";
+import { claimDigest } from "../keys.js";
 import type { Arrival } from "../types.js";
 import type { ExpiryTime } from "./clock.js";
 import { sqliteCounters } from "./counters.js";
@@ -69,7 +69,7 @@ export function sqliteClaims(writer: Writer, time: ExpiryTime): Claims {
   return {
     claim(sender, arrival) {
       const { event, digest, now, windowSeconds, senderCap } = arrival;
-      const key = claimKey(event.key);
+      const key = claimDigest(event.key);
       const expires = now + windowSeconds * 1000;
       if (counters.live(sender) >= senderCap) {
         const known = again(sender, key, arrival, expires);
