@@ -17,7 +17,7 @@ export interface MarketPlan {
   readonly sellers: number;
   readonly receivers: number;
   /** SQLite files without it. */
-  readonly postgres?: MarketDatabases;
+  readonly databases?: MarketDatabases;
   /** Says by how many milliseconds the receivers' clocks are wrong. */
   readonly clockFile?: string;
   /** Draws what the network does to each request; left out where a story plans it. */
@@ -60,7 +60,7 @@ async function openSellers({ plan, timeline, nextPort, closing }: Opening): Prom
   for (let at = 1; at <= plan.sellers; at++) {
     const folder = path.join(plan.home, `seller-${at}`);
     await scaffoldSeller(folder, "manifests/3.1.0");
-    const database = plan.postgres?.sellers[at - 1] ?? `sqlite:${path.join(folder, "data/seller.db")}`;
+    const database = plan.databases?.sellers[at - 1] ?? `sqlite:${path.join(folder, "data/seller.db")}`;
     const sellerPlan = { name: `seller ${at}`, folder, port: nextPort(), database };
     plans.set(sellerPlan.name, sellerPlan);
     const seller = await startSeller(sellerPlan);
@@ -88,7 +88,7 @@ async function openRegistry(
     inventory,
     sellers.map(({ agentUrl }) => agentUrl),
   );
-  const registryStore = plan.postgres?.registry ?? `sqlite:${path.join(home, "registry.db")}`;
+  const registryStore = plan.databases?.registry ?? `sqlite:${path.join(home, "registry.db")}`;
   const registry = await startRegistry(registryStore, inventory, nextPort());
   closing.push(() => registry.stop());
   timeline.say("registry", `knows ${publishers} publishers, serves at ${registry.url}`);
@@ -102,7 +102,7 @@ async function openBuyers(
   { plan, timeline, nextPort, closing }: Opening,
   sellers: readonly RunningSeller[],
 ): Promise<BuyerSide> {
-  const store = plan.postgres?.receivers ?? `sqlite:${path.join(plan.home, "receiver.db")}`;
+  const store = plan.databases?.receivers ?? `sqlite:${path.join(plan.home, "receiver.db")}`;
   const wire: DemoWire = new DemoWire({
     receivers: () => receivers.ports,
     treat: (passed, verdict) => scene.treat(passed, verdict),

@@ -9,6 +9,7 @@ import {
 } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
 import { peerProfile } from "../facts/index.js";
+import { stubTool } from "../facts/stub-tool.js";
 import type { RequestCapability } from "../signing/index.js";
 import type { ExchangeResult } from "./exchange.js";
 import { failedHere } from "./exchange.js";
@@ -137,7 +138,7 @@ async function capabilitiesOf(
   // Its own name first: the other is an alias that not every agent has.
   const asked = known.sort((a, b) => Number(Object.hasOwn(newest.tools, b)) - Number(Object.hasOwn(newest.tools, a)));
   for (const name of asked) {
-    const outcome = await ask(newest.tools[name] ?? readingTool(name), newest, signal);
+    const outcome = await ask(newest.tools[name] ?? stubTool(name), newest, signal);
     if (outcome.answer.status === "completed") return { ok: true, declared: outcome.payload };
     if (outcome.answer.status !== "failed" || !unknownTool(outcome)) return { ok: false, failure: outcome };
   }
@@ -154,17 +155,6 @@ function noCommon({ releases, names }: BuyerSettings, { versions, majors }: Offe
     }),
   );
 }
-
-/** A reading tool that a release does not list, such as an alias. */
-export const readingTool = (name: string): AnyTool => ({
-  name,
-  protocol: "protocol",
-  mutating: false,
-  idempotency: "none",
-  request: "",
-  arms: { completed: null, failed: null, canceled: null, rejected: null },
-  statuses: [],
-});
 
 export const isCapabilitiesTool = (name: string, names: WireNames): boolean =>
   name === "get_agent_capabilities" || name === names.capabilitiesTool;

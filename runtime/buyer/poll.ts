@@ -13,9 +13,9 @@ import {
 } from "../contract/index.js";
 import { retryAfterSeconds } from "../extract/index.js";
 import { isJsonObject, list, member } from "../extract/json-object.js";
+import { stubTool } from "../facts/stub-tool.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { type ExchangeResult, firstError } from "./exchange.js";
-import { readingTool } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
 import type { TaskPoll } from "./types.js";
 
@@ -97,7 +97,7 @@ function ask(dependencies: BuyerCallDependencies, of: PolledCall, name: string):
     ...(name === "get_task_status" ? { include_result: true } : { include_result: true, include_history: true }),
     ...(isJsonObject(account) && { account }),
   };
-  const tool = Object.hasOwn(release.tools, name) ? release.tools[name]! : readingTool(name);
+  const tool = Object.hasOwn(release.tools, name) ? release.tools[name]! : stubTool(name);
   return dependencies.exchange.send(tool, release, { args, push: undefined, contextId: undefined, signal });
 }
 

@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { type AnyTool, type JsonObject, type Release, type TransportName, transportNames } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import type { AdbindError } from "../errors.js";
+import { stubTool } from "../facts/stub-tool.js";
 import { loadPeer } from "../peer.js";
 import { tellLog } from "../queue/periodic.js";
 import { storeIdentity } from "../store/identity.js";
@@ -235,14 +236,3 @@ function servedTools<Tx>(
   if (served.size === 0) throw badSellerOption("tools", "give at least one handler");
   return served;
 }
-
-/** A tool of ours that a release does not list: every release's callers may still ask for it. */
-const stubTool = (name: string): AnyTool => ({
-  name,
-  protocol: "protocol",
-  mutating: false,
-  idempotency: "none",
-  request: "",
-  arms: { completed: null, failed: null, canceled: null, rejected: null },
-  statuses: [],
-});
