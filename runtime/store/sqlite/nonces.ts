@@ -1,7 +1,7 @@
 /** Nonces of verified signatures: bounded per key and in all, never evicted to make room (docs/protocol/signing.md#replay). */
 import type { Database } from "better-sqlite3";
+import type { ReplayStore } from "../../contract/replay-store.js";
 import type { Writer } from "../../db/sqlite/writer.js";
-import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey, senderOfKeyid } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
 import type { ExpiryTime } from "./clock.js";
