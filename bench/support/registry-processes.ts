@@ -2,6 +2,7 @@
 import { readFileSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { Pool } from "undici";
+import type { SearchParts } from "../../runtime/registry/types.js";
 import { Child } from "./child.js";
 import { type Client, startClient } from "./client.js";
 import { buildPackage, transpile } from "./package.js";
@@ -59,9 +60,10 @@ const TICK_MS = 10;
 /** As docs/registry.md recommends. */
 const SERVER_FLAGS = ["--max-semi-space-size=16"];
 
-/** A server of a registry, and a client of it. */
-export async function serve(program: Program, store: string): Promise<Served> {
-  const child = new Child([...SERVER_FLAGS, program.file, "serve", store]);
+/** A server of a registry, and a client of it. @param parts where the search's index is, if not in the server */
+export async function serve(program: Program, store: string, parts?: SearchParts): Promise<Served> {
+  const asking = parts === undefined ? [] : [JSON.stringify(parts)];
+  const child = new Child([...SERVER_FLAGS, program.file, "serve", store, ...asking]);
   const { address, key, warmMs } = await child.report<{ address: string; key: string; warmMs: number }>();
   const pool = new Pool(address, { connections: 8 });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
