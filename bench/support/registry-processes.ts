@@ -57,6 +57,12 @@ export interface Served {
 /** What the kernel counts processor time in, in milliseconds. */
 const TICK_MS = 10;
 
+/** Processor time that a process took so far, in milliseconds. */
+export function cpuMsOf({ process: { pid } }: Child): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
 /** As docs/registry.md recommends. */
 const SERVER_FLAGS = ["--max-semi-space-size=16"];
 
@@ -97,10 +103,7 @@ export async function serve(program: Program, store: string, parts?: SearchParts
     },
     client,
     warmMs,
-    cpuMs() {
-      const fields = readFileSync(`/proc/${child.process.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-    },
+    cpuMs: () => cpuMsOf(child),
     async stop() {
       await pool.close();
       await client.close();
