@@ -23,7 +23,7 @@ import type { KeyspaceTables } from "./tables.js";
 /** Keyspaces listed at once. */
 const PAGE_KEYSPACES = 200;
 
-const tablesOf: Readonly<Record<SplitKind, KeyspaceTables>> = { sender: receiverTables, principal: receiverTables };
+const tablesOf: Readonly<Record<SplitKind, KeyspaceTables>> = { sender: receiverTables };
 
 export interface SplitChangeOptions {
   readonly kind: SplitKind;
