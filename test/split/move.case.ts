@@ -66,6 +66,7 @@ export function moveCase(ground: Ground): void {
   });
   test.after.each(async ({ place }) => place.close());
   stops(test);
+  lifted(test);
 
   test("a database that is added gets what belongs there and nothing else", async ({ place }) => {
     const store = await place.instance(4);
@@ -127,7 +128,8 @@ export function moveCase(ground: Ground): void {
     await change.add("d");
     await change.move();
     const unseen = going(2)[1]!;
-    for (const sender of [moved, unseen]) {
+    // One that nobody has seen first: of the change this instance has heard nothing yet.
+    for (const sender of [unseen, moved]) {
       await rejects(old.inbox.accept(arrival(newEvent({ sender }))), "split_outdated");
       await rejects(old.registrations.add(registration({ sender, route: "/hooks/new" }), NOW), "split_outdated");
       const spent = Promise.resolve(old.replay().insert(`${sender} k`, "n", NOW, NOW / 1000));
@@ -158,6 +160,32 @@ export function moveCase(ground: Ground): void {
   });
 
   test.run();
+}
+
+/** A fence that was lifted is none: what was written since is copied too. */
+function lifted(test: ReturnType<typeof suite<{ place: World }>>): void {
+  test("a move whose fence was lifted meanwhile copies what was written since", async ({ place }) => {
+    const store = await place.instance(4);
+    const [sender] = going(1) as [string];
+    const keys = await fill(store, sender, 2);
+    const event = newEvent({ sender, route: `/hooks/${sender.replace(/\W/g, "")}`, operationId: null });
+    let late = false;
+    const change = place.change({
+      fenceMs: 400,
+      async onStep(at) {
+        if (at !== "verified" || late) return;
+        late = true;
+        assert.is((await store.inbox.accept(arrival(event, { now: Date.now() }))).outcome, "accepted");
+      },
+    });
+    await change.add("d");
+    assert.is(await change.move(), 1);
+    assert.equal(Object.keys(await place.where(sender)), ["d"]);
+    assert.equal(
+      (await store.inbox.list({ sender })).map(({ key }) => key),
+      [...keys, event.key],
+    );
+  });
 }
 
 /** A move that is stopped anywhere is ended by the next, and keeps nobody waiting for longer than its fence. */
