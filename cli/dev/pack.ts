@@ -1,15 +1,19 @@
-/** `./run pack [folder] [--weigh]`: the tarballs of both packages; measured, each way to install them with what it takes. */
+/**
+ * `./run pack [folder]`: the tarballs of both packages. `./run pack --weigh [--write]`: each use of them installed in an empty
+ * folder and measured; written, into docs/install.md.
+ */
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { installations, type PackageName, packages, repository } from "./pack/packages.js";
+import { installPage, rowOf, withRows } from "./pack/page.js";
 import { packStaged, stagePackages } from "./pack/stage.js";
 import { megabytes, type Tarballs, weighInstallation } from "./pack/weigh.js";
 
 const given = process.argv.slice(2);
 const [folder = "."] = given.filter((one) => !one.startsWith("-"));
-const unknown = given.find((one) => one.startsWith("-") && one !== "--weigh");
+const unknown = given.find((one) => one.startsWith("-") && !["--weigh", "--write"].includes(one));
 const weighs = given.includes("--weigh");
 
 function packAll(place: string): Tarballs {
@@ -29,20 +33,24 @@ function tell(tarballs: Tarballs): void {
 /** @returns how many are not what they should be */
 function weigh(tarballs: Tarballs): number {
   let failed = 0;
+  const rows: string[] = [];
   for (const one of installations) {
-    const { packages: count, bytes, faults } = weighInstallation(one, tarballs);
+    const { faults, ...weight } = weighInstallation(one, tarballs);
+    const { packages: count, bytes } = weight;
+    rows.push(rowOf(one, weight));
     const most = one.bounds === undefined ? "" : `  (at most ${one.bounds.packages}, ${one.bounds.megabytes} MB)`;
     const line = ["npm install", one.package, ...one.peers].join(" ");
     console.log(`${one.what}: ${count} packages, ${megabytes(bytes)} MB${most}: ${line}`);
     for (const fault of faults) console.log(`  ${fault}`);
     if (faults.length > 0) failed += 1;
   }
+  if (given.includes("--write")) writeFileSync(installPage, withRows(readFileSync(installPage, "utf8"), rows));
   console.log(`entries: ${installations.length - failed} passed, ${failed} failed`);
   return failed;
 }
 
 if (unknown !== undefined) {
-  console.error(`pack: there is no option ${unknown}: ./run pack [folder] [--weigh]`);
+  console.error(`pack: there is no option ${unknown}: ./run pack [folder] [--weigh [--write]]`);
   process.exitCode = 2;
 } else if (weighs) {
   const place = mkdtempSync(path.join(tmpdir(), "adbind-pack-"));
