@@ -6,14 +6,14 @@ import { AdbindError } from "../errors.js";
 /** How long an answer is believed, in milliseconds: the question is a read of a table of one row. */
 const BELIEVED_MS = 10_000;
 
-export interface Alone {
+export interface OnlyDatabase {
   /** Is it time to ask again? */
   due(): boolean;
   /** @throws AdbindError `split_invalid` for a database of a split */
   check(query: Query): Coroutine<void>;
 }
 
-export function alone(where: string): Alone {
+export function onlyDatabase(where: string): OnlyDatabase {
   let asked = Number.NEGATIVE_INFINITY;
   return {
     due: () => performance.now() - asked >= BELIEVED_MS,

@@ -1,7 +1,7 @@
 /** What a transaction asks first where its database is one of several; of a store that is alone, nothing. */
 import { runAsync } from "../../db/coroutine.js";
 import { type Sql, sql } from "../../db/postgres/sql.js";
-import { alone } from "../alone.js";
+import { onlyDatabase } from "../alone.js";
 import type { KeyspaceGuard } from "../guard.js";
 import type { Db, Tx } from "./tables.js";
 
@@ -18,7 +18,7 @@ export interface Guarded {
 const nothing = async (): Promise<void> => undefined;
 
 export function guarded(db: Db, keyspaces: KeyspaceGuard | undefined): Guarded {
-  const { due, check } = alone(db.where);
+  const { due, check } = onlyDatabase(db.where);
   if (keyspaces === undefined) {
     const sender = async (tx: Tx): Promise<void> => {
       if (due()) await runAsync(check(db.statements(tx)));

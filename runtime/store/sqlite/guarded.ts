@@ -2,7 +2,7 @@
 import { type Coroutine, runSync } from "../../db/coroutine.js";
 import type { SqliteDatabase } from "../../db/sqlite/open.js";
 import type { Query } from "../../db/types.js";
-import { alone } from "../alone.js";
+import { onlyDatabase } from "../alone.js";
 import type { KeyspaceGuard } from "../guard.js";
 
 /** Writes in a transaction that begins with a check; where that throws, nobody else's writes are undone. */
@@ -24,7 +24,7 @@ export function guarded(database: SqliteDatabase, keyspaces: KeyspaceGuard | und
       return work();
     });
   if (keyspaces === undefined) {
-    const { due, check } = alone(database.where);
+    const { due, check } = onlyDatabase(database.where);
     const write = <T>(_of: unknown, work: () => T): Promise<T> => writer.write(work);
     const ofSender = <T>(_of: string, work: () => T): Promise<T> => (due() ? after(check, work) : writer.write(work));
     return { none: true, ofSender, ofEvent: write, ofRoute: write, settled: "" };
