@@ -34,7 +34,7 @@ export const openStore = async (url: string, options?: DatabaseOptions): Promise
   storeOn(await openDatabase(url, options));
 
 /** How a database counts what its keyspaces have. */
-export function countsOf(engine: AnyDatabase["engine"]): KeyspaceCounts {
+export function keyspaceCountsOf(engine: AnyDatabase["engine"]): KeyspaceCounts {
   switch (engine) {
     case "sqlite":
       return sqliteCounts;

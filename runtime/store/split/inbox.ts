@@ -1,8 +1,10 @@
 /** The inbox of a receiver in several databases: each event in its sender's, all of them taken together. */
+import type { Database } from "../../db/types.js";
 import { LIST_LIMIT_ROWS } from "../rows.js";
 import type { Inbox, InboxEvent, InboxFilter } from "../types.js";
 import { SLOTS } from "./placement.js";
-import { askAll, innerId, outerId, type ReceiverRouter } from "./receiver-part.js";
+import { askAll, innerId, outerId, type ReceiverPart, type ReceiverRouter } from "./receiver-part.js";
+import { listForeign } from "./rows.js";
 import { taker } from "./take.js";
 
 export function splitInbox<Tx>(router: ReceiverRouter<Tx>): Inbox<Tx> {
@@ -79,15 +81,22 @@ async function list<Tx>(
   router: ReceiverRouter<Tx>,
   { after = 0, limit = LIST_LIMIT_ROWS, ...filter }: InboxFilter,
 ): Promise<InboxEvent[]> {
-  const lists = await askAll(router, async ({ name, store }) => {
-    const first = {
-      ...filter,
-      limit,
-      after: Math.max(0, Math.ceil((after + 1 - outerId(router, name, 0)) / SLOTS) - 1),
-    };
-    const events = await store.inbox.list(first);
-    return events.map((event) => ({ ...event, id: outerId(router, name, event.id) }));
-  });
+  const listed = async ({ name, store }: ReceiverPart<Tx>, database: Database): Promise<InboxEvent[]> => {
+    const first = Math.max(0, Math.ceil((after + 1 - outerId(router, name, 0)) / SLOTS) - 1);
+    const events = await store.inbox.list({ ...filter, limit, after: first });
+    // What is copied here, or was, is another database's to list.
+    const others = await database.query((q) => listForeign(q, "sender"));
+    const own = events.filter(({ sender }) => !others.includes(sender));
+    return own.map((event) => ({ ...event, id: outerId(router, name, event.id) }));
+  };
+  if (filter.sender !== undefined) {
+    const found = await router.look(filter.sender, async (part, database) => {
+      const events = await listed(part, database);
+      return events.length === 0 ? undefined : events;
+    });
+    return found ?? [];
+  }
+  const lists = await askAll(router, listed);
   return lists
     .flat()
     .sort((a, b) => a.id - b.id)

@@ -3,7 +3,7 @@ import type { Coroutine } from "../../db/coroutine.js";
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database, Query, Value } from "../../db/types.js";
 import { senderOfKeyid } from "../keys.js";
-import { countsOf } from "../stores.js";
+import { keyspaceCountsOf } from "../stores.js";
 import { type CopiedRows, putRows, removeRows } from "./copy.js";
 import type { KeyspaceTables } from "./tables.js";
 
@@ -98,9 +98,9 @@ export const receiverTables: KeyspaceTables = {
       copied += rows.length;
     }
     const keys = await to.query((q) => keysOf(q, sender));
-    const sharded = await from.query((q) => countsOf(engineOf(from)).sharded(q, ours));
+    const sharded = await from.query((q) => keyspaceCountsOf(engineOf(from)).sharded(q, ours));
     await change((q) =>
-      countsOf(engineOf(to)).recount(q, { sender: theirs, nonceKeys: keys.map(({ id }) => id) }, sharded),
+      keyspaceCountsOf(engineOf(to)).recount(q, { sender: theirs, nonceKeys: keys.map(({ id }) => id) }, sharded),
     );
     return copied;
   },
@@ -120,7 +120,7 @@ export const receiverTables: KeyspaceTables = {
     for (const { id } of keys)
       await removeRows(database, change, { table: "adbind_nonces", owner: ["key", id], keys: ["nonce"] });
     await change((q) =>
-      countsOf(engineOf(database)).recount(q, { sender: own, nonceKeys: keys.map(({ id }) => id) }, false),
+      keyspaceCountsOf(engineOf(database)).recount(q, { sender: own, nonceKeys: keys.map(({ id }) => id) }, false),
     );
   },
 

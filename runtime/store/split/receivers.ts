@@ -108,7 +108,7 @@ async function sweep<Tx>({ members }: ReceiverRouter<Tx>, now: number, limit = S
   const done = all.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   return {
     removed: done.reduce((sum, one) => sum + one.removed, 0),
-    deadLetters: done.reduce((sum, one) => sum + one.deadLetters, 0),
+    deadLettered: done.reduce((sum, one) => sum + one.deadLettered, 0),
     more: done.some(({ more }) => more),
   };
 }

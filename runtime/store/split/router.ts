@@ -6,7 +6,7 @@ import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import { type Asking, type Elsewhere, KeyspaceElsewhere } from "./elsewhere.js";
 import { type HealthListener, type SetMember, type SplitDatabase, splitMember } from "./member.js";
-import { everyMember, placesIn, type SplitKind, type SplitSet } from "./placement.js";
+import { everyMember, memberNames, placesIn, type SplitKind, type SplitSet } from "./placement.js";
 import { arrive, type KeyspaceRow, liftFence, readKeyspace, readSplitSet } from "./rows.js";
 import { checkMemberNames, findSets, latestOf, openSet, tellSet } from "./set.js";
 
@@ -14,6 +14,8 @@ import { checkMemberNames, findSets, latestOf, openSet, tellSet } from "./set.js
 const WAIT_MS = 5_000;
 /** Pause before a keyspace that is on its way is asked for again, in milliseconds. */
 const AGAIN_MS = 20;
+/** How often the set is read again while a database is given that is none of it, in milliseconds. */
+const LOOK_MS = 1_000;
 /** Keyspaces remembered to be elsewhere than hashing says; beyond it the memory starts anew. */
 const MEMORY_ENTRIES = 100_000;
 
@@ -29,6 +31,8 @@ export interface SplitOptions {
 export interface Router<P> {
   readonly members: ReadonlyMap<string, SetMember<P>>;
   set(): SplitSet;
+  /** Members that the set has, or moves out, as this instance knows it; where others were given too, it looks again now and then. */
+  used(): readonly SetMember<P>[];
   /** Does work that writes: the check in its transaction says whether the keyspace is there. */
   at<T>(keyspace: string, work: (part: P, database: Database) => Promise<T>): Promise<T>;
   /** Reads of a keyspace. Nothing found is believed of the database that has the keyspace only. */
@@ -124,6 +128,7 @@ function routing<P>(state: State<P>, waitMs: number): Router<P> {
   return {
     members,
     set: () => state.set!,
+    used: usedOf(state),
     async at(keyspace, work) {
       const end = performance.now() + waitMs;
       for (;;) {
@@ -183,6 +188,21 @@ async function inside<P, T>(
   }
 }
 
+/** Members of the set. One that was given and is none of it may have been added since: the set is read again meanwhile. */
+function usedOf<P>(state: State<P>): () => readonly SetMember<P>[] {
+  let looked = performance.now();
+  return () => {
+    const names = memberNames(everyMember(state.set!));
+    const used = [...state.members.values()].filter(({ name }) => names.includes(name));
+    if (used.length < state.members.size && performance.now() - looked > LOOK_MS) {
+      looked = performance.now();
+      // Who does work there is told of what fails; here nothing depends on it.
+      refresh(state).catch(() => undefined);
+    }
+    return used;
+  };
+}
+
 /** Where a keyspace is looked for first. */
 function startOf<P>({ set, known, absent }: State<P>, keyspace: string): string {
   const remembered = known.get(keyspace);
@@ -227,7 +247,9 @@ async function followRow<P>(
   member: SetMember<P>,
   row: KeyspaceRow,
 ): Promise<boolean> {
-  const goTo = (name: string): void => {
+  const goTo = async (name: string): Promise<void> => {
+    // Whoever has it was added since: what its slot is, the set says.
+    if (!memberNames(everyMember(state.set!)).includes(name)) await refresh(state);
     if (state.known.size >= MEMORY_ENTRIES) state.known.clear();
     state.known.set(keyspace, name);
   };
@@ -237,7 +259,7 @@ async function followRow<P>(
     case "here":
       return false;
     case "moved":
-      goTo(row.peer!);
+      await goTo(row.peer!);
       return false;
     case "moving":
       // Whoever put the fence up may be gone: its time is over, and it is nobody's.
@@ -250,7 +272,7 @@ async function followRow<P>(
       const over = left?.state === "moved" && left.peer === member.name;
       // It has left: that was the moment, and whoever comes by may say so here.
       if (over) await change((q) => arrive(q, state.kind, keyspace));
-      else goTo(row.peer!);
+      else await goTo(row.peer!);
       return false;
     }
   }

@@ -148,6 +148,16 @@ export function* listKeyspaces(
   );
 }
 
+/** Keyspaces that a database has rows of, which are another's: those being copied here, and those that have just left. */
+export function* listForeign(q: Query, kind: SplitKind): Coroutine<string[]> {
+  const rows = yield* q.rows<{ name: string }>(
+    "select name from adbind_keyspaces where kind = ? and state in ('arriving', 'moved') " +
+      "and (state = 'arriving' or token is not null)",
+    [kind],
+  );
+  return rows.map(({ name }) => name);
+}
+
 /** How many keyspaces of each state a database has. */
 export function* countKeyspaces(q: Query, kind: SplitKind): Coroutine<Readonly<Record<KeyspaceState, number>>> {
   const rows = yield* q.rows<{ state: KeyspaceState; n: number }>(

@@ -16,7 +16,6 @@ type Request = Lease & { readonly now: number };
 
 /** Makes `Inbox.take` of a set. What is leased by an answer that comes too late is handed out with the next ones. */
 export function taker<Tx>(router: ReceiverRouter<Tx>): Inbox<Tx>["take"] {
-  const { members } = router;
   /** Databases whose last answer is still to come. */
   const slow = new Set<string>();
   let late: Late[] = [];
@@ -51,7 +50,7 @@ export function taker<Tx>(router: ReceiverRouter<Tx>): Inbox<Tx>["take"] {
     const usable = late.filter(({ half }) => half > request.now);
     const events = usable.slice(0, limit).map(({ event }) => event);
     late = usable.slice(events.length);
-    const all = [...members.values()];
+    const all = router.used();
     const order = [...all.slice(turn % all.length), ...all.slice(0, turn % all.length)];
     turn += 1;
     // Each is asked for its share; who gave all of that may have more, and is asked for what the others left.

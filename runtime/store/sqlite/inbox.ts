@@ -117,10 +117,7 @@ function leaving(
     "delete from adbind_inbox where id = ? returning sender, ordering_key",
   );
   return {
-    retry: (held, at, error) =>
-      guard.ofEvent(held.id, () => {
-        give.run(at, error, held.id, held.owner);
-      }),
+    retry: (held, at, error) => guard.ofEvent(held.id, () => void give.run(at, error, held.id, held.owner)),
     deadLetter: (held, error) =>
       guard.ofEvent(held.id, () => {
         if (dead.run(error, held.id, held.owner).changes === 1) release(ofRow.get(held.id)!, held.now);
