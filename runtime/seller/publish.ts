@@ -5,10 +5,10 @@ import { hasIdentity } from "./capabilities.js";
 import { type Endpoint, transportPath } from "./endpoint.js";
 import { RESOURCE_METADATA } from "./gate.js";
 import { brandFile, publicKeySet } from "./identity.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 
 interface PublishDependencies<Tx> {
-  readonly settings: Settings<Tx>;
+  readonly settings: SellerSettings<Tx>;
   readonly endpoints: readonly Endpoint[];
 }
 
@@ -50,7 +50,7 @@ export function publish<Tx>(app: FastifyInstance, { settings, endpoints: served 
 
 /** Which agents are at this origin, and over which transport each is spoken to: one look instead of many guesses. */
 function agentsFile<Tx>(
-  { baseUrl, name, description, specialisms, auth, now }: Settings<Tx>,
+  { baseUrl, name, description, specialisms, auth, now }: SellerSettings<Tx>,
   endpoints: readonly { readonly id: string; readonly transport: TransportName; readonly path: string }[],
 ): JsonObject {
   return {

@@ -10,10 +10,10 @@ import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
 import type { SellerCallDependencies } from "./call.js";
 import { hasIdentity } from "./capabilities.js";
 import { type Endpoint, transportPath } from "./endpoint.js";
-import { type Asked, createGate, type Gate, type RawBody, type Refused } from "./gate.js";
+import { type Asked, createGate, type Gate, type GateRefusal, type RawBody } from "./gate.js";
 import { ownPaths } from "./mount.js";
 import { publish } from "./publish.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 import { inCallersTrace } from "./tracing.js";
 
 /** What answers at one endpoint. */
@@ -25,7 +25,7 @@ export interface ServedEndpoint<Tx> {
 }
 
 export interface SellerServerDependencies<Tx> {
-  readonly settings: Settings<Tx>;
+  readonly settings: SellerSettings<Tx>;
   /** The one of all releases first. */
   readonly endpoints: readonly [ServedEndpoint<Tx>, ...ServedEndpoint<Tx>[]];
 }
@@ -178,7 +178,7 @@ const headerOf =
  * but where signatures are verified, what is to be signed and how has to be learned first, and where webhooks are signed, whoever
  * gets one finds its keys by the agent's URL alone: by the capabilities, which a client with a handshake asks for after that.
  */
-const besideIsOpen: Readonly<Record<Asks["beside"], (settings: Settings<never>) => boolean>> = {
+const besideIsOpen: Readonly<Record<Asks["beside"], (settings: SellerSettings<never>) => boolean>> = {
   nothing: () => true,
   handshake: ({ requestSigning, signing, baseUrl }) =>
     requestSigning !== undefined || (signing !== undefined && hasIdentity(baseUrl)),
@@ -200,7 +200,7 @@ function asked<Tx>({ servedReleases, settings }: SellerCallDependencies<Tx>, ask
 
 function refuse(
   reply: FastifyReply,
-  { status, headers, rpcCode, message, data }: Refused,
+  { status, headers, rpcCode, message, data }: GateRefusal,
   body: unknown,
 ): FastifyReply {
   const id = typeof body === "object" && body !== null && "id" in body ? body.id : null;

@@ -28,7 +28,7 @@ export const budgets: Record<string, number> = {
   "adbind/sender": 642,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
-  "adbind/seller": 380,
+  "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
   "adbind/behaviours": 1630,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
