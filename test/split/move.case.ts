@@ -213,7 +213,7 @@ function stops(test: MoveSuite): void {
       // As a kill: whoever waits for the step waits for ever, and nothing is tidied up.
       const stopped = Promise.withResolvers<void>();
       const killed = place.change({
-        fenceMs: 150,
+        fenceMs: 1_000,
         onStep(at) {
           if (at !== step) return undefined;
           stopped.resolve();
