@@ -20,9 +20,9 @@ import { routeOf, SPLIT_SENDERS } from "./split-senders.js";
 
 const EVENTS_PER_TASK = 4;
 /** A process is killed this long after it is ready, at most. */
-const LIFE_MS = 800;
+const LIFE_MS = 2_000;
 /** The command is killed this long after it was started, at most: some have ended by then, and did their work. */
-const COMMAND_MS = 2_500;
+const COMMAND_MS = 5_000;
 /** Every so many kills are the command's. */
 const COMMAND_EVERY = 3;
 const DRAIN_MS = 60_000;
