@@ -5,7 +5,7 @@ import { AdbindError } from "../../runtime/errors.js";
 import type { MoveStep } from "../../runtime/store/split/move.js";
 import { placeAmong } from "../../runtime/store/split/placement.js";
 import type { SplitStore } from "../../runtime/store/split/receivers.js";
-import { arrival, NOW, newEvent, registration } from "../store/events.js";
+import { arrival, NOW, newEvent, registration } from "../store/cases/events.js";
 import type { Ground } from "./databases.js";
 import { fill, senderOf, type World, world } from "./world.js";
 
