@@ -150,7 +150,7 @@ export function checkedSellerSettings<Tx>(options: object): SellerSettings<Tx> {
 function checkedTransports(given: readonly TransportName[] = transportNames): readonly TransportName[] {
   const unknown = given.filter((name) => !transportNames.includes(name));
   if (given.length === 0 || unknown.length > 0)
-    throw badOption("transports", `give some of ${transportNames.join(", ")}`);
+    throw badSellerOption("transports", `give some of ${transportNames.join(", ")}`);
   return transportNames.filter((name) => given.includes(name));
 }
 

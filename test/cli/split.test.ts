@@ -5,7 +5,7 @@ import { register } from "../../cli/split.js";
 import { openDatabase } from "../../runtime/db/open.js";
 import { placeAmong } from "../../runtime/store/split/placement.js";
 import { shardedBySender } from "../../runtime/store/split/receivers.js";
-import { arrival, newEvent } from "../store/events.js";
+import { arrival, newEvent } from "../store/cases/events.js";
 import { commandFolder, type Ran, runCommand } from "./run-command.js";
 
 const { at, remove } = commandFolder();

@@ -7,7 +7,7 @@ import { splitChange } from "../../runtime/store/split/change.js";
 import type { DatabaseHealth } from "../../runtime/store/split/member.js";
 import { placeAmong } from "../../runtime/store/split/placement.js";
 import { shardedBySender } from "../../runtime/store/split/receivers.js";
-import { arrival, NOW, newEvent, registration } from "../store/events.js";
+import { arrival, NOW, newEvent, registration } from "../store/cases/events.js";
 import { NAMES, named, sqliteGround } from "./databases.js";
 import { senderOf } from "./world.js";
 
