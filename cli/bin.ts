@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * What the shell runs. It imports nothing before it has looked at Node's version: an older one would stop at a name that
+ * What the shell runs as `adbind-cli`, and `adbind` hands its commands to. It imports nothing before it has looked at Node's version: an older one would stop at a name that
  * `main` imports, with a SyntaxError. Written in what every Node with ES modules reads, so no top-level await.
  */
 const NEEDED: readonly [major: number, minor: number] = [22, 20];

@@ -43,6 +43,10 @@ export const commands = {
     load: () => import("./deliver.js"),
   },
   db: { help: "the schema of a database: print, apply, compare", load: () => import("./db.js") },
+  split: {
+    help: "a receiver's store in several databases: add or remove one while traffic flows",
+    load: () => import("./split.js"),
+  },
   plan: {
     help: "what delivering a load takes: processes, databases, disk, and the next wall",
     load: () => import("./plan.js"),

@@ -65,9 +65,12 @@ export async function serveDeliverHealth({
   };
   const server = createServer({ requestTimeout: REQUEST_MS }, (request, response) => {
     request.resume();
-    answer(new URL(request.url ?? "/", "http://deliverer.invalid").pathname)
-      .catch(() => json(500, { status: "failed" }))
-      .then(({ status, type, text }) => response.writeHead(status, { "content-type": type }).end(text));
+    const send = ({ status, type, text }: Answer): void => {
+      response.writeHead(status, { "content-type": type }).end(text);
+    };
+    answer(new URL(request.url ?? "/", "http://deliverer.invalid").pathname).then(send, () =>
+      send(json(500, { status: "failed" })),
+    );
   });
   return {
     address: await listenAt(server, host, port),

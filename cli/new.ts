@@ -26,6 +26,13 @@ interface Options extends ReleaseOptions {
 const dependency = (given: string, project: string): string =>
   existsSync(userPath(given)) ? `file:${path.relative(project, userPath(given)).split(path.sep).join("/")}` : given;
 
+/** The tarball of adbind-cli beside one of adbind, as `./run pack` writes them. */
+function cliBeside(given: string, project: string): { readonly cli?: string } {
+  const { dir, base } = path.parse(given);
+  const beside = path.join(dir, base.replace(/^adbind-/, "adbind-cli-"));
+  return beside !== given && existsSync(userPath(beside)) ? { cli: dependency(beside, project) } : {};
+}
+
 /** What of the user's no longer compiles, with what to write. */
 function compileFaults(folder: string): string[] {
   if (!existsSync(path.join(folder, "node_modules/adbind")))
@@ -55,7 +62,10 @@ export function register(command: Command): void {
     )
     .option("--with <area>", "an area that stands in no specialism; may be given several times", collect, [])
     .option("--name <name>", "name for people; the folder's by default")
-    .option("--adbind <tarball>", "what the project installs adbind from; this version by default")
+    .option(
+      "--adbind <tarball>",
+      "what the project installs adbind from, adbind-cli from the one beside it; this version by default",
+    )
     .option("--partial", "leave out the tools that missing or dangling files of the release break")
     .option("--force", "write over bindings that were edited by hand")
     .option("--json", "print the result as JSON")
@@ -80,7 +90,7 @@ Example: adbind new seller my-seller --release proto@3.1.0 --specialism sales_gu
         ...(name !== undefined && { name }),
         ...(partial !== undefined && { partial }),
         ...(force !== undefined && { force }),
-        ...(adbind !== undefined && { adbind: dependency(adbind, target) }),
+        ...(adbind !== undefined && { adbind: dependency(adbind, target), ...cliBeside(adbind, target) }),
       });
       const faults = result.created ? [] : compileFaults(target);
       if (json) return printJson({ ...result, faults });

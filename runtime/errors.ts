@@ -10,6 +10,8 @@ export const errorTable = {
   output_edited: "a generated file was edited by hand",
   output_unusable: "the output folder cannot be read or written",
   output_differs: "generated files differ from what the releases give",
+  // packages
+  package_missing: "a package that an application installs for itself is not there",
   // schemas
   schema_missing: "a schema is not in the release",
   // net
@@ -24,6 +26,11 @@ export const errorTable = {
   store_missing: "there is no store where one is to be read or changed",
   store_schema: "a database's schema is not one this version can use",
   store_effect: "an effect cannot run inside the store's transaction",
+  // split
+  split_invalid: "databases cannot be used as a split, or a split not changed so",
+  split_outdated: "an instance does not know every database of its split",
+  split_moving: "a keyspace is being moved to another database",
+  split_unverified: "a keyspace that was copied is not what it was copied from",
   // receiver
   receiver_option_invalid: "an option of a receiver cannot be used",
   registration_invalid: "a registration cannot be used",

@@ -58,6 +58,7 @@ export async function scaffoldSeller(folder: string, release: string): Promise<v
   await adbind(["new", "seller", folder, "--specialism", "sales_guaranteed", "--release", release]);
   for (const made of ["node_modules/@types", "data"]) mkdirSync(path.join(folder, made), { recursive: true });
   symlinkSync(root, path.join(folder, "node_modules/adbind"));
+  symlinkSync(path.join(root, "cli"), path.join(folder, "node_modules/adbind-cli"));
   writeFileSync(path.join(folder, "src/staffed.ts"), STAFFED);
   symlinkSync(path.join(root, "node_modules/@types/node"), path.join(folder, "node_modules/@types/node"));
 }

@@ -12,6 +12,7 @@ const guides = [
   {
     text: "Guides",
     items: [
+      page("Install", "install"),
       page("Maintain an SDK", "maintainer"),
       page("Sell", "seller"),
       page("Buy", "buyer"),

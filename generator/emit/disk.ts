@@ -164,15 +164,33 @@ export function assertReplaceable(out: string, plans: ReadonlyMap<string, Plan>,
   });
 }
 
-/** Name and version of this package: output of another generator is never taken for unchanged. */
-export function generatorName(): string {
+interface OwnManifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Of the package that the generator is in: installed that is adbind-cli. */
+function ownManifest(): OwnManifest {
   for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
     try {
-      const { name, version } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
-      if (name === "adbind") return `${name} ${version}`;
+      const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as OwnManifest;
+      if (manifest.name === "adbind" || manifest.name === "adbind-cli") return manifest;
     } catch {
       // Not here: one folder up.
     }
   }
   throw new Error("the package has no package.json");
+}
+
+/** Name and version of adbind: output of another generator is never taken for unchanged. */
+export const generatorName = (): string => `adbind ${ownManifest().version}`;
+
+/** The range of a package that adbind is made for. @throws Error for one that it does not name */
+export function rangeOf(name: string): string {
+  const { dependencies, devDependencies } = ownManifest();
+  const range = dependencies[name] ?? devDependencies?.[name];
+  if (range === undefined) throw new Error(`no package.json of adbind names ${name}`);
+  return range;
 }

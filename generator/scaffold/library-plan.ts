@@ -10,6 +10,7 @@ export interface ProjectRequest {
   readonly name: string;
   readonly packageName: string;
   readonly adbind: string;
+  readonly cli: string;
   /** As the release spells them. */
   readonly specialisms: readonly string[];
   /** Areas that stand in no specialism. */

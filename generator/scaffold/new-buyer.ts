@@ -2,13 +2,12 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../../runtime/errors.js";
-import { generatorName } from "../emit/disk.js";
 import { makeFolder } from "../emit/disk-swap.js";
 import type { Model, SpecialismModel } from "../model/model.js";
 import { generate } from "../run.js";
-import { knownSpecialism, modelOf, packageNameOf, writeProject } from "./scaffold.js";
+import { knownSpecialism, modelOf, packageNameOf, thisVersion, writeProject } from "./scaffold.js";
 import { readBuyerTemplates } from "./template-files.js";
-import { gitignore, packageJson, tsconfigJson } from "./texts.js";
+import { buyerPackageJson, gitignore, type ProjectFacts, tsconfigJson } from "./texts.js";
 
 export interface NewBuyerOptions {
   /** Folder of the project; made when missing. */
@@ -63,8 +62,15 @@ export async function newBuyer(options: NewBuyerOptions): Promise<NewBuyerResult
   const requests: Record<string, object> = {};
   for (const tool of tools) requests[tool] = (await options.requestOf(tool)) ?? {};
   const name = options.name ?? path.basename(folder);
-  const adbind = options.adbind ?? `^${generatorName().split(" ")[1]!}`;
-  const facts = { name, packageName: packageNameOf(name), adbind, word: model.word, version: model.version };
+  const adbind = options.adbind ?? thisVersion();
+  const facts = {
+    name,
+    packageName: packageNameOf(name),
+    adbind,
+    cli: thisVersion(),
+    word: model.word,
+    version: model.version,
+  };
   const files = plan(
     { ...facts, specialisms: [id], tools, open: [] },
     { specialism: id, requests: JSON.stringify(requests, null, 2) },
@@ -96,9 +102,7 @@ const inOrder = (tools: readonly string[]): string[] =>
 const requestLine = (tool: string): string => `  readonly ${tool}: Parameters<Tools["${tool}"]>[0];`;
 const EXAMPLE = requestLine("get_products");
 
-type Facts = Parameters<typeof packageJson>[0];
-
-function plan(facts: Facts, own: { specialism: string; requests: string }): ReadonlyMap<string, string> {
+function plan(facts: ProjectFacts, own: { specialism: string; requests: string }): ReadonlyMap<string, string> {
   const { name, word, version, tools } = facts;
   const members = tools.map(requestLine).join("\n");
   const filled = (text: string): string =>
@@ -108,15 +112,8 @@ function plan(facts: Facts, own: { specialism: string; requests: string }): Read
       .replace("# NAME", `# ${name}`)
       .replace("WORD VERSION", `${word} ${version}`)
       .replace("TOOLS", tools.join(", "));
-  const { dependencies, scripts, ...rest } = JSON.parse(packageJson(facts)) as {
-    dependencies: Record<string, string>;
-    scripts: Record<string, string>;
-  };
-  const { adbind } = dependencies;
-  const start = scripts.start!.replace("serve.js", "main.js");
-  const manifest = { ...rest, scripts: { ...scripts, start }, dependencies: { adbind } };
   return new Map([
-    ["package.json", `${JSON.stringify(manifest, null, 2)}\n`],
+    ["package.json", buyerPackageJson(facts)],
     ["tsconfig.json", tsconfigJson()],
     [".gitignore", gitignore()],
     ["requests.json", `${own.requests}\n`],

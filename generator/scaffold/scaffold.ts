@@ -37,6 +37,8 @@ export interface NewSellerOptions {
   readonly name?: string;
   /** What the project installs adbind from: a path or a version range; this version by default. */
   readonly adbind?: string;
+  /** The same of adbind-cli, which its tests and its upgrades take. */
+  readonly cli?: string;
   /** Leave out tools that missing or dangling files of the release break, instead of refusing it. */
   readonly partial?: boolean;
   /** Write over bindings that were edited by hand; other files of a project are never written over. */
@@ -85,7 +87,8 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const request: ProjectRequest = {
     name,
     packageName: packageNameOf(name),
-    adbind: options.adbind ?? `^${generatorName().split(" ")[1]!}`,
+    adbind: options.adbind ?? thisVersion(),
+    cli: options.cli ?? thisVersion(),
     specialisms,
     ...(also.length > 0 && { also }),
     ...(areas.length > 0 && { with: areas }),
@@ -215,6 +218,9 @@ export function knownSpecialism(model: Model, id: string): string {
     `give some of ${idsOf(model).join(", ")}`,
   );
 }
+
+/** The range of this version. */
+export const thisVersion = (): string => `^${generatorName().split(" ")[1]!}`;
 
 /** A name npm takes. */
 export const packageNameOf = (name: string): string =>

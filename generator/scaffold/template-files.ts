@@ -27,3 +27,12 @@ function readTemplates(folder: string): TemplateFiles {
     .sort();
   return new Map(entries.map((file) => [file, readFileSync(path.join(folder, file), "utf8")]));
 }
+
+/** Packages that projects install beside adbind, by the kind of project. */
+export const readProjectPackages = (): Readonly<Record<"seller" | "buyer", ProjectPackages>> =>
+  JSON.parse(readFileSync(path.join(templatesFolder(".", "packages.json"), "packages.json"), "utf8"));
+
+interface ProjectPackages {
+  readonly dependencies: readonly string[];
+  readonly devDependencies: readonly string[];
+}

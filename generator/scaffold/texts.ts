@@ -1,4 +1,6 @@
 /** What a project has beside its source: how it is installed, compiled, tested and explained. */
+import { rangeOf } from "../emit/disk.js";
+import { readProjectPackages } from "./template-files.js";
 
 export interface ProjectFacts {
   /** For people. */
@@ -7,6 +9,8 @@ export interface ProjectFacts {
   readonly packageName: string;
   /** What the project installs adbind from. */
   readonly adbind: string;
+  /** What it installs the commands and the storyboards from. */
+  readonly cli: string;
   readonly word: string;
   readonly version: string;
   readonly specialisms: readonly string[];
@@ -26,30 +30,55 @@ export const bindingsOf = (version: string) => ({
   default: `./dist/bindings/${version}/index.js`,
 });
 
-export const packageJson = ({ packageName, adbind, version, also = [] }: ProjectFacts): string =>
-  `${JSON.stringify(
-    {
-      name: packageName,
-      version: "0.1.0",
-      private: true,
-      type: "module",
-      engines: { node: NODE },
-      imports: {
-        "#bindings": bindingsOf(version),
-        ...(also.length > 0 && { "#bindings/*": bindingsOf("*") }),
-      },
-      scripts: {
-        build: "tsc -p tsconfig.json",
-        types: "tsc -p tsconfig.json --noEmit",
-        test: 'npm run build && node --test "dist/test/*.test.js"',
-        start: "npm run build && node dist/src/serve.js",
-      },
-      dependencies: { adbind, jose: "^6.2.17" },
-      devDependencies: { "@types/node": "^22.20.5", typescript: "5.9" },
-    },
-    null,
-    2,
-  )}\n`;
+/** Packages with the ranges that adbind is made for. */
+const ranges = (names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, rangeOf(name)]));
+
+/** `package.json` of a buyer. */
+export const buyerPackageJson = (facts: ProjectFacts): string => {
+  const { dependencies, devDependencies } = readProjectPackages().buyer;
+  const { scripts, ...rest } = manifest(facts);
+  return written({
+    ...rest,
+    scripts: { ...scripts, start: scripts.start.replace("serve.js", "main.js") },
+    dependencies: sorted({ adbind: facts.adbind, ...ranges(dependencies) }),
+    devDependencies: ranges(devDependencies),
+  });
+};
+
+/** `package.json` of a seller. */
+export const packageJson = (facts: ProjectFacts): string => {
+  const { dependencies, devDependencies } = readProjectPackages().seller;
+  return written({
+    ...manifest(facts),
+    dependencies: sorted({ adbind: facts.adbind, ...ranges(dependencies) }),
+    devDependencies: sorted({ "adbind-cli": facts.cli, ...ranges(devDependencies) }),
+  });
+};
+
+/** As npm writes them. */
+const sorted = (all: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+const written = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+
+const manifest = ({ packageName, version, also = [] }: ProjectFacts) => ({
+  name: packageName,
+  version: "0.1.0",
+  private: true,
+  type: "module",
+  engines: { node: NODE },
+  imports: {
+    "#bindings": bindingsOf(version),
+    ...(also.length > 0 && { "#bindings/*": bindingsOf("*") }),
+  },
+  scripts: {
+    build: "tsc -p tsconfig.json",
+    types: "tsc -p tsconfig.json --noEmit",
+    test: 'npm run build && node --test "dist/test/*.test.js"',
+    start: "npm run build && node dist/src/serve.js",
+  },
+});
 
 export const tsconfigJson = (): string =>
   `${JSON.stringify(

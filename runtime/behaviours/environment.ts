@@ -1,7 +1,7 @@
 /** Settings of a seller from the environment, as a container gives them. */
 import { mkdirSync, readFileSync } from "node:fs";
-import { type Logger, pino } from "pino";
 import { AdbindError } from "../errors.js";
+import { isLogLevel, jsonLog, type Logger, logLevels } from "../log.js";
 import { type AuthHook, jwtAuth, tokenAuth } from "../seller/index.js";
 
 /** Names as in the environment; what is left out has a default for development. */
@@ -65,19 +65,15 @@ function more({
   LOG_LEVEL,
   RESPONSE_SIGNING_KEY,
 }: SellerEnvironment): Partial<EnvironmentSettings> {
-  if (LOG_LEVEL !== undefined && !Object.hasOwn(pino.levels.values, LOG_LEVEL))
-    throw bad(
-      "LOG_LEVEL",
-      `there is no level ${LOG_LEVEL}`,
-      `give one of ${Object.keys(pino.levels.values).join(", ")}`,
-    );
+  if (LOG_LEVEL !== undefined && !isLogLevel(LOG_LEVEL))
+    throw bad("LOG_LEVEL", `there is no level ${LOG_LEVEL}`, `give one of ${Object.keys(logLevels).join(", ")}`);
   return {
     ...(RESPONSE_SIGNING_KEY !== undefined && { responseKey: keyIn("RESPONSE_SIGNING_KEY", RESPONSE_SIGNING_KEY) }),
     ...(METRICS_TOKEN !== undefined && { metrics: { token: METRICS_TOKEN } }),
     ...(ORIGINS !== undefined && { origins: listOf(ORIGINS) }),
     ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY === "true" ? true : listOf(TRUST_PROXY) }),
     // Standard output is the application's.
-    ...(LOG_LEVEL !== undefined && { logger: pino({ level: LOG_LEVEL }, pino.destination(2)) }),
+    ...(LOG_LEVEL !== undefined && { logger: jsonLog({ level: LOG_LEVEL, to: 2 }) }),
   };
 }
 

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Meter } from "@opentelemetry/api";
 import type { MetricReader } from "@opentelemetry/sdk-metrics";
+import { loadPeer } from "../peer.js";
 import type { Seller } from "../seller/create.js";
 
 export interface MetricsOptions {
@@ -16,12 +17,13 @@ export interface Metrics {
   stop(): Promise<void>;
 }
 
+const WANTED = ["@opentelemetry/exporter-prometheus", "@opentelemetry/sdk-metrics"];
+
 /** Its packages are loaded where they are wanted: a seller that counts elsewhere does without. */
 export async function openMetrics(): Promise<Metrics> {
-  const [{ PrometheusExporter, PrometheusSerializer }, { MeterProvider }] = await Promise.all([
-    import("@opentelemetry/exporter-prometheus"),
-    import("@opentelemetry/sdk-metrics"),
-  ]);
+  const [{ PrometheusExporter, PrometheusSerializer }, { MeterProvider }] = await loadPeer(WANTED, "/metrics", () =>
+    Promise.all([import("@opentelemetry/exporter-prometheus"), import("@opentelemetry/sdk-metrics")]),
+  );
   const reader = new PrometheusExporter({ preventServerStart: true });
   const provider = new MeterProvider({ readers: [reader as unknown as MetricReader] });
   const meter = provider.getMeter("adbind");

@@ -1,9 +1,9 @@
 /** A seller of the library's behaviours and the application's ports: store, sender, tools and endpoints, put together. */
 import { randomUUID } from "node:crypto";
-import { type Logger, pino } from "pino";
 import { type AnyTool, type JsonObject, type Release, type Reply, shortVersion } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import { AdbindError } from "../errors.js";
+import { jsonLog, type Logger } from "../log.js";
 import { createSeller, type Seller } from "../seller/create.js";
 import type { SellerContext, SellerHandler, SellerOptions } from "../seller/types.js";
 import { createSender } from "../sender/create.js";
@@ -39,7 +39,7 @@ const counts = ({ metrics, meter, mode }: Pick<BehavingSellerOptions, "metrics" 
 
 /** Every error reference that a caller is given is found in the log; standard output is the application's. */
 const plainLogger = (mode: "development" | "production"): Logger =>
-  pino({ level: mode === "production" ? "info" : "warn" }, pino.destination(2));
+  jsonLog({ level: mode === "production" ? "info" : "warn", to: 2 });
 
 const closed = (where: string, what: string, remedy: string): AdbindError =>
   new AdbindError("seller_option_invalid", what, { where, remedy });

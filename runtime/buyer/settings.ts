@@ -1,8 +1,9 @@
 /** A buyer's options, judged and completed once. */
-import type { Logger } from "pino";
+
 import type { Release, WireNames } from "../contract/index.js";
 import { transportNames, wireNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import type { Logger } from "../log.js";
 import type { Fetcher } from "../net/index.js";
 import type { AnyValidator } from "../validate/types.js";
 import type { OAuthClient } from "./oauth/client.js";

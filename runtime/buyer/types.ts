@@ -1,6 +1,5 @@
 /** What an application gives a buyer, and what its calls come back with. Names of wire fields are kept as they are on the wire. */
 import type { Tracer } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type {
   Answer,
   AnyArms,
@@ -16,6 +15,7 @@ import type {
   TerminalStatus,
   TransportName,
 } from "../contract/index.js";
+import type { Logger } from "../log.js";
 import type { Fetcher } from "../net/index.js";
 import type { DocumentStore } from "../store/documents.js";
 import type { ValidationResult, ValidatorSource } from "../validate/types.js";

@@ -1,4 +1,4 @@
-/** The published storyboards of a release, run against an agent: `adbind/conformance`. */
+/** The published storyboards of a release, run against an agent: `adbind-cli/conformance`. */
 
 export { type AskOptions, supportedVersions } from "./ask.js";
 export { type BuyerConformanceOptions, runBuyerConformance } from "./buyer/run.js";

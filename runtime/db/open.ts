@@ -2,7 +2,7 @@
 import { AdbindError } from "../errors.js";
 import { withoutSecrets } from "./access.js";
 import { isPassing as isPassingPostgres } from "./postgres/faults.js";
-import { bookkeeping as postgresBookkeeping } from "./postgres/migrate.js";
+import { migrationTable } from "./postgres/migration-table.js";
 import { openPostgres } from "./postgres/open.js";
 import { schema as postgresSchema } from "./postgres/schema/index.js";
 import { type DatabaseSchema, schemaSql } from "./schema.js";
@@ -25,7 +25,7 @@ const engines = {
     open: (url: string, options: DatabaseOptions) => openPostgres({ ...options, url }),
     isPassing: isPassingPostgres,
     schema: postgresSchema,
-    bookkeeping: postgresBookkeeping,
+    bookkeeping: migrationTable,
   },
 };
 

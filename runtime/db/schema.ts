@@ -45,6 +45,7 @@ export const schemaSteps = [
     about: "how writers of a registry do not meet on one row",
     compatibleFrom: 14,
   },
+  { version: 15, name: "split", about: "which keyspaces a database of several has", compatibleFrom: 14 },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

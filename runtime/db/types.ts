@@ -36,6 +36,8 @@ export interface Dialect {
   readonly members: string;
   /** `for update` where rows are locked one by one; empty where transactions exclude each other. */
   readonly forUpdate: "" | " for update";
+  /** `for share` where rows are locked one by one: who reads so waits for who changes it, and not for others who read. */
+  readonly forShare: "" | " for share";
   /** Transactions that write take turns: none ever ends while another is open. */
   readonly turns: boolean;
   /** Statements that change something may be parts of one: worth it where each is a journey to a server. */

@@ -2,7 +2,7 @@
  * Work done again and again beside everything else: never twice at once, and no step of it stops another. Whoever has a
  * timer that touches a database uses this, so that an error is told in one way and never ends the process.
  */
-import type { Logger } from "pino";
+import type { Logger } from "../log.js";
 
 /** One part of periodic work. */
 export interface PeriodicStep {

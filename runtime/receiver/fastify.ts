@@ -1,6 +1,5 @@
 /** The receiver as a fastify plugin. */
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
-import fp from "fastify-plugin";
 import type { Tools } from "../contract/index.js";
 import { isUnread, nodeRequest, respond } from "./node.js";
 import { createReceiver, type Receiver, type ReceiverOptions } from "./receiver.js";
@@ -23,6 +22,7 @@ export interface PluginRouting {
 export type PluginOptions<T extends Tools = Tools, Tx = unknown> = PluginRouting &
   ({ readonly receiver: Receiver<Tx> } | ReceiverOptions<T, Tx>);
 
+const NAME = "adbind-webhook-receiver";
 const PATHS = ["/webhooks/*"];
 const DESCRIPTOR_PATH = "/.well-known/webhook-receiver.json";
 
@@ -57,9 +57,11 @@ const plugin: FastifyPluginAsync<PluginOptions> = async (app, options) => {
  * or `app.register(webhookReceiver, {receiver})`.
  * @throws AdbindError `receiver_option_invalid` while registering
  */
-export const webhookReceiver = fp(plugin as FastifyPluginAsync<AnyOptions>, {
-  name: "adbind-webhook-receiver",
-  fastify: "5.x",
+export const webhookReceiver: FastifyPluginAsync<AnyOptions> = Object.assign(plugin as FastifyPluginAsync<AnyOptions>, {
+  // What fastify-plugin would put on it: without a scope of its own, under a name, for one major version.
+  [Symbol.for("skip-override")]: true,
+  [Symbol.for("fastify.display-name")]: NAME,
+  [Symbol.for("plugin-meta")]: { name: NAME, fastify: "5.x" },
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: fastify cannot infer a plugin's type parameters; webhookOptions does

@@ -20,6 +20,8 @@ export interface ReceiverMetrics {
   newKeyid(): void;
   /** Asks `read` whenever metrics are collected. */
   backlog(read: () => Promise<BacklogReading>): () => void;
+  /** Asks `read` whenever metrics are collected: whether each database of a split answered when it was last asked. */
+  databases(read: () => readonly { readonly name: string; readonly reachable: boolean }[]): () => void;
 }
 
 export interface BacklogReading {
@@ -56,6 +58,9 @@ export function receiverMetrics(meter: Meter): ReceiverMetrics {
     description: "age of the oldest event that waits for its handler",
     unit: "s",
   });
+  const reachable = meter.createObservableGauge("adbind.receiver.database.reachable", {
+    description: "1 for each database of a split that answered when it was last asked, 0 for one that did not",
+  });
   return {
     accepted: (kind, parked) => accepted.add(1, { kind, parked }),
     duplicate: () => duplicate.add(1),
@@ -78,6 +83,13 @@ export function receiverMetrics(meter: Meter): ReceiverMetrics {
       };
       meter.addBatchObservableCallback(observe, gauges);
       return () => meter.removeBatchObservableCallback(observe, gauges);
+    },
+    databases(read) {
+      const observe: BatchObservableCallback = (result) => {
+        for (const { name, reachable: is } of read()) result.observe(reachable, Number(is), { database: name });
+      };
+      meter.addBatchObservableCallback(observe, [reachable]);
+      return () => meter.removeBatchObservableCallback(observe, [reachable]);
     },
   };
 }

@@ -189,7 +189,7 @@ async function decide<Tx>(
   if (!read.ok) return refuse(400, read.code, { fields: read.fields, about });
   const { envelope } = read;
   const { operationId } = envelope;
-  const own = operationId === null ? undefined : await config.store.registrations.own(binding.route, operationId);
+  const own = operationId === null ? undefined : await config.store.registrations.own(binding, operationId);
   const registration = own ?? route.whole;
   if (registration === undefined && operationId === null && !isConfigKind(kind)) {
     // Every registration of the route names an operation, and the body does not say which.

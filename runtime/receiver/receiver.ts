@@ -1,6 +1,6 @@
 /** A receiver of webhooks: verify, claim, order, ingest, answer, and then run the handler. */
 import type { Events, Release, Tools } from "../contract/index.js";
-import type { Store } from "../store/types.js";
+import type { ReceiverStore } from "../store/types.js";
 import { storeExpectation } from "./expect.js";
 import { type FeedOptions, type FeedRead, readFeed } from "./feed.js";
 import { fetchHandler } from "./fetch.js";
@@ -42,7 +42,7 @@ export interface StopOptions {
 
 /** Webhooks in: what is expected, what arrives, and the work that follows. */
 export interface Receiver<Tx = unknown> {
-  readonly store: Store<Tx>;
+  readonly store: ReceiverStore<Tx>;
   readonly descriptor: ReceiverDescriptor;
   /** Answers one request. It never rejects. */
   handle(request: ReceiverRequest): Promise<ReceiverAnswer>;
@@ -93,6 +93,7 @@ export function createReceiver<T extends Tools, Tx, E extends Events = Events>(
   const receiving = createReceiving(config, worker, endings.tell);
   const { store } = config;
   const watches = new AbortController();
+  const undatabases = store.databases && config.metrics.databases(store.databases);
   const unobserve = config.metrics.backlog(async () => {
     const [events, oldest] = await Promise.all([store.inbox.backlog(), store.inbox.oldest()]);
     const oldestSeconds = oldest === null ? 0 : Math.max(0, (config.now() - oldest) / 1000);
@@ -122,6 +123,7 @@ export function createReceiver<T extends Tools, Tx, E extends Events = Events>(
     async stop({ withinMs } = {}) {
       watches.abort();
       unobserve();
+      undatabases?.();
       return worker.stop(withinMs);
     },
     idle: worker.idle,

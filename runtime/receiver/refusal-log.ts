@@ -1,5 +1,5 @@
 /** Refusals as log lines: each sender's first ones whole, and how many were left out; nobody fills a disk by being refused. */
-import type { Logger } from "pino";
+import type { Logger } from "../log.js";
 
 /** Lines about one sender in a minute; strangers share theirs. */
 const LINES = 10;

@@ -32,7 +32,7 @@ export function routeCache(registrations: Registrations, now: () => number): Rou
     // An unknown route is asked for each time: its registration may be a moment away.
     known.delete(route);
     if (binding === undefined) return undefined;
-    const entry = { binding, whole: await registrations.own(route, null), until: now() + MEMORY_MS };
+    const entry = { binding, whole: await registrations.own(binding, null), until: now() + MEMORY_MS };
     if (known.size >= MEMORY_ENTRIES) known.clear();
     known.set(route, entry);
     return entry;

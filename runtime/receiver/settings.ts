@@ -1,8 +1,8 @@
 /** Options checked and completed once, so that nothing downstream meets a bad one. */
 import { metrics as otel, trace } from "@opentelemetry/api";
-import { type Logger, pino } from "pino";
 import type { Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import { jsonLog, type Logger } from "../log.js";
 import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
@@ -105,7 +105,7 @@ export function resolveSettings<Tx>(
     ...releasesOf(bound),
     senderOf: senderLookup(settings.senders),
     knownSenders: typeof settings.senders.get === "function" ? [] : Object.entries(settings.senders),
-    log: settings.logger ?? pino({ name: "adbind-receiver", level: "warn" }),
+    log: settings.logger ?? jsonLog({ name: "adbind-receiver", level: "warn" }),
     metrics: receiverMetrics(settings.meter ?? otel.getMeter("adbind.receiver")),
     traces: receiverTraces(settings.tracer ?? trace.getTracer("adbind.receiver")),
   };

@@ -1,6 +1,5 @@
 /** What an application gives a receiver, and what it gets. */
 import type { Meter, Tracer } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type {
   Answer,
   ArmsOf,
@@ -12,8 +11,9 @@ import type {
   Tools,
   TransportName,
 } from "../contract/index.js";
+import type { Logger } from "../log.js";
 import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
-import type { Effect, EventKind, EventNote, RegisteredMode, RouteBinding, Store } from "../store/types.js";
+import type { Effect, EventKind, EventNote, ReceiverStore, RegisteredMode, RouteBinding } from "../store/types.js";
 import type { ValidatorSource } from "../validate/types.js";
 
 /** Whose keys are wanted. */
@@ -174,7 +174,8 @@ export interface BoundRelease<Tx> {
 
 /** What a receiver is made of, beside releases and handlers. Times are in the unit of their name. */
 export interface ReceiverSettings<Tx> {
-  readonly store: Store<Tx>;
+  /** One database's, or that of several: `shardedBySender`. */
+  readonly store: ReceiverStore<Tx>;
   readonly senders: Senders;
   /** Scheme, host and path prefix under which senders reach this receiver, e.g. `https://hooks.buyer.example`. */
   readonly publicUrl: string;

@@ -1,4 +1,4 @@
-/** A registry of publishers and agents: `adbind/registry`. For a client alone, `adbind/registry/client`. */
+/** A registry of publishers and agents: `adbind-cli/registry`. For a client alone, `adbind/registry/client`. */
 export {
   type CallOptions,
   createRegistryClient,

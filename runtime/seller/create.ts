@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { type AnyTool, type JsonObject, type Release, type TransportName, transportNames } from "../contract/index.js";
 import type { Database } from "../db/types.js";
+import { loadPeer } from "../peer.js";
 import { tellLog } from "../queue/periodic.js";
 import { storeIdentity } from "../store/identity.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
@@ -15,7 +16,7 @@ import { type Endpoint, endpointsOf, settingsAt, transportPath } from "./endpoin
 import { mediaBuyPlug } from "./media-buys.js";
 import { type MountedSeller, mountOf } from "./mount.js";
 import { createServedRelease, type ServedRelease, type ServedTool } from "./served-releases.js";
-import { createApp, type ServedEndpoint } from "./server.js";
+import type { ServedEndpoint } from "./server.js";
 import { badOption, builtInNames, checkedSettings, type Settings } from "./settings.js";
 import { getTaskStatus, listTasks } from "./task-tools.js";
 import { createTaskRepository } from "./tasks.js";
@@ -59,6 +60,8 @@ const isThisMachine = (host: string): boolean => /^(localhost|127\.[\d.]+|::1)$/
 
 /** How long answers under way in somebody else's server are waited for, in milliseconds. */
 const MOUNTED_MS = 5_000;
+/** What it serves HTTP with. */
+const SERVER = ["fastify", "@fastify/cors", "@fastify/rate-limit"];
 /** Tasks told of at once. */
 const UNFINISHED = 100;
 
@@ -96,6 +99,7 @@ export async function createSeller<
   const first = await serve(current, main);
   const more: ServedEndpoint<Tx>[] = [];
   for (const at of others) more.push(await serve(at, await spokenAt(at)));
+  const { createApp } = await loadPeer(SERVER, "a seller", () => import("./server.js"));
   const { app, owns } = await createApp({ settings, endpoints: [first, ...more] });
   const upkeep = sellerUpkeep(database, settings);
   const mounted = mountOf(app, owns, settings.logger);
@@ -175,9 +179,11 @@ async function servedEndpoint<Tx>(
     tasks: agentTasks({ repository, database: calls.database, settings }),
     ...{ now: settings.now, uuid: settings.uuid },
   };
-  const open = (transport: TransportName): Answerer =>
-    answerers[transport]({ ...shared, url: `${settings.baseUrl}${transportPath(at, transport)}` });
-  const opened = Object.fromEntries(transportNames.map((transport) => [transport, open(transport)]));
+  const open = async (transport: TransportName): Promise<[TransportName, Answerer]> => [
+    transport,
+    await answerers[transport]({ ...shared, url: `${settings.baseUrl}${transportPath(at, transport)}` }),
+  ];
+  const opened = Object.fromEntries(await Promise.all(transportNames.map(open)));
   return { at, calls, answerers: opened as Record<TransportName, Answerer> };
 }
 

@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
-import type { Logger } from "pino";
 import { AdbindError } from "../errors.js";
+import type { Logger } from "../log.js";
 
 /** What a seller is mounted by. Paths that are not its own are left to the server it stands in. */
 export interface MountedSeller {

@@ -1,10 +1,10 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
 import { type Tracer, trace } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type { AnyTool, JsonObject, MaybePromise, Release } from "../contract/index.js";
 import { shortVersion, specialismChecks } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import type { Logger } from "../log.js";
 import type { Sender } from "../sender/sender.js";
 import { capabilityFault } from "../signing/index.js";
 import type { A2aProfile, ListingOptions } from "../transport/answerer.js";

@@ -1,7 +1,6 @@
 /** What an application gives a seller, and what its handlers get. Names of wire fields are kept as they are on the wire. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Meter, Tracer } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type {
   AnyTool,
   JsonObject,
@@ -14,6 +13,7 @@ import type {
   Tools,
   TransportName,
 } from "../contract/index.js";
+import type { Logger } from "../log.js";
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { AnyStore } from "../store/index.js";

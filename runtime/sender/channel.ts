@@ -1,8 +1,9 @@
 /** What a channel is: its config, its states, and what everything that is sent on one needs. */
-import type { Logger } from "pino";
+
 import type { JsonObject } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { operationRequired } from "../facts/index.js";
+import type { Logger } from "../log.js";
 import type { Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables } from "../store/sender-tables.js";
 import type { Frequency } from "./calendar.js";

@@ -1,8 +1,8 @@
 /** What is done with a job of the outbox, and what of it is written down in the transaction that acknowledges it. */
 import type { Tracer } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type { JsonObject, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import type { Logger } from "../log.js";
 import type { AckEffect, Job } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";

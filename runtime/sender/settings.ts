@@ -60,7 +60,7 @@ export const rulesOf = (
   keepsSecrets: () => keyring.seals,
   tell: (of, message) => logger?.warn(of, message),
   warn: (message) => {
-    logger?.warn(message);
+    logger?.warn({}, message);
     onDeprecated(message);
   },
 });
@@ -80,7 +80,7 @@ export function keyringOf(
   if (given !== undefined || mode === "production") return createKeyring(given);
   const told = (message: string): void => {
     if (logger === undefined) process.emitWarning(message, "AdbindDevelopment");
-    else logger.warn(message);
+    else logger.warn({}, message);
   };
   return createKeyring(developmentKeys(place, now(), told));
 }

@@ -1,8 +1,8 @@
 /** What an application gives a sender. Names of wire fields are kept as they are on the wire. */
 import type { Meter, Tracer } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import type { JsonObject, MaybePromise, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import type { AnyDatabase } from "../db/index.js";
+import type { Logger } from "../log.js";
 import type { Fetcher, NetPolicyOptions } from "../net/index.js";
 import type { OpenQueue } from "../queue/types.js";
 import type { WorkerOptions } from "../queue/worker-options.js";

@@ -1,5 +1,5 @@
 /** What a sender does in time, by itself: one look says what there is, so that an idle one asks for hardly anything. */
-import type { Logger } from "pino";
+import type { Logger } from "../log.js";
 import { expirySteps } from "../queue/expiry.js";
 import { createPeriodic, type Periodic, type PeriodicStep, tellLog } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";

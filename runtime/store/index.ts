@@ -15,6 +15,10 @@ export {
 } from "./documents.js";
 export { openPostgresStore, type PostgresStore } from "./postgres/open.js";
 export * from "./registry-access.js";
+export type { DatabaseHealth, HealthListener, SplitDatabase } from "./split/member.js";
+export type { SplitMember, SplitSet } from "./split/placement.js";
+export { type SplitStore, shardedBySender, type TxOfDatabase } from "./split/receivers.js";
+export type { SplitOptions } from "./split/router.js";
 export { openSqliteStore, type SqliteStore } from "./sqlite/open.js";
 export { type TemporaryStore, temporaryStore } from "./sqlite/temporary.js";
 export { type AnyStore, openStore, storeOn } from "./stores.js";

@@ -12,3 +12,9 @@ const NONCE_CHARACTERS = 64;
 
 export const nonceKey = (nonce: string): string =>
   nonce.length <= NONCE_CHARACTERS ? nonce : `sha256:${hash("sha256", nonce, "base64url")}`;
+
+/** Whose a nonce's keyid is: it is the sender, a blank, and the sender's own name of the key; one without a blank is its own. */
+export const senderOfKeyid = (keyid: string): string => {
+  const blank = keyid.indexOf(" ");
+  return blank < 0 ? keyid : keyid.slice(0, blank);
+};

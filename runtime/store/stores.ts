@@ -1,19 +1,26 @@
 /** What a receiver remembers, on each engine. To add one: a folder here, and a row. */
 import { type AnyDatabase, openDatabase } from "../db/open.js";
 import type { DatabaseOptions } from "../db/types.js";
+import type { KeyspaceGuard } from "./guard.js";
+import type { KeyspaceCounts } from "./keyspace-counts.js";
+import { postgresCounts } from "./postgres/keyspace-counts.js";
 import { type PostgresStore, postgresStore } from "./postgres/open.js";
+import { sqliteCounts } from "./sqlite/keyspace-counts.js";
 import { type SqliteStore, sqliteStore } from "./sqlite/open.js";
 
 /** A store of any engine. */
 export type AnyStore = SqliteStore | PostgresStore;
 
-/** A store on a database that is open already; closing it closes that. */
-export function storeOn(database: AnyDatabase): AnyStore {
+/**
+ * A store on a database that is open already; closing it closes that.
+ * @param keyspaces asked in each transaction that writes, where the database is one of several
+ */
+export function storeOn(database: AnyDatabase, keyspaces?: KeyspaceGuard): AnyStore {
   switch (database.engine) {
     case "sqlite":
-      return sqliteStore(database);
+      return sqliteStore(database, keyspaces);
     case "postgres":
-      return postgresStore(database);
+      return postgresStore(database, keyspaces);
   }
 }
 
@@ -25,3 +32,13 @@ export function storeOn(database: AnyDatabase): AnyStore {
  */
 export const openStore = async (url: string, options?: DatabaseOptions): Promise<AnyStore> =>
   storeOn(await openDatabase(url, options));
+
+/** How a database counts what its keyspaces have. */
+export function keyspaceCountsOf(engine: AnyDatabase["engine"]): KeyspaceCounts {
+  switch (engine) {
+    case "sqlite":
+      return sqliteCounts;
+    case "postgres":
+      return postgresCounts;
+  }
+}

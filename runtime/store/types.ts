@@ -237,7 +237,7 @@ export interface Registrations {
    */
   find(route: string, operationId: string | null): Promise<Registration | undefined>;
   /** The registration of just this operation, or of the route itself. */
-  own(route: string, operationId: string | null): Promise<Registration | undefined>;
+  own(of: RouteOf, operationId: string | null): Promise<Registration | undefined>;
   /** Removes one; events that come for it afterwards are parked. */
   remove(route: string, operationId: string | null): Promise<boolean>;
 }
@@ -259,13 +259,14 @@ export interface ReplayOptions {
   readonly totalCap?: number;
 }
 
+/** A registration's place: a route speaks for one sender. */
+export type RouteOf = Pick<RouteBinding, "route" | "sender">;
+
 /** What effects on a store get: the SQLite connection, or a client of `pg`. */
 export type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> } ? Tx : never;
 
-/** `Tx` is what an effect gets: the SQLite connection, or a client of `pg`. */
-export interface Store<Tx = unknown> {
-  /** What it stands on; an application may keep its own tables there. */
-  readonly database: Database<Tx>;
+/** What a receiver remembers, in one database or several. `Tx` is what an effect gets: the SQLite connection, or a client of `pg`. */
+export interface ReceiverStore<Tx = unknown> {
   readonly inbox: Inbox<Tx>;
   readonly registrations: Registrations;
   task(sender: string, taskId: string): Promise<TaskState | undefined>;
@@ -281,5 +282,13 @@ export interface Store<Tx = unknown> {
    * @param limit most rows removed per kind of state
    */
   sweep(now: number, limit?: number): Promise<SweepResult>;
+  /** Of a store in several databases: whether each answered when it was last asked. */
+  readonly databases?: () => readonly { readonly name: string; readonly reachable: boolean }[];
   close(): Promise<void>;
+}
+
+/** A store in one database. */
+export interface Store<Tx = unknown> extends ReceiverStore<Tx> {
+  /** What it stands on; an application may keep its own tables there. */
+  readonly database: Database<Tx>;
 }

@@ -1,6 +1,7 @@
 /** A receiver on a store of its own that is gone when it is closed, with a seller's key and a clock that stands. */
-import { pino } from "pino";
+
 import type { Release, Tools } from "../contract/index.js";
+import { jsonLog } from "../log.js";
 import { bindRelease, createReceiver, type Receiver } from "../receiver/receiver.js";
 import type {
   BoundRelease,
@@ -68,7 +69,7 @@ export function createTestReceiver<T extends Tools>(options: TestReceiverOptions
   const receiver = createReceiver<T, Tx>({
     ...{ store, releases: [first!, ...others], now: () => clock.ms, random: () => 0.5 },
     senders: { ...(senders as Record<string, SenderConfig>), [sender]: { keys: key.keysOf(sender), ...senderConfig } },
-    logger: pino({ level: "trace" }, { write: (line: string) => void logs.push(line) }),
+    logger: jsonLog({ level: "trace", to: (line) => void logs.push(line) }),
     ...settings,
   });
   receiver.start();

@@ -1,5 +1,6 @@
 /** Every transport that agents are called by. The SDKs behind them are loaded when the first call is made. */
 import { type TransportName, transportNames } from "../contract/index.js";
+import { loadPeer } from "../peer.js";
 import type { CallerDependencies, CallingTransport, Connection } from "./caller.js";
 import { WireFault } from "./fault.js";
 
@@ -7,12 +8,19 @@ const callers: Readonly<Record<TransportName, CallingTransport>> = {
   mcp: {
     claims: (pathname) => /\/mcp\/?$/.test(pathname),
     announced: false,
-    open: async (dependencies, signal) => (await import("./mcp/call.js")).openMcp(dependencies, signal),
+    open: async (dependencies, signal) => {
+      const wanted = ["@modelcontextprotocol/client"];
+      const { openMcp } = await loadPeer(wanted, "a caller over MCP", () => import("./mcp/call.js"));
+      return openMcp(dependencies, signal);
+    },
   },
   a2a: {
     claims: () => false,
     announced: true,
-    open: async (dependencies, signal) => (await import("./a2a/call.js")).openA2a(dependencies, signal),
+    open: async (dependencies, signal) => {
+      const { openA2a } = await loadPeer(["@a2a-js/sdk"], "a caller over A2A", () => import("./a2a/call.js"));
+      return openA2a(dependencies, signal);
+    },
   },
 };
 

@@ -83,7 +83,14 @@ if (newest !== undefined)
     let planned = 0;
     for (const specialisms of claims)
       for (const extra of beside) {
-        const request = { name: "A shop", packageName: "a-shop", adbind: "^0.1.0", specialisms, with: extra };
+        const request = {
+          name: "A shop",
+          packageName: "a-shop",
+          adbind: "^0.1.0",
+          cli: "^0.1.0",
+          specialisms,
+          with: extra,
+        };
         const choice = libraryChoice(model, areas, request);
         assert.equal(choice.open, [], `${specialisms}: the library does not answer all of it`);
         const plan = planLibraryProject(model, files, request, choice);

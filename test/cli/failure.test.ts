@@ -161,15 +161,19 @@ test("a build server, a pipe and a program that asked for JSON see nothing move"
   assert.not.match(shell(`$ADBIND generate ${source} --out ${tempFolder()}`).err, "\u001b[");
 });
 
-test("the entry names the Node it needs before anything else is read", () => {
-  const { engines, bin } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-  assert.is(bin.adbind, "dist/cli/bin.js");
-  const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(engines.node)!;
-  const text = readFileSync(path.join(root, "cli/bin.ts"), "utf8");
-  assert.match(text, `[${major}, ${minor}]`);
-  assert.match(readFileSync(path.join(root, "run"), "utf8"), `need_major=${major} need_minor=${minor}`);
-  assert.not.match(text, /^import |^export |^await /m);
-});
+for (const [place, name] of [
+  ["", "adbind"],
+  ["cli", "adbind-cli"],
+] as const)
+  test(`the entry of ${name} names the Node it needs before anything else is read`, () => {
+    const { engines, bin } = JSON.parse(readFileSync(path.join(root, place, "package.json"), "utf8"));
+    const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(engines.node)!;
+    const [, source] = /^dist\/(cli\/\w+)\.js$/.exec(bin[name])!;
+    const text = readFileSync(path.join(root, `${source}.ts`), "utf8");
+    assert.match(text, `[${major}, ${minor}]`);
+    assert.match(readFileSync(path.join(root, "run"), "utf8"), `need_major=${major} need_minor=${minor}`);
+    assert.not.match(text, /^import |^export |^await /m);
+  });
 
 test("a seller's bindings that were edited are kept, and written over by force", () => {
   const folder = path.join(tempFolder(), "seller");

@@ -94,7 +94,7 @@ async function postgresEffects(): Promise<Effects> {
 }
 
 /** One place in the fleet: a process that serves, and a spare that takes over when it dies. */
-class Victim {
+export class Victim {
   ready: Promise<unknown> = Promise.resolve();
   serving = false;
   #child: ChildProcess | undefined;
@@ -105,13 +105,14 @@ class Victim {
     readonly url: string,
     readonly port: number,
     readonly jwk: string,
+    readonly script = "./receiver-child.ts",
   ) {
     this.#spare = this.#spawn();
     this.#takeOver();
   }
 
   #spawn(): ChildProcess {
-    const file = fileURLToPath(new URL("./receiver-child.ts", import.meta.url));
+    const file = fileURLToPath(new URL(this.script, import.meta.url));
     const args = [...fromSource, file, this.url, String(this.port), this.jwk];
     return spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
   }

@@ -88,10 +88,21 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/signing/discovery/": ["document maybe", "fetch-json", "*", "index"],
   "runtime/store/": [
     "event expiring",
-    "types keys jobs rows expiry sweep-clock lease-watch access sent-tasks migrations/",
+    "types keys jobs rows expiry sweep-clock lease-watch access sent-tasks guard keyspace-counts migrations/",
     "sqlite/ postgres/",
     "*",
+    "split/",
     "index",
+  ],
+  "runtime/store/split/": [
+    "placement",
+    "rows",
+    "elsewhere member copy",
+    "set tables",
+    "router move",
+    "receiver-part receiver-guard receiver-tables",
+    "take registrations",
+    "*",
   ],
   "runtime/queue/": ["each jobs", "types", "sqlite/ postgres/ nats/", "*", "index"],
   "runtime/receiver/": [

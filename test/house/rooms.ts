@@ -8,8 +8,16 @@ const base = [
   "runtime/errors",
   "runtime/json",
   "runtime/url",
+  "runtime/log",
+  "runtime/peer",
   "runtime/trace-context",
 ];
+
+/** What the few of them that lean on another do import. */
+const above: Readonly<Record<string, readonly string[]>> = {
+  "runtime/json": ["runtime/json-scan"],
+  "runtime/peer": ["runtime/errors"],
+};
 
 const room = (name: string): string => `runtime/${name}/`;
 const leaves = ["signing", "validate", "net", "extract", "facts"].map(room);
@@ -25,7 +33,7 @@ const stage = (name: string): string => `generator/${name}/`;
  */
 const allowed: readonly [part: string, uses: readonly string[]][] = [
   ["runtime/contract/", []],
-  ...base.map((file): [string, string[]] => [file, file === "runtime/json" ? ["runtime/json-scan"] : []]),
+  ...base.map((file): [string, readonly string[]] => [file, above[file] ?? []]),
   ["runtime/json-scan", []],
   ["generated/", ["adbind/contract", "adbind/standalone"]],
   ...["db", "validate", "net", "extract", "facts"].map((name): [string, string[]] => [room(name), base]),

@@ -1,10 +1,11 @@
 /** A seller from a packed adbind: its Dockerfile's commands, run as a shell has them, and a newer adbind that brings what was mended. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import type { Tarballs } from "../../cli/dev/pack/weigh.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { compiler } from "../runner/compiler.js";
 import { provesSetup } from "../support/judges.js";
@@ -40,6 +41,21 @@ function built(project: string): Container {
     else assert.ok(OTHER.includes(word), line);
   }
   return { folder, command, healthy };
+}
+
+/** Gives a staged package another version, and another adbind to depend on. */
+function versioned(manifest: string, version: string): void {
+  const { dependencies, ...rest } = JSON.parse(readFileSync(manifest, "utf8"));
+  const own = dependencies.adbind === undefined ? {} : { adbind: version };
+  writeFileSync(manifest, JSON.stringify({ ...rest, version, dependencies: { ...dependencies, ...own } }));
+}
+
+/** Has a project install the packages from tarballs. */
+function installing(manifest: string, tarballs: Tarballs): void {
+  const project = JSON.parse(readFileSync(manifest, "utf8"));
+  project.dependencies.adbind = `file:${tarballs.adbind}`;
+  project.devDependencies["adbind-cli"] = `file:${tarballs["adbind-cli"]}`;
+  writeFileSync(manifest, JSON.stringify(project));
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -110,7 +126,7 @@ if (provesSetup("a seller's container"))
       "--release",
       path.join(root, "manifests/3.1.0"),
       "--adbind",
-      first,
+      first.adbind,
     ];
     execFileSync(process.execPath, [bin, "new", "seller", project, ...args], { stdio: "pipe" });
     const container = built(project);
@@ -140,13 +156,12 @@ if (provesSetup("a seller's container"))
       );
     const before = sources();
     // A newer adbind, in which something was mended.
-    const manifest = path.join(stage, "package.json");
-    writeFileSync(manifest, readFileSync(manifest, "utf8").replace(/"version": "[^"]+"/, '"version": "0.1.999"'));
-    const mended = path.join(stage, "dist/runtime/behaviours/health.js");
+    for (const one of Object.values(stage)) versioned(path.join(one, "package.json"), "0.1.999");
+    const mended = path.join(stage.adbind, "dist/runtime/behaviours/health.js");
     writeFileSync(mended, readFileSync(mended, "utf8").replace('{ status: "ok" }', '{ status: "better" }'));
-    const second = path.join(folder, "newer.tgz");
-    cpSync(packed(stage), second);
-    execFileSync("npm", ["install", "--omit=dev", ...quietNpm, second], { cwd: container.folder, stdio: "pipe" });
+    const second = packed(stage);
+    installing(path.join(container.folder, "package.json"), second);
+    execFileSync("npm", ["install", "--omit=dev", ...quietNpm], { cwd: container.folder, stdio: "pipe" });
     await served(container, environment, async (at) => {
       assert.equal(await (await fetch(`${at}/healthz`)).json(), { status: "better" });
     });

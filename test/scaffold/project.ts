@@ -15,6 +15,7 @@ export const workspace = (): string => linked(tempFolder());
 export function linked(folder: string): string {
   mkdirSync(path.join(folder, "node_modules"));
   symlinkSync(root, path.join(folder, "node_modules/adbind"));
+  symlinkSync(path.join(root, "cli"), path.join(folder, "node_modules/adbind-cli"));
   for (const name of ["@types", "jose"])
     symlinkSync(path.join(root, "node_modules", name), path.join(folder, "node_modules", name));
   return folder;

@@ -3,7 +3,7 @@ import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
-import { PostgresClient } from "../../runtime/db/postgres/client.js";
+import { PostgresClient } from "../../runtime/db/postgres/own-client.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { startPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";

@@ -11,6 +11,7 @@ export function userProject(): string {
   const folder = tempFolder();
   mkdirSync(path.join(folder, "node_modules"));
   symlinkSync(root, path.join(folder, "node_modules/adbind"));
+  symlinkSync(path.join(root, "cli"), path.join(folder, "node_modules/adbind-cli"));
   writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
   return folder;
 }

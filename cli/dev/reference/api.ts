@@ -17,13 +17,19 @@ interface Entry {
   readonly file: string;
 }
 
-function entriesOf(root: string): Entry[] {
-  const { exports } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
+/** Where a package.json of ours stands, the light package's first. */
+const PLACES = [".", "cli"];
+
+const entriesOf = (root: string): Entry[] => PLACES.flatMap((place) => entriesAt(root, place));
+
+function entriesAt(root: string, place: string): Entry[] {
+  const { name, exports } = JSON.parse(readFileSync(path.join(root, place, "package.json"), "utf8")) as {
+    name: string;
     exports: Record<string, string | Record<string, string>>;
   };
   return Object.entries(exports).flatMap(([entry, target]) => {
     const file = typeof target === "string" ? undefined : target["adbind-source"];
-    return file === undefined ? [] : [{ name: `adbind${entry.slice(1)}`, file: file.slice(2) }];
+    return file === undefined ? [] : [{ name: `${name}${entry.slice(1)}`, file: path.posix.join(place, file) }];
   });
 }
 
@@ -95,7 +101,7 @@ function headOf(sources: ParsedSources, file: string): string {
 }
 
 const slugOf = ({ name }: Entry): string =>
-  name === "adbind" ? "generator" : name.slice("adbind/".length).replace("/", "-");
+  name === "adbind-cli" ? "generator" : name.replace(/^adbind(-cli)?\//, "").replace("/", "-");
 
 /** All pages of the API, the list of entries first. */
 export function apiReference(root: string): ReferencePage[] {
@@ -111,7 +117,7 @@ export function apiReference(root: string): ReferencePage[] {
       `| [\`${entry.name}\`](${slugOf(entry)}.md) | ${exportsOf(sources, entry.file).length} | ${cell(asMarkdown(headOf(sources, entry.file), UP))} |`,
   );
   const list = [
-    "Every entry of the package, with all that it exports.",
+    "Every entry of both packages, with all that it exports.",
     "",
     "| entry | names | |",
     "| --- | --- | --- |",

@@ -75,6 +75,7 @@ async function ofReceivers(): Promise<Instrument[]> {
   metrics.answered(200, 1);
   metrics.newKeyid();
   metrics.backlog(async () => ({ events: { pending: 1 }, oldestSeconds: 1 }));
+  metrics.databases(() => [{ name: "a", reachable: true }]);
   return collect();
 }
 

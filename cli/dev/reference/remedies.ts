@@ -77,6 +77,23 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
     cause: "An effect on SQLite returned a promise, and its transaction cannot wait.",
     remedy: "Await what is needed before, and keep the effect synchronous.",
   },
+  split_invalid: {
+    cause:
+      "Databases of different sets are given, one under another's name, or a change needs another state of the set.",
+    remedy: "Compare the list with `adbind split status`, and do what the message says.",
+  },
+  split_outdated: {
+    cause: "A database was added to the set, and this instance has the list of before.",
+    remedy: "Give it the list that `adbind split status` shows, and start it anew; nothing was written meanwhile.",
+  },
+  split_moving: {
+    cause: "Somebody moves the keyspace to another database, and its writers wait.",
+    remedy: "Try again in some seconds. Where a move was stopped, `adbind split move` ends it.",
+  },
+  split_unverified: {
+    cause: "The counts of rows in two databases differ after a copy; the keyspace stays where it was.",
+    remedy: "Run `adbind split move` again.",
+  },
   receiver_option_invalid: option("An option of a receiver"),
   registration_invalid: {
     cause: "The URL is not public HTTPS, a field breaks its bounds, or the seller refuses what it asks for.",
@@ -89,6 +106,10 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
   webhook_refused: {
     cause: "`constructEvent` was given a request that does not verify, or is no event of the registration.",
     remedy: "Answer with the status and headers that the error carries, and believe nothing of it.",
+  },
+  package_missing: {
+    cause: "What was asked for needs a package that an application installs itself: a driver, an SDK, a server.",
+    remedy: "Run the `npm install` line of the message; docs/install.md lists what each entry needs.",
   },
   queue_option_invalid: option("An option of a queue or its worker"),
   job_unreadable: {

@@ -2,8 +2,9 @@
  * A verifier for development, in place of those that products list: it is asked over HTTP, as they would be, and goes by the
  * names of a creative's files: `ai-generated-true` and `ai-generated-false` say what it is to find.
  */
-import type { Logger } from "pino";
+
 import type { JsonObject } from "../../contract/index.js";
+import type { Logger } from "../../log.js";
 import type { Seller } from "../../seller/create.js";
 import type { BehaviourSettings } from "../frame/call.js";
 import type { CreativeUpload, Provenance } from "../ports/creatives.js";

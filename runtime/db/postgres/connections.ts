@@ -1,11 +1,15 @@
 /** Connections with their timeouts, and the transactions on them. */
-import pg from "pg";
+import type pg from "pg";
 import { AdbindError } from "../../errors.js";
 import { Checkout } from "./checkout.js";
-import { ask, type Keeping, PostgresClient, type PostgresClientConfig, types } from "./client.js";
+import { ask, type Keeping, types } from "./client.js";
+import { postgres } from "./driver.js";
 import { isDisconnected, toldFault, unreachable } from "./faults.js";
 import { namedHosts, Primary } from "./hosts.js";
 import type { PostgresOptions } from "./options.js";
+import { PostgresClient, type PostgresClientConfig } from "./own-client.js";
+
+const { Client, Pool } = postgres.load();
 
 const CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -90,7 +94,7 @@ async function lookAt(pool: pg.Pool): Promise<{ readonly direct: boolean; readon
 function whereOf(url: string): string {
   try {
     const { url: first, told } = namedHosts(url);
-    const { host, port, database } = new pg.Client({ connectionString: first });
+    const { host, port, database } = new Client({ connectionString: first });
     return `${told === "" ? `${host}:${port}` : told}/${database ?? ""}`;
   } catch (cause) {
     if (cause instanceof AdbindError) throw cause;
@@ -134,7 +138,7 @@ function poolOf(
   timeouts: Timeouts | undefined,
   { deadline, keeping }: { readonly deadline: Deadline; readonly keeping: Keeping },
 ): pg.Pool {
-  const pool = new pg.Pool({
+  const pool = new Pool({
     ...configOf(options.url, options, timeouts),
     Client: PostgresClient,
     max: options.connections ?? CONNECTIONS,

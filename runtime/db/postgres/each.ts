@@ -1,6 +1,9 @@
 /** Rows of a statement one by one. */
-import pg from "pg";
+import type pg from "pg";
 import { deadlineOf, types } from "./client.js";
+import { postgres } from "./driver.js";
+
+const { Query } = postgres.load();
 
 export interface Question<Row> {
   /** With `$1`, `$2` ... for values. */
@@ -22,7 +25,7 @@ export async function each<Row>(
   const answered = deadlineOf(client);
   try {
     await new Promise<void>((resolve, reject) => {
-      const query = new pg.Query<never>({ text, values: [...values], types, ...(name === undefined ? {} : { name }) });
+      const query = new Query<never>({ text, values: [...values], types, ...(name === undefined ? {} : { name }) });
       let failed: { readonly error: unknown } | undefined;
       query.on("row", (row) => {
         // The connection is in the middle of the answer: what remains of it is read before the end is told.

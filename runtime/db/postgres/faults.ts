@@ -1,6 +1,6 @@
 /** Why PostgreSQL cannot be used, in words, with what to do about it. */
-import pg from "pg";
 import { AdbindError } from "../../errors.js";
+import { isDatabaseError } from "./driver.js";
 
 type Reason = readonly [what: string, remedy: string];
 
@@ -53,7 +53,7 @@ const NOT_PERMITTED = "42501";
 
 /** What a transaction failed with, told where it was kept waiting by another. */
 export function toldFault(error: unknown, where: string, lockTimeoutMs: number): unknown {
-  if (!(error instanceof pg.DatabaseError) || error.code !== LOCK_NOT_AVAILABLE) return error;
+  if (!isDatabaseError(error) || error.code !== LOCK_NOT_AVAILABLE) return error;
   return new AdbindError("database_busy", `another transaction kept a row for ${lockTimeoutMs} ms`, {
     where,
     remedy:
@@ -64,7 +64,7 @@ export function toldFault(error: unknown, where: string, lockTimeoutMs: number):
 
 /** Making tables was refused: who may is somebody else. */
 export function toldMigration(error: unknown, where: string): unknown {
-  if (!(error instanceof pg.DatabaseError) || error.code !== NOT_PERMITTED) return error;
+  if (!isDatabaseError(error) || error.code !== NOT_PERMITTED) return error;
   return new AdbindError("store_schema", "this role may not create adbind's tables", {
     where,
     remedy: "run `adbind db migrate` as their owner, or apply what `adbind db schema --sql --engine postgres` prints",
@@ -74,7 +74,7 @@ export function toldMigration(error: unknown, where: string): unknown {
 
 /** A connection that answered so can be used on; any other fault may have left it half way through. */
 export const isUsable = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.severity !== "FATAL" && error.severity !== "PANIC";
+  isDatabaseError(error) && error.severity !== "FATAL" && error.severity !== "PANIC";
 
 /** The server takes no writes: it was the primary when the connection was made, and is none now. */
 export const isDemoted = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === READ_ONLY;
@@ -85,7 +85,7 @@ const lostText = /connection terminated unexpectedly|is not queryable/i;
 /** The connection is gone, and with it what had not been committed. */
 export const isDisconnected = (error: unknown): boolean =>
   error instanceof Error &&
-  (error instanceof pg.DatabaseError
+  (isDatabaseError(error)
     ? !isUsable(error) && passing.test(error.code ?? "")
     : lostText.test(error.message) || /^E(CONNRESET|PIPE)$/.test(String((error as { code?: unknown }).code)));
 

@@ -2,8 +2,11 @@
  * The servers that a URL names. One of several is the primary, another one after a fail-over: before each connection is made
  * they are asked at once who takes writes, and the first that says so is connected to.
  */
-import pg from "pg";
+import type pg from "pg";
 import { AdbindError } from "../../errors.js";
+import { postgres } from "./driver.js";
+
+const { Client } = postgres.load();
 
 export interface Host {
   readonly host: string;
@@ -113,7 +116,7 @@ export class Primary {
   }
 
   async #probe({ host, port }: Host): Promise<void> {
-    const client = new pg.Client(this.config);
+    const client = new Client(this.config);
     client.on("error", () => undefined);
     Object.assign(client, { host, port });
     try {

@@ -3,7 +3,7 @@
  * asked for all the time, whose text never varies, and whose plan is right whatever the tables' sizes. Behind a pooler,
  * which hands the connection to somebody else, nothing is kept.
  */
-import pg from "pg";
+import { isDatabaseError } from "./driver.js";
 
 /** Names by the text as PostgreSQL reads it. */
 const names = new Map<string, string>();
@@ -47,8 +47,8 @@ const NAME_FAULTS = ["26000", "42P05"];
 
 /** The connection is not ours alone; nothing of the statement was run. */
 export const isNameFault = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && NAME_FAULTS.includes(error.code ?? "");
+  isDatabaseError(error) && NAME_FAULTS.includes(error.code ?? "");
 
 /** A column was added to a table since: what was kept answers another row than was planned. Nothing was run. */
 export const isStale = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === "0A000" && /cached plan/.test(error.message);
+  isDatabaseError(error) && error.code === "0A000" && /cached plan/.test(error.message);

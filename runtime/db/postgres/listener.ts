@@ -1,6 +1,7 @@
 /** Hears of what other instances notify: a connection of its own that listens, and is replaced when it breaks. */
 import type pg from "pg";
-import { ask, PostgresClient, type PostgresClientConfig } from "./client.js";
+import { ask } from "./client.js";
+import { PostgresClient, type PostgresClientConfig } from "./own-client.js";
 
 /** A broken connection is replaced after this long, in milliseconds; who waits polls meanwhile. */
 const RELISTEN_MS = 1_000;

@@ -2,15 +2,7 @@
 import type pg from "pg";
 import { type AppliedStep, type DatabaseSchema, missingSteps, noteStep } from "../schema.js";
 import { ask } from "./client.js";
-
-/** The table of applied steps. */
-export const bookkeeping = `create table if not exists adbind_migrations (
-  version integer primary key,
-  name text not null,
-  checksum text not null,
-  compatible_from integer not null,
-  applied_at timestamptz not null default now()
-);`;
+import { migrationTable } from "./migration-table.js";
 
 /** Any fixed number: instances that start together take turns on it. */
 const MIGRATION_LOCK = 4_221_093_117;
@@ -42,7 +34,7 @@ export async function migrate(client: pg.ClientBase, schema: DatabaseSchema, whe
   await ask(client, "select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
   await ask(client, `set local lock_timeout = ${TABLE_LOCK_MS}`);
   const missing = missingSteps(schema, await appliedSteps(client), where);
-  await ask(client, bookkeeping);
+  await ask(client, migrationTable);
   for (const step of missing) await ask(client, `${step.sql}\n${noteStep(step)}`);
   return missing.map(({ name }) => name);
 }

@@ -9,6 +9,7 @@ export const dialect: Dialect = {
   list: (values) => values,
   members: "json_each_text(?::json)",
   forUpdate: " for update",
+  forShare: " for share",
   turns: false,
   parts: true,
 };

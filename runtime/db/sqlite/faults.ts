@@ -1,8 +1,8 @@
 /** Why a SQLite file cannot be used, in words, with what to do about it. */
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
-import Sqlite from "better-sqlite3";
 import { AdbindError } from "../../errors.js";
+import { isSqliteError } from "./driver.js";
 
 const reasons: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ENOENT: ["there is no such file, or no such folder", "check the path; a folder must be there first"],
@@ -65,7 +65,7 @@ export function unreachable(path: string, cause: unknown): AdbindError {
  * @param path the file's
  */
 export function explained(error: unknown, path: string): unknown {
-  const code = error instanceof Sqlite.SqliteError ? error.code : "";
+  const code = isSqliteError(error) ? error.code : "";
   const row = met.find(([name]) => code.startsWith(name));
   if (row === undefined) return error;
   const [, what, remedy] = row;

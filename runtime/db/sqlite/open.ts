@@ -1,11 +1,12 @@
 /** The embedded engine: one file, one writer, every commit synced. */
 import { closeSync, existsSync, openSync } from "node:fs";
-import Sqlite from "better-sqlite3";
+import type Sqlite from "better-sqlite3";
 import { AdbindError } from "../../errors.js";
 import { missingStore } from "../access.js";
 import { type Coroutine, runSync } from "../coroutine.js";
 import { assertComplete, type DatabaseSchema, missingSteps, refuseMissing, statusOf } from "../schema.js";
 import type { Database, DatabaseOptions } from "../types.js";
+import { isSqliteError, sqlite } from "./driver.js";
 import { explained, unreachable } from "./faults.js";
 import { joined } from "./join.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
@@ -53,7 +54,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     bringUp(file, schema, options);
   } catch (error) {
     file.close();
-    throw error instanceof Sqlite.SqliteError ? unreachable(path, error) : error;
+    throw isSqliteError(error) ? unreachable(path, error) : error;
   }
   const notifications = new LocalNotifications();
   const query = new SqliteQuery(file, notifications);
@@ -161,12 +162,13 @@ function openFile(options: SqliteOptions): Sqlite.Database {
       remedy: "give a path on a local disk",
     });
   }
+  const Driver = sqlite.load();
   const makes = access === "create" && make === true;
   if (!makes && !existsSync(path)) throw missingStore("there is no database file", path);
   let file: Sqlite.Database | undefined;
   try {
     if (makes) makeFile(path);
-    file = new Sqlite(path, { timeout: busyTimeoutMs, fileMustExist: true });
+    file = new Driver(path, { timeout: busyTimeoutMs, fileMustExist: true });
     configure(file, options);
     return file;
   } catch (error) {

@@ -8,6 +8,7 @@ export const dialect: Dialect = {
   list: (values) => JSON.stringify(values),
   members: "json_each(?)",
   forUpdate: "",
+  forShare: "",
   turns: true,
   parts: false,
 };

@@ -3,8 +3,9 @@
  * The transaction begins and ends inside a single callback: no other connection of this process, ours or the
  * application's, can ever meet it half done and wait for it.
  */
-import Sqlite, { type Database } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import { AdbindError } from "../../errors.js";
+import { isSqliteError } from "./driver.js";
 import { explained } from "./faults.js";
 
 /** Writes of one transaction; more go into the next. Bounds how long the event loop stands still. */
@@ -253,7 +254,7 @@ const settle = (jobs: readonly Job[], results: readonly Result[]): void => {
   });
 };
 
-const isBusy = (error: unknown): boolean => error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY");
+const isBusy = (error: unknown): boolean => isSqliteError(error) && error.code.startsWith("SQLITE_BUSY");
 
 const busyError = (db: Database, waitedMs: number): AdbindError =>
   new AdbindError("database_busy", `another process has been writing for ${waitedMs} ms`, {

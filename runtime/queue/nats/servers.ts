@@ -2,6 +2,7 @@
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { AdbindError } from "../../errors.js";
+import { loadPeer } from "../../peer.js";
 import { connectionOf, hostsOf, type NatsOptions } from "./options.js";
 import { prepareStream, type StreamNames, streamNames, type TicketSource } from "./stream.js";
 
@@ -48,14 +49,11 @@ interface Ready {
 const NONE_LEFT = [404, 408];
 
 async function loaded() {
-  try {
-    return { ...(await import("@nats-io/transport-node")), ...(await import("@nats-io/jetstream")) };
-  } catch (cause) {
-    throw new AdbindError("queue_option_invalid", "the client of NATS is not installed", {
-      remedy: "npm install @nats-io/transport-node @nats-io/jetstream",
-      cause,
-    });
-  }
+  const wanted = ["@nats-io/transport-node", "@nats-io/jetstream"];
+  return loadPeer(wanted, "a queue on NATS", async () => ({
+    ...(await import("@nats-io/transport-node")),
+    ...(await import("@nats-io/jetstream")),
+  }));
 }
 
 export class Servers {

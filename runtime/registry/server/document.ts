@@ -54,8 +54,8 @@ export interface ApiDocument {
 export function packageFolder(name: string): string {
   for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
     try {
-      if (JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")).name === "adbind")
-        return path.join(folder, name);
+      const { name: own } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as { name?: string };
+      if (own === "adbind" || own === "adbind-cli") return path.join(folder, name);
     } catch {
       // Not here: one folder up.
     }

@@ -4,6 +4,7 @@ import { BLOCKED_DUE_MS, NOTIFICATION_RETENTION_MS, TOKEN_ERROR, tokenFits } fro
 import type { AcceptOutcome, Arrival } from "../types.js";
 import { type Counting, claim, countClaim, expireClaims } from "./claims.js";
 import type { ExpiryTime } from "./clock.js";
+import type { Guarded } from "./guarded.js";
 import type { Nonces, PreparedNonce } from "./nonces.js";
 import { lockRoute, lookup, orderingKeyBusy } from "./registrations.js";
 import type { Senders } from "./senders.js";
@@ -23,15 +24,16 @@ class Refused extends Error {
   }
 }
 
-export interface AcceptParts {
+export interface AcceptDependencies {
   readonly senders: Senders;
   readonly nonces: Nonces;
   readonly time: ExpiryTime;
+  readonly guard: Guarded;
 }
 
 /** Accepts one event; on a full keyspace, expired claims make room and it is tried once more. */
 export const acceptor =
-  (db: Db, { senders, nonces, time }: AcceptParts) =>
+  (db: Db, { senders, nonces, time, guard }: AcceptDependencies) =>
   async (given: Arrival): Promise<AcceptOutcome> => {
     // Asked outside of the transaction, which must not wait for another connection.
     const arrival = { ...given, expiredAt: await time(given.now) };
@@ -39,7 +41,10 @@ export const acceptor =
     const nonce = arrival.nonce && (await nonces.prepare(arrival.nonce));
     const attempt = async (): Promise<AcceptOutcome> => {
       try {
-        return await db.transaction((tx) => accept(tx, sender, arrival, nonce));
+        return await db.transaction(async (tx) => {
+          await guard.sender(tx, arrival.event.sender);
+          return accept(tx, sender, arrival, nonce);
+        });
       } catch (error) {
         if (error instanceof Refused) return { outcome: error.outcome };
         throw error;

@@ -1,10 +1,11 @@
 /** Accepted events until their handler is done: lease, complete, give back, give up. */
 import type { MaybePromise } from "../../contract/index.js";
-import { sql } from "../../db/postgres/sql.js";
+import { type Sql, sql } from "../../db/postgres/sql.js";
 import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter, Lease } from "../types.js";
-import { type AcceptParts, acceptor } from "./accept.js";
+import { type AcceptDependencies, acceptor } from "./accept.js";
+import type { Guarded } from "./guarded.js";
 import type { Db, Tx } from "./tables.js";
 import { lockTask } from "./tasks.js";
 
@@ -13,11 +14,13 @@ interface Left {
   readonly ordering_key: string | null;
 }
 
-export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
+export function postgresInbox(db: Db, parts: AcceptDependencies): Inbox<Tx> {
+  const { guard } = parts;
   const leases = new LeaseWatch();
+  const alone = aloneOn(db, guard);
   return {
     accept: acceptor(db, parts),
-    take: (request) => take(db, request, leases),
+    take: (request) => take(db, request, { leases, guard }),
     async renew(ids, { owner, until }) {
       if (ids.length === 0) return;
       await sql`
@@ -29,26 +32,30 @@ export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
         update adbind_inbox set owner = null, due = ${now}
         where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'`.run(db);
     },
-    complete: (held, effect) => complete(db, held, effect),
+    complete: (held, effect) => complete(db, held, { guard, effect }),
     async retry({ id, owner }, due, error) {
-      await sql`
-        update adbind_inbox set owner = null, due = ${due}, error = ${error}, attempts = attempts + 1
-        where id = ${id} and owner = ${owner}`.run(db);
+      await alone(
+        id,
+        sql`
+          update adbind_inbox set owner = null, due = ${due}, error = ${error}, attempts = attempts + 1
+          where id = ${id} and owner = ${owner}`,
+      );
     },
-    deadLetter: (held, error) => deadLetter(db, held, error),
+    deadLetter: (held, error) => deadLetter(db, held, { guard, error }),
     list: (filter) => list(db, filter ?? {}),
     async get(id) {
       const row = await sql<InboxRow>`${joined} where i.id = ${id}`.first(db);
       return row && toEvent(row);
     },
     async replay(id, now) {
-      const changed = await sql`
+      const change = sql<never>`
         update adbind_inbox set state = 'pending', attempts = 0, due = ${now}, error = null
-        where id = ${id} and state <> 'pending'`.run(db);
-      return changed === 1;
+        where id = ${id} and state <> 'pending'`;
+      return (await alone(id, change)) === 1;
     },
     drop: (id, now) =>
       db.transaction(async (tx) => {
+        await guard.event(tx, id);
         const left = await lockOrderingKey(tx, id);
         if (left === undefined) return false;
         await sql`delete from adbind_inbox where id = ${id}`.run(tx);
@@ -64,12 +71,23 @@ export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
   };
 }
 
+/** Runs a statement on one event, in a transaction only where there is something to ask first. */
+const aloneOn =
+  (db: Db, guard: Guarded) =>
+  (id: number, change: Sql<never>): Promise<number> =>
+    guard.none
+      ? change.run(db)
+      : db.transaction(async (tx) => {
+          await guard.event(tx, id);
+          return change.run(tx);
+        });
+
 const joined = sql`select i.*, s.url from adbind_inbox i join adbind_senders s on s.id = i.sender`;
 
 async function take(
   db: Db,
   { owner, until, now, limit }: Lease & { now: number; limit: number },
-  leases: LeaseWatch,
+  { leases, guard }: { leases: LeaseWatch; guard: Guarded },
 ): Promise<InboxEvent[]> {
   const looking = await sql<LeasedRow>`
     select id, owner, due from adbind_inbox
@@ -84,8 +102,8 @@ async function take(
   }
   const leased = await sql<{ id: number }>`
     update adbind_inbox set owner = ${owner}, due = ${until} where id in (
-      select id from adbind_inbox where state = 'pending' and due <= ${now} and owner is null order by due limit ${limit}
-      for update skip locked
+      select id from adbind_inbox where state = 'pending' and due <= ${now} and owner is null${guard.settled}
+      order by due limit ${limit} for update skip locked
     ) returning id`.rows(db);
   if (leased.length === 0) return [];
   const ids = leased.map((row) => row.id);
@@ -108,16 +126,22 @@ async function releaseOrderingKey(tx: Tx, { sender, ordering_key: orderingKey }:
     )`.run(tx);
 }
 
-async function complete(db: Db, held: Held, effect?: Effect<Tx>): Promise<"completed" | "lost"> {
+async function complete(
+  db: Db,
+  held: Held,
+  { guard, effect }: { guard: Guarded; effect: Effect<Tx> | undefined },
+): Promise<"completed" | "lost"> {
   const { id, owner, attempts = null, now, signal } = held;
   const removal = sql`
     delete from adbind_inbox
     where id = ${id} and owner = ${owner} and attempts = coalesce(${attempts}::integer, attempts)`;
   // Nothing to write besides, and nobody waits behind it: one statement, without a transaction around it.
-  if (effect === undefined && !signal?.aborted && (await sql`${removal} and ordering_key is null`.run(db)) === 1) {
+  const single = guard.none && effect === undefined && !signal?.aborted;
+  if (single && (await sql`${removal} and ordering_key is null`.run(db)) === 1) {
     return "completed";
   }
   return db.transaction(async (tx) => {
+    await guard.event(tx, id);
     const left = await lockOrderingKey(tx, id);
     const deleted = await removal.run(tx);
     if (deleted !== 1 || left === undefined) return "lost";
@@ -143,8 +167,13 @@ async function unlessAborted(work: MaybePromise<void>, signal: AbortSignal | und
   }
 }
 
-const deadLetter = (db: Db, { id, owner, now }: Held, error: string): Promise<void> =>
+const deadLetter = (
+  db: Db,
+  { id, owner, now }: Held,
+  { guard, error }: { guard: Guarded; error: string },
+): Promise<void> =>
   db.transaction(async (tx) => {
+    await guard.event(tx, id);
     const left = await lockOrderingKey(tx, id);
     const changed = await sql`
       update adbind_inbox set state = 'dead', owner = null, error = ${error}, attempts = attempts + 1

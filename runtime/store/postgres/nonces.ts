@@ -2,10 +2,11 @@
 import { hash } from "node:crypto";
 import { sql } from "../../db/postgres/sql.js";
 import type { ReplayStore } from "../../signing/types.js";
-import { nonceKey } from "../keys.js";
+import { nonceKey, senderOfKeyid } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
 import { type Counting, takeFrom } from "./claims.js";
 import type { ExpiryTime } from "./clock.js";
+import type { Guarded } from "./guarded.js";
 import { type Db, shardOf, type Tx } from "./tables.js";
 
 /** Live nonces of one key: what a sender at 300 a second keeps for its five minutes. */
@@ -36,7 +37,7 @@ export interface Nonces {
   prepare(nonce: NonceUse): Promise<PreparedNonce>;
 }
 
-export function postgresNonces(db: Db, time: ExpiryTime): Nonces {
+export function postgresNonces(db: Db, time: ExpiryTime, guard: Guarded): Nonces {
   const makeRoom = async (now: number): Promise<number> =>
     expire(db, Math.floor((await time(now * 1000)) / 1000), FULL_SWEEP_ROWS);
   const ids = new Map<string, number>();
@@ -77,9 +78,10 @@ export function postgresNonces(db: Db, time: ExpiryTime): Nonces {
         const key = await idOf(keyid);
         const row = { key, nonce: nonceKey(nonce), expires: expiresAt };
         const totalFull = (await total(now)) >= totalCap;
-        const first = await insert(db, row, { keyCap: totalFull ? 0 : keyCap, now });
+        const use = { keyCap: totalFull ? 0 : keyCap, now, check: (tx: Tx) => guard.sender(tx, senderOfKeyid(keyid)) };
+        const first = await insert(db, row, use);
         if (first !== "full" || (await makeRoom(now)) === 0) return first;
-        return insert(db, row, { keyCap: totalFull ? 0 : keyCap, now });
+        return insert(db, row, use);
       },
     };
   };
@@ -126,10 +128,11 @@ async function put(tx: Tx, row: NonceRow, now: number): Promise<"fresh" | "renew
 async function insert(
   db: Db,
   row: NonceRow,
-  { keyCap, now }: { keyCap: number; now: number },
+  { keyCap, now, check }: { keyCap: number; now: number; check: (tx: Tx) => Promise<void> },
 ): Promise<"inserted" | "seen" | "full"> {
   try {
     return await db.transaction(async (tx) => {
+      await check(tx);
       const result = await put(tx, row, now);
       if (result === "seen") return "seen";
       if (result === "fresh" && (await count(row, keyCap).first(tx)) === undefined) throw new Full();

@@ -2,10 +2,12 @@
 import type pg from "pg";
 import { openPostgres, type PostgresDatabase, type PostgresOptions, type PostgresTx } from "../../db/postgres/open.js";
 import { sweepEach } from "../expiry.js";
+import type { KeyspaceGuard } from "../guard.js";
 import { PARKED } from "../rows.js";
 import type { Expiring, Store } from "../types.js";
 import { expireClaims, liveClaims } from "./claims.js";
 import { postgresExpiryTime } from "./clock.js";
+import { guarded } from "./guarded.js";
 import { deadLetterParked, postgresInbox } from "./inbox.js";
 import { postgresNonces } from "./nonces.js";
 import { postgresRegistrations } from "./registrations.js";
@@ -26,11 +28,15 @@ export interface PostgresStore extends Store<PostgresTx> {
 export const openPostgresStore = async (options: PostgresOptions): Promise<PostgresStore> =>
   postgresStore(await openPostgres(options));
 
-/** A store on a database that is open already; closing it closes that. */
-export function postgresStore(db: PostgresDatabase): PostgresStore {
+/**
+ * A store on a database that is open already; closing it closes that.
+ * @param keyspaces asked in each transaction that writes, where the database is one of several
+ */
+export function postgresStore(db: PostgresDatabase, keyspaces?: KeyspaceGuard): PostgresStore {
   const senders = postgresSenders(db);
   const time = postgresExpiryTime(db);
-  const nonces = postgresNonces(db, time);
+  const guard = guarded(db, keyspaces);
+  const nonces = postgresNonces(db, time, guard);
   const withSender = async <T>(url: string, unknown: T, then: (id: number) => Promise<T>): Promise<T> => {
     const id = await senders.find(url);
     return id === undefined ? unknown : then(id);
@@ -51,8 +57,8 @@ export function postgresStore(db: PostgresDatabase): PostgresStore {
   return {
     database: db,
     pool: db.pool,
-    inbox: postgresInbox(db, { senders, nonces, time }),
-    registrations: postgresRegistrations(db),
+    inbox: postgresInbox(db, { senders, nonces, time, guard }),
+    registrations: postgresRegistrations(db, guard),
     task: (url, taskId) => withSender(url, undefined, (sender) => taskState(db, { sender, taskId })),
     claims: (url) => withSender(url, 0, (sender) => liveClaims(db, sender)),
     replay: (options = {}) => nonces.replay(options),

@@ -10,6 +10,7 @@ import {
   toRegistration,
 } from "../rows.js";
 import type { Registration, Registrations } from "../types.js";
+import type { Guarded } from "./guarded.js";
 import type { Db, Tx } from "./tables.js";
 import { lockTask } from "./tasks.js";
 
@@ -32,10 +33,11 @@ export async function lookup(
 const ofRoute = (db: Db | Tx, route: string): Promise<RegistrationRow | undefined> =>
   sql<RegistrationRow>`select * from adbind_registrations where route = ${route} limit 1`.first(db);
 
-export function postgresRegistrations(db: Db): Registrations {
+export function postgresRegistrations(db: Db, guard: Guarded): Registrations {
   return {
     add: (registration, now) =>
       db.transaction(async (tx) => {
+        await guard.sender(tx, registration.sender);
         await lockRoute(tx, registration.route);
         const existing = await ofRoute(tx, registration.route);
         if (existing !== undefined && conflicts(toBinding(existing), registration)) {
@@ -49,16 +51,18 @@ export function postgresRegistrations(db: Db): Registrations {
       return row && toBinding(row);
     },
     find: (route, operationId) => lookup(db, route, operationId),
-    async own(route, operationId) {
+    async own({ route }, operationId) {
       const row = await sql<RegistrationRow>`
         select * from adbind_registrations where route = ${route} and operation_id = ${operationId ?? ""}`.first(db);
       return row && toRegistration(row);
     },
-    async remove(route, operationId) {
-      const removed = await sql`
-        delete from adbind_registrations where route = ${route} and operation_id = ${operationId ?? ""}`.run(db);
-      return removed === 1;
-    },
+    remove: (route, operationId) =>
+      db.transaction(async (tx) => {
+        await guard.route(tx, route);
+        const removed = await sql`
+          delete from adbind_registrations where route = ${route} and operation_id = ${operationId ?? ""}`.run(tx);
+        return removed === 1;
+      }),
   };
 }
 

@@ -6,7 +6,7 @@ export type Tx = PostgresTx;
 
 /** Caps from here on are counted in shards; below, one row keeps the bound exact. */
 const SHARDED_CAP = 10_000;
-const SHARDS = 16;
+export const SHARDS = 16;
 
 /** Where an insert under a cap is counted: spread by the key's first byte, so that instances seldom share a row. */
 export const shardOf = (key: Uint8Array, cap: number): { shard: number; cap: number } =>

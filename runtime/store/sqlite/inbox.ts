@@ -14,6 +14,7 @@ import {
 } from "../rows.js";
 import type { AcceptOutcome, Arrival, Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter } from "../types.js";
 import type { Claims } from "./claims.js";
+import type { Guarded } from "./guarded.js";
 import type { Nonces } from "./nonces.js";
 import type { Notifications } from "./notifications.js";
 import { refusePromise } from "./refuse-promise.js";
@@ -34,6 +35,7 @@ export interface InboxDependencies {
   readonly notifications: Notifications;
   readonly registrations: SqliteRegistrations;
   readonly nonces: Nonces;
+  readonly guard: Guarded;
 }
 
 export interface SqliteInbox extends Inbox<Database> {
@@ -48,12 +50,13 @@ const columns =
 const source = `select ${columns} from adbind_inbox i join adbind_senders s on s.id = i.sender`;
 
 export function sqliteInbox(parts: InboxDependencies): SqliteInbox {
-  const { db, writer, told } = parts;
+  const { db, writer, told, guard } = parts;
   const accept = acceptor(parts);
   const leases = new LeaseWatch();
   const release = orderingKeyRelease(db);
   const due = db.prepare<[number, number], { id: number; owner: string | null; due: number }>(
-    "select id, owner, due from adbind_inbox where state = 'pending' and due <= ? order by due limit ?",
+    "select id, owner, due from adbind_inbox where state = 'pending' and due <= ?" +
+      `${guard.settled} order by due limit ?`,
   );
   const lease = db.prepare("update adbind_inbox set owner = ?, due = ? where id = ?");
   const prolong = db.prepare("update adbind_inbox set due = ? where id = ? and owner = ? and state = 'pending'");
@@ -61,6 +64,43 @@ export function sqliteInbox(parts: InboxDependencies): SqliteInbox {
     "update adbind_inbox set owner = null, due = ? where id = ? and owner = ? and state = 'pending'",
   );
   const one = db.prepare<[number], InboxRow>(`${source} where i.id = ?`);
+  const overdue = db.prepare(
+    "update adbind_inbox set state = 'dead', error = ? where id in " +
+      "(select id from adbind_inbox where state = 'parked' and due <= ? order by due limit ?)",
+  );
+  return {
+    accept: (arrival) => guard.ofSender(arrival.event.sender, () => accept(arrival)),
+    take: ({ owner, until, now, limit }) =>
+      writer.write(() => {
+        const ids = takeable(due.all(now, limit + leases.size + WATCHED_ROWS), leases, { now, until, limit });
+        for (const id of ids) lease.run(owner, until, id);
+        return ids.map((id) => toEvent(one.get(id)!));
+      }),
+    renew: (ids, { owner, until }) =>
+      writer.write(() => {
+        for (const id of ids) prolong.run(until, id, owner);
+      }),
+    releaseLease: (ids, { owner, now }) =>
+      writer.write(() => {
+        for (const id of ids) giveBack.run(now, id, owner);
+      }),
+    complete: completer(writer, release, guard),
+    ...leaving(parts, release),
+    list: async (filter) => told(() => list(db, filter ?? {})),
+    async get(id) {
+      const row = told(() => one.get(id));
+      return row && toEvent(row);
+    },
+    ...counting(parts),
+    deadLetterParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
+  };
+}
+
+/** How an event leaves its lease other than handled, and its list by hand. */
+function leaving(
+  { db, guard }: InboxDependencies,
+  release: ReturnType<typeof orderingKeyRelease>,
+): Pick<SqliteInbox, "retry" | "deadLetter" | "replay" | "drop"> {
   const give = db.prepare(
     "update adbind_inbox set owner = null, attempts = attempts + 1, due = ?, error = ? where id = ? and owner = ?",
   );
@@ -76,49 +116,19 @@ export function sqliteInbox(parts: InboxDependencies): SqliteInbox {
   const remove = db.prepare<[number], { sender: number; ordering_key: string | null }>(
     "delete from adbind_inbox where id = ? returning sender, ordering_key",
   );
-  const overdue = db.prepare(
-    "update adbind_inbox set state = 'dead', error = ? where id in " +
-      "(select id from adbind_inbox where state = 'parked' and due <= ? order by due limit ?)",
-  );
   return {
-    accept: (arrival) => writer.write(() => accept(arrival)),
-    take: ({ owner, until, now, limit }) =>
-      writer.write(() => {
-        const ids = takeable(due.all(now, limit + leases.size + WATCHED_ROWS), leases, { now, until, limit });
-        for (const id of ids) lease.run(owner, until, id);
-        return ids.map((id) => toEvent(one.get(id)!));
-      }),
-    renew: (ids, { owner, until }) =>
-      writer.write(() => {
-        for (const id of ids) prolong.run(until, id, owner);
-      }),
-    releaseLease: (ids, { owner, now }) =>
-      writer.write(() => {
-        for (const id of ids) giveBack.run(now, id, owner);
-      }),
-    complete: completer(writer, release),
-    retry: (held, at, error) =>
-      writer.write(() => {
-        give.run(at, error, held.id, held.owner);
-      }),
+    retry: (held, at, error) => guard.ofEvent(held.id, () => void give.run(at, error, held.id, held.owner)),
     deadLetter: (held, error) =>
-      writer.write(() => {
+      guard.ofEvent(held.id, () => {
         if (dead.run(error, held.id, held.owner).changes === 1) release(ofRow.get(held.id)!, held.now);
       }),
-    list: async (filter) => told(() => list(db, filter ?? {})),
-    async get(id) {
-      const row = told(() => one.get(id));
-      return row && toEvent(row);
-    },
-    replay: (id, now) => writer.write(() => replay.run(now, id).changes === 1),
+    replay: (id, now) => guard.ofEvent(id, () => replay.run(now, id).changes === 1),
     drop: (id, now) =>
-      writer.write(() => {
+      guard.ofEvent(id, () => {
         const row = remove.get(id);
         if (row !== undefined) release(row, now);
         return row !== undefined;
       }),
-    ...counting(parts),
-    deadLetterParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
   };
 }
 
@@ -166,7 +176,7 @@ const orderingKeyRelease = (db: Database) => {
   };
 };
 
-const completer = (writer: Writer, release: ReturnType<typeof orderingKeyRelease>) => {
+const completer = (writer: Writer, release: ReturnType<typeof orderingKeyRelease>, guard: Guarded) => {
   type Given = [id: number, owner: string, attempts: number | null];
   const removal = "delete from adbind_inbox where id = ? and owner = ? and attempts = coalesce(?, attempts)";
   const remove = writer.db.prepare<Given, { sender: number; ordering_key: string | null }>(
@@ -184,13 +194,13 @@ const completer = (writer: Writer, release: ReturnType<typeof orderingKeyRelease
     return "completed";
   };
   return (held: Held, effect?: Effect<Database>): Promise<"completed" | "lost"> => {
-    if (effect === undefined) return writer.lazy(() => finish(held));
-    return writer.guarded(() => {
+    if (effect === undefined && guard.none) return writer.lazy(() => finish(held));
+    const withEffect = (): "completed" | "lost" => {
       const result = finish(held);
-      if (result === "lost") return result;
-      refusePromise(effect(writer.db), "the effect");
+      if (result === "completed" && effect !== undefined) refusePromise(effect(writer.db), "the effect");
       return result;
-    });
+    };
+    return guard.none ? writer.guarded(withEffect) : guard.ofEvent(held.id, withEffect);
   };
 };
 

@@ -2,10 +2,11 @@
 
 import type { Writer } from "../../db/sqlite/writer.js";
 import type { ReplayStore } from "../../signing/types.js";
-import { nonceKey } from "../keys.js";
+import { nonceKey, senderOfKeyid } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
 import type { ExpiryTime } from "./clock.js";
 import { sqliteCounters } from "./counters.js";
+import type { Guarded } from "./guarded.js";
 
 /** Live nonces of one key: what a sender at 300 a second keeps for its five minutes. */
 const KEY_CAP = 100_000;
@@ -27,8 +28,15 @@ export interface Nonces {
 /** What time it is for nonces that expire, in unix seconds. */
 const secondsOf = (time: ExpiryTime, now: number): number => Math.floor(time(now * 1000) / 1000);
 
-export function sqliteNonces(writer: Writer, time: ExpiryTime): Nonces {
+/** Writes of a key, after the check of whose it is. */
+const guarding =
+  ({ ofSender }: Guarded) =>
+  <T>(keyid: string, work: () => T): Promise<T> =>
+    ofSender(senderOfKeyid(keyid), work);
+
+export function sqliteNonces(writer: Writer, time: ExpiryTime, guard: Guarded): Nonces {
   const { db } = writer;
+  const ofKey = guarding(guard);
   const counters = sqliteCounters(writer, "adbind_nonce_keys");
   const keyOf = db.prepare<[string], { id: number; live: number }>(
     "select id, live from adbind_nonce_keys where keyid = ?",
@@ -97,8 +105,7 @@ export function sqliteNonces(writer: Writer, time: ExpiryTime): Nonces {
   };
 
   const replay = (options: ReplayOptions): ReplayStore => {
-    const { keyCap = KEY_CAP } = options;
-    const put = inserter(options);
+    const [put, { keyCap = KEY_CAP }] = [inserter(options), options];
     return {
       atCap: (keyid, now) => {
         // A look before the signature is checked; the insert under the cap is what holds.
@@ -111,7 +118,7 @@ export function sqliteNonces(writer: Writer, time: ExpiryTime): Nonces {
           return counters.live(row.id) >= keyCap;
         });
       },
-      insert: (keyid, nonce, expiresAt, now) => writer.write(() => put({ keyid, nonce, expiresAt, now })),
+      insert: (keyid, nonce, expiresAt, now) => ofKey(keyid, () => put({ keyid, nonce, expiresAt, now })),
     };
   };
 

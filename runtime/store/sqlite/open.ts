@@ -2,10 +2,12 @@
 import type { Database } from "better-sqlite3";
 import { openSqlite, type SqliteDatabase, type SqliteOptions } from "../../db/sqlite/open.js";
 import { sweepEach } from "../expiry.js";
+import type { KeyspaceGuard } from "../guard.js";
 import { PARKED } from "../rows.js";
 import type { Expiring, Store } from "../types.js";
 import { sqliteClaims } from "./claims.js";
 import { sqliteExpiryTime } from "./clock.js";
+import { guarded } from "./guarded.js";
 import { sqliteInbox } from "./inbox.js";
 import { sqliteNonces } from "./nonces.js";
 import { sqliteNotifications } from "./notifications.js";
@@ -26,10 +28,14 @@ export interface SqliteStore extends Store<Database> {
  */
 export const openSqliteStore = (options: SqliteOptions): SqliteStore => sqliteStore(openSqlite(options));
 
-/** A store on a file that is open already; closing it closes that. */
-export function sqliteStore(database: SqliteDatabase): SqliteStore {
+/**
+ * A store on a file that is open already; closing it closes that.
+ * @param keyspaces asked in each transaction that writes, where the file is one of several
+ */
+export function sqliteStore(database: SqliteDatabase, keyspaces?: KeyspaceGuard): SqliteStore {
   const { file: db, writer, told } = database;
   const time = sqliteExpiryTime(db);
+  const guard = guarded(database, keyspaces);
   const parts = {
     db,
     writer,
@@ -38,8 +44,9 @@ export function sqliteStore(database: SqliteDatabase): SqliteStore {
     claims: sqliteClaims(writer, time),
     tasks: sqliteTasks(db),
     notifications: sqliteNotifications(db),
-    registrations: sqliteRegistrations(database),
-    nonces: sqliteNonces(writer, time),
+    registrations: sqliteRegistrations(database, guard),
+    nonces: sqliteNonces(writer, time, guard),
+    guard,
   };
   const inbox = sqliteInbox(parts);
   const { senders, claims, tasks, notifications, registrations, nonces } = parts;

@@ -10,6 +10,7 @@ import {
   toRegistration,
 } from "../rows.js";
 import type { Registration, Registrations } from "../types.js";
+import type { Guarded } from "./guarded.js";
 
 interface ParkedRow {
   id: number;
@@ -33,7 +34,7 @@ const valuesOf = (registration: Registration): (string | number | Uint8Array | n
   ];
 };
 
-export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase): SqliteRegistrations {
+export function sqliteRegistrations({ file: db, told }: SqliteDatabase, guard: Guarded): SqliteRegistrations {
   const bindingOf = db.prepare<[string], RegistrationRow>("select * from adbind_registrations where route = ? limit 1");
   const own = db.prepare<[string, string], RegistrationRow>(
     "select * from adbind_registrations where route = ? and operation_id = ?",
@@ -84,7 +85,7 @@ export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase):
   return {
     lookup,
     add: (registration, now) =>
-      writer.write(() => {
+      guard.ofSender(registration.sender, () => {
         const existing = bindingOf.get(registration.route);
         if (existing !== undefined && conflicts(toBinding(existing), registration)) {
           return { conflict: toBinding(existing) };
@@ -96,14 +97,14 @@ export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase):
       const row = told(() => bindingOf.get(route));
       return row && toBinding(row);
     },
-    async own(route, operationId) {
+    async own({ route }, operationId) {
       const row = told(() => own.get(route, operationId ?? ""));
       return row && toRegistration(row);
     },
     async find(route, operationId) {
       return told(() => lookup(route, operationId));
     },
-    remove: (route, operationId) => writer.write(() => removeOne.run(route, operationId ?? "").changes === 1),
+    remove: (route, operationId) => guard.ofRoute(route, () => removeOne.run(route, operationId ?? "").changes === 1),
     expire(now, limit) {
       const rows = oldest.all(now, limit);
       for (const row of rows) removeOne.run(row.route, row.operation_id);

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
-import { cachedSuite, checkAgent, runConformance, textReport } from "adbind/conformance";
 import { freePort } from "adbind/testing";
+import { cachedSuite, checkAgent, runConformance, textReport } from "adbind-cli/conformance";
 import { release } from "#bindings";
 import { openMySeller, specialisms } from "../src/seller.js";
 

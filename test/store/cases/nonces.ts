@@ -27,12 +27,12 @@ export const nonces: Cases = {
   },
 
   "a nonce is used with its event, or nothing is kept": async ({ store, open }) => {
-    const nonce = { keyid: "k", nonce: "n", expiresAt: NOW / 1000 + 300, now: NOW / 1000 };
+    const nonce = { keyid: `${SELLER} k`, nonce: "n", expiresAt: NOW / 1000 + 300, now: NOW / 1000 };
     const event = newEvent();
     accepted(await store.inbox.accept(arrival(event, { nonce })));
     assert.is((await store.inbox.accept(arrival(newEvent(), { nonce }))).outcome, "replayed");
     assert.is((await store.inbox.accept(arrival(event, { nonce }))).outcome, "replayed", "before the key is looked at");
-    assert.is(await store.replay().insert("k", "n", nonce.expiresAt, nonce.now), "seen");
+    assert.is(await store.replay().insert(nonce.keyid, "n", nonce.expiresAt, nonce.now), "seen");
     assert.is((await store.inbox.list()).length, 1);
     assert.is(await store.claims(SELLER), 1);
     const second = await open();
@@ -62,8 +62,9 @@ export const nonces: Cases = {
   "the aggregate bound of nonces holds over keys": async ({ store }) => {
     const replay = store.replay({ keyCap: 100, totalCap: 3 });
     const now = NOW / 1000;
-    for (const i of [0, 1, 2]) assert.is(await replay.insert(`k${i}`, "n", now + 300, now + i * 2), "inserted");
-    assert.is(await replay.insert("k9", "n", now + 300, now + 6), "full");
-    assert.is(await replay.insert("k0", "n", now + 300, now + 6), "seen");
+    for (const i of [0, 1, 2])
+      assert.is(await replay.insert(`${SELLER} k${i}`, "n", now + 300, now + i * 2), "inserted");
+    assert.is(await replay.insert(`${SELLER} k9`, "n", now + 300, now + 6), "full");
+    assert.is(await replay.insert(`${SELLER} k0`, "n", now + 300, now + 6), "seen");
   },
 };

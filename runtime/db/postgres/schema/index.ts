@@ -14,6 +14,7 @@ import { registryReports } from "./0011-registry-reports.js";
 import { inboxTasks } from "./0012-inbox-tasks.js";
 import { registryPages } from "./0013-registry-pages.js";
 import { registryChanges } from "./0014-registry-changes.js";
+import { split } from "./0015-split.js";
 
 export const schema = schemaOf({
   receiver,
@@ -30,4 +31,5 @@ export const schema = schemaOf({
   "inbox-tasks": inboxTasks,
   "registry-pages": registryPages,
   "registry-changes": registryChanges,
+  split,
 });

@@ -1,0 +1,2 @@
+/** `adbind-cli`: the generator as a library. */
+export * from "../../generator/index.js";

@@ -1,0 +1,158 @@
+/** An open PostgreSQL database. What loads this has loaded the driver. */
+import type pg from "pg";
+import { missingStore } from "../access.js";
+import { type Coroutine, runAsync } from "../coroutine.js";
+import { assertComplete, missingSteps, refuseMissing, statusOf } from "../schema.js";
+import type { Database, Query, Statements } from "../types.js";
+import { ask, unlimited } from "./client.js";
+import { type Connections, openConnections } from "./connections.js";
+import { each, type Question } from "./each.js";
+import { toldMigration, unreachable } from "./faults.js";
+import { foreignAsk, type SqlExecutor } from "./foreign.js";
+import { joined, onTransactionEnd } from "./join.js";
+import { isNameFault, nameOf, numberedText } from "./kept.js";
+import { PostgresListener } from "./listener.js";
+import { appliedSteps, isStore, migrate } from "./migrate.js";
+import type { PostgresOptions } from "./options.js";
+import { keepPartitions } from "./partitions.js";
+import { dialect, PostgresQuery } from "./query.js";
+import { schema as ours } from "./schema/index.js";
+
+/** What a transaction is: a client of `pg` that has begun one, ours or an application's. */
+export type PostgresTx = pg.ClientBase;
+
+/** `pool` is open to an application that keeps its tables beside ours. */
+export interface PostgresDatabase extends Database<PostgresTx> {
+  readonly engine: "postgres";
+  readonly pool: pg.Pool;
+  /** A pooler hands out connections by the transaction: nothing of a session outlives one. */
+  readonly pooled: boolean;
+  /** Whether what other instances notify now is heard of here. */
+  readonly listening: boolean;
+  /** Calls `listener` when a transaction of the application's has ended. @returns false where its library does not tell */
+  onTransactionEnd(tx: unknown, listener: () => void): boolean;
+  /** As `within`, on whatever else runs a statement in an open transaction: another library's, or one made of it. */
+  withinOther<T>(tx: SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
+  /**
+   * One transaction of statements that are PostgreSQL's own.
+   * @param lockTimeoutMs longest wait for a row that another transaction holds; `lockTimeoutMs` of the options by default
+   */
+  transaction<T>(work: (tx: pg.ClientBase) => Promise<T>, lockTimeoutMs?: number): Promise<T>;
+  /** One statement by itself, with `$1`, `$2` ... for values. */
+  ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult>;
+}
+
+/**
+ * Opens a PostgreSQL database and brings its schema to this version; instances that start together take turns.
+ * @throws AdbindError `database_unreachable` that says why, `store_schema` when the database is not usable
+ */
+export async function connectPostgres(options: PostgresOptions): Promise<PostgresDatabase> {
+  const connections = await openConnections(options);
+  const database = databaseOn(connections, options);
+  try {
+    if (options.migrate !== "skip") await bringUp(database, options);
+  } catch (error) {
+    await database.close();
+    throw unreachable(connections.where, error);
+  }
+  return database;
+}
+
+/** A database that lacks nothing is only looked at: its role need not be one that may create. */
+async function bringUp(
+  database: PostgresDatabase,
+  { schema = ours, access = "create", migrate: may }: PostgresOptions,
+) {
+  const { where } = database;
+  const [there, applied] = await database.transaction(
+    async (tx) => [await isStore(tx), await appliedSteps(tx)] as const,
+  );
+  if (access !== "create" && !there) throw missingStore("the database holds no store of adbind", where);
+  const missing = missingSteps(schema, applied, where);
+  if (missing.length === 0) return;
+  if (access === "read") assertComplete(missing, where);
+  else if (may === false) refuseMissing(missing, "postgres", where);
+  else await database.migrate();
+}
+
+function databaseOn(connections: Connections, options: PostgresOptions): PostgresDatabase {
+  const { where, pool, pooled } = connections;
+  const { schema = ours, listenUrl } = options;
+  const statements = (tx: PostgresTx | SqlExecutor): Query => new PostgresQuery(foreignAsk(tx));
+  const alone = statementsOn(connections);
+  const listener = new PostgresListener(
+    listenUrl !== undefined ? connections.configOf(listenUrl) : pooled ? undefined : connections.configOf(options.url),
+  );
+  const transaction = <T>(work: (tx: pg.ClientBase) => Promise<T>, lockTimeoutMs?: number): Promise<T> =>
+    connections.transaction(work, { lockTimeoutMs });
+  let closing: Promise<void> | undefined;
+  return {
+    engine: "postgres",
+    where,
+    dialect,
+    shared: true,
+    pool,
+    pooled,
+    get listening() {
+      return listener.listening;
+    },
+    transaction,
+    ask: (text, values) => connections.use((client) => ask(client, text, values)),
+    read: (work) => connections.snapshot((tx) => runAsync(work(onClient(tx)))),
+    query: (work) => runAsync(work(alone)),
+    execute: (text, values) => runAsync(alone.rows(text, values)),
+    write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),
+    within: (tx, work) => runAsync(work(statements(tx))),
+    withinOther: (tx, work) => runAsync(work(statements(tx))),
+    statements,
+    join: (tx) => joined(tx),
+    onTransactionEnd,
+    onNotify: (channel, given) => listener.on(channel, given),
+    migrate: async () => {
+      try {
+        return await transaction((tx) => unlimited(tx, () => migrate(tx, schema, where)));
+      } catch (error) {
+        throw toldMigration(error, where);
+      }
+    },
+    partitions: async (request) => {
+      try {
+        return await transaction((tx) => unlimited(tx, () => keepPartitions(tx, request)));
+      } catch (error) {
+        throw toldMigration(error, where);
+      }
+    },
+    status: async () => statusOf(schema, await transaction((tx) => appliedSteps(tx)), where),
+    async close() {
+      closing ??= listener.close().then(() => pool.end());
+      await closing;
+    },
+  };
+}
+
+const onClient = (client: pg.ClientBase): PostgresQuery =>
+  new PostgresQuery((text, values) => ask(client, text, values));
+
+/** Each on whichever connection is free. */
+function statementsOn(connections: Connections): Statements {
+  let named = !connections.pooled;
+  const once = <Row>(question: Question<Row>, name?: string): Promise<void> =>
+    connections.use((client) => each(client, question, name));
+  const askEach = async <Row>(question: Question<Row>): Promise<void> => {
+    if (!named) return once(question);
+    try {
+      await once(question, nameOf(question.text));
+    } catch (error) {
+      if (!isNameFault(error)) throw error;
+      // A pooler after all, which passes on how connections are made.
+      named = false;
+      await once(question);
+    }
+  };
+  const single = new PostgresQuery((text, values) => connections.use((client) => ask(client, text, values)));
+  return Object.assign(single, {
+    *each<Row>(text: string, values: readonly unknown[], take: (row: Row) => void): Coroutine<void> {
+      yield askEach({ text: numberedText(text), values, take });
+    },
+  });
+}

@@ -1,0 +1,227 @@
+/** Changes of a set: a database comes or goes, and keyspaces move to where they belong then. */
+import type { AnyDatabase } from "../../db/open.js";
+import type { Database } from "../../db/types.js";
+import { AdbindError } from "../../errors.js";
+import { type SetMember, type SplitDatabase, splitMember } from "./member.js";
+import { FENCE_MS, type MovedKeyspace, type MoveStep, moveKeyspace } from "./move.js";
+import {
+  everyMember,
+  firstSet,
+  memberNames,
+  placeAmong,
+  type SplitKind,
+  type SplitSet,
+  settledSet,
+  withMember,
+  withoutMember,
+} from "./placement.js";
+import { receiverTables } from "./receiver-tables.js";
+import { beginKeyspace, countKeyspaces, type KeyspaceState, listKeyspaces } from "./rows.js";
+import { checkMemberNames, findSets, isFresh, latestOf, tellSet } from "./set.js";
+import type { KeyspaceTables } from "./tables.js";
+
+/** Keyspaces listed at once. */
+const PAGE_KEYSPACES = 200;
+
+const tablesOf: Readonly<Record<SplitKind, KeyspaceTables>> = { sender: receiverTables, principal: receiverTables };
+
+export interface SplitChangeOptions {
+  readonly kind: SplitKind;
+  /** Every database of the set, and the one that comes or goes. */
+  readonly databases: readonly SplitDatabase<AnyDatabase>[];
+  /** Longest time that writers of one keyspace may have to wait, in milliseconds. Default 5,000. */
+  readonly fenceMs?: number;
+  /** Unix milliseconds; the system clock by default. */
+  readonly now?: () => number;
+  readonly onStep?: (step: MoveStep, keyspace: string) => unknown;
+  readonly onMoved?: (moved: MovedKeyspace & MoveOf) => void;
+}
+
+/** Which keyspace goes where. */
+export interface MoveOf {
+  readonly keyspace: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What one database knows. */
+export interface SplitDatabaseStatus {
+  readonly name: string;
+  /** Null where it knows of no set. */
+  readonly version: number | null;
+  readonly keyspaces: Readonly<Record<KeyspaceState, number>>;
+}
+
+export interface SplitStatus {
+  /** The latest that any database knows; null where none does. */
+  readonly set: SplitSet | null;
+  readonly databases: readonly SplitDatabaseStatus[];
+}
+
+export interface SplitChange {
+  status(): Promise<SplitStatus>;
+  /** Makes the first set: of new databases, or of one that was alone until now and has rows. */
+  init(): Promise<SplitSet>;
+  /** Has a database be of the set; keyspaces go there by `move`. Again, it changes nothing. */
+  add(name: string): Promise<SplitSet>;
+  /** Has a database leave the set; its keyspaces go elsewhere by `move`. Again, it changes nothing. */
+  remove(name: string): Promise<SplitSet>;
+  /** Moves what is not where it belongs, keyspace by keyspace. @returns how many, when the set has settled */
+  move(): Promise<number>;
+  close(): Promise<void>;
+}
+
+const refused = (what: string, where: string, remedy: string): AdbindError =>
+  new AdbindError("split_invalid", what, { where, remedy });
+
+type Members = ReadonlyMap<string, SetMember<Database>>;
+
+/** @throws AdbindError `split_invalid`, `store_option_invalid` for a name */
+export function splitChange(options: SplitChangeOptions): SplitChange {
+  const { kind, databases } = options;
+  checkMemberNames(databases.map(({ name }) => name));
+  const members = membersOf(databases);
+  const current = async (): Promise<SplitSet> => {
+    const found = await findSets(members.values(), kind, true);
+    const set = latestOf(found);
+    if (set === undefined) throw refused("the databases are of no set", "databases", "run `adbind split init` first");
+    const missing = everyMember(set).find(({ name }) => !members.has(name));
+    if (missing !== undefined) throw refused("a database of the set is not given", missing.name, "give all of them");
+    // A change may have been stopped before everybody knew.
+    await tellSet(found, kind, set);
+    return set;
+  };
+  const announce = async (set: SplitSet): Promise<SplitSet> => {
+    await tellSet(await findSets(members.values(), kind, true), kind, set);
+    return set;
+  };
+  return {
+    status: () => statusOf(members, kind),
+    init: () => init(members, kind),
+    async add(name) {
+      const set = await current();
+      if (memberNames(set.members).includes(name)) return set;
+      await mustBeNew(members, kind, name);
+      return announce(withMember(settled(set), name));
+    },
+    async remove(name) {
+      const set = await current();
+      if (!memberNames(set.members).includes(name)) return set;
+      if (set.members.length === 1) throw refused("it is the last database of the set", name, "add another before");
+      return announce(withoutMember(settled(set), name));
+    },
+    async move() {
+      const set = await current();
+      if (set.previous === null) return 0;
+      let moved = 0;
+      for (const { name } of set.previous) moved += await moveFrom(members, options, { set, name });
+      await announce(settledSet(set));
+      return moved;
+    },
+    async close() {
+      for (const member of members.values()) await member.close();
+    },
+  };
+}
+
+const membersOf = (databases: SplitChangeOptions["databases"]): Members =>
+  new Map(
+    databases.map((given) => {
+      const member = splitMember(
+        given,
+        (database): Database => database,
+        () => undefined,
+      );
+      return [given.name, member];
+    }),
+  );
+
+/** @throws AdbindError `split_invalid` while a change is under way */
+function settled(set: SplitSet): SplitSet {
+  if (set.previous === null) return set;
+  const names = memberNames(set.members).join(", ");
+  throw refused("another change of the set is not over", names, "run `adbind split move` first");
+}
+
+const on = <T>(members: Members, name: string, work: (database: Database) => Promise<T>): Promise<T> => {
+  const member = members.get(name);
+  if (member === undefined) throw refused("a database is not given", name, "give all of the set");
+  return member.use(work);
+};
+
+async function mustBeNew(members: Members, kind: SplitKind, name: string): Promise<void> {
+  const [fresh, had] = await on(
+    members,
+    name,
+    async (database) =>
+      [await database.query((q) => isFresh(q, kind)), await database.query((q) => countKeyspaces(q, kind))] as const,
+  );
+  // One that was in the set before has the numbers of its keyspaces still, and no keyspace.
+  if (fresh || (had.moved > 0 && had.here + had.moving + had.arriving === 0)) return;
+  throw refused("the database to add has rows already", name, "add an empty one");
+}
+
+async function init(members: Members, kind: SplitKind): Promise<SplitSet> {
+  const found = await findSets(members.values(), kind, true);
+  const known = latestOf(found);
+  const set = known ?? firstSet([...members.keys()]);
+  const [only] = members.keys();
+  for (const [name, member] of members) {
+    const names = await member.use((database) => database.query((q) => tablesOf[kind].keyspaces(q)));
+    if (names.length === 0 || known !== undefined) continue;
+    if (members.size > 1)
+      throw refused("the database has rows already", name, "begin with it alone, then add the others");
+    await on(members, only!, (database) =>
+      database.write(function* (q) {
+        for (const one of names) yield* beginKeyspace(q, kind, one);
+      }),
+    );
+  }
+  await tellSet(found, kind, set);
+  return set;
+}
+
+async function statusOf(members: Members, kind: SplitKind): Promise<SplitStatus> {
+  const found = await findSets(members.values(), kind, true);
+  const databases = await Promise.all(
+    found.map(async ({ member, known }) => ({
+      name: member.name,
+      version: known?.set.version ?? null,
+      keyspaces: await member.use((database) => database.query((q) => countKeyspaces(q, kind))),
+    })),
+  );
+  return { set: latestOf(found) ?? null, databases };
+}
+
+/** Moves what is in a database and belongs elsewhere, and ends what was begun. */
+async function moveFrom(
+  members: Members,
+  { kind, fenceMs = FENCE_MS, now = Date.now, onStep, onMoved }: SplitChangeOptions,
+  { set, name }: { readonly set: SplitSet; readonly name: string },
+): Promise<number> {
+  const names = memberNames(set.members);
+  const tables = tablesOf[kind];
+  let moved = 0;
+  let after = "";
+  for (;;) {
+    const request = { states: ["here", "moving", "moved"] as const, after, limit: PAGE_KEYSPACES };
+    const page = await on(members, name, (database) => database.query((q) => listKeyspaces(q, kind, request)));
+    if (page.length === 0) return moved;
+    after = page.at(-1)!.name;
+    for (const row of page) {
+      const place = row.state === "moved" ? row.peer! : placeAmong(names, row.name);
+      if (place === name || (row.state === "moved" && row.token === null)) continue;
+      await on(members, name, (from) =>
+        on(members, place, async (to) => {
+          const cost = await moveKeyspace({
+            ...{ kind, keyspace: row.name, tables, fenceMs, now },
+            ...{ from: { name, database: from }, to: { name: place, database: to } },
+            onStep: (step) => onStep?.(step, row.name),
+          });
+          onMoved?.({ ...cost, keyspace: row.name, from: name, to: place });
+        }),
+      );
+      moved += 1;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/** The check inside every transaction that writes rows of a keyspace, and what it says where they are not to be written. */
+import type { Coroutine } from "../../db/coroutine.js";
+import type { Query } from "../../db/types.js";
+import type { SplitKind } from "./placement.js";
+import { beginKeyspace, type KeyspaceRow, readSplitSet, shareKeyspace } from "./rows.js";
+
+/** Why a database is not the one to write a keyspace. */
+export type Elsewhere =
+  /** It has moved, arrives, or stands still for a moment. */
+  | { readonly why: "row"; readonly row: KeyspaceRow }
+  /** Nobody has seen it here, and it is not to begin here. */
+  | { readonly why: "absent"; readonly version: number }
+  /** Whoever asks knows another version of the set than the database does. */
+  | { readonly why: "outdated" };
+
+/** Thrown before anything is written: the transaction ends, and whoever began it looks elsewhere. */
+export class KeyspaceElsewhere extends Error {
+  override readonly name = "KeyspaceElsewhere";
+
+  constructor(readonly found: Elsewhere) {
+    super(`the keyspace is not here: ${found.why}`);
+  }
+}
+
+/** Who asks. */
+export interface Asking {
+  readonly kind: SplitKind;
+  /** The version of the set it knows. */
+  version(): number;
+  /** May a keyspace that nobody has seen begin in this database? */
+  mayBegin(keyspace: string): boolean;
+}
+
+/**
+ * Holds a keyspace here to the end of the transaction: whoever would move it waits for that.
+ * @throws KeyspaceElsewhere
+ */
+export function* holdKeyspace(q: Query, asking: Asking, keyspace: string): Coroutine<void> {
+  const { kind } = asking;
+  const row = yield* shareKeyspace(q, kind, keyspace);
+  if (row?.state === "here") return;
+  if (row !== undefined) throw new KeyspaceElsewhere({ why: "row", row });
+  const known = yield* readSplitSet(q, kind, true);
+  const version = asking.version();
+  if (known?.set.version !== version) throw new KeyspaceElsewhere({ why: "outdated" });
+  if (!asking.mayBegin(keyspace)) throw new KeyspaceElsewhere({ why: "absent", version });
+  if (yield* beginKeyspace(q, kind, keyspace)) return;
+  // Another transaction has begun it, and may have seen it moved away since.
+  const begun = yield* shareKeyspace(q, kind, keyspace);
+  if (begun !== undefined && begun.state !== "here") throw new KeyspaceElsewhere({ why: "row", row: begun });
+}

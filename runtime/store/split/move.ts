@@ -1,0 +1,195 @@
+/**
+ * Moves one keyspace to another database while traffic flows. Each step can be done again, by the next who comes after this
+ * process was killed; what decides is one row in the old database, changed in one transaction.
+ */
+import { randomUUID } from "node:crypto";
+import type { Coroutine } from "../../db/coroutine.js";
+import type { Database, Query } from "../../db/types.js";
+import { AdbindError } from "../../errors.js";
+import { type Copying, copyRows, countRows } from "./copy.js";
+import type { SplitKind } from "./placement.js";
+import { announceFence, arrive, type KeyspaceRow, readKeyspace, withdrawFence, writeKeyspace } from "./rows.js";
+import type { KeyspaceTables } from "./tables.js";
+
+/** Longest time that writers of a keyspace may have to wait for its move, in milliseconds, unless the caller says otherwise. */
+export const FENCE_MS = 5_000;
+/** Copies while traffic flows before the fence: each has only to do what came during the one before. */
+const LIVE_PASSES = 5;
+/** Rows that a pass may still find changed for the next to be the one behind the fence. */
+const FEW_ROWS = 200;
+/** Fences put up for one keyspace before it is left for another time. */
+const FENCES = 4;
+/** What expires within it is not counted when a copy is verified, in seconds: either database may remove it meanwhile. */
+const HORIZON_SECONDS = 60;
+
+/** Where a move is: told after each step, so that it can be watched, and stopped anywhere. */
+export type MoveStep = "arriving" | "copied" | "fenced" | "verified" | "left" | "arrived" | "removed";
+
+export interface KeyspaceMove {
+  readonly kind: SplitKind;
+  readonly keyspace: string;
+  readonly tables: KeyspaceTables;
+  readonly from: { readonly name: string; readonly database: Database };
+  readonly to: { readonly name: string; readonly database: Database };
+  /** Longest fence, in milliseconds. */
+  readonly fenceMs: number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly onStep: (step: MoveStep) => unknown;
+}
+
+/** What a move cost. */
+export interface MovedKeyspace {
+  /** Rows that were copied while it stood still, or had changed since they were copied. */
+  readonly rows: number;
+  /** How long its writers had to wait, in milliseconds; 0 where it had left already. */
+  readonly fencedMs: number;
+}
+
+/** The fence has stood as long as it may. */
+class FenceOver extends Error {}
+
+const taken = (keyspace: string): AdbindError =>
+  new AdbindError("split_moving", "another move of the keyspace has begun since", {
+    where: keyspace,
+    remedy: "let that one go on; `adbind split status` shows how far it is",
+  });
+
+/**
+ * Moves a keyspace, from wherever an earlier move of it was stopped.
+ * @throws AdbindError `split_moving` where another process moves it, or it is too large for its fence; `split_unverified`
+ */
+export async function moveKeyspace(move: KeyspaceMove): Promise<MovedKeyspace> {
+  const { kind, keyspace, from, to, onStep } = move;
+  const token = randomUUID();
+  const before = await from.database.query((q) => readKeyspace(q, kind, keyspace));
+  let cost: MovedKeyspace = { rows: 0, fencedMs: 0 };
+  if (before?.state !== "moved") {
+    await claim(move, token);
+    await onStep("arriving");
+    cost = await copyOver(move, token);
+    await onStep("left");
+  }
+  await to.database.write((q) => arrive(q, kind, keyspace));
+  await from.database.write((q) => withdrawFence(q, kind, keyspace));
+  await onStep("arrived");
+  await clean(move, from.database);
+  await onStep("removed");
+  return cost;
+}
+
+/** Has the new database expect the keyspace, of this move and no other. */
+async function claim(move: KeyspaceMove, token: string): Promise<void> {
+  const { kind, keyspace, from, to } = move;
+  const there = await to.database.query((q) => readKeyspace(q, kind, keyspace));
+  // It was here once, and its rows may not be gone yet.
+  if (there?.state === "moved") await clean(move, to.database);
+  await to.database.write(function* (q) {
+    const row = yield* readKeyspace(q, kind, keyspace, true);
+    if (row?.state === "here" || row?.state === "moving") throw taken(keyspace);
+    yield* writeKeyspace(q, kind, { name: keyspace, state: "arriving", peer: from.name, token, until: null });
+  });
+}
+
+/** Copies until the old database has given the keyspace up. */
+async function copyOver(move: KeyspaceMove, token: string): Promise<MovedKeyspace> {
+  const { keyspace, tables, from, to, onStep, fenceMs } = move;
+  const change: Copying["change"] = (work) =>
+    to.database.write(function* (q) {
+      const row = yield* readKeyspace(q, move.kind, keyspace, true);
+      if (row?.state !== "arriving" || row.token !== token) throw taken(keyspace);
+      yield* work(q);
+    });
+  const live: Copying = { from: from.database, to: to.database, change, goOn: () => undefined };
+  for (let pass = 0; pass < LIVE_PASSES; pass += 1) {
+    let changed = 0;
+    for (const rows of await tables.rows(from.database, to.database, keyspace)) changed += await copyRows(live, rows);
+    if (changed <= FEW_ROWS) break;
+  }
+  await onStep("copied");
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await fenced(move, token, live);
+    } catch (error) {
+      await unfence(move, token);
+      if (!(error instanceof FenceOver)) throw error;
+      if (tries < FENCES) continue;
+      throw new AdbindError("split_moving", `the keyspace could not be copied while it stood still for ${fenceMs} ms`, {
+        where: keyspace,
+        remedy: "it stays where it is; have its events handled, or allow a longer fence (--fence-seconds)",
+      });
+    }
+  }
+}
+
+/** Puts up the fence, copies what is left, and has the old database give the keyspace up. */
+async function fenced(move: KeyspaceMove, token: string, live: Copying): Promise<MovedKeyspace> {
+  const { kind, keyspace, tables, from, to, now, fenceMs, onStep } = move;
+  const begun = performance.now();
+  const until = now() + fenceMs;
+  await from.database.write((q) => announceFence(q, kind, keyspace, until));
+  const fence: KeyspaceRow = { name: keyspace, state: "moving", peer: to.name, token, until };
+  await from.database.write(function* (q) {
+    const row = yield* readKeyspace(q, kind, keyspace, true);
+    if (row?.state !== "here" && row?.state !== "moving") throw taken(keyspace);
+    yield* writeKeyspace(q, kind, fence);
+  });
+  await onStep("fenced");
+  const goOn = (): void => {
+    if (now() >= until) throw new FenceOver();
+  };
+  const copying = { ...live, goOn };
+  let rows = 0;
+  const all = await tables.rows(from.database, to.database, keyspace);
+  for (const one of all) rows += await copyRows(copying, one);
+  rows += await tables.copyFenced(copying, keyspace);
+  const horizon = now() / 1000 + HORIZON_SECONDS;
+  const count = function* (q: Query, side: "from" | "to"): Coroutine<number[]> {
+    const counts: number[] = [];
+    for (const one of all) counts.push(yield* countRows(q, one, [one.owner.column, one.owner[side]], horizon));
+    return [...counts, yield* tables.countFenced(q, keyspace)];
+  };
+  const source = await from.database.query((q) => count(q, "from"));
+  const target = await to.database.query((q) => count(q, "to"));
+  const wrong = source.findIndex((n, at) => n !== target[at]);
+  if (wrong >= 0) {
+    const table = all[wrong]?.table ?? "the rest";
+    throw new AdbindError("split_unverified", `${target[wrong]} of ${source[wrong]} rows of ${table} were copied`, {
+      where: keyspace,
+      remedy:
+        "it stays where it is, and can be moved again; if it happens again, another keyspace has its routes there",
+    });
+  }
+  await onStep("verified");
+  await from.database.write(function* (q) {
+    const row = yield* readKeyspace(q, kind, keyspace, true);
+    // Whoever waited for too long has lifted it, and may have written since.
+    if (row?.state !== "moving" || row.token !== token) throw new FenceOver();
+    yield* writeKeyspace(q, kind, { ...fence, state: "moved", until: null });
+  });
+  return { rows, fencedMs: Math.round(performance.now() - begun) };
+}
+
+/** Takes the fence down where it is ours. */
+async function unfence({ kind, keyspace, from }: KeyspaceMove, token: string): Promise<void> {
+  await from.database.write(function* (q) {
+    yield* withdrawFence(q, kind, keyspace);
+    const row = yield* readKeyspace(q, kind, keyspace, true);
+    if (row?.state !== "moving" || row.token !== token) return;
+    yield* writeKeyspace(q, kind, { name: keyspace, state: "here", peer: null, token: null, until: null });
+  });
+}
+
+/** Removes the rows of a keyspace that has left a database, if it has. */
+async function clean({ kind, keyspace, tables }: KeyspaceMove, database: Database): Promise<void> {
+  const row = await database.query((q) => readKeyspace(q, kind, keyspace));
+  if (row?.state !== "moved" || row.token === null) return;
+  const change: Copying["change"] = (work) =>
+    database.write(function* (q) {
+      const now = yield* readKeyspace(q, kind, keyspace, true);
+      if (now?.state !== "moved" || now.token !== row.token) throw taken(keyspace);
+      yield* work(q);
+    });
+  await tables.remove(database, change, keyspace);
+  await change((q) => writeKeyspace(q, kind, { ...row, token: null }));
+}

@@ -1,0 +1,4 @@
+import { sqliteGround } from "./databases.js";
+import { splitStoreCase } from "./store.case.js";
+
+splitStoreCase(sqliteGround());

@@ -1,0 +1,45 @@
+/** How much JavaScript an entry may be. */
+
+/**
+ * Most JavaScript of ours an entry may pull in when it is loaded, in KiB: what a bundler or a cold start pays. An entry
+ * that is not listed has no budget yet, and that fails too.
+ */
+export const budgets: Record<string, number> = {
+  // Reading every form of a release is part of it; emitting and archives load on use.
+  "adbind-cli": 145,
+  "adbind/contract": 16,
+  "adbind/standalone": 36,
+  "adbind/validate": 30,
+  "adbind/net": 48,
+  // The profiles of every release line are part of it.
+  "adbind/signing": 145,
+  "adbind/signing/web": 145,
+  // Asking an agent over both transports, and the rules of releases, are part of it.
+  "adbind/signing/discovery": 155,
+  "adbind/facts": 30,
+  // What registries keep is part of it, lists and grants too.
+  "adbind/store": 256,
+  // Both engines, with their tables, and what finds the primary of several servers.
+  "adbind/db": 165,
+  "adbind/queue": 268,
+  // Judging a body alone, spans, and finding keys by the release are part of it.
+  "adbind/receiver": 280,
+  // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications and what operators do.
+  "adbind/sender": 642,
+  "adbind/extract": 30,
+  // Both transports, what a model is listed, and what mounts, traces and audits.
+  "adbind/seller": 380,
+  // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
+  "adbind/behaviours": 1630,
+  // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
+  // loaded where they are wanted.
+  "adbind/buyer": 150,
+  "adbind/buyer/web": 132,
+  // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
+  "adbind-cli/conformance": 630,
+  // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept.
+  "adbind-cli/registry": 1134,
+  "adbind/registry/client": 30,
+  // A receiver on SQLite, with what signs and forges.
+  "adbind/testing": 530,
+};
