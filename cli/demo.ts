@@ -34,7 +34,7 @@ async function show(): Promise<boolean> {
   const [sellers, receivers] = values.postgres ? [2, 3] : [1, 1];
   const shared = values.postgres ? await startCluster(sellers) : undefined;
   say(`2. A market on loopback${shared === undefined ? "" : ", on one PostgreSQL"}`);
-  const market = await openMarket({ home, sellers, receivers, port: PORT, say, ...(shared && { postgres: shared }) });
+  const market = await openMarket({ home, sellers, receivers, port: PORT, say, ...(shared && { databases: shared }) });
   try {
     const { lost, rows } = await tellStory(market);
     say("\n3. The books");

@@ -6,7 +6,7 @@ import { parseStrict } from "../runtime/json.js";
 import { readAuthorizationFile } from "../runtime/registry/crawl/index.js";
 import { createRegistryData } from "../runtime/registry/data.js";
 import { hostedUrl, publisherDomain } from "../runtime/registry/model.js";
-import type { Json, RegistryData } from "../runtime/registry/types.js";
+import type { JsonValue, RegistryData } from "../runtime/registry/types.js";
 import type { StoreAccess } from "../runtime/store/index.js";
 import { plural, printable, userPath } from "./output.js";
 import { registryStoreOption, type StoreOption, withStore } from "./store.js";
@@ -42,7 +42,7 @@ async function put(given: string, file: string, options: StoreOption & { baseUrl
   // Who reads it elsewhere may refuse all of it for one bad entry.
   if (read.problems.length > 0) throw unusable("the file has entries that cannot be used", file, "correct them");
   await withData(options, "create", (data) =>
-    data.putHostedFile(domain, { file: parsed.value as Json, content: read.file }),
+    data.putHostedFile(domain, { file: parsed.value as JsonValue, content: read.file }),
   );
   console.log(
     `${domain}: ${plural(read.file.agents.length, "agent")}, served at ${hostedUrl(options.baseUrl, domain)}`,

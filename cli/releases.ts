@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { findReleases } from "../generator/load/files.js";
 import { loadRelease } from "../generator/load/load.js";
-import { isMap, type Json } from "../generator/load/walk.js";
+import { isMap, type SchemaJson } from "../generator/load/walk.js";
 import { AdbindError } from "../runtime/errors.js";
 import { plural, printJson, shownPath, userPath } from "./output.js";
 import { cached, cacheFolder } from "./release/cache.js";
@@ -23,7 +23,7 @@ interface Row {
   problem?: string;
 }
 
-const count = (value: Json | undefined): number => (isMap(value) ? Object.keys(value).length : 0);
+const count = (value: SchemaJson | undefined): number => (isMap(value) ? Object.keys(value).length : 0);
 
 async function rowOf(path: string, where: Row["where"]): Promise<Row> {
   const place = { where, path };

@@ -36,7 +36,7 @@ async function main(): Promise<Totals> {
   );
   const market = await openMarket({
     ...{ home, sellers, receivers, clockFile, port, weather: Math.random, say: () => undefined },
-    ...(cluster && { postgres: cluster }),
+    ...(cluster && { databases: cluster }),
   });
   try {
     const soak = new Soak({ market, minutes, clockFile, say, ...(cluster && { cluster }) });

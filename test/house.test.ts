@@ -21,19 +21,19 @@ const exceptions: Readonly<Record<string, Exceptions>> = JSON.parse(read("test/h
 
 /** How many things break each rule today. Lower a number with what is taken off the list; none is raised. */
 const listed: Readonly<Record<RuleName, number>> = {
-  "imports point downwards between rooms": 3,
-  "imports point down a room's ranks": 2,
+  "imports point downwards between rooms": 0,
+  "imports point down a room's ranks": 0,
   "no import circle between files": 0,
-  "no two folders import each other": 2,
+  "no two folders import each other": 0,
   "only load, render and disk of the generator touch the file system": 0,
   "only cli prints or exits": 0,
   "exports are named": 0,
   "no protocol's name is in the code": 1,
   "a file has at most 300 lines": 0,
-  "a function has at most 60 lines": 36,
-  "an exported name means one thing": 35,
-  "a database engine is named in its own folder only": 6,
-  "the statuses of a task are listed once": 4,
+  "a function has at most 60 lines": 1,
+  "an exported name means one thing": 8,
+  "a database engine is named in its own folder only": 5,
+  "the statuses of a task are listed once": 1,
   "nothing is cast to never": 1,
 };
 

@@ -9,7 +9,7 @@ import { type RunningRegistry, startRegistry } from "./registry.js";
 import { Scene } from "./scene.js";
 import { type RunningSeller, type SellerPlan, scaffoldSeller, startSeller } from "./seller.js";
 import { Timeline } from "./timeline.js";
-import { Wire } from "./wire.js";
+import { DemoWire } from "./wire.js";
 
 export interface MarketPlan {
   /** Empty folder for projects and databases. */
@@ -17,7 +17,7 @@ export interface MarketPlan {
   readonly sellers: number;
   readonly receivers: number;
   /** SQLite files without it. */
-  readonly postgres?: MarketDatabases;
+  readonly databases?: MarketDatabases;
   /** Says by how many milliseconds the receivers' clocks are wrong. */
   readonly clockFile?: string;
   /** Draws what the network does to each request; left out where a story plans it. */
@@ -41,44 +41,76 @@ export interface Market {
   close(): Promise<void>;
 }
 
-export async function openMarket(plan: MarketPlan): Promise<Market> {
-  const { home, say } = plan;
-  const timeline = new Timeline(say);
-  let port = plan.port;
-  const closing: (() => Promise<unknown>)[] = [];
+/** What a market is opened with, piece after piece. */
+interface Opening {
+  readonly plan: MarketPlan;
+  readonly timeline: Timeline;
+  /** The next port that is free. */
+  readonly nextPort: () => number;
+  /** What is to be closed again, the last one first. */
+  readonly closing: (() => Promise<unknown>)[];
+}
+
+type Sellers = Pick<Market, "replaceSeller"> & { readonly sellers: RunningSeller[] };
+
+async function openSellers({ plan, timeline, nextPort, closing }: Opening): Promise<Sellers> {
   const sellers: RunningSeller[] = [];
   const plans = new Map<string, SellerPlan>();
   closing.push(() => Promise.all(sellers.map((seller) => seller.stop())));
   for (let at = 1; at <= plan.sellers; at++) {
-    const folder = path.join(home, `seller-${at}`);
+    const folder = path.join(plan.home, `seller-${at}`);
     await scaffoldSeller(folder, "manifests/3.1.0");
-    const database = plan.postgres?.sellers[at - 1] ?? `sqlite:${path.join(folder, "data/seller.db")}`;
-    const sellerPlan = { name: `seller ${at}`, folder, port: port++, database };
+    const database = plan.databases?.sellers[at - 1] ?? `sqlite:${path.join(folder, "data/seller.db")}`;
+    const sellerPlan = { name: `seller ${at}`, folder, port: nextPort(), database };
     plans.set(sellerPlan.name, sellerPlan);
     const seller = await startSeller(sellerPlan);
     sellers.push(seller);
     timeline.say("seller", `scaffolded for sales_guaranteed, serves at ${seller.agentUrl}`);
   }
 
+  return {
+    sellers,
+    async replaceSeller(name) {
+      const at = sellers.findIndex((one) => one.name === name);
+      await sellers[at]!.kill();
+      sellers[at] = await startSeller(plans.get(name)!);
+    },
+  };
+}
+
+async function openRegistry(
+  { plan, timeline, nextPort, closing }: Opening,
+  sellers: readonly RunningSeller[],
+): Promise<RunningRegistry> {
+  const { home } = plan;
   const inventory = path.join(home, "inventory.ndjson");
   const publishers = writeInventory(
     inventory,
     sellers.map(({ agentUrl }) => agentUrl),
   );
-  const registryStore = plan.postgres?.registry ?? `sqlite:${path.join(home, "registry.db")}`;
-  const registry = await startRegistry(registryStore, inventory, port++);
+  const registryStore = plan.databases?.registry ?? `sqlite:${path.join(home, "registry.db")}`;
+  const registry = await startRegistry(registryStore, inventory, nextPort());
   closing.push(() => registry.stop());
   timeline.say("registry", `knows ${publishers} publishers, serves at ${registry.url}`);
+  return registry;
+}
 
-  const store = plan.postgres?.receivers ?? `sqlite:${path.join(home, "receiver.db")}`;
-  const wire: Wire = new Wire({
+type BuyerSide = Pick<Market, "receivers" | "side" | "wireUrl" | "scene">;
+
+/** The receivers, what is between them and the sellers, and who buys. */
+async function openBuyers(
+  { plan, timeline, nextPort, closing }: Opening,
+  sellers: readonly RunningSeller[],
+): Promise<BuyerSide> {
+  const store = plan.databases?.receivers ?? `sqlite:${path.join(plan.home, "receiver.db")}`;
+  const wire: DemoWire = new DemoWire({
     receivers: () => receivers.ports,
     treat: (passed, verdict) => scene.treat(passed, verdict),
     onVerdict: (passed, verdict, treatment) => scene.judged(passed, verdict, treatment),
   });
   const wireUrl: string = await wire.start();
   closing.push(() => wire.stop());
-  const ports = Array.from({ length: plan.receivers }, () => port++);
+  const ports = Array.from({ length: plan.receivers }, nextPort);
   const agents = sellers.map(({ agentUrl, brandUrl }) => ({ agentUrl, brandUrl }));
   const { clockFile } = plan;
   const receiving = { store, ports, publicUrl: wireUrl, agents, ...(clockFile !== undefined && { clockFile }) };
@@ -103,19 +135,19 @@ export async function openMarket(plan: MarketPlan): Promise<Market> {
     },
   });
 
+  return { receivers, side, wireUrl, scene };
+}
+
+export async function openMarket(plan: MarketPlan): Promise<Market> {
+  const timeline = new Timeline(plan.say);
+  let port = plan.port;
+  const closing: (() => Promise<unknown>)[] = [];
+  const opening: Opening = { plan, timeline, nextPort: () => port++, closing };
+  const { sellers, replaceSeller } = await openSellers(opening);
+  const registry = await openRegistry(opening, sellers);
+  const { receivers, side, wireUrl, scene } = await openBuyers(opening, sellers);
   return {
-    registry,
-    sellers,
-    async replaceSeller(name) {
-      const at = sellers.findIndex((one) => one.name === name);
-      await sellers[at]!.kill();
-      sellers[at] = await startSeller(plans.get(name)!);
-    },
-    receivers,
-    side,
-    wireUrl,
-    scene,
-    timeline,
+    ...{ registry, sellers, replaceSeller, receivers, side, wireUrl, scene, timeline },
     buyerOf: (agent) =>
       createBuyer({
         release,

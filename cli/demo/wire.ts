@@ -34,7 +34,7 @@ async function read(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-export class Wire {
+export class DemoWire {
   readonly #server: Server;
   #turn = 0;
 

@@ -3,7 +3,7 @@
 import { type Finding, type Found, type Level, pointer } from "../finding.js";
 import type { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
-import type { Manifest, ManifestTool } from "../load/manifest.js";
+import { exercising, isExempt, type Manifest, type ManifestTool } from "../load/manifest.js";
 import { asyncKind } from "../model/arms.js";
 import { refLoops } from "./ref-loops.js";
 
@@ -35,17 +35,7 @@ const inManifest = (at: string, message: string, remedy: string, detail?: string
 
 const entries = (manifest: Manifest): [string, ManifestTool][] => Object.entries(manifest.tools);
 
-/** docs/protocol/manifest.md#mutating-tools, 1; the text is matched in any case: published releases spell it both ways. */
-export const isExempt = (description: string): boolean => /naturally idempotent/i.test(description);
-
 const READ_VERBS = ["get", "list", "check", "validate", "preview", "search"];
-
-/** Names each specialism's `exercised_tools` gives a tool. */
-export const exercising = (manifest: Manifest, tool: string): string[] =>
-  Object.entries(manifest.specialisms)
-    .filter(([, specialism]) => specialism.exercised_tools.includes(tool))
-    .map(([id]) => id)
-    .sort();
 
 const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one, index) => one === b[index]);
@@ -69,7 +59,7 @@ const findingsInList = (
 
 const isTool = (manifest: Manifest, name: string): boolean => Object.hasOwn(manifest.tools, name);
 
-export const checks: readonly Check[] = [
+export const lintChecks: readonly Check[] = [
   {
     id: "idempotency-key",
     level: "error",
@@ -263,7 +253,7 @@ export const lint = (
   { checkNames, levels }: { checkNames: NameCheck; levels: readonly Level[] },
 ): Finding[] => {
   const input = { release, manifest: checkedManifest(release), facts, checkNames };
-  return checks
+  return lintChecks
     .filter((check) => levels.includes(check.level))
     .flatMap((check) => check.run(input).map((found) => ({ ...found, level: check.level, rule: check.id })));
 };

@@ -2,7 +2,7 @@
 import { type Finding, type Level, sortFindings } from "../finding.js";
 import { loadRelease } from "../load/load.js";
 import { checkRelease } from "./check.js";
-import { checks, type NameCheck } from "./checks.js";
+import { lintChecks, type NameCheck } from "./checks.js";
 
 /** Rules that reading a release applies before the table of checks has its turn. */
 const readingRules: readonly { id: string; level: Level; rule: string }[] = [
@@ -22,7 +22,7 @@ const readingRules: readonly { id: string; level: Level; rule: string }[] = [
 ];
 
 /** Every rule by its id. */
-export const rules = [...readingRules, ...checks.map(({ id, level, rule }) => ({ id, level, rule }))];
+export const rules = [...readingRules, ...lintChecks.map(({ id, level, rule }) => ({ id, level, rule }))];
 
 export interface Linted {
   word: string;
@@ -41,6 +41,6 @@ export interface Linted {
 export async function lintRelease(source: string, checkNames: NameCheck): Promise<Linted> {
   const release = await loadRelease(source);
   const { findings, asked } = await checkRelease(release, { checkNames });
-  const notAsked = asked ? [] : checks.map(({ id }) => id);
+  const notAsked = asked ? [] : lintChecks.map(({ id }) => id);
   return { word: release.word, version: release.version, findings: sortFindings(findings), notAsked };
 }

@@ -6,7 +6,7 @@ import { releaseDigest } from "./digest.js";
 import { type OpenOptions, openRelease, type ReleaseFiles } from "./files.js";
 import { type Manifest, wordOf } from "./manifest.js";
 import { readJson } from "./read-json.js";
-import { isMap, type Json, type JsonMap } from "./walk.js";
+import { isMap, type JsonMap, type SchemaJson } from "./walk.js";
 
 export interface LoadedRelease {
   source: ReleaseFiles;
@@ -55,7 +55,7 @@ const missing = (tool: string, at: (string | number)[], path: string): Finding =
 });
 
 /** `./a.json` and `a.json` are one file: schemas are keyed by path, so it is spelled one way. */
-const normal = (path: Json): Json =>
+const normal = (path: SchemaJson): SchemaJson =>
   typeof path === "string" ? path.replace(/^(\.\/)+/, "").replace(/^\//, "") : path;
 
 function normalisePaths(tool: JsonMap): void {

@@ -226,3 +226,13 @@ export function extensionsOf(manifest: JsonMap, word: string): JsonMap {
     specialisms: each("specialisms"),
   };
 }
+
+/** docs/protocol/manifest.md#mutating-tools, 1; the text is matched in any case: published releases spell it both ways. */
+export const isExempt = (description: string): boolean => /naturally idempotent/i.test(description);
+
+/** Names each specialism's `exercised_tools` gives a tool. */
+export const exercising = (manifest: Manifest, tool: string): string[] =>
+  Object.entries(manifest.specialisms)
+    .filter(([, specialism]) => specialism.exercised_tools.includes(tool))
+    .map(([id]) => id)
+    .sort();

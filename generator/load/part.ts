@@ -1,7 +1,7 @@
 /** A part of a release, as a release: some tools, with the specialisms that are whole without the others. */
 import { AdbindError } from "../../runtime/errors.js";
 import type { LoadedRelease } from "./load.js";
-import { isMap, type Json, type JsonMap } from "./walk.js";
+import { isMap, type JsonMap, type SchemaJson } from "./walk.js";
 
 /** What a part is made of; all that is named is in it. An empty list names nothing. */
 export interface ReleasePart {
@@ -34,12 +34,12 @@ export function partFlags(part: ReleasePart): Record<string, boolean> {
   return Object.fromEntries([...new Set(names)].sort().map((name) => [name, true]));
 }
 
-const strings = (value: Json | undefined): string[] =>
+const strings = (value: SchemaJson | undefined): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 
-const mapOf = (value: Json | undefined): JsonMap => (isMap(value) ? value : {});
+const mapOf = (value: SchemaJson | undefined): JsonMap => (isMap(value) ? value : {});
 
-const exercised = (specialism: Json | undefined): string[] => {
+const exercised = (specialism: SchemaJson | undefined): string[] => {
   const { entry_point_tools, exercised_tools } = mapOf(specialism);
   return [...strings(entry_point_tools), ...strings(exercised_tools)];
 };
@@ -68,7 +68,7 @@ function closeOver(release: LoadedRelease, ids: readonly string[], tools: JsonMa
 
 /** A specialism stays when it was asked for, or lacks nothing: one without its tools would promise what is not there. */
 function keptSpecialisms(all: JsonMap, tools: JsonMap, kept: ReadonlySet<string>, asked: readonly string[]): JsonMap {
-  const stays = ([id, entry]: [string, Json]): boolean => {
+  const stays = ([id, entry]: [string, SchemaJson]): boolean => {
     const needs = exercised(entry).filter((tool) => Object.hasOwn(tools, tool));
     return asked.includes(id) || (needs.length > 0 && needs.every((tool) => kept.has(tool)));
   };
@@ -78,7 +78,7 @@ function keptSpecialisms(all: JsonMap, tools: JsonMap, kept: ReadonlySet<string>
 function partOfManifest(manifest: JsonMap, kept: ReadonlySet<string>, asked: readonly string[]): JsonMap {
   const tools = mapOf(manifest.tools);
   const specialisms = keptSpecialisms(mapOf(manifest.specialisms), tools, kept, asked);
-  const narrowed = (entry: Json): Json => {
+  const narrowed = (entry: SchemaJson): SchemaJson => {
     if (!isMap(entry) || !Array.isArray(entry.specialisms)) return entry;
     const { specialisms: listed, ...rest } = entry;
     const stay = listed.filter((id) => typeof id !== "string" || Object.hasOwn(specialisms, id));

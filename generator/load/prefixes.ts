@@ -1,6 +1,6 @@
 /** What a release puts before its paths: in the ids of its files, or, where they have none, in its references. */
 import type { ReadJson } from "./read-json.js";
-import { isMap, type Json } from "./walk.js";
+import { isMap, type SchemaJson } from "./walk.js";
 
 /** Base for ids that are paths; it never leaves the loader. */
 export const ORIGIN = "https://release.invalid";
@@ -14,7 +14,7 @@ export const absolute = (uri: string, base: string): string | undefined => {
 };
 
 /** Calls `visit` on every reference in a value, wherever it stands: this only counts them. */
-function eachRef(value: Json | undefined, visit: (uri: string) => void): void {
+function eachRef(value: SchemaJson | undefined, visit: (uri: string) => void): void {
   if (Array.isArray(value)) {
     for (const one of value) eachRef(one, visit);
   } else if (isMap(value)) {

@@ -1,10 +1,10 @@
 /** JSON of a release, strictly: one that names a key twice would lose half of what it says. */
 import { parseStrict } from "../../runtime/json.js";
 import type { Finding } from "../finding.js";
-import { type Json, sortKeys } from "./walk.js";
+import { type SchemaJson, sortKeys } from "./walk.js";
 
 export interface ReadJson {
-  value: Json | undefined;
+  value: SchemaJson | undefined;
   findings: Finding[];
 }
 
@@ -29,7 +29,7 @@ function syntaxError(bytes: Buffer): string {
 export function readJson(bytes: Buffer, file: string): ReadJson {
   const text = withoutMark(bytes);
   const parsed = parseStrict(text, MAX_LEVELS);
-  if (parsed.ok) return { value: sortKeys(parsed.value as Json), findings: [] };
+  if (parsed.ok) return { value: sortKeys(parsed.value as SchemaJson), findings: [] };
   const doubled = parsed.reason === "duplicate_keys";
   const message = doubled
     ? parsed.detail

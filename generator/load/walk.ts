@@ -3,8 +3,8 @@
  * properties are never taken for keywords, so a property called `$ref` or `enum` is just a property.
  */
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export type JsonMap = { [key: string]: Json };
+export type SchemaJson = null | boolean | number | string | SchemaJson[] | { [key: string]: SchemaJson };
+export type JsonMap = { [key: string]: SchemaJson };
 export type Schema = boolean | JsonMap;
 
 export const isMap = (value: unknown): value is JsonMap =>
@@ -96,10 +96,10 @@ export function mapSchema(schema: Schema, change: (schema: JsonMap) => Schema): 
 }
 
 /** Value at a JSON pointer (RFC 6901), or undefined. */
-export function atPointer(document: Json, pointer: string): Json | undefined {
+export function atPointer(document: SchemaJson, pointer: string): SchemaJson | undefined {
   if (pointer === "") return document;
   if (!pointer.startsWith("/")) return undefined;
-  let value: Json | undefined = document;
+  let value: SchemaJson | undefined = document;
   for (const token of pointer.slice(1).split("/")) {
     const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
@@ -109,19 +109,19 @@ export function atPointer(document: Json, pointer: string): Json | undefined {
 }
 
 /** Keys sorted by code point at every depth, so that the order in a file never shows in what is made of it. */
-export function sortKeys<T extends Json>(value: T): T {
+export function sortKeys<T extends SchemaJson>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) value[index] = sortKeys(value[index] as Json);
+    for (let index = 0; index < value.length; index++) value[index] = sortKeys(value[index] as SchemaJson);
     return value;
   }
   const sorted: JsonMap = {};
-  for (const key of Object.keys(value).sort()) setKey(sorted, key, sortKeys((value as JsonMap)[key] as Json));
+  for (const key of Object.keys(value).sort()) setKey(sorted, key, sortKeys((value as JsonMap)[key] as SchemaJson));
   return sorted as T;
 }
 
 /** Sets an own key, also one called `__proto__`, which plain assignment would take for the prototype. */
-function setKey(target: JsonMap, key: string, value: Json): void {
+function setKey(target: JsonMap, key: string, value: SchemaJson): void {
   if (key !== "__proto__") target[key] = value;
   else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }

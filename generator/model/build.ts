@@ -1,26 +1,16 @@
 /** Checked release -> IR. */
 import { createHash } from "node:crypto";
-import { answerFields, type ReleaseFacts, wireNames } from "../../runtime/contract/index.js";
-import { exercising, isExempt } from "../lint/checks.js";
+import { answerFields, type Idempotency, type ReleaseFacts, wireNames } from "../../runtime/contract/index.js";
 import { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
-import { extensionsOf, type Manifest } from "../load/manifest.js";
+import { exercising, extensionsOf, isExempt, type Manifest } from "../load/manifest.js";
 import { projectionsOf } from "../load/projections.js";
 import type { JsonMap } from "../load/walk.js";
 import { armsOf } from "./arms.js";
 import { completedShape } from "./completed.js";
 import { deriveFacts, type PackageFacts } from "./facts/derive.js";
 import type { FactTool } from "./facts/read.js";
-import type {
-  ArmModel,
-  CodeModel,
-  DocumentModel,
-  EventModel,
-  Idempotency,
-  Model,
-  SpecialismModel,
-  ToolModel,
-} from "./model.js";
+import type { ArmModel, CodeModel, DocumentModel, EventModel, Model, SpecialismModel, ToolModel } from "./model.js";
 import { readShapes, type Shapes } from "./read-shapes.js";
 import { firstSentence } from "./sentence.js";
 import { validationOf } from "./validation.js";

@@ -1,7 +1,7 @@
 /** What a tool costs in the list that a model is given of an agent's tools: bytes of its entry, in several forms. */
 import type { LoadedRelease } from "../load/load.js";
 import { projectionsOf } from "../load/projections.js";
-import { isMap, type Json, type JsonMap, mapSchema, type Schema } from "../load/walk.js";
+import { isMap, type JsonMap, mapSchema, type Schema, type SchemaJson } from "../load/walk.js";
 
 /** Bytes of an entry of a tool list: its name, its summary and its schemas as compact JSON, in UTF-8. */
 export interface ListingCost {
@@ -45,7 +45,9 @@ function bundled(release: LoadedRelease, root: string, keep: (key: string) => bo
     });
   const own = shortened(root);
   const others = [...reached].filter((path) => path !== root).sort();
-  const definitions = Object.fromEntries(others.map((path): [string, Json] => [names.get(path)!, shortened(path)]));
+  const definitions = Object.fromEntries(
+    others.map((path): [string, SchemaJson] => [names.get(path)!, shortened(path)]),
+  );
   return { ...(isMap(own) ? own : {}), ...(others.length > 0 && { $defs: definitions }) };
 }
 

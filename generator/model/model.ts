@@ -2,10 +2,8 @@
  * The IR: a release as the emitter sees it. Every list is sorted by code point; nothing here knows JSON Schema, nor the
  * language that is emitted.
  */
-import type { ReleaseFacts } from "../../runtime/contract/index.js";
+import type { Idempotency, ReleaseFacts } from "../../runtime/contract/index.js";
 import type { Resolve, Shape } from "./shape.js";
-
-export type Idempotency = "required" | "optional" | "exempt" | "none";
 
 export interface ArmModel {
   /** Task status. */

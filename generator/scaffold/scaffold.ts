@@ -20,7 +20,7 @@ import {
   planLibraryProject,
 } from "./library-plan.js";
 import { readProjectTemplates } from "./template-files.js";
-import { claimsIn, type SellerClaims, type Update, updateProject } from "./update.js";
+import { claimsIn, type ProjectUpdate, type SellerClaims, updateProject } from "./update.js";
 
 export interface NewSellerOptions {
   /** Folder of the project; made when missing. */
@@ -229,7 +229,7 @@ export const packageNameOf = (name: string): string =>
     .replace(/[^a-z0-9._-]+/g, "-")
     .replace(/^[-._]+|-+$/g, "") || "seller";
 
-export function writeProject(folder: string, plan: Pick<ProjectPlan, "files">): Update {
+export function writeProject(folder: string, plan: Pick<ProjectPlan, "files">): ProjectUpdate {
   const present = [...plan.files.keys()].filter((file) => existsSync(path.join(folder, file)));
   if (present.length > 0)
     throw usage(

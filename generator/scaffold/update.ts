@@ -17,7 +17,7 @@ import type { Model } from "../model/model.js";
 import type { ProjectPlan } from "./library-plan.js";
 import { bindingsOf } from "./texts.js";
 
-export interface Update {
+export interface ProjectUpdate {
   readonly files: readonly string[];
   readonly byHand: readonly string[];
 }
@@ -57,7 +57,7 @@ export function updateProject(
     also,
     added,
   }: { readonly model: Model; readonly also: readonly string[]; readonly added: readonly string[] },
-): Update {
+): ProjectUpdate {
   const files = writeMissing(folder, plan);
   const ports = files.filter((file) => /^src\/[\w-]+\.ts$/.test(file));
   const byHand = [

@@ -1,7 +1,7 @@
 /** Agents by name, from a config file's JSON and from the environment: addresses in one place, secrets in the other. */
 import { isJsonObject, type JsonObject } from "../contract/index.js";
 import type { OAuthOptions } from "./oauth/types.js";
-import { badOption } from "./settings.js";
+import { badBuyerOption } from "./settings.js";
 import type { AgentRef, BuyerAuth, TransportChoice } from "./types.js";
 
 /** An agent as `createBuyer` takes it. */
@@ -23,11 +23,13 @@ export const agentName = (text: string): string => text.toLowerCase().replaceAll
 function clientOf(where: string, given: unknown, env: Environment): OAuthOptions {
   const { clientId, clientSecretEnv, scope, issuer, ...more } = isJsonObject(given) ? given : {};
   const [unknown] = Object.keys(more);
-  if (unknown !== undefined) throw badOption(`${where}.${unknown}`, "use clientId, clientSecretEnv, scope or issuer");
-  if (typeof clientId !== "string" || clientId === "") throw badOption(`${where}.clientId`, "give the client's id");
+  if (unknown !== undefined)
+    throw badBuyerOption(`${where}.${unknown}`, "use clientId, clientSecretEnv, scope or issuer");
+  if (typeof clientId !== "string" || clientId === "")
+    throw badBuyerOption(`${where}.clientId`, "give the client's id");
   const clientSecret = typeof clientSecretEnv === "string" ? env[clientSecretEnv] : undefined;
   if (clientSecret === undefined)
-    throw badOption(`${where}.clientSecretEnv`, "name an environment variable that holds the client's secret");
+    throw badBuyerOption(`${where}.clientSecretEnv`, "name an environment variable that holds the client's secret");
   const texts = Object.entries({ scope, issuer }).filter(([, value]) => typeof value === "string");
   return { clientId, clientSecret, ...Object.fromEntries(texts) };
 }
@@ -36,12 +38,14 @@ function entryOf(name: string, given: unknown, env: Environment): NamedAgent {
   const where = `agents.${name}`;
   const { url, transport = "auto", token, tokenEnv, oauth, ...more } = isJsonObject(given) ? given : { url: given };
   const [unknown] = Object.keys(more);
-  if (unknown !== undefined) throw badOption(`${where}.${unknown}`, "use url, transport, token, tokenEnv or oauth");
-  if (typeof url !== "string" || !URL.canParse(url)) throw badOption(`${where}.url`, "give the agent's URL");
-  if (!transports.includes(transport)) throw badOption(`${where}.transport`, `give one of ${transports.join(", ")}`);
+  if (unknown !== undefined)
+    throw badBuyerOption(`${where}.${unknown}`, "use url, transport, token, tokenEnv or oauth");
+  if (typeof url !== "string" || !URL.canParse(url)) throw badBuyerOption(`${where}.url`, "give the agent's URL");
+  if (!transports.includes(transport))
+    throw badBuyerOption(`${where}.transport`, `give one of ${transports.join(", ")}`);
   const named = typeof tokenEnv === "string" ? env[tokenEnv] : undefined;
   if (tokenEnv !== undefined && named === undefined)
-    throw badOption(`${where}.tokenEnv`, `set the environment variable ${String(tokenEnv)}`);
+    throw badBuyerOption(`${where}.tokenEnv`, `set the environment variable ${String(tokenEnv)}`);
   const bearer = named ?? env[`${PREFIX}${name.toUpperCase()}${TOKEN}`] ?? token;
   const agent = { url, transport: transport as TransportChoice };
   if (oauth !== undefined) return { agent, auth: { oauth: clientOf(`${where}.oauth`, oauth, env) } };
@@ -67,7 +71,7 @@ export function agentsFrom(
   env: Environment = typeof process === "undefined" ? {} : process.env,
 ): Readonly<Record<string, NamedAgent>> {
   const held = isJsonObject(config) ? config.agents : undefined;
-  if (held !== undefined && !isJsonObject(held)) throw badOption("agents", "give an object of agents by name");
+  if (held !== undefined && !isJsonObject(held)) throw badBuyerOption("agents", "give an object of agents by name");
   const filed = Object.entries(held ?? {}).map(([name, entry]) => [agentName(name), entry] as const);
   const all = { ...Object.fromEntries(filed), ...fromEnvironment(env) };
   return Object.fromEntries(Object.entries(all).map(([name, entry]) => [name, entryOf(name, entry, env)]));

@@ -2,7 +2,7 @@
 import type { Failure } from "../contract/index.js";
 import { retryAfterSeconds } from "../extract/index.js";
 import type { ExchangeResult } from "./exchange.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 
 /** Longest delay between attempts, in milliseconds. */
 const MAX_DELAY_MS = 60_000;
@@ -10,7 +10,7 @@ const MAX_DELAY_MS = 60_000;
 const JITTER = 0.25;
 
 /** What the first error asks for, else the usual delay, in milliseconds. */
-function delayOf({ retry, random }: Settings, attempt: number, outcome: ExchangeResult): number {
+function delayOf({ retry, random }: BuyerSettings, attempt: number, outcome: ExchangeResult): number {
   const [error] = (outcome.answer.data as Failure).errors;
   const asked = error === undefined ? undefined : retryAfterSeconds(error);
   if (asked !== undefined) return asked * 1000;
@@ -20,7 +20,7 @@ function delayOf({ retry, random }: Settings, attempt: number, outcome: Exchange
 
 /** Sends until there is an answer to give, or no more use in sending. */
 export async function repeat(
-  settings: Settings,
+  settings: BuyerSettings,
   { signal, mayRepeat }: { signal: AbortSignal | undefined; mayRepeat: (outcome: ExchangeResult) => boolean },
   send: (attempt: number) => Promise<ExchangeResult>,
 ): Promise<{ readonly outcome: ExchangeResult; readonly attempts: number }> {

@@ -4,11 +4,11 @@ import type { Exchange } from "./exchange.js";
 import type { Intent, Intents } from "./intents.js";
 import type { MessageValidation } from "./message-validation.js";
 import type { Negotiation } from "./negotiation.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 import type { CallOptions } from "./types.js";
 
 export interface BuyerCallDependencies {
-  readonly settings: Settings;
+  readonly settings: BuyerSettings;
   readonly exchange: Exchange;
   readonly negotiation: Negotiation;
   readonly validation: MessageValidation;

@@ -19,7 +19,7 @@ import { localError } from "./fault.js";
 import { type Intent, notRepeatable } from "./intents.js";
 import { isCapabilitiesTool, type PinnedRelease } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
-import { type Registered, refusesWebhook, registerWebhook, withOperations } from "./push.js";
+import { type RegisteredPush, refusesWebhook, registerWebhook, withOperations } from "./push.js";
 import { noSuchTool, type Routed, routed } from "./route.js";
 import type { CallOptions, CallResult, CompletionOptions, RespondOptions, TaskEnd } from "./types.js";
 import { isUnknown, waitForCompletion } from "./wait-for-completion.js";
@@ -34,7 +34,7 @@ export class ToolInvocation {
   readonly key: string | undefined;
   private readonly options: CallingOptions;
   private readonly late: AbortSignal | undefined;
-  private registered: Registered | undefined;
+  private registered: RegisteredPush | undefined;
   private release: Release;
   private pinBy: PinBy = "nothing";
   private attempts = 0;

@@ -1,7 +1,7 @@
 /** The call by which a task that asks something is answered. */
 import type { Answer, AnyArms, AnyTool, JsonObject, Release, TransportName } from "../contract/index.js";
 import { localError } from "./fault.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 import type { LocalError } from "./types.js";
 
 export interface AskedTask {
@@ -47,7 +47,7 @@ const MAX_QUESTIONS = 3;
 
 /** What the application answers to a task that asks something; undefined where it does not, or the task asks nothing. */
 export async function inputFor(
-  { acceptance }: Pick<Settings, "acceptance">,
+  { acceptance }: Pick<BuyerSettings, "acceptance">,
   { tool, request, question, questions }: Pick<AskedTask, "request" | "question"> & { tool: string; questions: number },
 ): Promise<JsonObject | undefined> {
   if (question.status !== "input-required" || questions >= MAX_QUESTIONS) return undefined;

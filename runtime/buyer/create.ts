@@ -11,7 +11,7 @@ import { createMessageValidation } from "./message-validation.js";
 import { createNegotiation, type Negotiation } from "./negotiation.js";
 import type { BuyerPlatform } from "./platform.js";
 import { type Reconciler, reconciler } from "./reconcile.js";
-import { checkedSettings } from "./settings.js";
+import { checkedBuyerSettings } from "./settings.js";
 import type { BuyerOptions, BuyerTools, CallOptions, CallRequest, CallResult, NegotiatedRelease } from "./types.js";
 import { createWire } from "./wire.js";
 
@@ -117,7 +117,7 @@ const carriedOn = (dependencies: BuyerCallDependencies): Pick<Buyer, "unfinished
  * @throws AdbindError `buyer_option_invalid`
  */
 export function createBuyerOn<R extends Release>(platform: BuyerPlatform, options: BuyerOptions<R>): Buyer<R> {
-  const settings = checkedSettings(options, platform);
+  const settings = checkedBuyerSettings(options, platform);
   const wire = createWire(settings);
   const exchange = createExchange({ settings, wire });
   const negotiation = createNegotiation({ settings, wire }, async (tool, release, signal) => {

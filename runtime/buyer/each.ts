@@ -3,7 +3,7 @@ import type { Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { agentName, type NamedAgent } from "./agents.js";
 import type { Buyer } from "./create.js";
-import { badOption } from "./settings.js";
+import { badBuyerOption } from "./settings.js";
 import type { AgentRef, BuyerOptions } from "./types.js";
 
 /** What one agent came to. */
@@ -98,7 +98,7 @@ export function createBuyersBy<R extends Release>(
   const of = (agent: string): Buyer<R> => {
     const known = byName.get(agentName(agent));
     if (known === undefined)
-      throw badOption("agents", `there is no ${agent}; there are ${[...byName.keys()].join(", ")}`);
+      throw badBuyerOption("agents", `there is no ${agent}; there are ${[...byName.keys()].join(", ")}`);
     const { name, given } = known;
     const own = typeof given === "object" && "agent" in given ? given : { agent: given };
     const buyer = made.get(name) ?? make({ ...shared, ...own } as BuyerOptions<R>);

@@ -19,7 +19,7 @@ import type { Connection, WireAnswer, WireCall } from "../transport/caller.js";
 import { openConnection } from "../transport/callers.js";
 import { WireFault } from "../transport/fault.js";
 import { localError, type Miss, missOf, missOfRpc } from "./fault.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 import type { Wire } from "./wire.js";
 
 export interface ExchangeResult {
@@ -65,7 +65,7 @@ export const failedHere = (error: TransportError, more: Partial<ExchangeResult> 
 export const firstError = ({ answer }: Pick<ExchangeResult, "answer">): ProtocolError | undefined =>
   answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
 
-export function createExchange({ settings, wire }: { settings: Settings; wire: Wire }): Exchange {
+export function createExchange({ settings, wire }: { settings: BuyerSettings; wire: Wire }): Exchange {
   const { url, word, timeoutMs, uuid } = settings;
   const dependencies = { url, word, timeoutMs, uuid, fetchFor: wire.fetchFor };
   let opened: Promise<Connection> | undefined;

@@ -6,7 +6,7 @@ import { type AnyTool, type Failure, isJsonObject, type JsonObject, type Release
 import { list, member } from "../extract/json-object.js";
 import type { GovernanceOptions } from "./consent.js";
 import { localError } from "./fault.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 import type { LocalError } from "./types.js";
 
 const CHECK = "check_governance";
@@ -28,7 +28,7 @@ const MAX_CONDITIONS = 3;
 
 /** @returns the arguments with the agent's approval, or why they are not sent */
 export async function governed(
-  { governance, acceptance, url, now }: Pick<Settings, "governance" | "acceptance" | "url" | "now">,
+  { governance, acceptance, url, now }: Pick<BuyerSettings, "governance" | "acceptance" | "url" | "now">,
   call: GovernedCall,
 ): Promise<Governed> {
   const { tool, release } = call;

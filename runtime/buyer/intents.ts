@@ -7,7 +7,7 @@ import { member } from "../extract/json-object.js";
 import { localError } from "./fault.js";
 import type { PinnedRelease } from "./negotiation.js";
 import type { PinBy } from "./pin.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 
 /** A call that has not come to its end, as far as is known here. */
 export interface Intent {
@@ -46,7 +46,7 @@ export interface Intents {
   list(): Promise<readonly Intent[]>;
 }
 
-export function createIntents({ intents: store, url: owner, logger }: Settings): Intents | undefined {
+export function createIntents({ intents: store, url: owner, logger }: BuyerSettings): Intents | undefined {
   if (store === undefined) return undefined;
   const put = (id: string, intent: Intent | undefined): Promise<void> => {
     const body = intent === undefined ? undefined : JSON.stringify(intent);

@@ -2,7 +2,7 @@
 import type { AnyTool, JsonObject, Release } from "../contract/index.js";
 import type { ExchangeResult } from "./exchange.js";
 import { localError } from "./fault.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 import type { LocalError } from "./types.js";
 
 export interface MessageValidation {
@@ -11,7 +11,7 @@ export interface MessageValidation {
   answer(release: Release, tool: AnyTool, outcome: ExchangeResult): Promise<void>;
 }
 
-export function createMessageValidation({ onInvalid, validatorOf }: Settings): MessageValidation {
+export function createMessageValidation({ onInvalid, validatorOf }: BuyerSettings): MessageValidation {
   if (onInvalid === undefined) return { request: async () => undefined, answer: async () => {} };
   return {
     async request(release, { name }, args) {

@@ -9,12 +9,13 @@ import {
 } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
 import { peerProfile } from "../facts/index.js";
+import { stubTool } from "../facts/stub-tool.js";
 import type { RequestCapability } from "../signing/index.js";
 import type { ExchangeResult } from "./exchange.js";
 import { failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
 import { majorOf, type PinBy } from "./pin.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 import type { NegotiatedRelease } from "./types.js";
 import type { Wire } from "./wire.js";
 
@@ -66,7 +67,7 @@ export interface Negotiation {
 }
 
 export function createNegotiation(
-  { settings, wire }: { settings: Settings; wire: Wire },
+  { settings, wire }: { settings: BuyerSettings; wire: Wire },
   ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<ExchangeResult>,
 ): Negotiation {
   const { releases, names, word } = settings;
@@ -128,7 +129,7 @@ const unknownTool = (outcome: ExchangeResult): boolean => {
 
 /** The agent's own declaration, under the name it has it by: releases differ. */
 async function capabilitiesOf(
-  { releases, names }: Settings,
+  { releases, names }: BuyerSettings,
   ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<ExchangeResult>,
   signal: AbortSignal | undefined,
 ): Promise<Declared> {
@@ -137,14 +138,14 @@ async function capabilitiesOf(
   // Its own name first: the other is an alias that not every agent has.
   const asked = known.sort((a, b) => Number(Object.hasOwn(newest.tools, b)) - Number(Object.hasOwn(newest.tools, a)));
   for (const name of asked) {
-    const outcome = await ask(newest.tools[name] ?? readingTool(name), newest, signal);
+    const outcome = await ask(newest.tools[name] ?? stubTool(name), newest, signal);
     if (outcome.answer.status === "completed") return { ok: true, declared: outcome.payload };
     if (outcome.answer.status !== "failed" || !unknownTool(outcome)) return { ok: false, failure: outcome };
   }
   return { ok: true, declared: null };
 }
 
-function noCommon({ releases, names }: Settings, { versions, majors }: Offer): ExchangeResult {
+function noCommon({ releases, names }: BuyerSettings, { versions, majors }: Offer): ExchangeResult {
   const theirs = versions.length > 0 ? versions : majors;
   const ours = releases.map(({ version }) => version).join(", ");
   return failedHere(
@@ -154,17 +155,6 @@ function noCommon({ releases, names }: Settings, { versions, majors }: Offer): E
     }),
   );
 }
-
-/** A reading tool that a release does not list, such as an alias. */
-export const readingTool = (name: string): AnyTool => ({
-  name,
-  protocol: "protocol",
-  mutating: false,
-  idempotency: "none",
-  request: "",
-  arms: { completed: null, failed: null, canceled: null, rejected: null },
-  statuses: [],
-});
 
 export const isCapabilitiesTool = (name: string, names: WireNames): boolean =>
   name === "get_agent_capabilities" || name === names.capabilitiesTool;

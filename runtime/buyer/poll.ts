@@ -13,11 +13,11 @@ import {
 } from "../contract/index.js";
 import { retryAfterSeconds } from "../extract/index.js";
 import { isJsonObject, list, member } from "../extract/json-object.js";
+import { stubTool } from "../facts/stub-tool.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { type ExchangeResult, firstError } from "./exchange.js";
-import { readingTool } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
-import type { PolledTask } from "./types.js";
+import type { TaskPoll } from "./types.js";
 
 /** Names of the tool that tells of a task, over the releases. */
 const pollTools = ["get_task_status", "tasks/get", "tasks_get"] as const;
@@ -35,7 +35,7 @@ export interface PolledCall {
 export type Polled =
   | {
       readonly kind: "task";
-      readonly task: PolledTask;
+      readonly task: TaskPoll;
       readonly answer: Answer<AnyArms>;
       /** When it says that the task will have ended, unix milliseconds. */
       readonly expected: number | undefined;
@@ -97,7 +97,7 @@ function ask(dependencies: BuyerCallDependencies, of: PolledCall, name: string):
     ...(name === "get_task_status" ? { include_result: true } : { include_result: true, include_history: true }),
     ...(isJsonObject(account) && { account }),
   };
-  const tool = Object.hasOwn(release.tools, name) ? release.tools[name]! : readingTool(name);
+  const tool = Object.hasOwn(release.tools, name) ? release.tools[name]! : stubTool(name);
   return dependencies.exchange.send(tool, release, { args, push: undefined, contextId: undefined, signal });
 }
 

@@ -7,9 +7,9 @@ import {
   type ProtocolError,
   type Release,
 } from "../contract/index.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 
-export interface Registered {
+export interface RegisteredPush {
   readonly operationId: string;
   readonly config: JsonObject;
   /** No webhook will come: the call ended at once, or was refused. */
@@ -22,7 +22,7 @@ export interface Registered {
  */
 async function operationIdOf(
   key: string | undefined,
-  { uuid }: Pick<Settings, "uuid">,
+  { uuid }: Pick<BuyerSettings, "uuid">,
   what = "operation",
 ): Promise<string> {
   if (key === undefined) return uuid();
@@ -38,7 +38,7 @@ const channels = { push_notification_config: "operation", reporting_webhook: "re
 export async function withOperations(
   request: JsonObject,
   key: string | undefined,
-  settings: Pick<Settings, "uuid">,
+  settings: Pick<BuyerSettings, "uuid">,
 ): Promise<JsonObject> {
   const named: JsonObject = {};
   for (const [name, what] of Object.entries(channels)) {
@@ -54,9 +54,9 @@ export async function withOperations(
  * @throws AdbindError of the receiver, when it does not know the seller or the mode
  */
 export async function registerWebhook(
-  settings: Settings,
+  settings: BuyerSettings,
   { tool, release, key }: { tool: AnyTool; release: Release; key: string | undefined },
-): Promise<Registered | undefined> {
+): Promise<RegisteredPush | undefined> {
   const { webhooks } = settings;
   if (webhooks === undefined || !answersLater(tool)) return undefined;
   const { receiver, url, route, sender, authentication } = webhooks;

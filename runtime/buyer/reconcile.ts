@@ -2,7 +2,7 @@
 import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract/index.js";
 import { isJsonObject, list, member } from "../extract/json-object.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
-import { badOption } from "./settings.js";
+import { badBuyerOption } from "./settings.js";
 import type { CallOptions, CallResult } from "./types.js";
 
 /** Pages read at most: an agent that never ends its list must not hold the caller. */
@@ -72,8 +72,8 @@ function declaredGranularities(capabilities: JsonObject | null): readonly string
 export function reconciler({ settings, negotiation }: BuyerCallDependencies, call: Call): Reconciler {
   const reading = (name: string): void => {
     const tool = settings.releases.map(({ tools }: Release) => tools[name]).find((one) => one !== undefined);
-    if (tool === undefined) throw badOption("resource.tool", `give a tool of the release; ${name} is none`);
-    if (tool.mutating) throw badOption("resource.tool", `give a tool that reads; ${name} changes state`);
+    if (tool === undefined) throw badBuyerOption("resource.tool", `give a tool of the release; ${name} is none`);
+    if (tool.mutating) throw badBuyerOption("resource.tool", `give a tool that reads; ${name} changes state`);
   };
   const reconcile = async (resource: Resource, options: Pick<CallOptions, "signal"> = {}): Promise<Reconciled> => {
     const ids = resource.kind === "state" ? [] : resource.media_buy_ids;

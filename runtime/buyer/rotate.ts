@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { Answer, AnyArms, JsonObject, MaybePromise } from "../contract/index.js";
 import { safely } from "../queue/periodic.js";
 import type { Buyer } from "./create.js";
-import { badOption } from "./settings.js";
+import { badBuyerOption } from "./settings.js";
 
 /** Bytes of a new credential; 43 characters, above the 32 that are asked for. */
 const CREDENTIAL_BYTES = 32;
@@ -76,78 +76,75 @@ export interface Rotation {
 
 const errorOf = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
-/** @throws AdbindError `buyer_option_invalid` where the channel has no credentials to renew */
-export function createRotation(options: RotationOptions): Rotation {
-  const { now = Date.now, beforeMs = BEFORE_MS, lifetimeMs } = options;
-  const held = options.config.authentication as { schemes?: unknown; credentials?: unknown } | undefined;
-  if (typeof held?.credentials !== "string" || !Array.isArray(held.schemes)) {
-    throw badOption("config.authentication", "a signed webhook has no credentials to renew: leave it alone");
-  }
-  if (!(lifetimeMs > beforeMs)) throw badOption("lifetimeMs", "give more than beforeMs");
-  const makeCredentials = options.makeCredentials ?? (() => randomBytes(CREDENTIAL_BYTES).toString("base64url"));
-  const state = { current: held.credentials, expiresAt: options.expiresAt };
-  let pending: { next: string; key: string | undefined } | undefined;
-  const retiring = new Set<{ readonly previous: string; at: number }>();
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<Rotated> | undefined;
+/** Old credentials that are refused once their time has come. */
+class Retiring {
+  readonly #waiting = new Set<{ readonly previous: string; at: number }>();
 
-  const tell = (failure: Answer<AnyArms> | Error): void => safely(() => options.onFailure?.(failure));
+  constructor(
+    readonly options: RotationOptions,
+    readonly now: () => number,
+    readonly tell: (failure: Error) => void,
+  ) {}
+
+  /** Unix milliseconds, one of each that waits. */
+  get times(): readonly number[] {
+    return [...this.#waiting].map(({ at }) => at);
+  }
+
+  add(previous: string): void {
+    this.#waiting.add({ previous, at: this.now() + OVERLAP_MS });
+  }
 
   /** What cannot be retired now is tried again; it holds up neither the others nor the rotation. */
-  async function retireDue(): Promise<void> {
-    for (const one of [...retiring].filter(({ at }) => at <= now())) {
+  async due(): Promise<void> {
+    for (const one of [...this.#waiting].filter(({ at }) => at <= this.now())) {
       try {
-        await options.retire(one.previous);
-        retiring.delete(one);
+        await this.options.retire(one.previous);
+        this.#waiting.delete(one);
       } catch (error) {
-        one.at = now() + RETIRE_RETRY_MS;
-        tell(errorOf(error));
+        one.at = this.now() + RETIRE_RETRY_MS;
+        this.tell(errorOf(error));
       }
     }
   }
+}
 
-  async function rotate(): Promise<Rotated> {
-    await retireDue();
-    if (now() < state.expiresAt - beforeMs) return { rotated: false, reason: "not_due" };
-    pending ??= { next: makeCredentials(), key: undefined };
-    await options.accept({ next: pending.next, previous: state.current });
-    const called = await options.buyer.call(
-      "update_media_buy",
-      {
-        media_buy_id: options.mediaBuyId,
-        ...(options.account !== undefined && { account: options.account }),
-        [options.channel]: {
-          ...options.config,
-          authentication: { schemes: held!.schemes, credentials: pending.next },
-        },
-        ...(pending.key !== undefined && { idempotency_key: pending.key }),
-      },
-      { webhook: false },
-    );
-    const answer = await called.waitForCompletion();
-    if (answer.status !== "completed") {
-      pending = { ...pending, key: called.idempotencyKey };
-      return { rotated: false, reason: "failed", answer };
-    }
-    retiring.add({ previous: state.current, at: now() + OVERLAP_MS });
-    Object.assign(state, { current: pending.next, expiresAt: now() + lifetimeMs });
-    pending = undefined;
-    return { rotated: true, credentials: state.current, expiresAt: state.expiresAt };
-  }
-
-  const dueAt = (): number => state.expiresAt - beforeMs;
-  const run = (): Promise<Rotated> => {
-    running ??= rotate().finally(() => {
-      running = undefined;
-    });
-    return running;
+/** Asks the seller to take new credentials. @param key of an earlier try */
+function asked({ buyer, mediaBuyId, account, channel, config }: RotationOptions, credentials: string, key?: string) {
+  const { schemes } = config.authentication as { schemes: unknown };
+  const request = {
+    media_buy_id: mediaBuyId,
+    ...(account !== undefined && { account }),
+    [channel]: { ...config, authentication: { schemes, credentials } },
+    ...(key !== undefined && { idempotency_key: key }),
   };
+  return buyer.call("update_media_buy", request, { webhook: false });
+}
+
+/** @returns the credentials that hold now */
+function checkedCredentials({ config, lifetimeMs, beforeMs = BEFORE_MS }: RotationOptions): string {
+  const held = config.authentication as { schemes?: unknown; credentials?: unknown } | undefined;
+  if (typeof held?.credentials !== "string" || !Array.isArray(held.schemes))
+    throw badBuyerOption("config.authentication", "a signed webhook has no credentials to renew: leave it alone");
+  if (!(lifetimeMs > beforeMs)) throw badBuyerOption("lifetimeMs", "give more than beforeMs");
+  return held.credentials;
+}
+
+/** Runs a rotation whenever it is due, and again soon where it failed. @param at when to wake next, in unix milliseconds */
+function rotationTimer(
+  {
+    now,
+    at,
+    tell,
+  }: { now: () => number; at: (failed: boolean) => number; tell: (failure: Answer<AnyArms> | Error) => void },
+  run: () => Promise<Rotated>,
+): Pick<Rotation, "start" | "stop"> {
+  let timer: NodeJS.Timeout | undefined;
   function arm(failed: boolean): void {
-    const at = Math.min(failed ? now() + RETRY_MS : dueAt(), ...[...retiring].map((one) => one.at));
     // Node's timers fire at once above 2^31 - 1 ms: a long wait is made of several.
     timer = setTimeout(
       () => turn().catch((error: unknown) => tell(errorOf(error))),
-      Math.min(Math.max(0, at - now()), 2 ** 31 - 1),
+      Math.min(Math.max(0, at(failed) - now()), 2 ** 31 - 1),
     ).unref();
   }
   async function turn(): Promise<void> {
@@ -163,10 +160,6 @@ export function createRotation(options: RotationOptions): Rotation {
     if (timer !== undefined) arm(failed);
   }
   return {
-    get dueAt() {
-      return dueAt();
-    },
-    run,
     start() {
       if (timer === undefined) arm(false);
     },
@@ -174,5 +167,49 @@ export function createRotation(options: RotationOptions): Rotation {
       clearTimeout(timer);
       timer = undefined;
     },
+  };
+}
+
+/** @throws AdbindError `buyer_option_invalid` where the channel has no credentials to renew */
+export function createRotation(options: RotationOptions): Rotation {
+  const { now = Date.now, beforeMs = BEFORE_MS, lifetimeMs } = options;
+  const state = { current: checkedCredentials(options), expiresAt: options.expiresAt };
+  const makeCredentials = options.makeCredentials ?? (() => randomBytes(CREDENTIAL_BYTES).toString("base64url"));
+  let pending: { next: string; key: string | undefined } | undefined;
+  let running: Promise<Rotated> | undefined;
+  const tell = (failure: Answer<AnyArms> | Error): void => safely(() => options.onFailure?.(failure));
+  const retiring = new Retiring(options, now, tell);
+  const dueAt = (): number => state.expiresAt - beforeMs;
+
+  async function rotate(): Promise<Rotated> {
+    await retiring.due();
+    if (now() < dueAt()) return { rotated: false, reason: "not_due" };
+    pending ??= { next: makeCredentials(), key: undefined };
+    await options.accept({ next: pending.next, previous: state.current });
+    const called = await asked(options, pending.next, pending.key);
+    const answer = await called.waitForCompletion();
+    if (answer.status !== "completed") {
+      pending = { ...pending, key: called.idempotencyKey };
+      return { rotated: false, reason: "failed", answer };
+    }
+    retiring.add(state.current);
+    Object.assign(state, { current: pending.next, expiresAt: now() + lifetimeMs });
+    pending = undefined;
+    return { rotated: true, credentials: state.current, expiresAt: state.expiresAt };
+  }
+
+  const run = (): Promise<Rotated> => {
+    running ??= rotate().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  const at = (failed: boolean): number => Math.min(failed ? now() + RETRY_MS : dueAt(), ...retiring.times);
+  return {
+    get dueAt() {
+      return dueAt();
+    },
+    run,
+    ...rotationTimer({ now, at, tell }, run),
   };
 }

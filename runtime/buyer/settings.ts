@@ -10,7 +10,7 @@ import type { OAuthClient } from "./oauth/client.js";
 import type { BuyerPlatform } from "./platform.js";
 import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportChoice } from "./types.js";
 
-export interface Settings
+export interface BuyerSettings
   extends Required<
     Pick<BuyerOptions, "timeoutMs" | "pollMs" | "giveUpMs" | "maxAnswerBytes" | "now" | "random" | "uuid" | "pause">
   > {
@@ -49,7 +49,7 @@ const GIVE_UP_MS = 86_400_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const MIN_SECRET_CHARS = 32;
 
-export const badOption = (where: string, remedy: string): AdbindError =>
+export const badBuyerOption = (where: string, remedy: string): AdbindError =>
   new AdbindError("buyer_option_invalid", "an option of a buyer cannot be used", { where, remedy });
 
 const numeric = (release: Release): number[] => release.version.split(/[.-]/).map(Number);
@@ -64,9 +64,9 @@ const byAge = (a: Release, b: Release): number => {
 function releasesOf({ release, releases = [] }: BuyerOptions): readonly Release[] {
   const all = [release, ...releases.filter((one) => one !== release)].sort(byAge);
   if (new Set(all.map(({ version }) => version)).size < all.length)
-    throw badOption("releases", "give each version once");
+    throw badBuyerOption("releases", "give each version once");
   if (new Set(all.map(({ word }) => word)).size > 1) {
-    throw badOption("releases", "releases of different protocol words need a buyer each");
+    throw badBuyerOption("releases", "releases of different protocol words need a buyer each");
   }
   return all;
 }
@@ -76,25 +76,27 @@ function agentOf({ agent }: BuyerOptions): { url: string; transport: TransportCh
   const text = "url" in ref ? ref.url : ref.agent_url;
   const { transport = "auto" } = ref as { transport?: TransportChoice };
   const choices: readonly string[] = [...transportNames, "auto"];
-  if (!choices.includes(transport)) throw badOption("agent.transport", `give one of ${choices.join(", ")}`);
-  if (!URL.canParse(text) || !/^https?:/i.test(text)) throw badOption("agent", "give the agent's http or https URL");
+  if (!choices.includes(transport)) throw badBuyerOption("agent.transport", `give one of ${choices.join(", ")}`);
+  if (!URL.canParse(text) || !/^https?:/i.test(text))
+    throw badBuyerOption("agent", "give the agent's http or https URL");
   const url = new URL(text);
-  if (url.username !== "" || url.password !== "") throw badOption("agent", "give credentials as auth, not in the URL");
+  if (url.username !== "" || url.password !== "")
+    throw badBuyerOption("agent", "give credentials as auth, not in the URL");
   return { url: text, transport };
 }
 
-function webhooksOf(given: BuyerWebhooks | undefined, agentUrl: string): Settings["webhooks"] {
+function webhooksOf(given: BuyerWebhooks | undefined, agentUrl: string): BuyerSettings["webhooks"] {
   if (given === undefined) return undefined;
   const { url, authentication } = given;
-  if (!URL.canParse(url)) throw badOption("webhooks.url", "give the absolute URL that reaches the receiver");
+  if (!URL.canParse(url)) throw badBuyerOption("webhooks.url", "give the absolute URL that reaches the receiver");
   if (authentication !== undefined && authentication.credentials.length < MIN_SECRET_CHARS) {
-    throw badOption("webhooks.authentication", `give credentials of at least ${MIN_SECRET_CHARS} characters`);
+    throw badBuyerOption("webhooks.authentication", `give credentials of at least ${MIN_SECRET_CHARS} characters`);
   }
   const { pathname, search } = new URL(url);
   return { ...given, route: given.route ?? `${pathname}${search}`, sender: given.sender ?? agentUrl };
 }
 
-const timerPause: Settings["pause"] = (ms, signal) =>
+const timerPause: BuyerSettings["pause"] = (ms, signal) =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const timer = setTimeout(done, ms);
@@ -112,12 +114,15 @@ function oauthOf(
 ): OAuthClient | undefined {
   if (auth === undefined || !("oauth" in auth)) return undefined;
   const { oauth: options } = auth;
-  if (options.clientId === "") throw badOption("auth.oauth.clientId", "give the client's id at the issuer");
+  if (options.clientId === "") throw badBuyerOption("auth.oauth.clientId", "give the client's id at the issuer");
   if (options.authorize === undefined && options.clientSecret === undefined) {
-    throw badOption("auth.oauth", "give clientSecret for the client itself, or authorize and redirectUri for a person");
+    throw badBuyerOption(
+      "auth.oauth",
+      "give clientSecret for the client itself, or authorize and redirectUri for a person",
+    );
   }
   if (options.authorize !== undefined && !URL.canParse(options.redirectUri ?? "")) {
-    throw badOption("auth.oauth.redirectUri", "give the URL that the issuer sends the person back to");
+    throw badBuyerOption("auth.oauth.redirectUri", "give the URL that the issuer sends the person back to");
   }
   // Most buyers have a token already, and need none of it.
   let made: Promise<OAuthClient> | undefined;
@@ -134,12 +139,12 @@ function oauthOf(
 }
 
 function positive(where: string, value: number): number {
-  if (!(Number.isFinite(value) && value > 0 && value < 2 ** 31)) throw badOption(where, "give a number above 0");
+  if (!(Number.isFinite(value) && value > 0 && value < 2 ** 31)) throw badBuyerOption(where, "give a number above 0");
   return value;
 }
 
 /** @throws AdbindError `buyer_option_invalid` */
-export function checkedSettings(options: BuyerOptions, platform: BuyerPlatform): Settings {
+export function checkedBuyerSettings(options: BuyerOptions, platform: BuyerPlatform): BuyerSettings {
   const releases = releasesOf(options);
   const { url, transport } = agentOf(options);
   const { allowLocal = false, retry = {} } = options;
@@ -147,7 +152,8 @@ export function checkedSettings(options: BuyerOptions, platform: BuyerPlatform):
   const own = options.fetch === undefined ? platform.makeFetch(allowLocal, timeoutMs) : undefined;
   const [newest] = releases as [Release];
   const validatorOf = platform.validatorsOf(options.validator, releases);
-  if (validatorOf === undefined) throw badOption("validator", "give a function that has a validator for each release");
+  if (validatorOf === undefined)
+    throw badBuyerOption("validator", "give a function that has a validator for each release");
   return {
     releases,
     word: newest.word,

@@ -155,7 +155,7 @@ export interface WebhookReceiver {
     readonly taskId: string;
     readonly taskType: string;
     readonly operationId?: string;
-    readonly poll: () => Promise<PolledTask>;
+    readonly poll: () => Promise<TaskPoll>;
     readonly webhooks?: boolean;
     /** Until the first poll, in milliseconds. */
     readonly firstMs?: number;
@@ -166,7 +166,7 @@ export interface WebhookReceiver {
 }
 
 /** A task as a poll finds it. */
-export interface PolledTask {
+export interface TaskPoll {
   readonly status: TaskStatus;
   /** RFC 3339. */
   readonly timestamp: string;

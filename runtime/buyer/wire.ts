@@ -4,7 +4,7 @@ import type { RequestCapability } from "../signing/index.js";
 import type { WireUse } from "../transport/caller.js";
 import { shortText, WireFault } from "../transport/fault.js";
 import type { OAuthClient } from "./oauth/client.js";
-import type { Settings } from "./settings.js";
+import type { BuyerSettings } from "./settings.js";
 
 export interface Wire {
   /** A `fetch` for an SDK. */
@@ -23,7 +23,7 @@ function retryAfterOf(value: string | undefined, now: number): number | undefine
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
 }
 
-async function credentials({ auth, oauth }: Settings): Promise<Readonly<Record<string, string>>> {
+async function credentials({ auth, oauth }: BuyerSettings): Promise<Readonly<Record<string, string>>> {
   if (auth === undefined) return {};
   if ("headers" in auth) return auth.headers();
   if ("oauth" in auth) return { authorization: `Bearer ${await oauth!.token()}` };
@@ -34,7 +34,7 @@ async function credentials({ auth, oauth }: Settings): Promise<Readonly<Record<s
 /** Fields of SDKs that belong to the connection, which is not theirs. */
 const dropped = new Set(["host", "connection", "content-length", "accept-encoding"]);
 
-export function createWire(settings: Settings): Wire {
+export function createWire(settings: BuyerSettings): Wire {
   const { origin } = new URL(settings.url);
   const wire: Wire = {
     signature: undefined,
@@ -103,7 +103,7 @@ interface Outbound {
 
 async function signed(
   { signature, profile }: Wire,
-  { signing, now, word, signer }: Settings,
+  { signing, now, word, signer }: BuyerSettings,
   { url, method, headers, body }: Outbound,
 ): Promise<Readonly<Record<string, string>>> {
   if (signing === undefined) return {};
@@ -122,7 +122,7 @@ async function signed(
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-async function exchange(settings: Settings, { seen }: WireUse, outbound: Outbound): Promise<Response> {
+async function exchange(settings: BuyerSettings, { seen }: WireUse, outbound: Outbound): Promise<Response> {
   const { url, method, headers, body, signal } = outbound;
   const { maxAnswerBytes: maxBytes } = settings;
   const result = await settings.fetch(url, {

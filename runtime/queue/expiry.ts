@@ -1,5 +1,5 @@
 /** What has expired goes bit by bit: as steps of periodic work, one for each kind of rows. */
-import type { Expiring } from "../store/types.js";
+import type { Expiring } from "../db/expiring.js";
 import type { PeriodicStep } from "./periodic.js";
 
 /** Rows removed in one transaction: keeps the pause it makes to a few milliseconds. */

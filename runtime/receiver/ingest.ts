@@ -19,7 +19,7 @@ import { resultValidator } from "./result-validator.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { RequestSpan } from "./tracing.js";
 import type { BoundRelease } from "./types.js";
-import type { Worker } from "./worker.js";
+import type { InboxWorker } from "./worker.js";
 
 /** Bytes kept of a body's digest: enough to notice that a key came back with another one. */
 const DIGEST_BYTES = 16;
@@ -45,7 +45,11 @@ export type Ingest = (incoming: Incoming, registration: Registration | undefined
 export type TerminalListener = (sender: string, taskId: string) => void;
 
 /** Claim, order and inbox row, and the handler's start. */
-export function createIngest<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTerminal: TerminalListener): Ingest {
+export function createIngest<Tx>(
+  config: ReceiverConfig<Tx>,
+  worker: InboxWorker,
+  onTerminal: TerminalListener,
+): Ingest {
   const validate = resultValidator(config);
   return async (incoming, registration) => {
     const { binding, envelope, body, raw } = incoming;
@@ -171,7 +175,7 @@ const unfitFor = ({ ordered, terminal, time }: Envelope, { notes }: NewEvent): s
   return wrong && `the result is not what its release says: ${wrong.pointer} ${wrong.message}`;
 };
 
-function begin(worker: Worker, event: NewEvent, body: unknown, outcome: AcceptOutcome): void {
+function begin(worker: InboxWorker, event: NewEvent, body: unknown, outcome: AcceptOutcome): void {
   if (outcome.outcome !== "accepted" || outcome.parked || outcome.unfit === true) return;
   const { id, leased, reemission } = outcome;
   if (leased) {

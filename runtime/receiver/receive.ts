@@ -30,7 +30,7 @@ import { type KnownRoute, type RouteCache, routeCache } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { RequestSpan } from "./tracing.js";
 import type { ReceiverAnswer, ReceiverRequest } from "./types.js";
-import type { Worker } from "./worker.js";
+import type { InboxWorker } from "./worker.js";
 
 /** Seconds a sender with a full keyspace is asked to wait: room comes with the hours, not at once. */
 const FULL_RETRY_SECONDS = 300;
@@ -62,7 +62,7 @@ async function spend(
 
 export function createReceiving<Tx>(
   config: ReceiverConfig<Tx>,
-  worker: Worker,
+  worker: InboxWorker,
   onTerminal: TerminalListener = () => undefined,
 ): Receiving {
   const credentials = authenticator(config);

@@ -10,7 +10,7 @@ import { waitingEvents } from "./waiting.js";
 /** How often expired state is removed, in milliseconds. */
 const SWEEP_MS = 1_000;
 
-export interface Worker {
+export interface InboxWorker {
   /** A lease for an event about to be accepted, or undefined when it is to wait in the store. Give it to `run` or `release`. */
   reserve(): Lease | undefined;
   release(): void;
@@ -29,7 +29,7 @@ export interface Worker {
   idle(): Promise<void>;
 }
 
-export function createInboxWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
+export function createInboxWorker<Tx>(config: ReceiverConfig<Tx>): InboxWorker {
   const { inbox } = config.store;
   const owner = randomUUID();
   let polls: NodeJS.Timeout | undefined;

@@ -55,4 +55,4 @@ type Success<Responses> = {
 }[keyof Responses];
 
 /** What an operation of the client answers when it succeeds. */
-export type RegistryData<Id extends ClientOperation> = Success<operations[Id]["responses"]>;
+export type RegistryResponse<Id extends ClientOperation> = Success<operations[Id]["responses"]>;

@@ -4,9 +4,9 @@
  */
 import type { components } from "../../generated/registry/openapi.js";
 import { AdbindError } from "../errors.js";
-import { type ClientOperation, places, type RegistryData, type RegistryRequest } from "./client-places.js";
+import { type ClientOperation, places, type RegistryRequest, type RegistryResponse } from "./client-places.js";
 
-export { places, type RegistryData, type RegistryRequest } from "./client-places.js";
+export { places, type RegistryRequest, type RegistryResponse } from "./client-places.js";
 
 /** An answer that is no success, or none at all. */
 export interface RegistryFailure {
@@ -25,15 +25,15 @@ export interface RegistryFailure {
 export type RegistryAnswer<T> = { readonly ok: true; readonly status: number; readonly data: T } | RegistryFailure;
 
 /** What one call may have of its own. */
-export interface CallOptions {
+export interface RegistryCallOptions {
   readonly signal?: AbortSignal;
 }
 
 type Calls = {
   readonly [Id in ClientOperation]: (
     request: RegistryRequest<Id>,
-    options?: CallOptions,
-  ) => Promise<RegistryAnswer<RegistryData<Id>>>;
+    options?: RegistryCallOptions,
+  ) => Promise<RegistryAnswer<RegistryResponse<Id>>>;
 };
 
 type AgentProfile = components["schemas"]["AgentProfile"];
@@ -44,12 +44,12 @@ export interface RegistryClient extends Calls {
   /** Every agent a search finds, page by page. @throws AdbindError `registry_unanswered` */
   agents(
     filters?: Omit<RegistryRequest<"searchAgents">, "cursor">,
-    options?: CallOptions,
+    options?: RegistryCallOptions,
   ): AsyncGenerator<AgentProfile, void>;
   /** Every publisher of an agent, page by page. @throws AdbindError `registry_unanswered` */
   publishers(
     request: Omit<RegistryRequest<"listAgentPublishers">, "cursor">,
-    options?: CallOptions,
+    options?: RegistryCallOptions,
   ): AsyncGenerator<AgentPublisher, void>;
 }
 
@@ -157,47 +157,52 @@ const checkedBaseUrl = (given: string): string => {
   });
 };
 
+/** One request and its answer; none that comes is a failure too. */
+async function attempt(
+  options: RegistryClientOptions,
+  { method, url, body }: Outgoing,
+  signal: AbortSignal | undefined,
+): Promise<RegistryAnswer<unknown>> {
+  const { token, timeoutMs = TIMEOUT_MS, fetch: fetcher = fetch } = options;
+  const credential = typeof token === "function" ? await token() : token;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetcher(url, {
+      method,
+      // A redirect would carry the credential elsewhere.
+      redirect: "error",
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      headers: {
+        accept: "application/json",
+        "user-agent": options.userAgent ?? "adbind-registry-client",
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
+      },
+      ...(body !== undefined && { body }),
+    });
+    return await read(response);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (timeout.aborted) return failure("the registry did not answer in time", "timeout");
+    const cause = (error as Error).cause;
+    return failure(`no answer: ${cause instanceof Error ? cause.message : (error as Error).message}`, "unreachable");
+  }
+}
+
+const passing = ({ status, code }: RegistryFailure): boolean =>
+  status === 429 || status === 503 || code === "unreachable" || code === "timeout";
+
 /**
  * @throws AdbindError `registry_option_invalid` for a URL that is none
  */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
-  const { token, retries = RETRIES, maxWaitMs = MAX_WAIT_MS, timeoutMs = TIMEOUT_MS } = options;
-  const { fetch: fetcher = fetch, sleep = sleepFor, random = Math.random } = options;
+  const { retries = RETRIES, maxWaitMs = MAX_WAIT_MS, sleep = sleepFor, random = Math.random } = options;
   const baseUrl = checkedBaseUrl(options.baseUrl);
 
-  const attempt = async ({ method, url, body }: Outgoing, signal?: AbortSignal): Promise<RegistryAnswer<unknown>> => {
-    const credential = typeof token === "function" ? await token() : token;
-    const timeout = AbortSignal.timeout(timeoutMs);
-    try {
-      const response = await fetcher(url, {
-        method,
-        // A redirect would carry the credential elsewhere.
-        redirect: "error",
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-        headers: {
-          accept: "application/json",
-          "user-agent": options.userAgent ?? "adbind-registry-client",
-          ...(body !== undefined && { "content-type": "application/json" }),
-          ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
-        },
-        ...(body !== undefined && { body }),
-      });
-      return await read(response);
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (timeout.aborted) return failure("the registry did not answer in time", "timeout");
-      const cause = (error as Error).cause;
-      return failure(`no answer: ${cause instanceof Error ? cause.message : (error as Error).message}`, "unreachable");
-    }
-  };
-
-  const passing = ({ status, code }: RegistryFailure): boolean =>
-    status === 429 || status === 503 || code === "unreachable" || code === "timeout";
-
-  const call = async (id: ClientOperation, request: object, { signal }: CallOptions = {}) => {
+  const call = async (id: ClientOperation, request: object, { signal }: RegistryCallOptions = {}) => {
     const sent = outgoing(baseUrl, id, request as Readonly<Record<string, unknown>>);
     for (let made = 0; ; made += 1) {
-      const answer = await attempt(sent, signal);
+      const answer = await attempt(options, sent, signal);
       if (answer.ok || !passing(answer) || made >= retries) return answer;
       const asked = answer.retryAfterSeconds;
       const wait = asked === undefined ? FIRST_WAIT_MS * 2 ** made * (0.5 + random()) : asked * 1000;
@@ -209,7 +214,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const calls = Object.fromEntries(
     (Object.keys(places) as ClientOperation[]).map((id) => [
       id,
-      (request: object = {}, given?: CallOptions) => call(id, request, given),
+      (request: object = {}, given?: RegistryCallOptions) => call(id, request, given),
     ]),
   ) as unknown as Calls;
 

@@ -19,7 +19,7 @@ import {
 } from "../store/registry-agents.js";
 import { revision, tick } from "../store/registry-clock.js";
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
-import { count, recountMembers } from "../store/registry-profiles.js";
+import { addCounts, recountMembers } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { brandEnds, keepBrandFile } from "./brand-files.js";
 import { checkedData } from "./checks.js";
@@ -51,7 +51,7 @@ import type {
   ExpandRequest,
   ExpandResult,
   HostedFile,
-  Json,
+  JsonValue,
   Member,
   RegistryData,
   RegistryDataOptions,
@@ -214,7 +214,7 @@ export function* putClaims(
   );
   yield* addEdges(q, edges);
   yield* tick(q);
-  yield* count(q, [{ kind: "authorizations", name: "agent_claim", by: edges.length - removed.length }]);
+  yield* addCounts(q, [{ kind: "authorizations", name: "agent_claim", by: edges.length - removed.length }]);
 }
 
 const hosting = ({ db, now }: DataDependencies) =>
@@ -225,7 +225,7 @@ const hosting = ({ db, now }: DataDependencies) =>
       if (row === undefined) return undefined;
       return {
         domain,
-        file: JSON.parse(row.file) as Json,
+        file: JSON.parse(row.file) as JsonValue,
         updatedAt: row.updated_at,
         originVerifiedAt: row.origin_verified_at,
         originLastCheckedAt: row.origin_checked_at,

@@ -1,8 +1,8 @@
 /** A registry of publishers and agents: `adbind-cli/registry`. For a client alone, `adbind/registry/client`. */
 export {
-  type CallOptions,
   createRegistryClient,
   type RegistryAnswer,
+  type RegistryCallOptions,
   type RegistryClient,
   type RegistryClientOptions,
   type RegistryFailure,
@@ -29,10 +29,10 @@ export {
   type Tier,
   tiers,
 } from "./server/auth/accounts.js";
-export type { TrustedIssuer } from "./server/auth/tokens.js";
 export { type Bucket, type Limits, limitDefaults } from "./server/limits.js";
 export { createRegistryPart, type RegistryPart, type RegistryPartOptions } from "./server/part-app.js";
 export type { RegistryOptions } from "./server/settings.js";
+export type { TrustedIssuer } from "./server/trusted-issuer.js";
 export { exportRegistry } from "./transfer/export.js";
 export { type ImportOptions, type ImportProgress, type ImportResult, importRegistry } from "./transfer/import.js";
 export type { TransferLine } from "./transfer/lines.js";

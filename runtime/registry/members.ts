@@ -14,10 +14,10 @@ import {
   type MemberDomainRow,
   type MemberRow,
   memberByOrganization,
-  putMember as putMemberRow,
+  putMemberRow,
   registerAgents,
   releaseAgents,
-  removeMember as removeMemberRow,
+  removeMemberRow,
   replaceDomains,
 } from "../store/registry-agents.js";
 import { agentTypes, agentUrlOf, byCodePoint, publisherDomain } from "./model.js";

@@ -3,7 +3,14 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { lockAgents } from "../store/registry-agents.js";
 import { tick } from "../store/registry-clock.js";
-import { anyDirty, clearDirty, count, dirtyAgents, foldCounts, recountMembers } from "../store/registry-profiles.js";
+import {
+  addCounts,
+  anyDirty,
+  clearDirty,
+  dirtyAgents,
+  foldCounts,
+  recountMembers,
+} from "../store/registry-profiles.js";
 import { noteChanges } from "./feed/changes.js";
 import { computeProfiles } from "./profile.js";
 import type { Written } from "./publisher-write.js";
@@ -22,7 +29,7 @@ export function* finish(
   const seq = yield* tick(q);
   yield* noteChanges(q, written.publishers ?? [], { seq, now });
   const computed = yield* computeProfiles(q, written.agents, seq, now);
-  yield* count(q, [...written.counts, ...computed.counts]);
+  yield* addCounts(q, [...written.counts, ...computed.counts]);
   return computed.profiles;
 }
 
@@ -39,7 +46,7 @@ export async function recomputeProfiles(
       yield* lockAgents(q, agents);
       yield* clearDirty(q, agents);
       const seq = yield* tick(q);
-      yield* count(q, (yield* computeProfiles(q, agents, seq, now())).counts);
+      yield* addCounts(q, (yield* computeProfiles(q, agents, seq, now())).counts);
       return agents.length;
     });
     recomputed += taken;

@@ -57,13 +57,13 @@ export type AgentType = Schemas["AgentType"];
 export type AuthorizationSource = Schemas["AuthorizationSource"];
 
 /** A JSON document, as it is kept and handed on. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /** A file the registry serves for a publisher. */
 export interface HostedFile {
   readonly domain: string;
   /** As the publisher left it. */
-  readonly file: Json;
+  readonly file: JsonValue;
   readonly updatedAt: number;
   readonly originVerifiedAt: number | null;
   readonly originLastCheckedAt: number | null;
@@ -120,7 +120,10 @@ export interface RegistryData extends FollowedData, ListedData, OptOutData, Chec
 
   hostedFile(domain: string): Promise<HostedFile | undefined>;
   /** Hosts a file, already checked and narrowed to the domain; its entries count as `aao_hosted` until the origin points here. */
-  putHostedFile(domain: string, hosted: { readonly file: Json; readonly content: AuthorizationFile }): Promise<void>;
+  putHostedFile(
+    domain: string,
+    hosted: { readonly file: JsonValue; readonly content: AuthorizationFile },
+  ): Promise<void>;
   removeHostedFile(domain: string): Promise<boolean>;
   /** Domains whose hosted origin was not checked since `before`, oldest first. */
   hostedDue(before: number, limit: number): Promise<string[]>;

@@ -4,14 +4,14 @@ import type { Coroutine } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter } from "../store/seller-tables.js";
 import type { AgentTask, AgentTasks, NativePushes, TaskQuery } from "../transport/answerer.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 import { type TaskRepository, unfinishedTask } from "./tasks.js";
 import { ToolError } from "./tool-error.js";
 
 export interface AgentTasksDependencies<Tx> {
   readonly repository: TaskRepository<Tx>;
   readonly database: SellerDatabase<Tx>;
-  readonly settings: Pick<Settings<Tx>, "sender" | "cancelTask">;
+  readonly settings: Pick<SellerSettings<Tx>, "sender" | "cancelTask">;
 }
 
 export function agentTasks<Tx>({ repository, database, settings }: AgentTasksDependencies<Tx>): AgentTasks {

@@ -3,7 +3,7 @@ import type { AnyTool, JsonObject, TaskStatus } from "../contract/index.js";
 import { isObject } from "./json-object.js";
 import { project } from "./projection.js";
 import type { ServedRelease, ServedTool } from "./served-releases.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 import { ToolError } from "./tool-error.js";
 
 const MAX_ISSUES = 8;
@@ -13,7 +13,7 @@ const MAX_ISSUES = 8;
  * @throws ToolError INVALID_ANSWER in development, where the release's schema refuses it
  */
 export function checkedAnswer<Tx>(
-  settings: Settings<Tx>,
+  settings: SellerSettings<Tx>,
   servedRelease: ServedRelease<Tx>,
   { tool }: ServedTool<Tx>,
   answer: { readonly status: TaskStatus; readonly payload: JsonObject },
@@ -43,7 +43,7 @@ const OWN = "adbind";
 
 /** An answer as its caller's release has it; what was left out is told to the caller, the log and the meter. */
 export function inCallersRelease<Tx>(
-  { logger, metrics, written }: Settings<Tx>,
+  { logger, metrics, written }: SellerSettings<Tx>,
   servedRelease: ServedRelease<Tx>,
   tool: AnyTool,
   answer: { readonly status: TaskStatus; readonly payload: JsonObject },

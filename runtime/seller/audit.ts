@@ -1,12 +1,12 @@
 /** What an audit keeps of a call. */
 import type { Call, CallAnswer } from "../transport/answerer.js";
 import { isObject } from "./json-object.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 import type { AuditEntry } from "./types.js";
 
 /** An audit that fails is the operator's to see; the caller has its answer all the same. */
 export async function audited(
-  { audit, logger, now }: Pick<Settings<never>, "audit" | "logger" | "now">,
+  { audit, logger, now }: Pick<SellerSettings<never>, "audit" | "logger" | "now">,
   { identity: { principal }, transport, args }: Call,
   { status, payload, taskId }: CallAnswer,
   { code, ...seen }: Pick<AuditEntry, "tool" | "mutating" | "ms"> & { readonly code: string | undefined },

@@ -23,7 +23,7 @@ import { ownError } from "./own-error.js";
 import { channelsOf } from "./registrations.js";
 import { checkReply, openMembers, statusMember, versionMember } from "./reply.js";
 import { negotiate, type ServedRelease, type ServedTool } from "./served-releases.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 import { type TaskRepository, unfinishedTask } from "./tasks.js";
 import { UNKEPT, unkeptText } from "./texts.js";
 import { invalidRequest, refusedBy, ToolError } from "./tool-error.js";
@@ -32,7 +32,7 @@ import type { SellerError } from "./types.js";
 
 export interface SellerCallDependencies<Tx> {
   readonly plug: CallPlug<Tx>;
-  readonly settings: Settings<Tx>;
+  readonly settings: SellerSettings<Tx>;
   readonly servedReleases: readonly ServedRelease<Tx>[];
   readonly database: SellerDatabase<Tx>;
   readonly repository: TaskRepository<Tx>;

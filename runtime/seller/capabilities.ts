@@ -6,7 +6,7 @@ import { type EndpointSigning, endpointSigning } from "../facts/index.js";
 import type { Jwk } from "../signing/index.js";
 import { isObject } from "./json-object.js";
 import type { ServedRelease } from "./served-releases.js";
-import { badOption, builtInNames, type Settings } from "./settings.js";
+import { badSellerOption, builtInNames, type SellerSettings } from "./settings.js";
 
 const snake = (protocol: string): string => protocol.replaceAll("-", "_");
 
@@ -15,7 +15,7 @@ const snake = (protocol: string): string => protocol.replaceAll("-", "_");
  * @throws AdbindError `seller_option_invalid` where it lacks what only the application can say
  */
 export function deriveCapabilities<Tx>(
-  settings: Settings<Tx>,
+  settings: SellerSettings<Tx>,
   servedReleases: readonly ServedRelease<Tx>[],
   own: ServedRelease<Tx>,
 ): JsonObject {
@@ -29,7 +29,7 @@ export function deriveCapabilities<Tx>(
   const judged = own.validator.arm(name, "completed", { ...declared, status: "completed" });
   if (judged.ok) return declared;
   const [first] = judged.errors;
-  throw badOption(
+  throw badSellerOption(
     `capabilities${first?.pointer ?? ""}`,
     `${first?.message ?? ""}: say it with the option capabilities (release ${release.version}, ${names.capabilitiesTool})`,
     "the capabilities are not what the release allows",
@@ -37,7 +37,7 @@ export function deriveCapabilities<Tx>(
 }
 
 function derived<Tx>(
-  settings: Settings<Tx>,
+  settings: SellerSettings<Tx>,
   servedReleases: readonly ServedRelease<Tx>[],
   { release, names }: ServedRelease<Tx>,
 ): JsonObject {
@@ -84,7 +84,7 @@ const algorithmOf = ({ kty }: Jwk): string => (kty === "EC" ? "ecdsa-p256-sha256
 const RETRY_HORIZON_S = 86_400;
 
 /** Where verifiers find the seller's keys. Only https can be believed: over plain http there is nothing to publish. */
-function identityOf<Tx>({ baseUrl, signing, sender }: Settings<Tx>, { facts }: Release): JsonObject {
+function identityOf<Tx>({ baseUrl, signing, sender }: SellerSettings<Tx>, { facts }: Release): JsonObject {
   if (signing === undefined || !hasIdentity(baseUrl)) return {};
   const origins = facts.discovery.keyOrigins.value !== "nobody" && sender !== undefined;
   return {
@@ -98,7 +98,7 @@ function identityOf<Tx>({ baseUrl, signing, sender }: Settings<Tx>, { facts }: R
 /** Can others believe who stands behind this URL? */
 export const hasIdentity = (baseUrl: string): boolean => /^https:/i.test(baseUrl);
 
-function requestSigningOf(options: Settings<never>["requestSigning"], { profile }: EndpointSigning): JsonObject {
+function requestSigningOf(options: SellerSettings<never>["requestSigning"], { profile }: EndpointSigning): JsonObject {
   if (options === undefined) return { supported: false };
   const { keys: _keys, replay: _replay, revocation: _revocation, strict: _strict, ...capability } = options;
   const declared = { supported: true, covers_content_digest: "either", ...capability };
@@ -107,7 +107,7 @@ function requestSigningOf(options: Settings<never>["requestSigning"], { profile 
 
 /** Home protocols of what is claimed; without a claim, those of the tools that are the home of any specialism. */
 function protocolsOf<Tx>(
-  settings: Settings<Tx>,
+  settings: SellerSettings<Tx>,
   table: ServedRelease<Tx>["release"]["specialisms"],
   claimed: readonly string[],
 ): string[] {

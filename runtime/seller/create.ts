@@ -1,8 +1,10 @@
 /** Puts the parts together: handlers in, a server out. */
 import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { type AnyTool, type JsonObject, type Release, type TransportName, transportNames } from "../contract/index.js";
+import type { AnyTool, JsonObject, Release, TransportName } from "../contract/index.js";
 import type { Database } from "../db/types.js";
+import type { AdbindError } from "../errors.js";
+import { stubTool } from "../facts/stub-tool.js";
 import { loadPeer } from "../peer.js";
 import { tellLog } from "../queue/periodic.js";
 import { storeIdentity } from "../store/identity.js";
@@ -17,7 +19,7 @@ import { mediaBuyPlug } from "./media-buys.js";
 import { type MountedSeller, mountOf } from "./mount.js";
 import { createServedRelease, type ServedRelease, type ServedTool } from "./served-releases.js";
 import type { ServedEndpoint } from "./server.js";
-import { badOption, builtInNames, checkedSettings, type Settings } from "./settings.js";
+import { badSellerOption, builtInNames, checkedSellerSettings, type SellerSettings } from "./settings.js";
 import { getTaskStatus, listTasks } from "./task-tools.js";
 import { createTaskRepository } from "./tasks.js";
 import { failurePayload } from "./tool-error.js";
@@ -53,6 +55,9 @@ export interface Seller<Tx = unknown> {
   call(call: Call): Promise<CallAnswer>;
 }
 
+const noBaseUrl = (): AdbindError =>
+  badSellerOption("baseUrl", "give the URL that callers elsewhere reach it by", "it is to listen to others");
+
 /** A store for as long as the seller is there. */
 const passingStore = async () => (await import("../store/index.js")).temporaryStore();
 
@@ -76,13 +81,13 @@ export async function createSeller<
   St extends SellerStore = SellerStore,
 >(options: SellerOptions<R, S, St>): Promise<Seller<TxOf<St>>> {
   type Tx = TxOf<St>;
-  const checked = checkedSettings<Tx>(options);
+  const checked = checkedSellerSettings<Tx>(options);
   const passing = options.store === undefined ? await passingStore() : undefined;
   const settings = passing === undefined ? checked : { ...checked, store: passing.store };
   const database = sellerDatabase(settings.store.database as Database as Database<Tx>);
   const [current, ...others] = endpointsOf(settings.releases);
-  const spokenAt = async (at: Endpoint) => spokenReleases(settingsAt(settings, at), database);
-  const main = await spokenAt(current);
+  const releasesAt = async (at: Endpoint) => servedReleasesOf(settingsAt(settings, at), database);
+  const main = await releasesAt(current);
   const plug = mediaBuyPlug({ sender: settings.sender, database });
   const repository = createTaskRepository({ settings, database, servedReleases: main.servedReleases, plug });
   const { now, uuid, limits } = settings;
@@ -98,7 +103,7 @@ export async function createSeller<
     );
   const first = await serve(current, main);
   const more: ServedEndpoint<Tx>[] = [];
-  for (const at of others) more.push(await serve(at, await spokenAt(at)));
+  for (const at of others) more.push(await serve(at, await releasesAt(at)));
   const { createApp } = await loadPeer(SERVER, "a seller", () => import("./server.js"));
   const { app, owns } = await createApp({ settings, endpoints: [first, ...more] });
   const upkeep = sellerUpkeep(database, settings);
@@ -111,8 +116,7 @@ export async function createSeller<
       return mounted;
     },
     async start({ port = 0, host = "127.0.0.1" } = {}) {
-      if (options.baseUrl === undefined && !isThisMachine(host))
-        throw badOption("baseUrl", "give the URL that callers elsewhere reach it by", "it is to listen to others");
+      if (options.baseUrl === undefined && !isThisMachine(host)) throw noBaseUrl();
       const address = await app.listen({ port, host });
       upkeep.start();
       return address;
@@ -141,7 +145,10 @@ interface ServedReleases<Tx> {
 }
 
 /** The releases of one endpoint with what serves them. */
-async function spokenReleases<Tx>(settings: Settings<Tx>, database: SellerDatabase<Tx>): Promise<ServedReleases<Tx>> {
+async function servedReleasesOf<Tx>(
+  settings: SellerSettings<Tx>,
+  database: SellerDatabase<Tx>,
+): Promise<ServedReleases<Tx>> {
   const declared = new Map<string, JsonObject>();
   const servedReleases: ServedRelease<Tx>[] = [];
   for (const release of settings.releases) {
@@ -183,8 +190,8 @@ async function servedEndpoint<Tx>(
     transport,
     await answerers[transport]({ ...shared, url: `${settings.baseUrl}${transportPath(at, transport)}` }),
   ];
-  const opened = Object.fromEntries(await Promise.all(transportNames.map(open)));
-  return { at, calls, answerers: opened as Record<TransportName, Answerer> };
+  const opened = Object.fromEntries(await Promise.all(settings.transports.map(open)));
+  return { at, calls, answerers: opened };
 }
 
 /** Each tool once, under the name it is listed by. */
@@ -194,7 +201,7 @@ const offered = <Tx>({ tools }: ServedRelease<Tx>) => [
 
 /** Every tool a release is served with, by every name it is called by. */
 function servedTools<Tx>(
-  settings: Settings<Tx>,
+  settings: SellerSettings<Tx>,
   database: SellerDatabase<Tx>,
   release: Release,
   declared: ReadonlyMap<string, JsonObject>,
@@ -226,17 +233,6 @@ function servedTools<Tx>(
     for (const alias of aliases) if (!served.has(alias)) served.set(alias, entry);
     if (given !== undefined) served.set(given, entry);
   }
-  if (served.size === 0) throw badOption("tools", "give at least one handler");
+  if (served.size === 0) throw badSellerOption("tools", "give at least one handler");
   return served;
 }
-
-/** A tool of ours that a release does not list: every release's callers may still ask for it. */
-const stubTool = (name: string): AnyTool => ({
-  name,
-  protocol: "protocol",
-  mutating: false,
-  idempotency: "none",
-  request: "",
-  arms: { completed: null, failed: null, canceled: null, rejected: null },
-  statuses: [],
-});

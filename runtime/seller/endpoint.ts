@@ -4,7 +4,7 @@
  */
 import type { Release, TransportName } from "../contract/index.js";
 import { type EndpointSigning, endpointSigning, legacySigned } from "../facts/index.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 
 /** One endpoint, and the releases it declares. */
 export interface Endpoint {
@@ -31,7 +31,7 @@ export function endpointsOf(releases: readonly Release[]): readonly [Endpoint, .
 }
 
 /** A seller's settings as one of its endpoints has them. */
-export const settingsAt = <Tx>(settings: Settings<Tx>, { releases }: Endpoint): Settings<Tx> => ({
+export const settingsAt = <Tx>(settings: SellerSettings<Tx>, { releases }: Endpoint): SellerSettings<Tx> => ({
   ...settings,
   releases,
 });

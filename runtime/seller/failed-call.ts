@@ -7,7 +7,7 @@ import { isObject } from "./json-object.js";
 import { ownError } from "./own-error.js";
 import { versionMember } from "./reply.js";
 import type { ServedRelease } from "./served-releases.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 import { failurePayload, ToolError } from "./tool-error.js";
 import type { SellerError } from "./types.js";
 
@@ -29,7 +29,7 @@ interface FailedCall {
 
 /** The answer to a call that failed, in the shape both transports carry. */
 export function failedCall<Tx>(
-  settings: Settings<Tx>,
+  settings: SellerSettings<Tx>,
   { error, args, servedRelease, newest, call, taskId }: FailedCall,
 ): CallAnswer {
   const release = servedRelease?.release ?? newest;
@@ -52,7 +52,7 @@ export function failedCall<Tx>(
 
 /** Errors as they travel; those that are not as their release wants them are told to the log. */
 export function toldFailure<Tx>(
-  { logger }: Settings<Tx>,
+  { logger }: SellerSettings<Tx>,
   { tool }: Pick<Call, "tool">,
   errors: readonly SellerError[],
   release: Release,

@@ -4,7 +4,7 @@ import type { Release } from "../contract/index.js";
 import { endpointSigning } from "../facts/index.js";
 import { type Refusal, verifyRequest } from "../signing/index.js";
 import { ANONYMOUS, apiKey, openAuth } from "./auth.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 import { failurePayload } from "./tool-error.js";
 import type { AuthRequest, Identity } from "./types.js";
 
@@ -15,7 +15,7 @@ export interface RawBody {
 }
 
 /** A refusal as HTTP states it; transports put it into their own body. */
-export interface Refused {
+export interface GateRefusal {
   readonly status: 401 | 429 | 503;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON-RPC code (docs/protocol/errors.md#json-rpc-codes). */
@@ -24,7 +24,7 @@ export interface Refused {
   readonly data: object;
 }
 
-export type Admitted = { readonly identity: Identity } | { readonly refused: Refused };
+export type Admitted = { readonly identity: Identity } | { readonly refused: GateRefusal };
 
 /** What is asked of the gate: which tools are called, and which of them change something. */
 export interface Asked {
@@ -53,15 +53,15 @@ const codeOf = ({ errors }: Release, codes: readonly string[]): string =>
  * @param settings those of the endpoint: its releases decide the profile of signatures
  * @param resource URL of the endpoint
  */
-export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, resource: string): Gate {
+export function createGate<Tx>(app: FastifyInstance, settings: SellerSettings<Tx>, resource: string): Gate {
   const [release] = settings.releases as readonly [Release];
   const auth = settings.auth ?? openAuth;
   const refuse = (
-    status: Refused["status"],
+    status: GateRefusal["status"],
     rpcCode: number,
     error: { code: string; message: string; retry_after?: number },
     headers: Record<string, string>,
-  ): { refused: Refused } => {
+  ): { refused: GateRefusal } => {
     const data = failurePayload([error], release);
     return { refused: { status, headers, rpcCode, message: error.message, data } };
   };
@@ -113,7 +113,7 @@ const presents = ({ headers, signer }: AuthRequest): boolean =>
   signer !== undefined || headers.authorization !== undefined || apiKey(headers) !== undefined;
 
 /** Seconds to wait, where a principal has called too often. */
-function limiter<Tx>(app: FastifyInstance, { limits, uuid }: Settings<Tx>) {
+function limiter<Tx>(app: FastifyInstance, { limits, uuid }: SellerSettings<Tx>) {
   if (limits.calls === false) return async () => undefined;
   const keys = new WeakMap<FastifyRequest, string>();
   const make = (max: number) =>
@@ -138,7 +138,7 @@ interface Signature {
 }
 
 /** May another credential stand in for a signature here? Not where anybody is let in: that is no credential. */
-const standsIn = <Tx>({ requestSigning, auth, releases }: Settings<Tx>): boolean =>
+const standsIn = <Tx>({ requestSigning, auth, releases }: SellerSettings<Tx>): boolean =>
   requestSigning !== undefined &&
   requestSigning.strict !== true &&
   auth !== undefined &&
@@ -149,7 +149,7 @@ function* fieldPairs(raw: readonly string[]): Iterable<readonly [string, string]
   for (let at = 0; at < raw.length; at += 2) yield [raw[at]!, raw[at + 1]!];
 }
 
-function signatureVerifier<Tx>({ requestSigning, store, baseUrl, releases, now }: Settings<Tx>) {
+function signatureVerifier<Tx>({ requestSigning, store, baseUrl, releases, now }: SellerSettings<Tx>) {
   if (requestSigning === undefined) return async (): Promise<Signature> => ({ signer: undefined, warned: false });
   const { keys, replay = store.replay(), revocation, strict: _strict, ...capability } = requestSigning;
   const options = {

@@ -4,7 +4,7 @@
  */
 import { type JsonObject, wireNames } from "../contract/index.js";
 import type { Jwk } from "../signing/index.js";
-import { badOption, type Settings } from "./settings.js";
+import { badSellerOption, type SellerSettings } from "./settings.js";
 
 /** Members of a key that everybody may see; whatever else a private key holds stays here. */
 const publicMembers = ["kty", "crv", "x", "y"] as const;
@@ -12,20 +12,20 @@ const publicMembers = ["kty", "crv", "x", "y"] as const;
 const algorithms: Readonly<Record<string, string>> = { OKP: "EdDSA", EC: "ES256" };
 
 /** @throws AdbindError `seller_option_invalid` */
-export function publicKeySet(settings: Pick<Settings<never>, "signing" | "releases">): { keys: JsonObject[] } {
+export function publicKeySet(settings: Pick<SellerSettings<never>, "signing" | "releases">): { keys: JsonObject[] } {
   const { signing } = settings;
   if (signing === undefined) return { keys: [] };
   const use = wireNames(settings.releases[0]!.word).keyUse;
   const own = publicJwk(signing.key as Jwk, signing.keyid, use);
   const others = (signing.alsoPublished ?? []) as JsonObject[];
-  if (others.some((key) => "d" in key)) throw badOption("signing.alsoPublished", "give public keys, without d");
+  if (others.some((key) => "d" in key)) throw badSellerOption("signing.alsoPublished", "give public keys, without d");
   return { keys: [own, ...others] };
 }
 
 function publicJwk(key: Jwk, kid: string, use: string): JsonObject {
   const alg = algorithms[key.kty ?? ""];
   if (alg === undefined || typeof key.x !== "string") {
-    throw badOption("signing.key", "give a private JWK, Ed25519 or P-256");
+    throw badSellerOption("signing.key", "give a private JWK, Ed25519 or P-256");
   }
   const members = Object.fromEntries(
     publicMembers.filter((name) => key[name] !== undefined).map((name) => [name, key[name]]),
@@ -45,7 +45,10 @@ const roles: Readonly<Record<string, string>> = {
 };
 
 /** The brand file: one entry for each endpoint, since callers compare the URL they know byte by byte. */
-export function brandFile(settings: Settings<never>, endpoints: readonly { id: string; url: string }[]): JsonObject {
+export function brandFile(
+  settings: SellerSettings<never>,
+  endpoints: readonly { id: string; url: string }[],
+): JsonObject {
   const [release] = settings.releases;
   const protocols = settings.specialisms.map((id) => release!.specialisms[id]?.protocol ?? "");
   const type = protocols.map((protocol) => roles[protocol]).find((role) => role !== undefined) ?? "sales";

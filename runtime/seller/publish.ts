@@ -1,21 +1,21 @@
 /** What a seller publishes of itself for those who look for it, or verify what it signs. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type JsonObject, type TransportName, transportNames } from "../contract/index.js";
+import type { JsonObject, TransportName } from "../contract/index.js";
 import { hasIdentity } from "./capabilities.js";
 import { type Endpoint, transportPath } from "./endpoint.js";
 import { RESOURCE_METADATA } from "./gate.js";
 import { brandFile, publicKeySet } from "./identity.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 
 interface PublishDependencies<Tx> {
-  readonly settings: Settings<Tx>;
+  readonly settings: SellerSettings<Tx>;
   readonly endpoints: readonly Endpoint[];
 }
 
 export function publish<Tx>(app: FastifyInstance, { settings, endpoints: served }: PublishDependencies<Tx>): void {
   const keys = publicKeySet(settings);
   const endpoints = served.flatMap((at) =>
-    transportNames.map((transport) => ({
+    settings.transports.map((transport) => ({
       id: at.id === "current" ? transport : `${at.id}_${transport}`,
       transport,
       path: transportPath(at, transport),
@@ -50,7 +50,7 @@ export function publish<Tx>(app: FastifyInstance, { settings, endpoints: served 
 
 /** Which agents are at this origin, and over which transport each is spoken to: one look instead of many guesses. */
 function agentsFile<Tx>(
-  { baseUrl, name, description, specialisms, auth, now }: Settings<Tx>,
+  { baseUrl, name, description, specialisms, auth, now }: SellerSettings<Tx>,
   endpoints: readonly { readonly id: string; readonly transport: TransportName; readonly path: string }[],
 ): JsonObject {
   return {

@@ -3,17 +3,17 @@ import { Readable } from "node:stream";
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { type TransportName, transportNames } from "../contract/index.js";
+import type { TransportName } from "../contract/index.js";
 import { parseStrict } from "../json.js";
 import type { Answerer, Asks } from "../transport/answerer.js";
 import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
 import type { SellerCallDependencies } from "./call.js";
 import { hasIdentity } from "./capabilities.js";
 import { type Endpoint, transportPath } from "./endpoint.js";
-import { type Asked, createGate, type Gate, type RawBody, type Refused } from "./gate.js";
+import { type Asked, createGate, type Gate, type GateRefusal, type RawBody } from "./gate.js";
 import { ownPaths } from "./mount.js";
 import { publish } from "./publish.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 import { inCallersTrace } from "./tracing.js";
 
 /** What answers at one endpoint. */
@@ -21,11 +21,11 @@ export interface ServedEndpoint<Tx> {
   readonly at: Endpoint;
   /** As the endpoint has them. */
   readonly calls: SellerCallDependencies<Tx>;
-  readonly answerers: Readonly<Record<TransportName, Answerer>>;
+  readonly answerers: Readonly<Partial<Record<TransportName, Answerer>>>;
 }
 
 export interface SellerServerDependencies<Tx> {
-  readonly settings: Settings<Tx>;
+  readonly settings: SellerSettings<Tx>;
   /** The one of all releases first. */
   readonly endpoints: readonly [ServedEndpoint<Tx>, ...ServedEndpoint<Tx>[]];
 }
@@ -69,7 +69,7 @@ export async function createApp<Tx>(dependencies: SellerServerDependencies<Tx>):
   // After the hook: pages of other origins are not even told what they could ask.
   await app.register(cors, corsOptions(settings.origins));
   for (const endpoint of endpoints)
-    for (const transport of transportNames)
+    for (const transport of settings.transports)
       route(app, { endpoint, transport }, gateOf(transportPath(endpoint.at, transport)));
   publish(app, {
     settings,
@@ -85,7 +85,7 @@ function gatesOf<Tx>(
 ): (url: string) => Gate {
   const gates = new Map(
     endpoints.flatMap(({ at, calls: { settings } }) =>
-      transportNames.map((transport) => {
+      settings.transports.map((transport) => {
         const path = transportPath(at, transport);
         return [path, createGate(app, settings, `${settings.baseUrl}${path}`)] as const;
       }),
@@ -127,7 +127,7 @@ function route<Tx>(
   gate: Gate,
 ): void {
   const { at, calls } = endpoint;
-  const answerer = endpoint.answerers[transport];
+  const answerer = endpoint.answerers[transport]!;
   const path = transportPath(at, transport);
   const signed = calls.settings.requestSigning !== undefined && at.signing.operations === "one";
   app.post(path, async (request: FastifyRequest, reply: FastifyReply) => {
@@ -178,7 +178,7 @@ const headerOf =
  * but where signatures are verified, what is to be signed and how has to be learned first, and where webhooks are signed, whoever
  * gets one finds its keys by the agent's URL alone: by the capabilities, which a client with a handshake asks for after that.
  */
-const besideIsOpen: Readonly<Record<Asks["beside"], (settings: Settings<never>) => boolean>> = {
+const besideIsOpen: Readonly<Record<Asks["beside"], (settings: SellerSettings<never>) => boolean>> = {
   nothing: () => true,
   handshake: ({ requestSigning, signing, baseUrl }) =>
     requestSigning !== undefined || (signing !== undefined && hasIdentity(baseUrl)),
@@ -200,7 +200,7 @@ function asked<Tx>({ servedReleases, settings }: SellerCallDependencies<Tx>, ask
 
 function refuse(
   reply: FastifyReply,
-  { status, headers, rpcCode, message, data }: Refused,
+  { status, headers, rpcCode, message, data }: GateRefusal,
   body: unknown,
 ): FastifyReply {
   const id = typeof body === "object" && body !== null && "id" in body ? body.id : null;

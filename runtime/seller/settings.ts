@@ -1,8 +1,8 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
 import { type Tracer, trace } from "@opentelemetry/api";
-import type { AnyTool, JsonObject, MaybePromise, Release } from "../contract/index.js";
-import { shortVersion, specialismChecks } from "../contract/index.js";
+import type { AnyTool, JsonObject, MaybePromise, Release, TransportName } from "../contract/index.js";
+import { shortVersion, specialismChecks, transportNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Logger } from "../log.js";
 import type { Sender } from "../sender/sender.js";
@@ -25,7 +25,7 @@ import type {
   UnfinishedTask,
 } from "./types.js";
 
-export interface Settings<Tx> {
+export interface SellerSettings<Tx> {
   /** Newest first. */
   readonly releases: readonly Release[];
   /** The one that the handlers are written in. */
@@ -47,6 +47,7 @@ export interface Settings<Tx> {
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
   readonly listing: ListingOptions | undefined;
+  readonly transports: readonly TransportName[];
   readonly a2aProfile: A2aProfile | undefined;
   readonly cancelTask: ((task: UnfinishedTask) => MaybePromise<boolean>) | undefined;
   readonly origins: ReadonlySet<string>;
@@ -76,8 +77,11 @@ const THIS_MACHINE = "http://127.0.0.1";
 /** Forces states for tests: a seller in production must not have it, whatever its specialisms name. */
 const CONTROLLER = "comply_test_controller";
 
-export const badOption = (where: string, remedy: string, what = "an option of a seller cannot be used"): AdbindError =>
-  new AdbindError("seller_option_invalid", what, { where, remedy });
+export const badSellerOption = (
+  where: string,
+  remedy: string,
+  what = "an option of a seller cannot be used",
+): AdbindError => new AdbindError("seller_option_invalid", what, { where, remedy });
 
 /** Tools a seller answers by itself, unless the application gives a handler of its own. */
 export const builtInNames = (release: Release) => ({
@@ -87,7 +91,7 @@ export const builtInNames = (release: Release) => ({
 });
 
 /** @throws AdbindError `seller_option_invalid` */
-export function checkedSettings<Tx>(options: object): Settings<Tx> {
+export function checkedSellerSettings<Tx>(options: object): SellerSettings<Tx> {
   const given = options as SellerOptions;
   const releases = releasesOf(given);
   const handlers = handlersOf<Tx>(given, releases);
@@ -96,9 +100,9 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
   const specialisms = checkedSpecialisms(given, handlers, mode);
   if (mode === "production") refuseOpen(given, handlers, releases);
   if (!(replayTtlSeconds >= REPLAY_TTL.min && replayTtlSeconds <= REPLAY_TTL.max)) {
-    throw badOption("replayTtlSeconds", `give ${REPLAY_TTL.min} to ${REPLAY_TTL.max}`);
+    throw badSellerOption("replayTtlSeconds", `give ${REPLAY_TTL.min} to ${REPLAY_TTL.max}`);
   }
-  if (name.trim() === "") throw badOption("name", "give the name people know the seller by");
+  if (name.trim() === "") throw badSellerOption("name", "give the name people know the seller by");
   const { limits = {} } = given;
   const baseUrl = baseUrlOf(given.baseUrl ?? THIS_MACHINE, mode);
   return {
@@ -125,6 +129,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
       inFlightWaitMs: limits.inFlightWaitMs ?? IN_FLIGHT_WAIT_MS,
     },
     listing: given.listing,
+    transports: checkedTransports(given.transports),
     a2aProfile: given.a2aProfile,
     cancelTask: given.cancelTask,
     origins: new Set([new URL(baseUrl).origin, ...(given.origins ?? [])]),
@@ -141,13 +146,21 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
   };
 }
 
+/** In the order of the contract, each once. */
+function checkedTransports(given: readonly TransportName[] = transportNames): readonly TransportName[] {
+  const unknown = given.filter((name) => !transportNames.includes(name));
+  if (given.length === 0 || unknown.length > 0)
+    throw badSellerOption("transports", `give some of ${transportNames.join(", ")}`);
+  return transportNames.filter((name) => given.includes(name));
+}
+
 /** Production is closed: what is open to everybody there was said to be. */
 function refuseOpen(
   { auth, requestSigning, store, baseUrl }: SellerOptions,
   handlers: ReadonlyMap<string, unknown>,
   releases: readonly Release[],
 ): void {
-  const refuse = (where: string, what: string, remedy: string): AdbindError => badOption(where, remedy, what);
+  const refuse = (where: string, what: string, remedy: string): AdbindError => badSellerOption(where, remedy, what);
   if (baseUrl === undefined) throw refuse("baseUrl", "in production callers reach a seller somewhere", "give its URL");
   if (store === undefined)
     throw refuse("store", "in production what a seller keeps outlives it", "give a store: openStore of adbind/store");
@@ -157,7 +170,7 @@ function refuseOpen(
   throw refuse("auth", what, "give auth (tokenAuth, jwtAuth), requestSigning, or openAuth where that is meant");
 }
 
-const capabilitiesOf = ({ capabilities = {} }: SellerOptions): Settings<never>["capabilities"] =>
+const capabilitiesOf = ({ capabilities = {} }: SellerOptions): SellerSettings<never>["capabilities"] =>
   typeof capabilities === "function" ? capabilities : () => capabilities;
 
 /** A validator that lacks a tool would say so at the first call of it; a seller is told at once. */
@@ -165,15 +178,19 @@ function validatorOf(
   { validator }: SellerOptions,
   releases: readonly Release[],
   handlers: ReadonlyMap<string, unknown>,
-): Settings<never>["validatorOf"] {
+): SellerSettings<never>["validatorOf"] {
   const made = validatorsFrom(validator, releases);
-  if (made === undefined) throw badOption("validator", "give a function that has a validator for each release");
+  if (made === undefined) throw badSellerOption("validator", "give a function that has a validator for each release");
   if (validator !== undefined && typeof validator !== "function") {
     for (const name of handlers.keys()) {
       try {
         validator.request(name, undefined);
       } catch (cause) {
-        throw badOption("validator", `give one that has ${name} too`, `the validator cannot judge ${name}: ${cause}`);
+        throw badSellerOption(
+          "validator",
+          `give one that has ${name} too`,
+          `the validator cannot judge ${name}: ${cause}`,
+        );
       }
     }
   }
@@ -183,14 +200,14 @@ function validatorOf(
 function releasesOf({ release, releases = [] }: SellerOptions): readonly Release[] {
   const all = [release, ...releases.filter((one) => one.version !== release.version)].sort(byAge);
   if (new Set(all.map(({ version }) => version)).size < all.length)
-    throw badOption("releases", "give each version once");
+    throw badSellerOption("releases", "give each version once");
   const lines = all.map(({ version }) => shortVersion(version));
   const twice = lines.find((line, at) => lines.indexOf(line) !== at);
   if (twice !== undefined)
-    throw badOption("releases", `callers pin ${twice}, and two releases go by that: give one of them`);
+    throw badSellerOption("releases", `callers pin ${twice}, and two releases go by that: give one of them`);
   // Wire names that say which release is asked for carry the word themselves.
   if (new Set(all.map(({ word }) => word)).size > 1) {
-    throw badOption("releases", "releases of different protocol words need a seller each");
+    throw badSellerOption("releases", "releases of different protocol words need a seller each");
   }
   return all;
 }
@@ -202,9 +219,9 @@ function handlersOf<Tx>(
   const handlers = new Map<string, SellerHandler<AnyTool, Tx>>();
   for (const [name, handler] of Object.entries(tools)) {
     if (handler === undefined) continue;
-    if (typeof handler !== "function") throw badOption(`tools.${name}`, "give a function");
+    if (typeof handler !== "function") throw badSellerOption(`tools.${name}`, "give a function");
     if (!releases.some((one) => Object.hasOwn(one.tools, name))) {
-      throw badOption(`tools.${name}`, `release ${release.version} has no such tool`);
+      throw badSellerOption(`tools.${name}`, `release ${release.version} has no such tool`);
     }
     handlers.set(name, handler as SellerHandler<AnyTool, Tx>);
   }
@@ -215,7 +232,7 @@ function handlersOf<Tx>(
 function checkedSpecialisms(
   { specialisms = [], release }: SellerOptions,
   handlers: ReadonlyMap<string, unknown>,
-  mode: Settings<never>["mode"],
+  mode: SellerSettings<never>["mode"],
 ): string[] {
   const check = specialismChecks(release.specialisms);
   const { capabilities, task, tasks } = builtInNames(release);
@@ -228,26 +245,31 @@ function checkedSpecialisms(
   ];
   return specialisms.map((id) => {
     const { specialism, ok, missingEntryPoints } = check(id, have);
-    if (specialism === null) throw badOption("specialisms", `release ${release.version} has no specialism ${id}`);
+    if (specialism === null) throw badSellerOption("specialisms", `release ${release.version} has no specialism ${id}`);
     const { role } = release.specialisms[specialism]!;
     if (role !== undefined) {
-      throw badOption("specialisms", `${id} is for a ${role}, who calls its tools: claim what this agent answers`);
+      throw badSellerOption(
+        "specialisms",
+        `${id} is for a ${role}, who calls its tools: claim what this agent answers`,
+      );
     }
-    if (!ok) throw badOption("tools", `${id} needs handlers for ${missingEntryPoints.join(", ")}`);
+    if (!ok) throw badSellerOption("tools", `${id} needs handlers for ${missingEntryPoints.join(", ")}`);
     return specialism;
   });
 }
 
 function checkedSigning(given: RequestSigningOptions | undefined): RequestSigningOptions | undefined {
   const fault = given === undefined ? undefined : capabilityFault(given);
-  if (fault !== undefined) throw badOption(`requestSigning.${fault.where}`, fault.detail);
+  if (fault !== undefined) throw badSellerOption(`requestSigning.${fault.where}`, fault.detail);
   return given;
 }
 
 function baseUrlOf(text: string, mode: "development" | "production"): string {
   const baseUrl = text.replace(/\/+$/, "");
   const url = canonicalUrl(baseUrl, { unicodeHost: "refuse" });
-  if (!url.ok || /[?#]/.test(baseUrl)) throw badOption("baseUrl", "give scheme and host, e.g. https://seller.example");
-  if (mode === "production" && url.scheme !== "https") throw badOption("baseUrl", "callers need https in production");
+  if (!url.ok || /[?#]/.test(baseUrl))
+    throw badSellerOption("baseUrl", "give scheme and host, e.g. https://seller.example");
+  if (mode === "production" && url.scheme !== "https")
+    throw badSellerOption("baseUrl", "callers need https in production");
   return baseUrl;
 }

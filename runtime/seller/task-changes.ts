@@ -8,7 +8,7 @@ import type { CallPlug } from "./call-plug.js";
 import { errorList } from "./context.js";
 import { statusMember } from "./reply.js";
 import type { ServedRelease } from "./served-releases.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 import { failurePayload } from "./tool-error.js";
 import type { ChangeOptions, SellerError, TaskHandle } from "./types.js";
 
@@ -21,13 +21,13 @@ export interface Change<Tx> extends ChangeOptions<Tx> {
 
 export interface TaskRepositoryDependencies<Tx> {
   readonly plug: CallPlug<Tx>;
-  readonly settings: Settings<Tx>;
+  readonly settings: SellerSettings<Tx>;
   readonly database: SellerDatabase<Tx>;
   readonly servedReleases: readonly ServedRelease<Tx>[];
 }
 
 /** A task is kept this long after its last change, in milliseconds. */
-export const TASK_RETENTION_MS = 90 * 86_400_000;
+export const SELLER_TASK_RETENTION_MS = 90 * 86_400_000;
 
 /** docs/protocol/tasks.md#transitions: nothing follows an end, and only `working` follows itself. */
 const mayFollow = (from: TaskStatus, to: TaskStatus): boolean => !isTerminal(from) && (from !== to || to === "working");
@@ -79,7 +79,7 @@ export function* storeChange<Tx>(
     progress: over ? row.progress : JSON.stringify(data),
     result: over ? JSON.stringify(data) : null,
     resource: dependencies.plug.subjectOf(data) ?? row.resource,
-    expires: at + TASK_RETENTION_MS,
+    expires: at + SELLER_TASK_RETENTION_MS,
   });
   if (change.effect !== undefined) yield* wait(change.effect(tx));
   const told = { status, result: data, ...(message !== undefined && { message }) };
@@ -96,7 +96,7 @@ export function* storeChange<Tx>(
  * @throws AdbindError `event_invalid` where the release's schema refuses it
  */
 function dataOf<Tx>(
-  settings: Settings<Tx>,
+  settings: SellerSettings<Tx>,
   servedRelease: ServedRelease<Tx>,
   name: string,
   change: Change<Tx>,

@@ -8,7 +8,7 @@ import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
 import { isObject } from "./json-object.js";
 import { ownError } from "./own-error.js";
-import { handleOf, storeChange, TASK_RETENTION_MS, type TaskRepositoryDependencies } from "./task-changes.js";
+import { handleOf, SELLER_TASK_RETENTION_MS, storeChange, type TaskRepositoryDependencies } from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
 import type { LaterWork, SellerError, TaskHandle, UnfinishedTask } from "./types.js";
 
@@ -138,7 +138,7 @@ function* openFlow<Tx>(
     progress: json(interimOf(payload)),
     result: null,
     resource: plug.subjectOf(args) ?? null,
-    expires: at + TASK_RETENTION_MS,
+    expires: at + SELLER_TASK_RETENTION_MS,
   });
   if (added.length === 0) throw new ToolError("CONFLICT", `There is a task ${id} already.`);
   if (settings.sender === undefined || channels === undefined) return;

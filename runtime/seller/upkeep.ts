@@ -2,7 +2,7 @@
 import { expirySteps } from "../queue/expiry.js";
 import { createPeriodic, type Periodic, tellLog } from "../queue/periodic.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
-import type { Settings } from "./settings.js";
+import type { SellerSettings } from "./settings.js";
 
 /** How often what has expired is removed, in milliseconds. */
 const SWEEP_MS = 60_000;
@@ -10,7 +10,7 @@ const SWEEP_MS = 60_000;
 /** Removes answers and tasks that have expired, from `start` to `stop`. */
 export const sellerUpkeep = <Tx>(
   { tables, transact }: SellerDatabase<Tx>,
-  { now, logger }: Pick<Settings<Tx>, "now" | "logger">,
+  { now, logger }: Pick<SellerSettings<Tx>, "now" | "logger">,
 ): Periodic =>
   createPeriodic({
     pauseMs: SWEEP_MS,

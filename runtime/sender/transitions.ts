@@ -1,19 +1,12 @@
 /** Which status may follow which: strict for a sender, whose events a receiver may meet in any order. */
-import { terminalStatuses as ends, isTerminal, type TaskStatus } from "../contract/index.js";
+import { isInterim, isTerminal, type TaskStatus, taskStatuses } from "../contract/index.js";
 
-/** docs/protocol/tasks.md#transitions. `working` follows itself: progress. */
-const next: Record<TaskStatus, readonly TaskStatus[]> = {
-  submitted: ["working", "input-required", ...ends],
-  working: ["working", "submitted", "input-required", ...ends],
-  "input-required": ["working", "submitted", ...ends],
-  completed: [],
-  failed: [],
-  canceled: [],
-  rejected: [],
-};
-
-export const mayFollow = (from: TaskStatus, to: TaskStatus): boolean => next[from].includes(to);
+/**
+ * docs/protocol/tasks.md#transitions. What is not over may become anything else, or end; `working` follows itself: progress.
+ */
+export const mayFollow = (from: TaskStatus, to: TaskStatus): boolean =>
+  isInterim(from) && (to !== from || to === "working");
 
 /** Statuses `to` may be reached from, for messages. */
 export const describeNext = (from: TaskStatus): string =>
-  isTerminal(from) ? "nothing: the task is over" : next[from].join(", ");
+  isTerminal(from) ? "nothing: the task is over" : taskStatuses.filter((to) => mayFollow(from, to)).join(", ");

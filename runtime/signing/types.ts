@@ -1,6 +1,9 @@
 /** What the verifier and the signer take and answer: the surface key discovery, stores and receivers build on. */
 import type { MaybePromise } from "../contract/index.js";
+import type { ReplayStore } from "../contract/replay-store.js";
 import type { Step, VerificationCode } from "./codes.js";
+
+export type { ReplayStore };
 
 /**
  * Header fields: a record as Node gives it (`headersDistinct` keeps doubled fields apart, plain `headers` may drop them),
@@ -87,22 +90,6 @@ export type KeyResolution =
 export interface KeySource {
   /** @param keyid `keyid` of the signature, compared with `kid` byte for byte */
   resolve(keyid: string): MaybePromise<KeyResolution>;
-}
-
-/** Remembers nonces. Every time is in unix seconds; `now` is the verifier's clock. */
-export interface ReplayStore {
-  /** Step 9a, a cheap look before any cryptography: the key has as many live nonces as the store keeps for one key. */
-  atCap(keyid: string, now: number): MaybePromise<boolean>;
-  /**
-   * Step 12: has this pair been inserted and not expired? Only asked when present; a store whose `insert` costs no more
-   * leaves it out.
-   */
-  check?(keyid: string, nonce: string, now: number): MaybePromise<boolean>;
-  /**
-   * Steps 12 and 13, atomically: `seen` when the pair is there already (this goes before `full`), `full` when the key's
-   * or the store's cap is reached, else inserted until `expiresAt`. Nothing live is ever evicted to make room.
-   */
-  insert(keyid: string, nonce: string, expiresAt: number, now: number): MaybePromise<"inserted" | "seen" | "full">;
 }
 
 /** Step 9. `stale`: the list is older than its grace; `unavailable`: there is no answer, the response is 503. */

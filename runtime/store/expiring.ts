@@ -1,4 +1,4 @@
-/** What expires in a store, and what its removal comes to. */
+/** What a sweep of a store comes to. */
 
 /** What a sweep removed, gave up, and whether there is more of it. */
 export interface SweepResult {
@@ -8,19 +8,4 @@ export interface SweepResult {
   readonly deadLettered: number;
   /** More may be waiting: the bound was reached. */
   readonly more: boolean;
-}
-
-/** One kind of rows that expire. */
-export interface Expiring {
-  /** As it is told of: `expired nonces`. */
-  readonly what: string;
-  /** Nobody has handled what goes: it is worth a warning. */
-  readonly lost?: true;
-  /**
-   * Removes the oldest of what has expired, in a transaction of its own.
-   * @param now Unix milliseconds
-   * @param limit most rows removed
-   * @returns how many rows
-   */
-  remove(now: number, limit: number): Promise<number>;
 }

@@ -15,6 +15,7 @@ export {
 } from "./documents.js";
 export { openPostgresStore, type PostgresStore } from "./postgres/open.js";
 export * from "./registry-access.js";
+export type { IssuerRecord, IssuerRow, IssuerTable } from "./registry-issuer.js";
 export type { DatabaseHealth, HealthListener, SplitDatabase } from "./split/member.js";
 export type { SplitMember, SplitSet } from "./split/placement.js";
 export { type SplitStore, shardedBySender, type TxOfDatabase } from "./split/receivers.js";

@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 /** 128 bits: a collision inside one sender's window would silently drop an event, and stays out of reach. */
 const KEY_BYTES = 16;
 
-export const claimKey = (idempotencyKey: string): Buffer =>
+export const claimDigest = (idempotencyKey: string): Buffer =>
   hash("sha256", idempotencyKey, "buffer").subarray(0, KEY_BYTES);
 
 /** Nonces this short are kept as they are; a signer could send kilobytes. */

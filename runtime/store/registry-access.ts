@@ -4,12 +4,8 @@
  */
 import type { Database } from "../db/types.js";
 import { expiringReports } from "./registry-checks.js";
+import { type ColumnValue, type IssuerTable, issuerTable, type RunStatement } from "./registry-issuer.js";
 import type { Expiring } from "./types.js";
-
-type Value = string | number | null;
-
-/** Runs one statement and answers its rows. */
-type Run = <Row>(text: string, values: readonly Value[]) => Promise<Row[]>;
 
 /** An organization as it is kept. Times are unix milliseconds. */
 export interface OrganizationRow {
@@ -61,22 +57,6 @@ type HeldKeyRow = { readonly [Name in keyof HeldKey["key"] as `key_${Name}`]: He
   readonly [Name in keyof OrganizationRow]: OrganizationRow[Name] | null;
 };
 
-/** What the embedded issuer keeps under one id. */
-export interface IssuerRow {
-  readonly payload: string;
-  readonly consumed: number | null;
-}
-
-/** One record of the embedded issuer. */
-export interface IssuerRecord {
-  readonly model: string;
-  readonly id: string;
-  readonly payload: string;
-  readonly grantId: string | null;
-  readonly uid: string | null;
-  readonly expires: number | null;
-}
-
 /** Who may use a registry: organizations, users, keys, what its issuer remembers. */
 export interface RegistryAccess {
   readonly organizations: {
@@ -106,15 +86,7 @@ export interface RegistryAccess {
     suspend(id: string, suspended: number): Promise<boolean>;
     used(id: string, now: number): Promise<void>;
   };
-  readonly issuer: {
-    put(record: IssuerRecord): Promise<void>;
-    get(model: string, id: string, now: number): Promise<IssuerRow | undefined>;
-    byUid(model: string, uid: string, now: number): Promise<IssuerRow | undefined>;
-    /** Marks a record used; false when it was already. */
-    consume(model: string, id: string, now: number): Promise<boolean>;
-    remove(model: string, id: string): Promise<void>;
-    removeGrant(grantId: string): Promise<void>;
-  };
+  readonly issuer: IssuerTable;
   /** The value kept under a name: `make`'s on first use, the same for every instance afterwards. */
   secret(name: string, make: () => Promise<string> | string, now: number): Promise<string>;
   /** Puts another value under a name; false when it is not `before` any more. */
@@ -128,65 +100,29 @@ export interface RegistryAccess {
 }
 
 const statementsOn =
-  (database: Database): Run =>
+  (database: Database): RunStatement =>
   (text, values) =>
     /^select\b/.test(text) ? database.query((q) => q.rows(text, values)) : database.execute(text, values);
 
 /** `insert ... on conflict do nothing`; true when the row is new. */
 const inserter =
-  (run: Run) =>
+  (run: RunStatement) =>
   async (table: string, key: string, row: object): Promise<boolean> => {
     const columns = Object.keys(row);
     const text =
       `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")}) ` +
       `on conflict do nothing returning ${key}`;
-    return (await run(text, Object.values(row) as Value[])).length > 0;
+    return (await run(text, Object.values(row) as ColumnValue[])).length > 0;
   };
 
 const updater =
-  (run: Run) =>
+  (run: RunStatement) =>
   async (table: string, id: string, change: object): Promise<boolean> => {
     const columns = Object.keys(change);
     if (columns.length === 0) return (await run(`select id from ${table} where id = ?`, [id])).length > 0;
     const text = `update ${table} set ${columns.map((column) => `${column} = ?`).join(", ")} where id = ? returning id`;
-    return (await run(text, [...(Object.values(change) as Value[]), id])).length > 0;
+    return (await run(text, [...(Object.values(change) as ColumnValue[]), id])).length > 0;
   };
-
-const issuerTable = (run: Run): RegistryAccess["issuer"] => ({
-  async put({ model, id, payload, grantId, uid, expires }) {
-    await run(
-      "insert into adbind_issuer_state (model, id, payload, grant_id, uid, expires) values (?, ?, ?, ?, ?, ?) " +
-        "on conflict (model, id) do update set payload = excluded.payload, grant_id = excluded.grant_id, " +
-        "uid = excluded.uid, expires = excluded.expires",
-      [model, id, payload, grantId, uid, expires],
-    );
-  },
-  async get(model, id, now) {
-    const rows = await run<IssuerRow>(
-      "select payload, consumed from adbind_issuer_state where model = ? and id = ? and (expires is null or expires > ?)",
-      [model, id, now],
-    );
-    return rows[0];
-  },
-  async byUid(model, uid, now) {
-    const rows = await run<IssuerRow>(
-      "select payload, consumed from adbind_issuer_state where model = ? and uid = ? and (expires is null or expires > ?)",
-      [model, uid, now],
-    );
-    return rows[0];
-  },
-  async consume(model, id, now) {
-    const text =
-      "update adbind_issuer_state set consumed = ? where model = ? and id = ? and consumed is null returning id";
-    return (await run(text, [now, model, id])).length > 0;
-  },
-  async remove(model, id) {
-    await run("delete from adbind_issuer_state where model = ? and id = ?", [model, id]);
-  },
-  async removeGrant(grantId) {
-    await run("delete from adbind_issuer_state where grant_id = ?", [grantId]);
-  },
-});
 
 function heldKey({ key_id, key_last_used, key_suspended, key_revoked, ...organization }: HeldKeyRow): HeldKey {
   return {
@@ -195,12 +131,12 @@ function heldKey({ key_id, key_last_used, key_suspended, key_revoked, ...organiz
   };
 }
 
-const removing = (run: Run, what: string, text: string): Expiring => ({
+const removing = (run: RunStatement, what: string, text: string): Expiring => ({
   what,
   remove: async (now, limit) => (await run(text, [now, limit])).length,
 });
 
-const expiringOf = (database: Database, run: Run): readonly Expiring[] => [
+const expiringOf = (database: Database, run: RunStatement): readonly Expiring[] => [
   expiringReports(database),
   removing(
     run,
@@ -216,12 +152,71 @@ const expiringOf = (database: Database, run: Run): readonly Expiring[] => [
   ),
 ];
 
+const tablesOf = (run: RunStatement) => ({
+  run,
+  insert: inserter(run),
+  update: updater(run),
+  one: async <Row>(text: string, value: string): Promise<Row | undefined> => (await run<Row>(text, [value]))[0],
+});
+type Tables = ReturnType<typeof tablesOf>;
+
+const keyTable = ({ run, insert, update, one }: Tables): RegistryAccess["keys"] => ({
+  add: (row) => insert("adbind_api_keys", "id", row),
+  async byHash(hash) {
+    const row = await one<HeldKeyRow>(
+      "select k.id as key_id, k.last_used as key_last_used, k.suspended as key_suspended, k.revoked as key_revoked, o.* " +
+        "from adbind_api_keys k left join adbind_organizations o on o.id = k.organization where k.hash = ?",
+      hash,
+    );
+    return row && heldKey(row);
+  },
+  list: (organization) =>
+    organization === undefined
+      ? run("select * from adbind_api_keys order by created, id", [])
+      : run("select * from adbind_api_keys where organization = ? order by created, id", [organization]),
+  revoke: async (id, now) =>
+    (await run("update adbind_api_keys set revoked = ? where id = ? and revoked is null returning id", [now, id]))
+      .length > 0,
+  suspend: (id, suspended) => update("adbind_api_keys", id, { suspended }),
+  used: async (id, now) => void (await run("update adbind_api_keys set last_used = ? where id = ?", [now, id])),
+});
+
+const secretTable = ({ run, insert, one }: Tables): Pick<RegistryAccess, "secret" | "replaceSecret"> => ({
+  async secret(name, make, now) {
+    const known = await one<{ value: string }>("select value from adbind_secrets where name = ?", name);
+    if (known !== undefined) return known.value;
+    await insert("adbind_secrets", "name", { name, value: await make(), created: now });
+    // Another instance may have been first: what the table holds is what counts.
+    return (await one<{ value: string }>("select value from adbind_secrets where name = ?", name))!.value;
+  },
+  replaceSecret: async (name, before, after) =>
+    (
+      await run("update adbind_secrets set value = ? where name = ? and value = ? returning name", [
+        after,
+        name,
+        before,
+      ])
+    ).length > 0,
+});
+
+const rateCounter =
+  (run: RunStatement): RegistryAccess["count"] =>
+  async (key, now, windowMs) => {
+    const rows = await run<{ count: number; resets: number }>(
+      "insert into adbind_rates (key, count, resets) values (?, 1, ?) on conflict (key) do update set " +
+        "count = case when adbind_rates.resets <= ? then 1 else adbind_rates.count + 1 end, " +
+        "resets = case when adbind_rates.resets <= ? then excluded.resets else adbind_rates.resets end " +
+        "returning count, resets",
+      [key, now + windowMs, now, now],
+    );
+    return rows[0]!;
+  };
+
 /** @param database opened; its tables are there already */
 export function registryAccess(database: Database): RegistryAccess {
   const run = statementsOn(database);
-  const insert = inserter(run);
-  const update = updater(run);
-  const one = async <Row>(text: string, value: string): Promise<Row | undefined> => (await run<Row>(text, [value]))[0];
+  const tables = tablesOf(run);
+  const { insert, update, one } = tables;
   return {
     organizations: {
       add: (row) => insert("adbind_organizations", "id", row),
@@ -236,52 +231,10 @@ export function registryAccess(database: Database): RegistryAccess {
       list: () => run("select * from adbind_users order by email", []),
       set: (id, change) => update("adbind_users", id, change),
     },
-    keys: {
-      add: (row) => insert("adbind_api_keys", "id", row),
-      async byHash(hash) {
-        const row = await one<HeldKeyRow>(
-          "select k.id as key_id, k.last_used as key_last_used, k.suspended as key_suspended, k.revoked as key_revoked, o.* " +
-            "from adbind_api_keys k left join adbind_organizations o on o.id = k.organization where k.hash = ?",
-          hash,
-        );
-        return row && heldKey(row);
-      },
-      list: (organization) =>
-        organization === undefined
-          ? run("select * from adbind_api_keys order by created, id", [])
-          : run("select * from adbind_api_keys where organization = ? order by created, id", [organization]),
-      revoke: async (id, now) =>
-        (await run("update adbind_api_keys set revoked = ? where id = ? and revoked is null returning id", [now, id]))
-          .length > 0,
-      suspend: (id, suspended) => update("adbind_api_keys", id, { suspended }),
-      used: async (id, now) => void (await run("update adbind_api_keys set last_used = ? where id = ?", [now, id])),
-    },
+    keys: keyTable(tables),
     issuer: issuerTable(run),
-    async secret(name, make, now) {
-      const known = await one<{ value: string }>("select value from adbind_secrets where name = ?", name);
-      if (known !== undefined) return known.value;
-      await insert("adbind_secrets", "name", { name, value: await make(), created: now });
-      // Another instance may have been first: what the table holds is what counts.
-      return (await one<{ value: string }>("select value from adbind_secrets where name = ?", name))!.value;
-    },
-    replaceSecret: async (name, before, after) =>
-      (
-        await run("update adbind_secrets set value = ? where name = ? and value = ? returning name", [
-          after,
-          name,
-          before,
-        ])
-      ).length > 0,
-    async count(key, now, windowMs) {
-      const rows = await run<{ count: number; resets: number }>(
-        "insert into adbind_rates (key, count, resets) values (?, 1, ?) on conflict (key) do update set " +
-          "count = case when adbind_rates.resets <= ? then 1 else adbind_rates.count + 1 end, " +
-          "resets = case when adbind_rates.resets <= ? then excluded.resets else adbind_rates.resets end " +
-          "returning count, resets",
-        [key, now + windowMs, now, now],
-      );
-      return rows[0]!;
-    },
+    ...secretTable(tables),
+    count: rateCounter(run),
     ping: async () => void (await run("select 1 as one", [])),
     expiring: expiringOf(database, run),
   };

@@ -130,7 +130,7 @@ export const membersAfter = (q: Query, after: string, limit: number): Coroutine<
   q.rows("select * from adbind_registry_members where slug > ? order by slug limit ?", [after, limit]);
 
 /** Adds a member or replaces the one of that slug; answers its number. */
-export function* putMember(q: Query, row: Omit<MemberRow, "id">): Coroutine<number> {
+export function* putMemberRow(q: Query, row: Omit<MemberRow, "id">): Coroutine<number> {
   const rows = yield* q.rows<{ id: number }>(
     "insert into adbind_registry_members (slug, organization, display_name, tier, founding, is_public) values (?, ?, ?, ?, ?, ?) " +
       "on conflict (slug) do update set organization = excluded.organization, display_name = excluded.display_name, " +
@@ -140,7 +140,7 @@ export function* putMember(q: Query, row: Omit<MemberRow, "id">): Coroutine<numb
   return rows[0]!.id;
 }
 
-export function* removeMember(q: Query, id: number): Coroutine<void> {
+export function* removeMemberRow(q: Query, id: number): Coroutine<void> {
   yield* q.rows("delete from adbind_registry_member_domains where member = ?", [id]);
   yield* q.rows("delete from adbind_registry_members where id = ?", [id]);
 }

@@ -206,7 +206,7 @@ export interface CountChange {
 }
 
 /** Adds to counts. Where transactions do not take turns each writes rows of its own, which are added up now and then. */
-export function* count(q: Query, changes: readonly CountChange[]): Coroutine<void> {
+export function* addCounts(q: Query, changes: readonly CountChange[]): Coroutine<void> {
   const shard = q.dialect.turns ? 0 : 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1));
   const rows = changes
     .filter(({ by }) => by !== 0)

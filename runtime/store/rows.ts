@@ -5,7 +5,7 @@ import type { EventKind, InboxEvent, InboxState, RegisteredMode, Registration, R
 export const BLOCKED_DUE_MS = Number.MAX_SAFE_INTEGER;
 
 /** A task's order is kept this long after its last event: longer than any sender retries and any buyer asks. */
-export const TASK_RETENTION_MS = 90 * 86_400_000;
+export const RECEIVED_TASK_RETENTION_MS = 90 * 86_400_000;
 
 /** Re-emissions of one `notification_id` are recognised for this long after the last of them. */
 export const NOTIFICATION_RETENTION_MS = 90 * 86_400_000;

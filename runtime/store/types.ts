@@ -3,11 +3,13 @@
  * `now` is always the caller's clock, so that expiry can be tested and every instance may judge by its own.
  */
 import type { MaybePromise, TransportName } from "../contract/index.js";
+import type { ReplayStore } from "../contract/replay-store.js";
+import type { Expiring } from "../db/expiring.js";
 import type { Database } from "../db/types.js";
-import type { ReplayStore } from "../signing/types.js";
 import type { EventKind, EventNote, InboxState } from "./event.js";
-import type { Expiring, SweepResult } from "./expiring.js";
+import type { SweepResult } from "./expiring.js";
 
+export type { Expiring } from "../db/expiring.js";
 export type * from "./event.js";
 export type * from "./expiring.js";
 

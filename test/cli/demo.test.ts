@@ -13,7 +13,7 @@ import { sharedPostgres } from "../support/postgres.js";
 /** First of the ports used: another run on the same machine has others. */
 const PORT = 20_000 + (process.pid % 500) * 20;
 
-async function tell(plan: Pick<MarketPlan, "sellers" | "receivers" | "port" | "postgres">): Promise<void> {
+async function tell(plan: Pick<MarketPlan, "sellers" | "receivers" | "port" | "databases">): Promise<void> {
   const home = mkdtempSync(path.join(tmpdir(), "adbind-demo-"));
   const lines: string[] = [];
   const market = await openMarket({ ...plan, home, say: (line) => lines.push(line) });
@@ -52,7 +52,7 @@ async function onPostgres(): Promise<void> {
       await postgres.database(),
       await postgres.database(),
     ];
-    await tell({ sellers: 2, receivers: 3, port: PORT, postgres: { registry, receivers, sellers } });
+    await tell({ sellers: 2, receivers: 3, port: PORT, databases: { registry, receivers, sellers } });
   } finally {
     await postgres.stop();
   }

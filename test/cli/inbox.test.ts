@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { register } from "../../cli/inbox.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
-import { arrival, newEvent } from "../store/events.js";
+import { arrival, newEvent } from "../store/cases/events.js";
 import { commandFolder, runCommand } from "./run-command.js";
 
 const NOW = 1_776_520_800_000;

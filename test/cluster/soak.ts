@@ -39,9 +39,9 @@ const howLong = failOvers === undefined ? `${minutes} minutes` : `${failOvers} f
 console.log(`A market of ${sellers} sellers and ${receivers} receivers, for ${howLong}`);
 const totals = await soakCluster({
   ...{ sellers, minutes, failOvers, asynchronous, clockFile },
-  open: (postgres) =>
+  open: (databases) =>
     openMarket({
-      ...{ home, sellers, receivers, clockFile, port, postgres },
+      ...{ home, sellers, receivers, clockFile, port, databases },
       ...{ weather: Math.random, say: () => undefined },
     }),
   say: (line) => console.log(line),

@@ -5,7 +5,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type LoadedRelease, loadRelease } from "../../generator/load/load.js";
 import { projectionsOf } from "../../generator/load/projections.js";
-import { atPointer, type Json } from "../../generator/load/walk.js";
+import { atPointer, type SchemaJson } from "../../generator/load/walk.js";
 import { releaseFacts } from "../../generator/model/build.js";
 import { missingFacts, type PackageFacts } from "../../generator/model/facts/derive.js";
 import type { Fact, ReleaseFacts } from "../../runtime/contract/index.js";
@@ -38,7 +38,7 @@ function stands({ manifest, documents, source }: LoadedRelease, from: string): b
   const [file = "", pointer = ""] = from.split("#");
   const projection = projectionsOf(source).find((one) => one.path === file)?.manifest;
   const document = file === "manifest.json" ? manifest : (projection ?? documents.get(file)?.schema);
-  return document !== undefined && atPointer(document as Json, pointer) !== undefined;
+  return document !== undefined && atPointer(document as SchemaJson, pointer) !== undefined;
 }
 
 /** The facts behaviour turns on, in one line. */

@@ -1,5 +1,5 @@
 /** Authorizations that begin and end while nobody crawls; one body for both databases. */
-import { suite } from "uvu";
+import { suite, type Test } from "uvu";
 import * as assert from "uvu/assert";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
@@ -15,39 +15,37 @@ interface World {
   clock: { at: number };
 }
 
-export function dataEffectCase(engine: Engine): void {
-  const test = suite<World>(`authorizations with dates on ${engine.name}`);
-  test.before.each(async (context) => {
-    const clock = { at: NOW };
-    context.clock = clock;
-    context.store = await engine.open();
-    context.data = createRegistryData(context.store, { now: () => clock.at, searchDiscovered: true });
-  });
+/** What a search says of each agent. */
+const shown = async (data: RegistryData): Promise<unknown[]> => {
+  const page = await data.search({}, { limit: 10 });
+  assert.ok(page.ok);
+  return page.value.results
+    .map((one) => [one.agent_url, one.property_count, one.publisher_count, one.markets, one.property_types])
+    .sort();
+};
 
-  /** What a search says of each agent. */
-  const shown = async (data: RegistryData): Promise<unknown[]> => {
-    const page = await data.search({}, { limit: 10 });
-    assert.ok(page.ok);
-    return page.value.results
-      .map((one) => [one.agent_url, one.property_count, one.publisher_count, one.markets, one.property_types])
-      .sort();
-  };
+const properties = [property("main", { tags: ["sport"] }), property("app", { type: "mobile_app" })];
 
-  const properties = [property("main", { tags: ["sport"] }), property("app", { type: "mobile_app" })];
-  const agents = [
-    entry(SELLER, { authorizationType: "property_ids", propertyIds: ["main"], countries: ["DE"] }),
-    entry(SELLER, {
-      authorizationType: "property_ids",
-      propertyIds: ["app"],
-      countries: ["AT"],
-      effectiveFrom: NOW + DAY_MS,
-      effectiveUntil: NOW + 2 * DAY_MS,
-    }),
-    entry(OTHER, { effectiveUntil: NOW + DAY_MS }),
-  ];
-  const seller = (count: number, markets: string[], types: string[]) => [SELLER, count, 1, markets, types];
-  const other = [OTHER, 2, 1, [], ["mobile_app", "website"]];
+const agents = [
+  entry(SELLER, { authorizationType: "property_ids", propertyIds: ["main"], countries: ["DE"] }),
+  entry(SELLER, {
+    authorizationType: "property_ids",
+    propertyIds: ["app"],
+    countries: ["AT"],
+    effectiveFrom: NOW + DAY_MS,
+    effectiveUntil: NOW + 2 * DAY_MS,
+  }),
+  entry(OTHER, { effectiveUntil: NOW + DAY_MS }),
+];
 
+const seller = (count: number, markets: string[], types: string[]) => [SELLER, count, 1, markets, types];
+
+const other = [OTHER, 2, 1, [], ["mobile_app", "website"]];
+
+type Case = Test<World>;
+
+/** What a profile says at each time. */
+function profiles(test: Case): void {
   test("a profile follows the dates of entries, each at its time", async ({ data, clock }) => {
     await data.applyCrawl(crawl("news.example", { properties, agents }));
     assert.equal(await shown(data), [other, seller(1, ["DE"], ["website"])]);
@@ -81,7 +79,10 @@ export function dataEffectCase(engine: Engine): void {
     await data.applyCrawl(crawl("news.example", { properties, agents }));
     assert.equal([await shown(data), await data.lookupPublisher("news.example")], [profile, found]);
   });
+}
 
+/** How what is due is done. */
+function parts(test: Case, engine: Engine): void {
   test("many publishers are done in parts, and instances that come at once do it once", async ({ data, clock }) => {
     const count = 230;
     for (let index = 0; index < count; index += 1)
@@ -105,7 +106,17 @@ export function dataEffectCase(engine: Engine): void {
     clock.at += 1;
     assert.is(await data.recomputeEffect(), 1);
   });
+}
 
+export function dataEffectCase(engine: Engine): void {
+  const test = suite<World>(`authorizations with dates on ${engine.name}`);
+  test.before.each(async (context) => {
+    const clock = { at: NOW };
+    context.clock = clock;
+    context.store = await engine.open();
+    context.data = createRegistryData(context.store, { now: () => clock.at, searchDiscovered: true });
+  });
+  for (const some of [profiles, parts]) some(test, engine);
   test.after(() => engine.stop());
   test.run();
 }

@@ -1,5 +1,5 @@
 /** Products in terms of properties; one body for both databases. */
-import { suite } from "uvu";
+import { suite, type Test } from "uvu";
 import * as assert from "uvu/assert";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
@@ -7,12 +7,10 @@ import { lockPublishers } from "../../runtime/store/registry-publishers.js";
 
 import { crawl, type Engine, entry, failed, NOW, OTHER, property, SELLER } from "./data-fixture.js";
 
-export function dataExpandCase(engine: Engine): void {
-  const test = suite<{ data: RegistryData }>(`expansion on ${engine.name}`);
-  test.before.each(async (context) => {
-    context.data = createRegistryData(await engine.open(), { now: () => NOW });
-  });
+type Case = Test<{ data: RegistryData }>;
 
+/** What selectors pick. */
+function filters(test: Case): void {
   test("expansion: filters hold together, values are alternatives, each property comes once", async ({ data }) => {
     const properties = [
       property("b", { tags: ["sport"] }),
@@ -49,6 +47,12 @@ export function dataExpandCase(engine: Engine): void {
     ]);
     assert.equal(await expanded(domain, { ...domain, tags: ["sport"] }), await expanded(domain));
     assert.equal(await expanded({ publisher_domain: "no domain" }), []);
+  });
+}
+
+/** Properties and agents that lack what names them. */
+function nameless(test: Case): void {
+  test("two properties without an id are two, and share the identifiers they have in common", async ({ data }) => {
     await data.applyCrawl(
       crawl("twins.example", {
         properties: [
@@ -82,10 +86,20 @@ export function dataExpandCase(engine: Engine): void {
       ],
     );
     assert.equal([twins.property_count, twins.identifier_count], [2, 2]);
-    const unknown = await data.expand({ agent_url: "not a url", publisher_properties: [domain] });
-    assert.equal([unknown.agent_url, unknown.property_count, unknown.identifiers], ["not a url", 0, []]);
   });
 
+  test("an agent whose URL is none sells nothing", async ({ data }) => {
+    await data.applyCrawl(crawl("news.example", { properties: [property("a")], agents: [entry(SELLER)] }));
+    const unknown = await data.expand({
+      agent_url: "not a url",
+      publisher_properties: [{ publisher_domain: "news.example" }],
+    });
+    assert.equal([unknown.agent_url, unknown.property_count, unknown.identifiers], ["not a url", 0, []]);
+  });
+}
+
+/** Requests and publishers that are large. */
+function sizes(test: Case): void {
   test("what would keep the registry busy is refused, or covers nothing", async ({ data }) => {
     const many = Array.from({ length: 2_500 }, (_, at) => property(`p${at}`, { tags: ["all"] }));
     const tagged = (at: number) =>
@@ -126,7 +140,10 @@ export function dataExpandCase(engine: Engine): void {
       assert.match(String((refused as PromiseRejectedResult).reason), "too much at once");
     assert.is((await data.expand({ agent_url: SELLER, publisher_properties })).property_count, count);
   });
+}
 
+/** What of a product an agent may sell. */
+function products(test: Case): void {
   test("a product is validated selector by selector", async ({ data }) => {
     const properties = [property("main", { tags: ["sport"] }), property("app", { tags: ["sport"] })];
     const entries = [entry(SELLER, { authorizationType: "property_ids", propertyIds: ["main"] })];
@@ -166,7 +183,10 @@ export function dataExpandCase(engine: Engine): void {
     const none = await data.validateProduct({ agent_url: SELLER, publisher_properties: [] });
     assert.equal([none.authorized, none.coverage_percentage], [false, 0]);
   });
+}
 
+/** Names that look like something else. */
+function texts(test: Case): void {
   test("whatever a property is called, an expansion says it as it is", async ({ data }) => {
     const names = [
       '"quoted"',
@@ -211,7 +231,10 @@ export function dataExpandCase(engine: Engine): void {
         [["main", name]],
       );
   });
+}
 
+/** What is kept between questions, and how one ends. */
+function readers(test: Case, engine: Engine): void {
   test("an expansion follows what publishers say, however often it was asked before", async ({ data }) => {
     const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "news.example" }] };
     const sold = async (): Promise<string[]> =>
@@ -262,7 +285,14 @@ export function dataExpandCase(engine: Engine): void {
     await read((domain) => void all.push(domain));
     assert.equal(all, domains);
   });
+}
 
+export function dataExpandCase(engine: Engine): void {
+  const test = suite<{ data: RegistryData }>(`expansion on ${engine.name}`);
+  test.before.each(async (context) => {
+    context.data = createRegistryData(await engine.open(), { now: () => NOW });
+  });
+  for (const some of [filters, nameless, sizes, products, texts, readers]) some(test, engine);
   test.after(() => engine.stop());
   test.run();
 }

@@ -4,9 +4,10 @@ import { AdbindError } from "../../runtime/errors.js";
 import { agent, crawl, type Engine, entry, member, NOW, OTHER, property, SELLER } from "./data-fixture.js";
 import { DAY_MS, dataSuite } from "./data-suite.js";
 
-export function dataMembersCase(engine: Engine): void {
-  const test = dataSuite(engine);
+type Case = ReturnType<typeof dataSuite>;
 
+/** Files that the registry hosts. */
+function hostedFiles(test: Case): void {
   test("a hosted file counts until the origin's own is valid", async ({ data }) => {
     const content = {
       agents: [entry(SELLER)],
@@ -43,7 +44,10 @@ export function dataMembersCase(engine: Engine): void {
     assert.is(await data.removeHostedFile("news.example"), true);
     assert.is(await data.removeHostedFile("news.example"), false);
   });
+}
 
+/** Lists that come a part at a time. */
+function pages(test: Case): void {
   test("an agent's publishers come by domain, in pages", async ({ data }) => {
     const domains = ["a.example", "b.example", "c.example", "d.example", "e.example"];
     for (const domain of [...domains].reverse())
@@ -70,6 +74,26 @@ export function dataMembersCase(engine: Engine): void {
     });
   });
 
+  test("crawls that are due: never seen first, then oldest", async ({ data }) => {
+    await data.putMember(member("m", { domains: [{ domain: "new.example", verified: true }] }));
+    await data.applyCrawl(crawl("old.example", {}, { at: NOW - 2 * DAY_MS }));
+    await data.applyCrawl(crawl("older.example", {}, { at: NOW - 3 * DAY_MS }));
+    await data.applyCrawl(crawl("fresh.example", {}));
+    assert.equal(await data.crawlDue(NOW - DAY_MS, 10), ["new.example", "older.example", "old.example"]);
+    assert.equal(await data.crawlState("old.example"), {
+      domain: "old.example",
+      crawledAt: NOW - 2 * DAY_MS,
+      validatedAt: NOW - 2 * DAY_MS,
+      valid: true,
+      managerDomain: null,
+      problems: [],
+    });
+    assert.is(await data.crawlState("unseen.example"), undefined);
+  });
+}
+
+/** What each caller sees of an operator. */
+function operators(test: Case): void {
   test("an operator shows each caller its levels", async ({ data }) => {
     await data.putMember(
       member("seller", {
@@ -122,7 +146,10 @@ export function dataMembersCase(engine: Engine): void {
     assert.is((await data.lookupOperator("claimed.example", anyone, "all")).member, null);
     assert.equal((await data.lookupPublisher("seller.example")).member, { slug: "seller", display_name: "Seller" });
   });
+}
 
+/** Members and their agents. */
+function members(test: Case): void {
   test("members: what cannot be is refused, and removal frees agents", async ({ data }) => {
     await data.putMember(member("one", { organization: "org-1", agents: [agent(SELLER)] }));
     const refusals = [
@@ -146,24 +173,11 @@ export function dataMembersCase(engine: Engine): void {
       ["two"],
     );
   });
+}
 
-  test("crawls that are due: never seen first, then oldest", async ({ data }) => {
-    await data.putMember(member("m", { domains: [{ domain: "new.example", verified: true }] }));
-    await data.applyCrawl(crawl("old.example", {}, { at: NOW - 2 * DAY_MS }));
-    await data.applyCrawl(crawl("older.example", {}, { at: NOW - 3 * DAY_MS }));
-    await data.applyCrawl(crawl("fresh.example", {}));
-    assert.equal(await data.crawlDue(NOW - DAY_MS, 10), ["new.example", "older.example", "old.example"]);
-    assert.equal(await data.crawlState("old.example"), {
-      domain: "old.example",
-      crawledAt: NOW - 2 * DAY_MS,
-      validatedAt: NOW - 2 * DAY_MS,
-      valid: true,
-      managerDomain: null,
-      problems: [],
-    });
-    assert.is(await data.crawlState("unseen.example"), undefined);
-  });
-
+export function dataMembersCase(engine: Engine): void {
+  const test = dataSuite(engine);
+  for (const some of [hostedFiles, pages, operators, members]) some(test);
   test.after(() => engine.stop());
   test.run();
 }

@@ -1,11 +1,13 @@
 /** What a registry answers of a publisher after its crawls; one body for both databases. */
 import * as assert from "uvu/assert";
 import { crawl, type Engine, entry, failed, NOW, OTHER, property, SELLER } from "./data-fixture.js";
+import { brandFiles, claims } from "./data-publisher-others.js";
 import { DAY_MS, dataSuite } from "./data-suite.js";
 
-export function dataPublisherCase(engine: Engine): void {
-  const test = dataSuite(engine);
+type Case = ReturnType<typeof dataSuite>;
 
+/** What nobody has asked about. */
+function unseen(test: Case): void {
   test("a domain nobody asked about has nulls and empty lists", async ({ data }) => {
     assert.equal(await data.lookupPublisher("https://Unseen.Example/path"), {
       domain: "unseen.example",
@@ -32,7 +34,10 @@ export function dataPublisherCase(engine: Engine): void {
       authorized_agents: [],
     });
   });
+}
 
+/** What an authorization covers. */
+function coverage(test: Case): void {
   test("each authorization type covers its own properties", async ({ data }) => {
     const properties = [
       property("main", { tags: ["sport"] }),
@@ -75,7 +80,10 @@ export function dataPublisherCase(engine: Engine): void {
       ["main", "app", "radio", "extra"].map((id) => [id, "adagents_json"]),
     );
   });
+}
 
+/** How much of a publisher's properties it covers. */
+function counts(test: Case): void {
   test("an authorization is counted, and what it leaves out is named", async ({ data }) => {
     const entries = [entry(SELLER, { authorizationType: "property_ids", propertyIds: ["main"], authorizedFor: "Web" })];
     const brand = { outcome: "present" as const, name: "News", properties: [] };
@@ -96,6 +104,38 @@ export function dataPublisherCase(engine: Engine): void {
     assert.is(await data.lookupAuthorization("unseen.example", SELLER), undefined);
   });
 
+  test("counts stop at the fiftieth agent", async ({ data }) => {
+    const urls = Array.from({ length: 60 }, (_, at) => `https://agent-${String(at).padStart(2, "0")}.example/mcp`);
+    await data.applyCrawl(
+      crawl("news.example", { properties: [property("main")], agents: urls.map((url) => entry(url)) }),
+    );
+    const { authorized_agents, rollup_truncated } = await data.lookupPublisher("news.example");
+    assert.equal(
+      authorized_agents.map(({ url }) => url),
+      urls,
+    );
+    assert.equal(rollup_truncated, { cap: 50, total_agents: 60 });
+    assert.is(authorized_agents.filter((one) => one.properties_total === 1).length, 50);
+    assert.not("properties_total" in authorized_agents[50]!);
+    assert.equal((await data.lookupAuthorization("news.example", urls[55]!))?.authorized, 1);
+  });
+
+  test("an entry authorizes between its dates only", async ({ data, clock }) => {
+    const window = { effectiveFrom: NOW + DAY_MS, effectiveUntil: NOW + 2 * DAY_MS };
+    await data.applyCrawl(crawl("news.example", { properties: [property("main")], agents: [entry(SELLER, window)] }));
+    const count = async (): Promise<number> => (await data.lookupPublisher("news.example")).authorized_agents.length;
+    assert.is(await count(), 0);
+    clock.at = NOW + DAY_MS;
+    assert.is(await count(), 1);
+    clock.at = NOW + 2 * DAY_MS + 1;
+    assert.is(await count(), 0);
+    const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "news.example" }] };
+    assert.is((await data.expand(request)).property_count, 0);
+  });
+}
+
+/** What a failed crawl leaves. */
+function failures(test: Case): void {
   test("a failed fetch keeps the last good copy and says how it failed", async ({ data }) => {
     await data.applyCrawl(crawl("news.example", { properties: [property("main")], agents: [entry(SELLER)] }));
     const good = await data.lookupPublisher("news.example");
@@ -132,7 +172,10 @@ export function dataPublisherCase(engine: Engine): void {
       [false, "self_invalid", "invalid"],
     );
   });
+}
 
+/** What another version of a file leaves. */
+function replacements(test: Case): void {
   test("agents dropped from a file lose their authorization, and a file as it was writes nothing", async ({ data }) => {
     const file = { properties: [property("main")], agents: [entry(SELLER), entry(OTHER)] };
     assert.equal(await data.applyCrawl(crawl("news.example", file)), {
@@ -169,118 +212,11 @@ export function dataPublisherCase(engine: Engine): void {
     assert.equal(stats.authorizations_by_source, { adagents_json: 1 });
     assert.equal([stats.discovered_agents, stats.discovered_publishers, stats.authorizations], [1, 1, 1]);
   });
+}
 
-  test("the brand file speaks only where nothing else does", async ({ data }) => {
-    const brand = {
-      outcome: "present" as const,
-      name: "News Example",
-      agents: [{ url: OTHER, type: "buying" as const, id: "news_buys" }],
-      properties: [
-        {
-          type: null,
-          identifier: "News.example",
-          relationship: "owned" as const,
-        },
-        {
-          type: "mobile_app",
-          identifier: "com.news",
-          relationship: "ad_network" as const,
-        },
-      ],
-    };
-    await data.applyCrawl(crawl("news.example", { agents: [entry(SELLER)] }, { brand }));
-    const first = await data.lookupPublisher("news.example");
-    assert.equal(first.files?.brand_json, {
-      ...{ status: "present", name: "News Example" },
-      agents: [{ url: OTHER, type: "buying", id: "news_buys" }],
-    });
-    assert.equal(first.properties, [
-      {
-        type: "website",
-        name: "news.example",
-        identifiers: [{ type: "domain", value: "news.example" }],
-        tags: ["relationship:owned"],
-        source: "brand_json",
-      },
-      {
-        type: "mobile_app",
-        name: "com.news",
-        identifiers: [{ type: "mobile_app", value: "com.news" }],
-        tags: ["relationship:ad_network"],
-        source: "brand_json",
-        delegation_type: "ad_network",
-      },
-    ]);
-    assert.equal(first.authorized_agents, [{ url: SELLER, authorized_for: "All inventory", source: "adagents_json" }]);
-    assert.is((await data.lookupAuthorization("news.example", SELLER))?.total, 0);
-    await data.putClaims(OTHER, [{ publisherDomain: "news.example", authorizedFor: null }]);
-    const claimed = await data.lookupPublisher("news.example");
-    assert.equal(
-      claimed.authorized_agents.map(({ source, properties_total }) => [source, properties_total]),
-      [
-        ["adagents_json", 0],
-        ["agent_claim", 0],
-      ],
-    );
-    await data.applyCrawl(
-      crawl("news.example", { agents: [entry(SELLER)], properties: [property("main")] }, { brand }),
-    );
-    const second = await data.lookupPublisher("news.example");
-    assert.equal(
-      second.properties.map(({ id, source }) => [id, source]),
-      [["main", "adagents_json"]],
-    );
-  });
-
-  test("counts stop at the fiftieth agent", async ({ data }) => {
-    const urls = Array.from({ length: 60 }, (_, at) => `https://agent-${String(at).padStart(2, "0")}.example/mcp`);
-    await data.applyCrawl(
-      crawl("news.example", { properties: [property("main")], agents: urls.map((url) => entry(url)) }),
-    );
-    const { authorized_agents, rollup_truncated } = await data.lookupPublisher("news.example");
-    assert.equal(
-      authorized_agents.map(({ url }) => url),
-      urls,
-    );
-    assert.equal(rollup_truncated, { cap: 50, total_agents: 60 });
-    assert.is(authorized_agents.filter((one) => one.properties_total === 1).length, 50);
-    assert.not("properties_total" in authorized_agents[50]!);
-    assert.equal((await data.lookupAuthorization("news.example", urls[55]!))?.authorized, 1);
-  });
-
-  test("what a manager's file says of another domain is a claim there", async ({ data }) => {
-    const others = [{ publisherDomain: "child.example", agent: entry(SELLER) }];
-    await data.applyCrawl(crawl("manager.example", { agents: [entry(SELLER)], others }));
-    const child = await data.lookupPublisher("child.example");
-    assert.equal(
-      child.authorized_agents.map(({ url, source }) => [url, source]),
-      [[SELLER, "agent_claim"]],
-    );
-    assert.is(child.adagents_valid, null);
-    assert.equal(await data.lookupDomain("child.example"), {
-      domain: "child.example",
-      authorized_agents: [],
-      sales_agents_claiming: [{ url: SELLER, authorized_for: "All inventory" }],
-    });
-    const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "child.example" }] };
-    assert.is((await data.validateProduct(request)).authorized, false);
-    await data.applyCrawl(crawl("manager.example", { agents: [entry(SELLER)], others: [] }));
-    assert.equal((await data.lookupPublisher("child.example")).authorized_agents, []);
-  });
-
-  test("an entry authorizes between its dates only", async ({ data, clock }) => {
-    const window = { effectiveFrom: NOW + DAY_MS, effectiveUntil: NOW + 2 * DAY_MS };
-    await data.applyCrawl(crawl("news.example", { properties: [property("main")], agents: [entry(SELLER, window)] }));
-    const count = async (): Promise<number> => (await data.lookupPublisher("news.example")).authorized_agents.length;
-    assert.is(await count(), 0);
-    clock.at = NOW + DAY_MS;
-    assert.is(await count(), 1);
-    clock.at = NOW + 2 * DAY_MS + 1;
-    assert.is(await count(), 0);
-    const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "news.example" }] };
-    assert.is((await data.expand(request)).property_count, 0);
-  });
-
+export function dataPublisherCase(engine: Engine): void {
+  const test = dataSuite(engine);
+  for (const some of [unseen, coverage, counts, failures, replacements, brandFiles, claims]) some(test);
   test.after(() => engine.stop());
   test.run();
 }

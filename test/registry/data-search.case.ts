@@ -1,54 +1,24 @@
 /** Agent search on both databases: filters, ranking, and traversals while data changes, against a model. */
-import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { MOVE_RETENTION_MS, scoreOf } from "../../runtime/registry/profile.js";
-import type { AgentProfile, MemberAgent, RegistryData, SearchFilters } from "../../runtime/registry/types.js";
-import { agent, crawl, type Engine, entry, member, NOW, property, SELLER } from "./data-fixture.js";
+import type { RegistryData } from "../../runtime/registry/types.js";
+import { agent, crawl, type Engine, entry, NOW, property, SELLER } from "./data-fixture.js";
+import {
+  type Case,
+  everything,
+  inventory,
+  names,
+  pageOf,
+  register,
+  type Searched,
+  urlOf,
+} from "./data-search-fixture.js";
+import { traversals } from "./data-search-traversals.js";
 import { opener, type SearchKind } from "./search-parts.js";
 
-const urlOf = (name: string | number): string => `https://agent-${name}.example/mcp`;
-
-/** One publisher of the agent's own, with so many properties. */
-const inventory = (name: string | number, count: number, more: Parameters<typeof entry>[1] = {}) =>
-  crawl(`p${name}.example`, {
-    properties: Array.from({ length: count }, (_, at) => property(`p${at}`, { tags: ["all", `t${count % 3}`] })),
-    agents: [entry(urlOf(name), more)],
-  });
-
-async function pageOf(data: RegistryData, filters: SearchFilters, limit: number, cursor?: string | null) {
-  const page = await data.search(filters, { limit, ...(cursor != null && { cursor }) });
-  assert.ok(page.ok, "the cursor is good");
-  return page.value;
-}
-
-async function everything(data: RegistryData, filters: SearchFilters, limit: number): Promise<AgentProfile[]> {
-  const all: AgentProfile[] = [];
-  let cursor: string | null = null;
-  do {
-    const page = await pageOf(data, filters, limit, cursor);
-    all.push(...page.results);
-    assert.is(page.has_more, page.cursor !== null);
-    cursor = page.cursor;
-  } while (cursor !== null);
-  return all;
-}
-
-const names = (profiles: readonly AgentProfile[]): string[] =>
-  profiles.map(({ agent_url }) => agent_url.slice("https://agent-".length, -".example/mcp".length));
-
-/** @param search who answers */
-export function searchCase(engine: Engine, search: SearchKind = "memory"): void {
-  const test = suite<{ data: RegistryData; clock: { at: number } }>(`registry search on ${engine.name}, by ${search}`);
-  const opened = opener(engine, search);
-  test.before.each(async (context) => {
-    const clock = { at: NOW };
-    context.clock = clock;
-    context.data = await opened.open({ now: () => clock.at });
-  });
-  const register = (data: RegistryData, agents: readonly MemberAgent[]): Promise<void> =>
-    data.putMember(member("all", { agents }));
-
+/** Who comes, and in which order. */
+function rankings(test: Case, { opened }: Searched): void {
   test("the ranking of the reference: properties and trusted match, one point for filters", async ({ data }) => {
     const given = { a: [100, true], b: [10, true], c: [200, false], d: [30, false], e: [5, false] } as const;
     await register(
@@ -70,6 +40,38 @@ export function searchCase(engine: Engine, search: SearchKind = "memory"): void 
     );
   });
 
+  test("only registered, public agents that a publisher authorizes are found", async ({ data }) => {
+    await register(data, [
+      agent(urlOf("public")),
+      agent(urlOf("members"), { visibility: "members_only" }),
+      agent(urlOf("private"), { visibility: "private" }),
+      agent(urlOf("idle")),
+      agent(urlOf("claims")),
+    ]);
+    for (const name of ["public", "members", "private", "stranger"]) await data.applyCrawl(inventory(name, 1));
+    await data.putClaims(urlOf("claims"), [{ publisherDomain: "ppublic.example", authorizedFor: null }]);
+    assert.equal(names(await everything(data, {}, 10)), ["public"]);
+    const open = await opened.again({ searchDiscovered: true });
+    assert.equal(names(await everything(open, {}, 10)), ["public", "stranger"]);
+    await register(data, [agent(urlOf("members"))]);
+    assert.equal(names(await everything(data, {}, 10)), ["members"]);
+    assert.equal(names(await everything(open, {}, 10)), ["members", "private", "public", "stranger"]);
+  });
+
+  test("fewest properties, trusted match, unknown values, no results", async ({ data }) => {
+    await register(data, [agent(urlOf(1), { hasTmp: true }), agent(urlOf(2)), agent(urlOf(3))]);
+    for (const name of [1, 2, 3]) await data.applyCrawl(inventory(name, name * 10));
+    assert.equal(names(await everything(data, { min_properties: 20 }, 1)), ["3", "2"]);
+    assert.equal(names(await everything(data, { has_tmp: true }, 1)), ["1"]);
+    assert.equal(names(await everything(data, { has_tmp: false }, 9)), ["3", "2", "1"]);
+    assert.equal(names(await everything(data, { tags: ["t2", "t1", "nothing"] }, 9)), ["2", "1"]);
+    assert.equal(await pageOf(data, { tags: ["nothing"] }, 5), { results: [], cursor: null, has_more: false });
+    assert.equal(names(await everything(data, { tags: ["t1"], has_tmp: true, min_properties: 11 }, 9)), []);
+  });
+}
+
+/** What a profile says. */
+function profiles(test: Case): void {
   test("a profile is made from what publishers say of the agent", async ({ data }) => {
     await register(data, [
       agent(urlOf("x"), { deliveryTypes: ["direct"], formatKinds: ["video", "image"], hasTmp: true }),
@@ -117,36 +119,10 @@ export function searchCase(engine: Engine, search: SearchKind = "memory"): void 
       updated_at: new Date(NOW).toISOString(),
     });
   });
+}
 
-  test("only registered, public agents that a publisher authorizes are found", async ({ data }) => {
-    await register(data, [
-      agent(urlOf("public")),
-      agent(urlOf("members"), { visibility: "members_only" }),
-      agent(urlOf("private"), { visibility: "private" }),
-      agent(urlOf("idle")),
-      agent(urlOf("claims")),
-    ]);
-    for (const name of ["public", "members", "private", "stranger"]) await data.applyCrawl(inventory(name, 1));
-    await data.putClaims(urlOf("claims"), [{ publisherDomain: "ppublic.example", authorizedFor: null }]);
-    assert.equal(names(await everything(data, {}, 10)), ["public"]);
-    const open = await opened.again({ searchDiscovered: true });
-    assert.equal(names(await everything(open, {}, 10)), ["public", "stranger"]);
-    await register(data, [agent(urlOf("members"))]);
-    assert.equal(names(await everything(data, {}, 10)), ["members"]);
-    assert.equal(names(await everything(open, {}, 10)), ["members", "private", "public", "stranger"]);
-  });
-
-  test("fewest properties, trusted match, unknown values, no results", async ({ data }) => {
-    await register(data, [agent(urlOf(1), { hasTmp: true }), agent(urlOf(2)), agent(urlOf(3))]);
-    for (const name of [1, 2, 3]) await data.applyCrawl(inventory(name, name * 10));
-    assert.equal(names(await everything(data, { min_properties: 20 }, 1)), ["3", "2"]);
-    assert.equal(names(await everything(data, { has_tmp: true }, 1)), ["1"]);
-    assert.equal(names(await everything(data, { has_tmp: false }, 9)), ["3", "2", "1"]);
-    assert.equal(names(await everything(data, { tags: ["t2", "t1", "nothing"] }, 9)), ["2", "1"]);
-    assert.equal(await pageOf(data, { tags: ["nothing"] }, 5), { results: [], cursor: null, has_more: false });
-    assert.equal(names(await everything(data, { tags: ["t1"], has_tmp: true, min_properties: 11 }, 9)), []);
-  });
-
+/** Where a page goes on. */
+function cursors(test: Case): void {
   test("cursors: one that is none, one of another registry, one too old", async ({ data, clock }) => {
     await register(data, [agent(urlOf(1)), agent(urlOf(2))]);
     for (const name of [1, 2]) await data.applyCrawl(inventory(name, 1));
@@ -161,7 +137,10 @@ export function searchCase(engine: Engine, search: SearchKind = "memory"): void 
     await data.applyCrawl(inventory(2, 6));
     assert.equal(await refused(cursor!), { ok: false, reason: "cursor_expired" });
   });
+}
 
+/** What several instances answer. */
+function instances(test: Case, { opened }: Searched): void {
   test("two instances agree at once", async ({ data }) => {
     const other = await opened.again({ now: () => NOW });
     await register(data, [agent(urlOf(1)), agent(urlOf(2))]);
@@ -193,100 +172,18 @@ export function searchCase(engine: Engine, search: SearchKind = "memory"): void 
     const [found] = await everything(data, {}, 9);
     assert.equal([found?.property_count, found?.publisher_count], [20, 20]);
   });
+}
 
-  /** What may happen to one of the agents between two pages. */
-  type Event = { readonly name: number; readonly count: number | null };
-  const event = fc.record({
-    name: fc.integer({ min: 0, max: 6 }),
-    // Few different counts: ties are the hard part. Null: the publisher drops the agent.
-    count: fc.option(fc.integer({ min: 0, max: 3 }), { freq: 4 }),
+/** @param search who answers */
+export function searchCase(engine: Engine, search: SearchKind = "memory"): void {
+  const test = suite<{ data: RegistryData; clock: { at: number } }>(`registry search on ${engine.name}, by ${search}`);
+  const opened = opener(engine, search);
+  test.before.each(async (context) => {
+    const clock = { at: NOW };
+    context.clock = clock;
+    context.data = await opened.open({ now: () => clock.at });
   });
-  const apply = async (data: RegistryData, { name, count }: Event): Promise<unknown> =>
-    data.applyCrawl(count === null ? crawl(`p${name}.example`, {}) : inventory(name, count));
-
-  test("a traversal neither skips nor repeats, whatever changes between its pages", async () => {
-    const run = fc.asyncProperty(
-      fc.array(event, { maxLength: 12 }),
-      fc.array(fc.array(event, { maxLength: 6 }), { minLength: 3, maxLength: 8 }),
-      fc.integer({ min: 1, max: 2 }),
-      fc.constantFrom<SearchFilters>(
-        {},
-        { tags: ["all"] },
-        { tags: ["t1", "t2"], min_properties: 1 },
-        { channels: ["display"] },
-      ),
-      async (before, between, limit, filters) => {
-        const data = await opened.open({ now: () => NOW });
-        const other = await opened.again({ now: () => NOW });
-        await register(
-          data,
-          Array.from({ length: 7 }, (_, name) => agent(urlOf(name))),
-        );
-        for (const one of before) await apply(data, one);
-        // The model: who matched at every moment, in the order of the beginning.
-        const state = new Map(before.map(({ name, count }) => [name, count]));
-        const matches = (count: number | null | undefined): boolean =>
-          count != null &&
-          (filters.tags === undefined ||
-            (count > 0 && filters.tags.some((tag) => tag === "all" || tag === `t${count % 3}`))) &&
-          (filters.channels === undefined || count > 0) &&
-          count >= (filters.min_properties ?? 0);
-        const throughout = new Set([...state].filter(([, count]) => matches(count)).map(([name]) => name));
-        const start = new Map(state);
-        const seen: number[] = [];
-        let cursor: string | null = null;
-        for (let at = 0; ; at++) {
-          const page = await pageOf(at % 2 === 0 ? data : other, filters, limit, cursor);
-          seen.push(...names(page.results).map(Number));
-          if (page.cursor === null) break;
-          cursor = page.cursor;
-          for (const one of between[at] ?? []) {
-            await apply(at % 2 === 0 ? other : data, one);
-            state.set(one.name, one.count);
-            if (!matches(one.count)) throughout.delete(one.name);
-          }
-        }
-        assert.is(new Set(seen).size, seen.length, `nobody comes twice: ${seen}`);
-        const missing = [...throughout].filter((name) => !seen.includes(name));
-        assert.equal(missing, [], "who matched throughout came");
-        const rank = (name: number): [number, string] => [-scoreOf(start.get(name)!, false), urlOf(name)];
-        const expected = [...seen].sort((a, b) => {
-          const [[x, u], [y, v]] = [rank(a), rank(b)];
-          return x - y || (u < v ? -1 : 1);
-        });
-        assert.ok(
-          seen.every((name) => start.get(name) != null),
-          "who came later is in no page",
-        );
-        assert.equal(seen, expected, "the order is that of the beginning");
-      },
-    );
-    await fc.assert(run, {
-      numRuns: engine.name === "sqlite" && search !== "parts" ? 150 : 25,
-      endOnFailure: false,
-      // Came, went and came again, all after the first page: it was once taken for one that had been there.
-      examples: [
-        [
-          [
-            { name: 0, count: 0 },
-            { name: 2, count: 0 },
-          ],
-          [
-            [
-              { name: 1, count: 0 },
-              { name: 1, count: null },
-              { name: 1, count: 0 },
-            ],
-            [],
-            [],
-          ],
-          1,
-          {},
-        ],
-      ],
-    });
-  });
-
+  for (const some of [rankings, profiles, cursors, instances, traversals]) some(test, { engine, search, opened });
   test.after(() => opened.close().then(engine.stop));
   test.run();
 }

@@ -15,7 +15,8 @@ import type { TransferLine } from "../../runtime/registry/transfer/lines.js";
 import { parseLine } from "../../runtime/registry/transfer/parse-line.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
 import { fromSource } from "../runner/from-source.js";
-import { agent, crawl, type Engine, entry, member, NOW, OTHER, property, SELLER } from "./data-fixture.js";
+import { type Engine, NOW, OTHER, SELLER } from "./data-fixture.js";
+import { filled } from "./data-transfer-fixture.js";
 
 type Store = SqliteStore | PostgresStore;
 
@@ -79,66 +80,13 @@ function movedCase(test: Test<{ store: Store }>): void {
   });
 }
 
-export function transferCase(engine: Engine): void {
-  const test = suite<{ store: Store }>(`registry import and export on ${engine.name}`);
-  test.before.each((context) => opened(context, engine));
-  movedCase(test);
+type Case = Test<{ store: Store }>;
 
+/** What comes out goes in. */
+function roundTrips(test: Case, engine: Engine): void {
   test("everything comes through an export and an import", async ({ store }) => {
     const data = createRegistryData(store, { now: () => NOW });
-    const sporty = { tags: ["sport"], channels: ["olv"] };
-    const window = { effectiveFrom: NOW - 5, effectiveUntil: NOW + 1_000 };
-    await data.putMember(
-      member("m", {
-        organization: "org",
-        tier: "company_icl",
-        domains: [{ domain: "m.example", verified: true }],
-        agents: [agent(SELLER)],
-      }),
-    );
-    await data.applyCrawl(
-      crawl(
-        "news.example",
-        {
-          properties: [property("main", sporty), property(null, { type: "radio", identifiers: [] })],
-          agents: [
-            entry(SELLER, {
-              authorizationType: "property_tags",
-              propertyTags: ["sport"],
-              countries: ["DE"],
-              ...window,
-            }),
-            entry(SELLER, { authorizationType: "inline_properties", properties: [property("extra")], exclusive: true }),
-            entry(OTHER, {
-              authorizationType: "publisher_properties",
-              publisherProperties: [{ propertyTypes: ["radio"] }],
-            }),
-          ],
-          genres: ["5"],
-          others: [
-            { publisherDomain: "child.example", agent: entry(OTHER, { signingKeys: [{ kid: "k", kty: "OKP" }] }) },
-          ],
-        },
-        {
-          brand: {
-            outcome: "present",
-            name: "News",
-            properties: [{ type: null, identifier: "n.example", relationship: "delegated" }],
-            agents: [{ url: OTHER, type: "sales", id: "n_sales", description: "Sells." }],
-          },
-        },
-      ),
-    );
-    await data.putClaims(OTHER, [{ publisherDomain: "news.example", authorizedFor: "Mine" }]);
-    const content = {
-      agents: [entry(OTHER)],
-      properties: [property("h")],
-      genres: [],
-      genreTaxonomy: null,
-      lastUpdated: null,
-      others: [],
-    };
-    await data.putHostedFile("hosted.example", { file: { authorized_agents: [{ url: OTHER }] }, content });
+    await filled(data);
     const first = await shown(store);
     const other = await engine.open();
     const result = await importRegistry(other, exportRegistry(store), { now: () => NOW });
@@ -148,7 +96,10 @@ export function transferCase(engine: Engine): void {
     assert.equal(await again.lookupPublisher("news.example"), await data.lookupPublisher("news.example"));
     assert.equal(await again.lookupPublisher("hosted.example"), await data.lookupPublisher("hosted.example"));
   });
+}
 
+/** What is done again. */
+function repeats(test: Case): void {
   test("an export goes on after any of its lines", async ({ store }) => {
     await importRegistry(store, generated({ agents: 30, publishers: 250, properties: 500 }));
     const lines = await all(exportRegistry(store));
@@ -171,7 +122,10 @@ export function transferCase(engine: Engine): void {
     assert.is(named.doneBefore, false);
     assert.is((await importRegistry(store, lines, { id: "x" })).doneBefore, true);
   });
+}
 
+/** Lines that cannot be read. */
+function badLines(test: Case, engine: Engine): void {
   test("a line that cannot be taken is named; what came before it is kept", async () => {
     const good: TransferLine = {
       kind: "publisher",
@@ -211,7 +165,10 @@ export function transferCase(engine: Engine): void {
       if (engine.name === "postgres") break;
     }
   });
+}
 
+/** Lines that the registry refuses. */
+function refusedLines(test: Case): void {
   test("a line that the registry refuses keeps no other line from being taken", async ({ store }) => {
     const line = (slug: string, url: string): string =>
       JSON.stringify({ kind: "member", slug, display_name: slug, agents: [{ url, type: "sales" }] });
@@ -232,7 +189,10 @@ export function transferCase(engine: Engine): void {
     assert.equal([told, result.members, result.invalid], [[2, 4], 2, 2]);
     assert.equal(await slugs(), ["first", "last"]);
   });
+}
 
+/** Imports that are cut off. */
+function kills(test: Case, engine: Engine): void {
   test("killed again and again, an import loses nothing and ends as one that was not", async ({ store }) => {
     const folder = mkdtempSync(path.join(tmpdir(), "adbind-import-"));
     const file = path.join(folder, "lines.ndjson");
@@ -261,7 +221,13 @@ export function transferCase(engine: Engine): void {
     assert.is(plain(await shown(store)), plain(await shown(whole)));
     rmSync(folder, { recursive: true });
   });
+}
 
+export function transferCase(engine: Engine): void {
+  const test = suite<{ store: Store }>(`registry import and export on ${engine.name}`);
+  test.before.each((context) => opened(context, engine));
+  movedCase(test);
+  for (const some of [roundTrips, repeats, badLines, refusedLines, kills]) some(test, engine);
   test.after(() => engine.stop());
   test.run();
 }

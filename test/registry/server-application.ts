@@ -12,32 +12,76 @@ export interface Flow {
   readonly params: Record<string, string>;
 }
 
+const form = (values: Record<string, string>) => ({
+  payload: new URLSearchParams(values).toString(),
+  headers: { "content-type": "application/x-www-form-urlencoded" },
+});
+
+/** A browser that keeps cookies and follows nothing by itself. */
+function browserOf(world: () => Setup) {
+  const jar = new Map<string, string>();
+  return async (method: "GET" | "POST", url: string, values?: Record<string, string>) => {
+    const sent = values === undefined ? { headers: {} } : form(values);
+    const response = await world().registry.app.inject({
+      method,
+      url: url.startsWith(BASE_URL) ? url.slice(BASE_URL.length) : url,
+      ...sent,
+      headers: { ...sent.headers, cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") },
+    });
+    for (const { name, value } of response.cookies) {
+      if (value === "") jar.delete(name);
+      else jar.set(name, value);
+    }
+    return response;
+  };
+}
+
+/** From the application's link to the code on its callback. */
+async function authorizeWith(go: ReturnType<typeof browserOf>, flow: Flow, email = "ada@buyer.example"): Promise<URL> {
+  let response = await go("GET", `/oauth/authorize?${new URLSearchParams(flow.params)}`);
+  assert.is(response.statusCode, 303, response.body);
+  const page = response.headers.location!;
+  response = await go("GET", page);
+  assert.match(response.body, /<label for="password">/);
+  response = await go("POST", `${page}/login`, { email, password: PASSWORD });
+  for (let hops = 0; hops < 6; hops += 1) {
+    const location = response.headers.location!;
+    assert.is(response.statusCode, 303, response.body);
+    if (location.startsWith(REDIRECT)) return new URL(location);
+    response = await go("GET", location);
+    if (response.statusCode === 200) {
+      assert.match(response.body, "Planner &lt;b&gt;");
+      assert.match(
+        String(response.headers["content-security-policy"]),
+        /form-action 'self' http:\/\/127\.0\.0\.1:3999;/,
+      );
+      response = await go("POST", `${location}/confirm`, {});
+    }
+  }
+  throw new Error("the log-in leads nowhere");
+}
+
+/** What an application starts a log-in with. */
+function flowOf(clientId: string, extra: Record<string, string>): Flow {
+  const verifier = randomBytes(32).toString("base64url");
+  const challenge = createHash("sha256").update(verifier).digest("base64url");
+  const params = {
+    client_id: clientId,
+    response_type: "code",
+    redirect_uri: REDIRECT,
+    scope: "openid profile email",
+    state: "s-1",
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+    ...extra,
+  };
+  return { clientId, verifier, params };
+}
+
 /** @param world the registry, once it is there */
 export function application(world: () => Setup) {
-  const form = (values: Record<string, string>) => ({
-    payload: new URLSearchParams(values).toString(),
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-  });
-
-  /** A browser that keeps cookies and follows nothing by itself. */
-  function browser() {
-    const jar = new Map<string, string>();
-    return async (method: "GET" | "POST", url: string, values?: Record<string, string>) => {
-      const sent = values === undefined ? { headers: {} } : form(values);
-      const response = await world().registry.app.inject({
-        method,
-        url: url.startsWith(BASE_URL) ? url.slice(BASE_URL.length) : url,
-        ...sent,
-        headers: { ...sent.headers, cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") },
-      });
-      for (const { name, value } of response.cookies) {
-        if (value === "") jar.delete(name);
-        else jar.set(name, value);
-      }
-      return response;
-    };
-  }
-
+  const browser = () => browserOf(world);
+  const authorize = (flow: Flow, email?: string): Promise<URL> => authorizeWith(browser(), flow, email);
   const postJson = (url: string, body: object) =>
     world().registry.app.inject({
       method: "POST",
@@ -52,48 +96,7 @@ export function application(world: () => Setup) {
     return response.json().client_id;
   };
 
-  async function begin(extra: Record<string, string> = {}): Promise<Flow> {
-    const clientId = await registerClient();
-    const verifier = randomBytes(32).toString("base64url");
-    const challenge = createHash("sha256").update(verifier).digest("base64url");
-    const params = {
-      client_id: clientId,
-      response_type: "code",
-      redirect_uri: REDIRECT,
-      scope: "openid profile email",
-      state: "s-1",
-      code_challenge: challenge,
-      code_challenge_method: "S256",
-      ...extra,
-    };
-    return { clientId, verifier, params };
-  }
-
-  /** From the application's link to the code on its callback. */
-  async function authorize(flow: Flow, email = "ada@buyer.example"): Promise<URL> {
-    const go = browser();
-    let response = await go("GET", `/oauth/authorize?${new URLSearchParams(flow.params)}`);
-    assert.is(response.statusCode, 303, response.body);
-    const page = response.headers.location!;
-    response = await go("GET", page);
-    assert.match(response.body, /<label for="password">/);
-    response = await go("POST", `${page}/login`, { email, password: PASSWORD });
-    for (let hops = 0; hops < 6; hops += 1) {
-      const location = response.headers.location!;
-      assert.is(response.statusCode, 303, response.body);
-      if (location.startsWith(REDIRECT)) return new URL(location);
-      response = await go("GET", location);
-      if (response.statusCode === 200) {
-        assert.match(response.body, "Planner &lt;b&gt;");
-        assert.match(
-          String(response.headers["content-security-policy"]),
-          /form-action 'self' http:\/\/127\.0\.0\.1:3999;/,
-        );
-        response = await go("POST", `${location}/confirm`, {});
-      }
-    }
-    throw new Error("the log-in leads nowhere");
-  }
+  const begin = async (extra: Record<string, string> = {}): Promise<Flow> => flowOf(await registerClient(), extra);
 
   const exchange = (values: Record<string, string>) =>
     world().registry.app.inject({ method: "POST", url: "/oauth/token", ...form(values) });

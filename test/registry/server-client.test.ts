@@ -9,7 +9,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
 import { createRegistryClient, places, type RegistryClientOptions } from "../../runtime/registry/client.js";
-import { readDocument } from "../../runtime/registry/server/document.js";
+import { readApiDocument } from "../../runtime/registry/server/document.js";
 import { fromSource } from "../runner/from-source.js";
 
 const BASE = "https://registry.example";
@@ -26,9 +26,11 @@ function make(options: Partial<RegistryClientOptions> = {}) {
 }
 
 client("its operations are the document's", () => {
-  const documented = new Map(readDocument().operations.map(({ id, method, path }) => [id as string, [method, path]]));
+  const documented = new Map(
+    readApiDocument().operations.map(({ id, method, path }) => [id as string, [method, path]]),
+  );
   for (const [id, place] of Object.entries(places)) assert.equal(documented.get(id), [...place], id);
-  const api = readDocument().operations.filter(({ path }) => path.startsWith("/api/registry/"));
+  const api = readApiDocument().operations.filter(({ path }) => path.startsWith("/api/registry/"));
   // A client of values reads no streams; the feed's pages say the same.
   const json = api.filter(
     ({ responses }) => (responses["200"] ?? responses["202"])?.content?.["application/json"] !== undefined,

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { InjectOptions } from "fastify";
 import type { suite as createSuite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Operation, readDocument } from "../../runtime/registry/server/document.js";
+import { type Operation, readApiDocument } from "../../runtime/registry/server/document.js";
 import { createAjv } from "../../runtime/registry/server/validation.js";
 import { validOf, wrongText } from "./server-arbitrary.js";
 import { bearer, type Setup } from "./server-fixture.js";
@@ -153,7 +153,7 @@ export function contractTests(
   get: () => { setup: Setup; token: string },
   runs: number,
 ): void {
-  const operations = answering(readDocument().operations);
+  const operations = answering(readApiDocument().operations);
   const ajv = createAjv();
   const seed = Number(process.env.ADBIND_SEED ?? 20_260_302);
 

@@ -2,7 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createProber } from "../../runtime/registry/probe/prober.js";
-import { type Operation, readDocument } from "../../runtime/registry/server/document.js";
+import { type Operation, readApiDocument } from "../../runtime/registry/server/document.js";
 import { lookup, origins, pages } from "./server-crawl-fixture.js";
 import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
 import { HOSTED, NEWS, SELLER, seedWorld } from "./server-world.js";
@@ -68,7 +68,7 @@ function addressOf({ id, path, parameters }: Operation): string {
   return `${place}?${new URLSearchParams(Object.fromEntries(query.map(({ name }) => [name, own[name]!])))}`;
 }
 
-for (const operation of readDocument().operations.filter(isOpenRead)) {
+for (const operation of readApiDocument().operations.filter(isOpenRead)) {
   const { id, credentials, responses } = operation;
 
   reads(`${id}: the same copy is not sent twice`, async () => {
@@ -98,7 +98,7 @@ for (const operation of readDocument().operations.filter(isOpenRead)) {
 }
 
 reads("what the machinery asks is kept by nobody", async () => {
-  for (const { path } of readDocument().operations.filter(({ tag }) => tag === "operations")) {
+  for (const { path } of readApiDocument().operations.filter(({ tag }) => tag === "operations")) {
     const { headers } = await setup.registry.app.inject({ url: path });
     assert.is(headers["cache-control"], "no-store", path);
   }

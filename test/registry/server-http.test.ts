@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { AdbindError } from "../../runtime/errors.js";
 import { within } from "../../runtime/registry/server/api-request.js";
 import { createRegistry } from "../../runtime/registry/server/app.js";
-import { readDocument, routeOf } from "../../runtime/registry/server/document.js";
+import { readApiDocument, routeOf } from "../../runtime/registry/server/document.js";
 import { Problem } from "../../runtime/registry/server/problems.js";
 import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
 import { NEWS, SELLER, seedWorld } from "./server-world.js";
@@ -218,7 +218,7 @@ http("the served document is the written one, and the API has its routes and no 
     readFileSync(path.resolve(import.meta.dirname, "../../manifests/registry/openapi.yaml"), "utf8"),
   );
   assert.equal((await get("/openapi.json")).json(), written);
-  const { operations } = readDocument();
+  const { operations } = readApiDocument();
   const { app } = setup.registry;
   for (const operation of operations)
     assert.ok(app.hasRoute({ method: operation.method, url: routeOf(operation) }), operation.id);

@@ -8,11 +8,12 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
+import { openPostgresStore } from "../../runtime/store/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres, startPostgres, type TestDatabases } from "../support/postgres.js";
-import { bearer, type Setup, setupRegistry } from "./server-fixture.js";
+import { bearer, setupRegistry } from "./server-fixture.js";
+import { getWith, withTwo } from "./server-two.js";
 import { crawlOf, NEWS, SELLER, seedWorld } from "./server-world.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -26,18 +27,9 @@ instances.before(async () => {
 });
 instances.after(() => cluster.stop());
 
-instances("what one is told the other answers by at once", async () => {
-  const url = await cluster.database();
-  const stores: PostgresStore[] = await Promise.all([openPostgresStore({ url }), openPostgresStore({ url })]);
-  const limits = { publisher: 3, login: 0 };
-  const both = await Promise.all(stores.map((store) => setupRegistry({ store, limits, now: Date.now })));
-  const [a, b] = both as [Setup, Setup];
-  try {
-    const organization = await a.accounts.addOrganization({ name: "Seller", tier: "company_standard" });
-    await seedWorld(a.registry.data, organization.id);
-    const { key, id } = await a.accounts.addKey(organization.id, "k");
-    const get = (setup: Setup, place: string) => setup.registry.app.inject({ url: place, headers: bearer(key) });
-
+instances("what one is told the other answers by at once", async () =>
+  withTwo(await cluster.database(), async ([a, b], { key, id }) => {
+    const get = getWith(key);
     const [first, second] = [await get(a, SEARCH), await get(b, SEARCH)];
     assert.is(first.statusCode, 200, first.body);
     assert.is(first.body, second.body);
@@ -53,15 +45,26 @@ instances("what one is told the other answers by at once", async () => {
       (await get(a, SEARCH)).json().results[0].publisher_count,
     );
 
+    assert.ok(await a.accounts.revokeKey(id));
+    assert.is((await get(b, SEARCH)).statusCode, 401, "revoked here is revoked there");
+  }),
+);
+
+instances("two instances count a caller's lookups in one window", async () =>
+  withTwo(await cluster.database(), async ([a, b], { key }) => {
+    const get = getWith(key);
     const lookup = `/api/registry/publisher?domain=${NEWS}`;
     const statuses = [await get(a, lookup), await get(b, lookup), await get(a, lookup), await get(b, lookup)];
     assert.equal(
       statuses.map(({ statusCode }) => statusCode),
       [200, 200, 200, 429],
-      "one window for both",
     );
+  }),
+);
 
-    const jwks = both.map(async ({ registry }) => (await registry.app.inject("/oauth/jwks")).body);
+instances("two instances have one issuer: its keys, and a log-in that goes on at the other", async () =>
+  withTwo(await cluster.database(), async ([a, b]) => {
+    const jwks = [a, b].map(async ({ registry }) => (await registry.app.inject("/oauth/jwks")).body);
     assert.is(await jwks[0], await jwks[1], "a token of one is a token of both");
     const registered = await a.registry.app.inject({
       method: "POST",
@@ -82,14 +85,8 @@ instances("what one is told the other answers by at once", async () => {
     const cookie = begun.cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
     const shown = await a.registry.app.inject({ url: String(begun.headers.location), headers: { cookie } });
     assert.match(shown.body, /<label for="password">/);
-
-    assert.ok(await a.accounts.revokeKey(id));
-    assert.is((await get(b, SEARCH)).statusCode, 401, "revoked here is revoked there");
-  } finally {
-    for (const setup of both) await setup.close();
-    for (const store of stores) await store.close();
-  }
-});
+  }),
+);
 
 instances("a database that goes away is 503 everywhere, and /readyz names it", async () => {
   const own = await startPostgres({ fsync: "off" });

@@ -53,7 +53,58 @@ function earlyReply(request: JsonObject, ctx: any): never | undefined {
   return budget < 100 ? (ctx.fail({ code: "BUDGET_TOO_LOW", message: "Not for so little." }) as never) : undefined;
 }
 
+interface Working {
+  working(data: JsonObject): Promise<void>;
+}
+
 const buyOf = (id: string) => ({ ...bought, media_buy_id: id }) as never;
+
+/** What an order is answered with whose product says what becomes of it; undefined makes the buy. */
+// biome-ignore lint/suspicious/noExplicitAny: one context for replies of every kind
+function plannedReply(product: string, id: string, bench: Bench, ctx: any): never | undefined {
+  switch (product) {
+    case "prod_missing":
+      throw new ToolError("PRODUCT_NOT_FOUND", "There is no such product.", { field: "packages[0].product_id" });
+    case "prod_poor":
+      return ctx.fail({ code: "HOUSE_RULE", message: "Not on a Sunday.", retry_after: 60 });
+    case "prod_broken":
+      throw new Error("the database password is hunter2");
+    case "prod_wrong":
+      return ctx.complete({ media_buy_id: 7 } as never);
+    case "prod_later":
+      return ctx.submitted({ message: "Waiting for a signature." }, async (task: Working) => {
+        await bench.gate;
+        await task.working({ percentage: 40 });
+        return { status: "completed", data: buyOf(id) };
+      });
+    case "prod_dies":
+      return ctx.submitted({}, async () => {
+        throw new Error("the ad server's password is hunter2");
+      });
+    case "prod_refused":
+      return ctx.submitted({}, async (task: Working) => {
+        await task.working({ percentage: 10 });
+        return {
+          status: "rejected",
+          data: { errors: [{ code: "HOUSE_RULE", message: "Not on a Sunday." }] },
+        } as never;
+      });
+  }
+  return undefined;
+}
+
+/** One order: told early what it cannot be, and made otherwise. */
+// biome-ignore lint/suspicious/noExplicitAny: one context for replies of every kind
+async function buy(bench: Bench, request: JsonObject, ctx: any): Promise<never> {
+  bench.runs += 1;
+  const id = `mb_${bench.runs}_${ctx.taskId}`;
+  const reply = earlyReply(request, ctx) ?? plannedReply(productOf(request), id, bench, ctx);
+  if (reply !== undefined) return reply;
+  if (productOf(request) === "prod_slow") await bench.gate;
+  ctx.effect((tx: unknown) => bench.effect?.(tx as never, id));
+  bench.made.push(id);
+  return ctx.complete(buyOf(id)) as never;
+}
 
 /** Options without store and sender. */
 export const sellerOptions = (
@@ -67,46 +118,7 @@ export const sellerOptions = (
   limits: { calls: false, inFlightWaitMs: 1_500 },
   tools: {
     get_products: (_request, ctx) => ctx.complete(products as never),
-    create_media_buy: async (request, ctx) => {
-      bench.runs += 1;
-      const id = `mb_${bench.runs}_${ctx.taskId}`;
-      const early = earlyReply(request as never, ctx);
-      if (early !== undefined) return early;
-      switch (productOf(request as never)) {
-        case "prod_missing":
-          throw new ToolError("PRODUCT_NOT_FOUND", "There is no such product.", { field: "packages[0].product_id" });
-        case "prod_poor":
-          return ctx.fail({ code: "HOUSE_RULE", message: "Not on a Sunday.", retry_after: 60 });
-        case "prod_broken":
-          throw new Error("the database password is hunter2");
-        case "prod_wrong":
-          return ctx.complete({ media_buy_id: 7 } as never);
-        case "prod_slow":
-          await bench.gate;
-          break;
-        case "prod_later":
-          return ctx.submitted({ message: "Waiting for a signature." }, async (task) => {
-            await bench.gate;
-            await task.working({ percentage: 40 });
-            return { status: "completed", data: buyOf(id) };
-          });
-        case "prod_dies":
-          return ctx.submitted({}, async () => {
-            throw new Error("the ad server's password is hunter2");
-          });
-        case "prod_refused":
-          return ctx.submitted({}, async (task) => {
-            await task.working({ percentage: 10 });
-            return {
-              status: "rejected",
-              data: { errors: [{ code: "HOUSE_RULE", message: "Not on a Sunday." }] },
-            } as never;
-          });
-      }
-      ctx.effect((tx) => bench.effect?.(tx as never, id) as never);
-      bench.made.push(id);
-      return ctx.complete(buyOf(id));
-    },
+    create_media_buy: (request, ctx) => buy(bench, request as never, ctx),
     get_media_buys: (_request, ctx) => {
       const rows = bench.made.map((id) => ({
         media_buy_id: id,

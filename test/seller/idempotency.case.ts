@@ -5,9 +5,10 @@ import { until } from "../support/until.js";
 import { buyRequest, call, settled } from "./fixture.js";
 import { HOUR, push, type SellerCase, storeSuite } from "./store-suite.js";
 
-export function idempotencyCase(of: SellerCase): void {
-  const test = storeSuite(of, "keys");
+type Case = ReturnType<typeof storeSuite>;
 
+/** Tries of one request. */
+function replays(test: Case): void {
   test("the same request under one key is answered once and replayed, by any instance", async (context) => {
     const { seller, other, bench } = context;
     const first = await call(seller, "create_media_buy", buyRequest());
@@ -42,7 +43,10 @@ export function idempotencyCase(of: SellerCase): void {
     assert.is(again.replayed, true);
     assert.is(bench.runs, 1);
   });
+}
 
+/** Whose key it is, and what is kept under it. */
+function scopes(test: Case): void {
   test("keys of other principals and accounts are others", async ({ seller, bench }) => {
     await call(seller, "create_media_buy", buyRequest());
     await call(seller, "create_media_buy", buyRequest(), "buyer-2");
@@ -82,7 +86,10 @@ export function idempotencyCase(of: SellerCase): void {
     assert.is(good.status, "completed");
     assert.is(bench.runs, 4);
   });
+}
 
+/** Calls at the same time. */
+function inFlight(test: Case): void {
   test("a call in flight is waited for, and else named", async ({ seller, other, bench }) => {
     const held = Promise.withResolvers<void>();
     bench.gate = held.promise;
@@ -108,7 +115,10 @@ export function idempotencyCase(of: SellerCase): void {
     assert.is(answers.filter((one) => one.replayed !== true).length, 1);
     assert.is(bench.runs, 1);
   });
+}
 
+/** Keys whose time is over. */
+function ends(test: Case): void {
   test("a key is told from one never seen after its answer is no longer kept", async ({ seller, bench, clock }) => {
     await call(seller, "create_media_buy", buyRequest());
     clock.at += 25 * HOUR;
@@ -132,7 +142,10 @@ export function idempotencyCase(of: SellerCase): void {
     assert.is(answer.status, "completed");
     assert.is(bench.runs, 2);
   });
+}
 
+/** What a call leaves behind. */
+function effects(test: Case, of: SellerCase): void {
   test("effects commit with the answer, once, or not at all", async ({ seller, bench, store }) => {
     bench.effect = (tx, id) => of.note(tx, id);
     const { media_buy_id: id } = await call(seller, "create_media_buy", buyRequest());
@@ -153,6 +166,10 @@ export function idempotencyCase(of: SellerCase): void {
     assert.is(failed.proto_error.code, "CONFIGURATION_ERROR");
     assert.equal(await of.notes(store as never), [id]);
   });
+}
 
+export function idempotencyCase(of: SellerCase): void {
+  const test = storeSuite(of, "keys");
+  for (const some of [replays, scopes, inFlight, ends, effects]) some(test, of);
   test.run();
 }

@@ -7,9 +7,10 @@ import { until } from "../support/until.js";
 import { buyRequest, call } from "./fixture.js";
 import { codeOf, HOUR, push, type SellerCase, storeSuite } from "./store-suite.js";
 
-export function tasksCase(of: SellerCase): void {
-  const test = storeSuite(of, "tasks");
+type Case = ReturnType<typeof storeSuite>;
 
+/** Work after an answer. */
+function work(test: Case): void {
   test("a task goes on after its answer, tells of each change, and can be looked up", async (context) => {
     const { seller, other, bench, network } = context;
     const held = Promise.withResolvers<void>();
@@ -62,7 +63,10 @@ export function tasksCase(of: SellerCase): void {
       assert.not.match(JSON.stringify([asked, network.sent]), /hunter2/);
     }
   });
+}
 
+/** What a task may become, and who moves it. */
+function moves(test: Case): void {
   test("a task that is canceled is told of, and stays so", async ({ seller, other, network }) => {
     const request = buyRequest("prod_manual", { push_notification_config: push });
     const { task_id: id } = await call(seller, "create_media_buy", request);
@@ -89,7 +93,10 @@ export function tasksCase(of: SellerCase): void {
     await until(() => network.sent.length === 2);
     assert.is(network.sent[1]?.body.result.errors[0].recovery, "correctable");
   });
+}
 
+/** Who sees which tasks. */
+function lists(test: Case): void {
   test("tasks are listed to whoever they belong to, page by page", async ({ seller, clock }) => {
     for (let n = 0; n < 5; n++) {
       clock.at += 1_000;
@@ -112,16 +119,6 @@ export function tasksCase(of: SellerCase): void {
     assert.is(none.tasks.length, 0);
   });
 
-  test("what an effect refuses is the call's failure", async ({ seller, bench }) => {
-    bench.effect = () => {
-      throw new ToolError("CONFLICT", "Somebody was faster.");
-    };
-    const answer = await call(seller, "create_media_buy", buyRequest());
-    assert.equal([answer.status, answer.proto_error.code], ["failed", "CONFLICT"]);
-    bench.effect = undefined;
-    assert.is((await call(seller, "create_media_buy", buyRequest())).status, "completed");
-  });
-
   test("after a restart what is not over can be found and carried on", async ({ seller, other, bench }) => {
     bench.gate = new Promise(() => undefined);
     const { task_id: lost } = await call(seller, "create_media_buy", buyRequest("prod_later"));
@@ -137,6 +134,19 @@ export function tasksCase(of: SellerCase): void {
     const status = await call(seller, "get_task_status", { task_id: lost });
     assert.equal([status.status, status.error.code], ["rejected", "TERMS_REJECTED"]);
   });
+}
+
+/** Calls that are refused. */
+function refusals(test: Case): void {
+  test("what an effect refuses is the call's failure", async ({ seller, bench }) => {
+    bench.effect = () => {
+      throw new ToolError("CONFLICT", "Somebody was faster.");
+    };
+    const answer = await call(seller, "create_media_buy", buyRequest());
+    assert.equal([answer.status, answer.proto_error.code], ["failed", "CONFLICT"]);
+    bench.effect = undefined;
+    assert.is((await call(seller, "create_media_buy", buyRequest())).status, "completed");
+  });
 
   test("a registration that cannot be honoured refuses the call before it does anything", async ({ seller, bench }) => {
     const inward = { url: "http://169.254.169.254/latest", operation_id: "op" };
@@ -149,7 +159,10 @@ export function tasksCase(of: SellerCase): void {
     assert.match(refused.proto_error.field, /push_notification_config/);
     assert.is(bench.runs, 0);
   });
+}
 
+/** The channels of a buy. */
+function buys(test: Case): void {
   test("a buy's channels open with it, and what was fired is shown to its buyer", async (context) => {
     const { seller, sender, network, clock, bench } = context;
     const reporting = { url: "https://buyer.example/hooks/reports", reporting_frequency: "daily" };
@@ -175,6 +188,10 @@ export function tasksCase(of: SellerCase): void {
     const { media_buys: plain } = await call(seller, "get_media_buys", { media_buy_ids: [id] });
     assert.is(plain[0].webhook_activity, undefined);
   });
+}
 
+export function tasksCase(of: SellerCase): void {
+  const test = storeSuite(of, "tasks");
+  for (const some of [work, moves, lists, refusals, buys]) some(test);
   test.run();
 }

@@ -7,32 +7,43 @@ import { until } from "../support/until.js";
 import { NOW, optionsFor, type Sent, verify } from "./fixture.js";
 import { type Context, drained, HOOK, HOUR, push, type SenderCase, suiteOf } from "./sender-suite.js";
 
-export function channelCase(of: SenderCase): void {
-  const test = suiteOf(of, "channels");
-  const buy = { mediaBuyId: "mb-1", principal: "buyer-1" };
-  const reporting = { url: HOOK, reporting_frequency: "hourly" } as const;
-  const data = { currency: "EUR", media_buy_deliveries: [{ media_buy_id: "mb-1", status: "active" }] };
-  const withReports = async (context: Context, reports: ReportSource, over: Partial<SenderOptions> = {}) => {
-    await context.sender.stop();
-    context.sender = await of.open({
-      ...(optionsFor(context.clock, context.network) as never as SenderOptions),
-      reports,
-      ...over,
-    });
-    return context.sender;
-  };
-  const advance = async (context: Context, to: number): Promise<void> => {
-    context.clock.at = to;
-    await context.sender.channels.tick();
-    await until(() => drained(context.sender));
-  };
+const buy = { mediaBuyId: "mb-1", principal: "buyer-1" };
 
+const reporting = { url: HOOK, reporting_frequency: "hourly" } as const;
+
+const data = { currency: "EUR", media_buy_deliveries: [{ media_buy_id: "mb-1", status: "active" }] };
+
+const withReports = async (
+  of: SenderCase,
+  context: Context,
+  reports: ReportSource,
+  over: Partial<SenderOptions> = {},
+) => {
+  await context.sender.stop();
+  context.sender = await of.open({
+    ...(optionsFor(context.clock, context.network) as never as SenderOptions),
+    reports,
+    ...over,
+  });
+  return context.sender;
+};
+
+const advance = async (context: Context, to: number): Promise<void> => {
+  context.clock.at = to;
+  await context.sender.channels.tick();
+  await until(() => drained(context.sender));
+};
+
+type Case = ReturnType<typeof suiteOf>;
+
+/** Reports at their turn. */
+function reports(test: Case, of: SenderCase): void {
   test("reports fire at their turn, delayed and final ones too, and nothing after the final", async (context) => {
     const { network } = context;
     let late = false;
     // The sender's own timer may ask at the same moment, and then sends nothing: a report asked for twice is one.
     const asked = new Map<string, string>();
-    const sender = await withReports(context, ({ notificationType, period }) => {
+    const sender = await withReports(of, context, ({ notificationType, period }) => {
       const { start, end } = period;
       asked.set(`${notificationType} ${start} ${end}`, `${notificationType} ${(end - start) / 60_000}`);
       return late
@@ -83,9 +94,12 @@ export function channelCase(of: SenderCase): void {
       ],
     );
   });
+}
 
+/** Reports whose config or source changes. */
+function reportChanges(test: Case, of: SenderCase): void {
   test("a changed config holds from the next fire on", async (context) => {
-    const sender = await withReports(context, () => data);
+    const sender = await withReports(of, context, () => data);
     sender.start();
     await sender.channels.open(buy, { reporting });
     await advance(context, NOW + HOUR);
@@ -104,6 +118,31 @@ export function channelCase(of: SenderCase): void {
     assert.is(context.network.sent.length, 2);
   });
 
+  test("a source of reports that fails is asked again, and holds up no other buy", async (context) => {
+    let broken = true;
+    const sender = await withReports(of, context, ({ mediaBuyId }) => {
+      if (broken && mediaBuyId === "mb-1") throw new Error("warehouse");
+      return data;
+    });
+    sender.start();
+    await sender.channels.open(buy, { reporting });
+    await sender.channels.open({ ...buy, mediaBuyId: "mb-2" }, { reporting });
+    context.clock.at = NOW + HOUR;
+    await sender.channels.tick().catch(() => undefined);
+    await until(() => context.network.sent.length === 1);
+    broken = false;
+    await advance(context, NOW + HOUR + 60_000);
+    assert.equal(
+      context.network.sent.map(({ body }) => body.task_id),
+      ["mb-2.report.1", "mb-1.report.1"],
+    );
+    const { start: from, end } = context.network.sent[1]!.body.result.reporting_period;
+    assert.is(Date.parse(end) - Date.parse(from), HOUR);
+  });
+}
+
+/** Impairments as they change. */
+function impairments(test: Case, of: SenderCase): void {
   test("changes of one impairment become one event, urgent ones do not wait", async (context) => {
     const { sender, network, clock } = context;
     sender.start();
@@ -134,7 +173,9 @@ export function channelCase(of: SenderCase): void {
   });
 
   test("windows are shorter by declaration, longer by opt-in only", async (context) => {
-    const sender = await withReports(context, () => data, { coalescence: { impairment: 60_000, creative: 3_600_000 } });
+    const sender = await withReports(of, context, () => data, {
+      coalescence: { impairment: 60_000, creative: 3_600_000 },
+    });
     assert.equal(sender.channels.declaredWindows, { impairment: 60 });
     sender.start();
     await sender.channels.open(buy, { events: push });
@@ -158,7 +199,10 @@ export function channelCase(of: SenderCase): void {
       ],
     );
   });
+}
 
+/** Notices of single things. */
+function notices(test: Case): void {
   test("notices go to their subscriber with a key of their own, and incomplete ones nowhere", async (context) => {
     const { sender, network } = context;
     sender.start();
@@ -187,27 +231,10 @@ export function channelCase(of: SenderCase): void {
       },
     );
   });
+}
 
-  test("a source of reports that fails is asked again, and holds up no other buy", async (context) => {
-    let broken = true;
-    const sender = await withReports(context, ({ mediaBuyId }) => {
-      if (broken && mediaBuyId === "mb-1") throw new Error("warehouse");
-      return data;
-    });
-    sender.start();
-    await sender.channels.open(buy, { reporting });
-    await sender.channels.open({ ...buy, mediaBuyId: "mb-2" }, { reporting });
-    context.clock.at = NOW + HOUR;
-    await sender.channels.tick().catch(() => undefined);
-    await until(() => context.network.sent.length === 1);
-    broken = false;
-    await advance(context, NOW + HOUR + 60_000);
-    assert.equal(
-      context.network.sent.map(({ body }) => body.task_id),
-      ["mb-2.report.1", "mb-1.report.1"],
-    );
-    const { start: from, end } = context.network.sent[1]!.body.result.reporting_period;
-    assert.is(Date.parse(end) - Date.parse(from), HOUR);
-  });
+export function channelCase(of: SenderCase): void {
+  const test = suiteOf(of, "channels");
+  for (const some of [reports, reportChanges, impairments, notices]) some(test, of);
   test.run();
 }

@@ -9,9 +9,10 @@ import { NOW, optionsFor, type Sent, verify } from "./fixture.js";
 import { standard } from "./registered-secrets.js";
 import { drained, HOOK, HOUR, holds, push, reopened, type SenderCase, secret, start, suiteOf } from "./sender-suite.js";
 
-export function taskCase(of: SenderCase): void {
-  const test = suiteOf(of, "tasks");
+type Case = ReturnType<typeof suiteOf>;
 
+/** What a change of status sends. */
+function changes(test: Case): void {
   test("each change of status is one signed event, in order, with what was registered echoed", async (context) => {
     const { sender, network, clock } = context;
     sender.start();
@@ -49,7 +50,10 @@ export function taskCase(of: SenderCase): void {
     assert.is(new Set(times).size, 3);
     assert.is(clock.at, NOW);
   });
+}
 
+/** Changes that send nothing. */
+function refusals(test: Case): void {
   test("a terminal initial response sends nothing, whatever comes after", async ({ sender, network }) => {
     for (const status of ["completed", "failed", "rejected", "canceled"] as const) {
       assert.equal(await sender.tasks.register(start({ status, taskId: status }), { push }), {
@@ -73,6 +77,24 @@ export function taskCase(of: SenderCase): void {
     assert.is((await sender.outbox.list())[0]!.url, HOOK);
   });
 
+  test("a result the release does not allow is refused before anything is stored", async ({ sender }) => {
+    await sender.tasks.register(start(), { push });
+    for (const change of [
+      { status: "working", result: { percentage: 400 } },
+      { status: "working", result: [] },
+      { status: "completed", result: { nonsense: true } },
+      { status: "completed" },
+      { status: "failed", result: { text: "x".repeat(1_100_000) } },
+    ] as const) {
+      assert.is(await codeOf(() => sender.tasks.update("task-1", change)), "event_invalid");
+    }
+    assert.equal(await sender.outbox.counts(), holds());
+    assert.is(await codeOf(() => sender.tasks.register(start({ tool: "toString" }), { push })), "event_invalid");
+  });
+}
+
+/** Changes at the same time, and in a transaction. */
+function together(test: Case, of: SenderCase): void {
   test("changes asked for at a time are each judged by those before them", async ({ sender }) => {
     const ids = ["a", "b", "c", "d"];
     const registered = ids.map((taskId) => sender.tasks.register(start({ taskId }), { push }));
@@ -98,21 +120,6 @@ export function taskCase(of: SenderCase): void {
     );
   });
 
-  test("a result the release does not allow is refused before anything is stored", async ({ sender }) => {
-    await sender.tasks.register(start(), { push });
-    for (const change of [
-      { status: "working", result: { percentage: 400 } },
-      { status: "working", result: [] },
-      { status: "completed", result: { nonsense: true } },
-      { status: "completed" },
-      { status: "failed", result: { text: "x".repeat(1_100_000) } },
-    ] as const) {
-      assert.is(await codeOf(() => sender.tasks.update("task-1", change)), "event_invalid");
-    }
-    assert.equal(await sender.outbox.counts(), holds());
-    assert.is(await codeOf(() => sender.tasks.register(start({ tool: "toString" }), { push })), "event_invalid");
-  });
-
   test("an event exists when the caller's transaction commits, and not when it rolls back", async ({ sender }) => {
     await sender.tasks.register(start(), { push });
     await of
@@ -128,7 +135,10 @@ export function taskCase(of: SenderCase): void {
     await of.transaction((tx) => sender.tasks.update("task-1", { status: "working" }, { tx }));
     assert.equal(await sender.outbox.counts(), holds({ waiting: 1 }));
   });
+}
 
+/** The channels of one task. */
+function shapes(test: Case): void {
   test("both channels fire, each in its own shape", async ({ sender, network }) => {
     sender.start();
     const a2a = { url: "https://buyer.example/a2a", token: "a2a-token-0123456789" };
@@ -155,7 +165,10 @@ export function taskCase(of: SenderCase): void {
     assert.equal(final.body.artifacts[0].parts[0].data, { errors: [{ code: "X", message: "y" }] });
     for (const sent of shaped) assert.ok((await verify(sent)).ok);
   });
+}
 
+/** Secrets of Standard Webhooks. */
+function standardWebhooks(test: Case, of: SenderCase): void {
   test("Standard Webhooks, where both sides agreed on it: one id at every attempt, a secret of its form, never by default", async (context) => {
     const { network, clock, sender } = context;
     const { credentials, schemes } = standard("agreed");
@@ -182,7 +195,10 @@ export function taskCase(of: SenderCase): void {
       assert.equal([headers["webhook-id"], headers["signature-input"]], [keys[0], undefined]);
     }
   });
+}
 
+/** Registrations of before there were signatures. */
+function legacy(test: Case, of: SenderCase): void {
   test("legacy registrations are honoured, warned of, or refused", async (context) => {
     const { network, clock } = context;
     const warnings: string[] = [];
@@ -231,6 +247,10 @@ export function taskCase(of: SenderCase): void {
     const shown = JSON.stringify(await strict.outbox.list().catch(() => []));
     assert.not.match(shown, secret);
   });
+}
 
+export function taskCase(of: SenderCase): void {
+  const test = suiteOf(of, "tasks");
+  for (const some of [changes, refusals, together, shapes, standardWebhooks, legacy]) some(test, of);
   test.run();
 }

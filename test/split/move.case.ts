@@ -5,7 +5,7 @@ import { AdbindError } from "../../runtime/errors.js";
 import type { MoveStep } from "../../runtime/store/split/move.js";
 import { placeAmong } from "../../runtime/store/split/placement.js";
 import type { SplitStore } from "../../runtime/store/split/receivers.js";
-import { arrival, NOW, newEvent, registration } from "../store/events.js";
+import { arrival, NOW, newEvent, registration } from "../store/cases/events.js";
 import type { Ground } from "./databases.js";
 import { fill, senderOf, type World, world } from "./world.js";
 
@@ -66,7 +66,18 @@ export function moveCase(ground: Ground): void {
   });
   test.after.each(async ({ place }) => place.close());
   stops(test);
+  lifted(test);
 
+  added(test);
+  traffic(test);
+  otherLists(test);
+  removed(test);
+  test.run();
+}
+
+type MoveSuite = ReturnType<typeof suite<{ place: World }>>;
+
+function added(test: MoveSuite): void {
   test("a database that is added gets what belongs there and nothing else", async ({ place }) => {
     const store = await place.instance(4);
     const keys = new Map<string, string[]>();
@@ -87,7 +98,9 @@ export function moveCase(ground: Ground): void {
       [3, 3, 3, 3],
     );
   });
+}
 
+function traffic(test: MoveSuite): void {
   test("traffic that flows while keyspaces move is taken once, and none of it lost", async ({ place }) => {
     const [store, other] = [await place.instance(4), await place.instance(4)];
     const senders = [...going(2), ...staying(1)];
@@ -117,7 +130,9 @@ export function moveCase(ground: Ground): void {
       assert.equal(Object.keys(await place.where(sender)), [placeAmong(FOUR, sender)]);
     }
   });
+}
 
+function otherLists(test: MoveSuite): void {
   test("an instance with the list of before goes on with what it has, and refuses the rest", async ({ place }) => {
     const old = await place.instance(3);
     const [moved] = going(1) as [string];
@@ -127,7 +142,8 @@ export function moveCase(ground: Ground): void {
     await change.add("d");
     await change.move();
     const unseen = going(2)[1]!;
-    for (const sender of [moved, unseen]) {
+    // One that nobody has seen first: of the change this instance has heard nothing yet.
+    for (const sender of [unseen, moved]) {
       await rejects(old.inbox.accept(arrival(newEvent({ sender }))), "split_outdated");
       await rejects(old.registrations.add(registration({ sender, route: "/hooks/new" }), NOW), "split_outdated");
       const spent = Promise.resolve(old.replay().insert(`${sender} k`, "n", NOW, NOW / 1000));
@@ -138,7 +154,9 @@ export function moveCase(ground: Ground): void {
     await assertAt(place, moved, "d", 2);
     await rejects(place.instance(3), "split_outdated");
   });
+}
 
+function removed(test: MoveSuite): void {
   test("a database that is removed leaves nothing behind, and may come back", async ({ place }) => {
     const store = await place.instance(3);
     const senders = Array.from({ length: 6 }, (_, i) => senderOf(i));
@@ -156,12 +174,36 @@ export function moveCase(ground: Ground): void {
       await assertRemembered(store, sender, known);
     }
   });
+}
 
-  test.run();
+/** A fence that was lifted is none: what was written since is copied too. */
+function lifted(test: MoveSuite): void {
+  test("a move whose fence was lifted meanwhile copies what was written since", async ({ place }) => {
+    const store = await place.instance(4);
+    const [sender] = going(1) as [string];
+    const keys = await fill(store, sender, 2);
+    const event = newEvent({ sender, route: `/hooks/${sender.replace(/\W/g, "")}`, operationId: null });
+    let late = false;
+    const change = place.change({
+      fenceMs: 400,
+      async onStep(at) {
+        if (at !== "verified" || late) return;
+        late = true;
+        assert.is((await store.inbox.accept(arrival(event, { now: Date.now() }))).outcome, "accepted");
+      },
+    });
+    await change.add("d");
+    assert.is(await change.move(), 1);
+    assert.equal(Object.keys(await place.where(sender)), ["d"]);
+    assert.equal(
+      (await store.inbox.list({ sender })).map(({ key }) => key),
+      [...keys, event.key],
+    );
+  });
 }
 
 /** A move that is stopped anywhere is ended by the next, and keeps nobody waiting for longer than its fence. */
-function stops(test: ReturnType<typeof suite<{ place: World }>>): void {
+function stops(test: MoveSuite): void {
   for (const step of STEPS) {
     test(`a move that is stopped after "${step}" is ended by the next`, async ({ place }) => {
       const store = await place.instance(4);
@@ -171,7 +213,7 @@ function stops(test: ReturnType<typeof suite<{ place: World }>>): void {
       // As a kill: whoever waits for the step waits for ever, and nothing is tidied up.
       const stopped = Promise.withResolvers<void>();
       const killed = place.change({
-        fenceMs: 150,
+        fenceMs: 1_000,
         onStep(at) {
           if (at !== step) return undefined;
           stopped.resolve();

@@ -10,7 +10,7 @@ import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
-import { arrival, newEvent, SELLER } from "./events.js";
+import { arrival, newEvent, SELLER } from "./cases/events.js";
 import { type StoreCase, storeCase } from "./store.case.js";
 
 const postgres = await sharedPostgres();

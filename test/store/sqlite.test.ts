@@ -7,7 +7,7 @@ import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
 import { openStore } from "../../runtime/store/index.js";
 import { openSqliteStore } from "../../runtime/store/sqlite/open.js";
-import { arrival, newEvent } from "./events.js";
+import { arrival, newEvent } from "./cases/events.js";
 import { storeCase } from "./store.case.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-store-"));

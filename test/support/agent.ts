@@ -59,96 +59,113 @@ function broke(response: ServerResponse, says: Says): boolean {
   return true;
 }
 
-export async function startAgent({ answer, a2a = false, tools = [] }: AgentOptions): Promise<Agent> {
+type Hear = (one: Heard) => Promise<Says>;
+type A2aVersion = NonNullable<AgentOptions["a2a"]>;
+type Payload = Extract<Says, { payload: JsonObject }>;
+
+/** One request over MCP. */
+async function answerMcp(
+  { hear, tools }: { readonly hear: Hear; readonly tools: readonly string[] },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = request.method === "POST" ? await bodyOf(request) : "";
+  const message = (body === "" ? {} : JSON.parse(body)) as JsonObject;
+  let says: Says | undefined;
+  if (message.method === "tools/call") {
+    const { name, arguments: args } = message.params as { name: string; arguments: JsonObject };
+    const push = args.push_notification_config as JsonObject | undefined;
+    says = await hear({ transport: "mcp", tool: name, args, push, headers: request.headers, body, message });
+    if (broke(response, says)) return;
+    if ("rpc" in says) return json(response, 200, { jsonrpc: "2.0", id: message.id, error: says.rpc });
+  }
+  const server = new Server({ name: "agent", version: "1" }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: tools.map((name) => ({ name, inputSchema: { type: "object" as const } })),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, () => {
+    const { payload, isError } = says as { payload: JsonObject; isError?: boolean };
+    return { content: [{ type: "text", text: "said" }], structuredContent: payload, ...(isError && { isError }) };
+  });
+  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true } as never);
+  await server.connect(transport as never);
+  await transport.handleRequest(request, response, message);
+  response.on("close", () => void server.close());
+}
+
+/** One request over A2A. */
+async function answerA2a(
+  { hear, a2a }: { readonly hear: Hear; readonly a2a: A2aVersion },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await bodyOf(request);
+  const message = JSON.parse(body) as { id: unknown; method: string; params: JsonObject };
+  const reply = (more: JsonObject): void => json(response, 200, { jsonrpc: "2.0", id: message.id, ...more });
+  if (!/send/i.test(message.method)) return reply({ error: { code: -32001, message: "Task not found" } });
+  const { message: sent, configuration } = message.params as {
+    message: { parts: { data: { skill: string; parameters: JsonObject } }[] };
+    configuration?: JsonObject;
+  };
+  const { skill, parameters } = sent.parts[0]!.data;
+  const push = configuration?.pushNotificationConfig as JsonObject | undefined;
+  const of = { tool: skill, args: parameters, push, headers: request.headers, body };
+  const says = await hear({ transport: "a2a", ...of, message: message as never });
+  if (broke(response, says)) return;
+  if ("rpc" in says) return reply({ error: says.rpc });
+  reply({ result: taskOf(says as Payload, a2a) });
+}
+
+/** What came of a call, as a task of A2A. */
+function taskOf(says: Payload, a2a: A2aVersion): JsonObject {
+  const old = a2a === "0.3";
+  const state = says.state ?? (says.isError ? "failed" : "completed");
+  const parts = [old ? { kind: "data", data: says.payload } : { data: says.payload }];
+  const final = ["completed", "failed"].includes(state);
+  const message = { messageId: "m", role: old ? "agent" : "ROLE_AGENT", parts, ...(old && { kind: "message" }) };
+  const status = {
+    state: old ? state : `TASK_STATE_${state.replaceAll("-", "_").toUpperCase()}`,
+    ...(!final && { message }),
+  };
+  const ids = { id: says.taskId ?? "a2a-task", contextId: "a2a-context" };
+  const inner = { ...ids, status, ...(final && { artifacts: [{ artifactId: "a", parts }] }) };
+  return old ? { kind: "task", ...inner } : { task: inner };
+}
+
+const cardOf = (url: string, { a2a, tools = [] }: AgentOptions): JsonObject => ({
+  name: "agent",
+  description: "agent",
+  version: "1",
+  capabilities: {},
+  defaultInputModes: ["application/json"],
+  defaultOutputModes: ["application/json"],
+  skills: tools.map((id) => ({ id, name: id, description: id, tags: [] })),
+  ...(a2a === "0.3"
+    ? { protocolVersion: "0.3.0", url: `${url}/a2a`, preferredTransport: "JSONRPC" }
+    : { supportedInterfaces: [{ url: `${url}/a2a`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }] }),
+});
+
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  const { answer, a2a = false, tools = [] } = options;
   const heard: Heard[] = [];
   const hear = async (one: Heard): Promise<Says> => {
     heard.push(one);
     return answer(one, heard.filter(({ tool }) => tool === one.tool).length);
   };
 
-  async function mcp(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = request.method === "POST" ? await bodyOf(request) : "";
-    const message = (body === "" ? {} : JSON.parse(body)) as JsonObject;
-    let says: Says | undefined;
-    if (message.method === "tools/call") {
-      const { name, arguments: args } = message.params as { name: string; arguments: JsonObject };
-      const push = args.push_notification_config as JsonObject | undefined;
-      says = await hear({ transport: "mcp", tool: name, args, push, headers: request.headers, body, message });
-      if (broke(response, says)) return;
-      if ("rpc" in says) return json(response, 200, { jsonrpc: "2.0", id: message.id, error: says.rpc });
-    }
-    const server = new Server({ name: "agent", version: "1" }, { capabilities: { tools: {} } });
-    server.setRequestHandler(ListToolsRequestSchema, () => ({
-      tools: tools.map((name) => ({ name, inputSchema: { type: "object" as const } })),
-    }));
-    server.setRequestHandler(CallToolRequestSchema, () => {
-      const { payload, isError } = says as { payload: JsonObject; isError?: boolean };
-      return { content: [{ type: "text", text: "said" }], structuredContent: payload, ...(isError && { isError }) };
-    });
-    const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true } as never);
-    await server.connect(transport as never);
-    await transport.handleRequest(request, response, message);
-    response.on("close", () => void server.close());
-  }
-
-  async function rpc(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await bodyOf(request);
-    const message = JSON.parse(body) as { id: unknown; method: string; params: JsonObject };
-    const reply = (more: JsonObject): void => json(response, 200, { jsonrpc: "2.0", id: message.id, ...more });
-    if (!/send/i.test(message.method)) return reply({ error: { code: -32001, message: "Task not found" } });
-    const { message: sent, configuration } = message.params as {
-      message: { parts: { data: { skill: string; parameters: JsonObject } }[] };
-      configuration?: JsonObject;
-    };
-    const { skill, parameters } = sent.parts[0]!.data;
-    const push = configuration?.pushNotificationConfig as JsonObject | undefined;
-    const of = { tool: skill, args: parameters, push, headers: request.headers, body };
-    const says = await hear({ transport: "a2a", ...of, message: message as never });
-    if (broke(response, says)) return;
-    if ("rpc" in says) return reply({ error: says.rpc });
-    reply({ result: task(says as { payload: JsonObject; isError?: boolean; state?: string; taskId?: string }) });
-  }
-
-  function task(says: { payload: JsonObject; isError?: boolean; state?: string; taskId?: string }): JsonObject {
-    const old = a2a === "0.3";
-    const state = says.state ?? (says.isError ? "failed" : "completed");
-    const parts = [old ? { kind: "data", data: says.payload } : { data: says.payload }];
-    const final = ["completed", "failed"].includes(state);
-    const message = { messageId: "m", role: old ? "agent" : "ROLE_AGENT", parts, ...(old && { kind: "message" }) };
-    const status = {
-      state: old ? state : `TASK_STATE_${state.replaceAll("-", "_").toUpperCase()}`,
-      ...(!final && { message }),
-    };
-    const ids = { id: says.taskId ?? "a2a-task", contextId: "a2a-context" };
-    const inner = { ...ids, status, ...(final && { artifacts: [{ artifactId: "a", parts }] }) };
-    return old ? { kind: "task", ...inner } : { task: inner };
-  }
-
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     const run = async (): Promise<void> => {
-      if (pathname === "/mcp") return mcp(request, response);
-      if (a2a !== false && pathname === "/.well-known/agent-card.json") return json(response, 200, card());
-      if (a2a !== false && pathname === "/a2a") return rpc(request, response);
+      if (pathname === "/mcp") return answerMcp({ hear, tools }, request, response);
+      if (a2a !== false && pathname === "/.well-known/agent-card.json")
+        return json(response, 200, cardOf(url, options));
+      if (a2a !== false && pathname === "/a2a") return answerA2a({ hear, a2a }, request, response);
       json(response, 404, {});
     };
     run().catch((error: unknown) => json(response, 500, { error: String(error) }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
-  const card = (): JsonObject => ({
-    name: "agent",
-    description: "agent",
-    version: "1",
-    capabilities: {},
-    defaultInputModes: ["application/json"],
-    defaultOutputModes: ["application/json"],
-    skills: tools.map((id) => ({ id, name: id, description: id, tags: [] })),
-    ...(a2a === "0.3"
-      ? { protocolVersion: "0.3.0", url: `${url}/a2a`, preferredTransport: "JSONRPC" }
-      : { supportedInterfaces: [{ url: `${url}/a2a`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }] }),
-  });
 
   return {
     url,

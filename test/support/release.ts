@@ -28,63 +28,61 @@ export const schema = (file: string, body: object): object => ({
 
 const text = { type: "string" };
 
-/**
- * One release of three tools over two surfaces: an asynchronous mutating one, a reading one, and one that is naturally
- * idempotent; two codes, two specialisms, a shared error, a recursive type and a reference into `$defs`.
- */
-export const smallRelease = (): Files => ({
-  "manifest.json": {
-    proto_version: "1.2.3",
-    generated_at: "2026-01-02T03:04:05Z",
-    tools: {
-      place_order: {
-        protocol: "media-buy",
-        mutating: true,
-        request_schema: "media-buy/place-order-request.json",
-        response_schema: "media-buy/place-order-response.json",
-        async_response_schemas: [
-          "media-buy/place-order-async-response-working.json",
-          "media-buy/place-order-async-response-submitted.json",
-        ],
-        specialisms: ["selling"],
-        added_in: "1.1.0",
-      },
-      list_orders: {
-        protocol: "media-buy",
-        mutating: false,
-        request_schema: "media-buy/list-orders-request.json",
-        response_schema: "media-buy/list-orders-response.json",
-        async_response_schemas: [],
-        specialisms: ["browsing", "selling"],
-        deprecated_in: "1.2.0",
-      },
-      end_session: {
-        protocol: "sponsored-intelligence",
-        mutating: true,
-        request_schema: "session/end-session-request.json",
-        response_schema: "session/end-session-response.json",
-        async_response_schemas: [],
-      },
+const manifest = (): object => ({
+  proto_version: "1.2.3",
+  generated_at: "2026-01-02T03:04:05Z",
+  tools: {
+    place_order: {
+      protocol: "media-buy",
+      mutating: true,
+      request_schema: "media-buy/place-order-request.json",
+      response_schema: "media-buy/place-order-response.json",
+      async_response_schemas: [
+        "media-buy/place-order-async-response-working.json",
+        "media-buy/place-order-async-response-submitted.json",
+      ],
+      specialisms: ["selling"],
+      added_in: "1.1.0",
     },
-    error_codes: {
-      NOT_FOUND: {
-        recovery: "terminal",
-        description: "It is not there. Nobody knows it.",
-        suggestion: "Ask for another.",
-      },
-      BUSY: { recovery: "transient", description: "Too much to do.", suggestion: "Wait.", added_in: "1.1.0" },
+    list_orders: {
+      protocol: "media-buy",
+      mutating: false,
+      request_schema: "media-buy/list-orders-request.json",
+      response_schema: "media-buy/list-orders-response.json",
+      async_response_schemas: [],
+      specialisms: ["browsing", "selling"],
+      deprecated_in: "1.2.0",
     },
-    error_code_policy: { default_unknown_recovery: "transient", note: "Other codes may come; retry them." },
-    specialisms: {
-      selling: {
-        protocol: "media-buy",
-        title: "Selling",
-        entry_point_tools: ["place_order"],
-        exercised_tools: ["place_order", "list_orders", "expect_webhook"],
-      },
-      browsing: { protocol: "media-buy", entry_point_tools: ["list_orders"], exercised_tools: ["list_orders"] },
+    end_session: {
+      protocol: "sponsored-intelligence",
+      mutating: true,
+      request_schema: "session/end-session-request.json",
+      response_schema: "session/end-session-response.json",
+      async_response_schemas: [],
     },
   },
+  error_codes: {
+    NOT_FOUND: {
+      recovery: "terminal",
+      description: "It is not there. Nobody knows it.",
+      suggestion: "Ask for another.",
+    },
+    BUSY: { recovery: "transient", description: "Too much to do.", suggestion: "Wait.", added_in: "1.1.0" },
+  },
+  error_code_policy: { default_unknown_recovery: "transient", note: "Other codes may come; retry them." },
+  specialisms: {
+    selling: {
+      protocol: "media-buy",
+      title: "Selling",
+      entry_point_tools: ["place_order"],
+      exercised_tools: ["place_order", "list_orders", "expect_webhook"],
+    },
+    browsing: { protocol: "media-buy", entry_point_tools: ["list_orders"], exercised_tools: ["list_orders"] },
+  },
+});
+
+/** What several tools lean on. */
+const sharedSchemas = (): Files => ({
   "core/error.json": schema("core/error.json", {
     title: "Error",
     description: "What went wrong. And more */ words.",
@@ -102,6 +100,10 @@ export const smallRelease = (): Files => ({
     additionalProperties: false,
   }),
   "enums/order-status.json": schema("enums/order-status.json", { title: "Order Status", enum: ["active", "ended"] }),
+});
+
+/** Of the tool that may take long. */
+const placeOrderSchemas = (): Files => ({
   "media-buy/place-order-request.json": schema("media-buy/place-order-request.json", {
     title: "Place Order Request",
     description: "Places an order. It may take long, e.g. days.",
@@ -148,6 +150,10 @@ export const smallRelease = (): Files => ({
     properties: { status: { const: "submitted" }, task_id: text },
     required: ["status", "task_id"],
   }),
+});
+
+/** Of the tools that answer at once. */
+const otherSchemas = (): Files => ({
   "media-buy/list-orders-request.json": schema("media-buy/list-orders-request.json", {
     title: "List Orders Request",
     type: "object",
@@ -173,6 +179,17 @@ export const smallRelease = (): Files => ({
     properties: { ended: { type: "boolean" } },
     required: ["ended"],
   }),
+});
+
+/**
+ * One release of three tools over two surfaces: an asynchronous mutating one, a reading one, and one that is naturally
+ * idempotent; two codes, two specialisms, a shared error, a recursive type and a reference into `$defs`.
+ */
+export const smallRelease = (): Files => ({
+  "manifest.json": manifest(),
+  ...sharedSchemas(),
+  ...placeOrderSchemas(),
+  ...otherSchemas(),
 });
 
 /** Writes files, objects as JSON and strings as they are; undefined leaves a file out. */

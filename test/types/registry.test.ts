@@ -3,7 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { RegistryClient } from "../../runtime/registry/client.js";
 import type { Crawler } from "../../runtime/registry/crawl/index.js";
-import type { Handlers } from "../../runtime/registry/server/api-request.js";
+import type { ApiHandlers } from "../../runtime/registry/server/api-request.js";
 
 declare const client: RegistryClient;
 
@@ -35,15 +35,15 @@ export async function requests(): Promise<void> {
   }
 }
 
-declare const handlers: Handlers;
+declare const handlers: ApiHandlers;
 
 /** Never called: the compiler reads it. */
-export function operations(): Handlers {
+export function operations(): ApiHandlers {
   const { readStats: _, ...rest } = handlers;
   // @ts-expect-error an operation of the document has no handler
-  const missing: Handlers = rest;
+  const missing: ApiHandlers = rest;
   // @ts-expect-error the body is another operation's
-  const wrong: Handlers = { ...handlers, readStats: async () => ({ body: { status: "ok" } }) };
+  const wrong: ApiHandlers = { ...handlers, readStats: async () => ({ body: { status: "ok" } }) };
   return missing ?? wrong;
 }
 

@@ -1,7 +1,7 @@
 /** Schemas of a release as its facts are read from them: by place, through references and `allOf`, each with its pointer. */
 import { splitRef } from "../../load/closure.js";
 import type { ProjectionFile } from "../../load/projections.js";
-import { atPointer, isMap, type Json, type JsonMap, type Schema } from "../../load/walk.js";
+import { atPointer, isMap, type JsonMap, type Schema, type SchemaJson } from "../../load/walk.js";
 
 /** A tool, as far as facts need it. */
 export interface FactTool {
@@ -37,7 +37,7 @@ export const below = (ref: string, ...keys: (string | number)[]): string =>
 
 export function place({ documents }: FactSource, ref: string): Placed | undefined {
   const { path, pointer } = splitRef(`/${ref}`);
-  const found = atPointer((documents.get(path)?.schema ?? null) as Json, pointer);
+  const found = atPointer((documents.get(path)?.schema ?? null) as SchemaJson, pointer);
   return isMap(found) ? { schema: found, ref } : undefined;
 }
 
@@ -53,9 +53,9 @@ export function* demands(source: FactSource, placed: Placed | undefined, seen = 
   }
 }
 
-export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+export const listOf = (value: SchemaJson | undefined): readonly SchemaJson[] => (Array.isArray(value) ? value : []);
 
-export const stringsOf = (value: Json | undefined): string[] =>
+export const stringsOf = (value: SchemaJson | undefined): string[] =>
   listOf(value).filter((one): one is string => typeof one === "string");
 
 /** A property of a schema, where it or what it demands declares one. */

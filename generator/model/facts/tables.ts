@@ -8,7 +8,7 @@ import type {
   ToolFacts,
   ToolRoute,
 } from "../../../runtime/contract/index.js";
-import { atPointer, isMap, type Json, type JsonMap } from "../../load/walk.js";
+import { atPointer, isMap, type JsonMap, type SchemaJson } from "../../load/walk.js";
 import { capabilitiesTool } from "./capabilities.js";
 import { below, type FactSource, place, stringsOf } from "./read.js";
 
@@ -92,7 +92,7 @@ export function formatFacts({ documents }: FactSource): Record<string, Fact<read
   return byName(
     [...documents].flatMap(([path, { schema }]): [string, Fact<readonly CanonicalSlot[]>][] => {
       const kind = CANONICAL.exec(path)?.[1];
-      const slots = atPointer(schema as Json, "/properties/slots/default");
+      const slots = atPointer(schema as SchemaJson, "/properties/slots/default");
       if (kind === undefined || !Array.isArray(slots)) return [];
       const value = slots
         .filter(isMap)

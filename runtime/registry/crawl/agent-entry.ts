@@ -3,7 +3,7 @@
 import type { FileProblems } from "../file-problems.js";
 import { agentUrlOf } from "../model.js";
 import type { AgentEntry, AuthorizationType, DelegationType, PropertyRecord, PropertySelector } from "../types.js";
-import { isObject, type JsonObject } from "./document.js";
+import { isJsonRecord, type JsonRecord } from "./document.js";
 import { limitsOf, MAX_VALUE, MAX_VALUES, Unusable } from "./entry-limits.js";
 import type { Via } from "./locate.js";
 import { readProperty } from "./properties.js";
@@ -44,7 +44,7 @@ const selectorOf: Readonly<Record<AuthorizationType, string>> = {
 const types = Object.keys(selectorOf) as AuthorizationType[];
 
 /** What is not said, or not understood, must not count as everything. */
-function typeOf(entry: JsonObject): AuthorizationType | Unusable {
+function typeOf(entry: JsonRecord): AuthorizationType | Unusable {
   const given = entry.authorization_type;
   if (given === undefined || given === null) return new Unusable("authorization_type", "authorization_type is missing");
   return (
@@ -58,7 +58,7 @@ const delegations: readonly string[] = ["direct", "delegated", "ad_network"];
 type Base = Omit<AgentEntry, "authorizationType">;
 
 /** What entries of every kind have. A limit that cannot be read makes the entry unusable: without it, it would say more. */
-function baseOf(entry: JsonObject): Base | Unusable {
+function baseOf(entry: JsonRecord): Base | Unusable {
   const text = textOf(entry.url, 2048);
   const agentUrl = text === undefined ? undefined : agentUrlOf(text);
   if (!agentUrl?.startsWith("https://")) return new Unusable("agent_url", "url is not an https URL");
@@ -101,7 +101,7 @@ interface Selected {
 
 /** A selector of `publisher_properties` (docs/protocol/registry.md#expansion). */
 function selectorIn(value: unknown): Selected | Unusable {
-  if (!isObject(value)) return new Unusable("publisher_selector", "a selector is an object");
+  if (!isJsonRecord(value)) return new Unusable("publisher_selector", "a selector is an object");
   const one = value.publisher_domain !== undefined;
   if (one === (value.publisher_domains !== undefined))
     return new Unusable("publisher_selector", "give one of publisher_domain and publisher_domains");
@@ -128,7 +128,7 @@ function selectorIn(value: unknown): Selected | Unusable {
   }
 }
 
-function publisherEntries(entry: JsonObject, base: Base, pointer: string, reading: Reading): ReadEntry {
+function publisherEntries(entry: JsonRecord, base: Base, pointer: string, reading: Reading): ReadEntry {
   const { domain, via, problems } = reading;
   const bySite = new Map<string, PropertySelector[]>();
   let usable = false;
@@ -165,7 +165,7 @@ function publisherEntries(entry: JsonObject, base: Base, pointer: string, readin
   return { usable, others, ...(mine !== undefined && { entry: make(mine) }) };
 }
 
-function inlineEntry(entry: JsonObject, base: Base, pointer: string, reading: Reading): ReadEntry {
+function inlineEntry(entry: JsonRecord, base: Base, pointer: string, reading: Reading): ReadEntry {
   const { domain, via, problems } = reading;
   const properties: PropertyRecord[] = [];
   let readable = 0;
@@ -197,7 +197,7 @@ function noteUnknown(
 
 /** Ids and tags select among the file's properties; only those of the domain are meant. */
 function selectingEntry(
-  { entry, type, pointer }: { entry: JsonObject; type: "property_ids" | "property_tags"; pointer: string },
+  { entry, type, pointer }: { entry: JsonRecord; type: "property_ids" | "property_tags"; pointer: string },
   base: Base,
   { via, own, ownIds, foreignIds, problems }: Reading,
 ): AgentEntry | undefined | Unusable {
@@ -224,7 +224,7 @@ function selectingEntry(
 
 /** Signals are those of the file's own domain: in a manager's file they are the manager's. */
 function signalEntry(
-  { entry, type, pointer }: { entry: JsonObject; type: "signal_ids" | "signal_tags"; pointer: string },
+  { entry, type, pointer }: { entry: JsonRecord; type: "signal_ids" | "signal_tags"; pointer: string },
   base: Base,
   { via, signals, problems }: Reading,
 ): AgentEntry | undefined | Unusable {
@@ -256,7 +256,7 @@ export function readAgentEntry(value: unknown, pointer: string, reading: Reading
   };
   const made = (entry: AgentEntry | undefined | Unusable): ReadEntry =>
     entry instanceof Unusable ? refuse(entry) : { usable: true, others: [], ...(entry !== undefined && { entry }) };
-  if (!isObject(value)) return refuse(new Unusable("agent_shape", "an agent is an object"));
+  if (!isJsonRecord(value)) return refuse(new Unusable("agent_shape", "an agent is an object"));
   const base = baseOf(value);
   if (base instanceof Unusable) return refuse(base);
   const type = typeOf(value);

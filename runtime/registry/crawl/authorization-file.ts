@@ -6,7 +6,7 @@
 import { type FileProblem, FileProblems, fileProblem, type ProblemRule } from "../file-problems.js";
 import type { AgentEntry, AuthorizationFile, PropertyRecord } from "../types.js";
 import { type Reading, readAgentEntry } from "./agent-entry.js";
-import { isObject, type JsonObject } from "./document.js";
+import { isJsonRecord, type JsonRecord } from "./document.js";
 import type { Via } from "./locate.js";
 import { readProperty } from "./properties.js";
 import { readSignals } from "./signals.js";
@@ -41,7 +41,7 @@ export type ReadFile =
   | { readonly ok: false; readonly problems: readonly [FileProblem, ...FileProblem[]] };
 
 /** The first `limit` of a list; what is beyond is noted. */
-function listIn(document: JsonObject, name: string, limit: number, problems: FileProblems): unknown[] {
+function listIn(document: JsonRecord, name: string, limit: number, problems: FileProblems): unknown[] {
   const value = document[name];
   if (value === undefined) return [];
   if (!Array.isArray(value)) {
@@ -56,15 +56,15 @@ function listIn(document: JsonObject, name: string, limit: number, problems: Fil
 const isLonger = (value: unknown, limit: number): value is readonly unknown[] =>
   Array.isArray(value) && value.length > limit;
 
-function propertiesIn(document: JsonObject, { domain, via }: ReadOptions, problems: FileProblems) {
+function propertiesIn(document: JsonRecord, { domain, via }: ReadOptions, problems: FileProblems) {
   const own: PropertyRecord[] = [];
   const foreignIds = new Set<string>();
-  const unusable: JsonObject[] = [];
+  const unusable: JsonRecord[] = [];
   listIn(document, "properties", MAX_PROPERTIES, problems).forEach((value, index) => {
     const pointer = `/properties/${index}`;
     const read = readProperty(value, { domain, pointer, problems });
     if (read === undefined) {
-      if (isObject(value) && isLabelled(value, domain)) unusable.push(value);
+      if (isJsonRecord(value) && isLabelled(value, domain)) unusable.push(value);
       return;
     }
     const { property, owner } = read;
@@ -77,16 +77,16 @@ function propertiesIn(document: JsonObject, { domain, via }: ReadOptions, proble
   return { own, foreignIds, unusable };
 }
 
-const isLabelled = ({ publisher_domain }: JsonObject, domain: string): boolean => {
+const isLabelled = ({ publisher_domain }: JsonRecord, domain: string): boolean => {
   const named = domainIn(publisher_domain);
   return named !== undefined && sameSite(named, domain);
 };
 
 /** Does an entry select a property of the domain that cannot be used? Then the file names the domain, though not what it may sell. */
-const namesUnusable = (agents: readonly unknown[], unusable: readonly JsonObject[]): boolean =>
+const namesUnusable = (agents: readonly unknown[], unusable: readonly JsonRecord[]): boolean =>
   unusable.length > 0 &&
   agents.some((agent) => {
-    if (!isObject(agent)) return false;
+    if (!isJsonRecord(agent)) return false;
     const ids = textsOf(agent.property_ids, 255, 10_000) ?? [];
     const tags = textsOf(agent.property_tags, 255, 10_000) ?? [];
     return unusable.some(
@@ -97,21 +97,21 @@ const namesUnusable = (agents: readonly unknown[], unusable: readonly JsonObject
   });
 
 /** `revoked_publisher_domains`: one with a date ahead is not yet in force; one without a readable date is. */
-function revocationsIn(document: JsonObject, now: number, problems: FileProblems): string[] {
+function revocationsIn(document: JsonRecord, now: number, problems: FileProblems): string[] {
   const domains = new Set<string>();
   for (const value of listIn(document, "revoked_publisher_domains", MAX_REVOCATIONS, problems)) {
-    const domain = isObject(value) ? domainIn(value.publisher_domain) : domainIn(value);
-    const at = isObject(value) ? instantOf(value.revoked_at) : undefined;
+    const domain = isJsonRecord(value) ? domainIn(value.publisher_domain) : domainIn(value);
+    const at = isJsonRecord(value) ? instantOf(value.revoked_at) : undefined;
     if (domain !== undefined && (at === undefined || at <= now)) domains.add(domain);
   }
   return [...domains];
 }
 
-function genresIn(document: JsonObject, problems: FileProblems): { genres: string[]; genreTaxonomy: string | null } {
+function genresIn(document: JsonRecord, problems: FileProblems): { genres: string[]; genreTaxonomy: string | null } {
   const genres = new Set<string>();
   let genreTaxonomy: string | null = null;
   for (const value of listIn(document, "collections", MAX_COLLECTIONS, problems)) {
-    if (!isObject(value)) continue;
+    if (!isJsonRecord(value)) continue;
     const given: unknown = typeof value.genre === "string" ? [value.genre] : value.genre;
     for (const genre of textsOf(given, 255, 100) ?? []) genres.add(genre);
     genreTaxonomy ??= textOf(value.genre_taxonomy, 255) ?? null;
@@ -122,17 +122,17 @@ function genresIn(document: JsonObject, problems: FileProblems): { genres: strin
 /** Lists that a file without agents may be there for. */
 const catalogues = ["properties", "placements", "formats", "collections", "signals"] as const;
 
-const hasCatalogue = (document: JsonObject): boolean =>
+const hasCatalogue = (document: JsonRecord): boolean =>
   catalogues.some((name) => Array.isArray(document[name]) && document[name].length > 0);
 
 /** Does any agent's `collections` name the domain? Then the manager's file speaks of it, if not of its properties. */
 const namesCollections = (agents: readonly unknown[], domain: string): boolean =>
   agents.some(
     (agent) =>
-      isObject(agent) &&
+      isJsonRecord(agent) &&
       Array.isArray(agent.collections) &&
       agent.collections.some((one) => {
-        const named = isObject(one) ? domainIn(one.publisher_domain) : undefined;
+        const named = isJsonRecord(one) ? domainIn(one.publisher_domain) : undefined;
         return named !== undefined && sameSite(named, domain);
       }),
   );
@@ -147,7 +147,7 @@ interface Entries {
 function noteTwice(given: readonly unknown[], problems: FileProblems): void {
   const seen = new Set<unknown>();
   given.forEach((value, index) => {
-    if (!isObject(value) || typeof value.url !== "string") return;
+    if (!isJsonRecord(value) || typeof value.url !== "string") return;
     const key = `${value.url} ${JSON.stringify(value.authorization_type)}`;
     if (seen.has(key))
       problems.add("agent_twice", `/authorized_agents/${index}`, "an entry before it names this agent");
@@ -169,7 +169,7 @@ function entriesIn(given: readonly unknown[], reading: Reading): Entries {
 }
 
 /** @see ReadFile */
-export function readAuthorizationFile(document: JsonObject, options: ReadOptions): ReadFile {
+export function readAuthorizationFile(document: JsonRecord, options: ReadOptions): ReadFile {
   const { domain, via, now } = options;
   const problems = new FileProblems();
   const unusable = (rule: ProblemRule, pointer: string, message: string): ReadFile => ({

@@ -3,7 +3,7 @@ import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/i
 import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand-file.js";
 import { agentTypes, agentUrlOf } from "../model.js";
 import type { BrandAgent, BrandProperty, CrawlResult, DelegationType, KeptBrandFile } from "../types.js";
-import { fetchDocument, isObject, type JsonObject, type NotFetched, notFetched } from "./document.js";
+import { fetchDocument, isJsonRecord, type JsonRecord, type NotFetched, notFetched } from "./document.js";
 import { domainIn, sameSite, textOf } from "./values.js";
 
 /** Pointers followed (docs/protocol/files.md#brandjson). */
@@ -22,7 +22,7 @@ export interface BrandOrigin {
 
 interface FoundBrand {
   readonly ok: true;
-  readonly value: JsonObject;
+  readonly value: JsonRecord;
   readonly url: string;
   /** A house of another site: it speaks of many brands, of which some are the domain's. */
   readonly elsewhere: boolean;
@@ -61,10 +61,10 @@ async function locateBrand({ fetch, signal }: BrandOrigin, domain: string): Prom
   }
 }
 
-const objectsIn = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const objectsIn = (value: unknown): JsonRecord[] => (Array.isArray(value) ? value.filter(isJsonRecord) : []);
 
 /** The name and the localised names, in their order. */
-const namesOf = (owner: JsonObject): string[] =>
+const namesOf = (owner: JsonRecord): string[] =>
   [owner.name, ...objectsIn(owner.names).flatMap((names) => Object.values(names))].flatMap(
     (name) => textOf(name, MAX_TEXT) ?? [],
   );
@@ -75,12 +75,12 @@ function hostOf(value: unknown): string | undefined {
 }
 
 /** Is a brand of a house that domain's? By its URL, or by a website among its properties. */
-const isOf = (brand: JsonObject, domain: string): boolean =>
+const isOf = (brand: JsonRecord, domain: string): boolean =>
   [hostOf(brand.url), ...objectsIn(brand.properties).map(({ identifier }) => domainIn(identifier))].some(
     (host) => host !== undefined && sameSite(host, domain),
   );
 
-function propertiesIn(owners: readonly JsonObject[]): BrandProperty[] {
+function propertiesIn(owners: readonly JsonRecord[]): BrandProperty[] {
   const found: BrandProperty[] = [];
   for (const value of owners.flatMap((owner) => objectsIn(owner.properties))) {
     const identifier = textOf(value.identifier, MAX_TEXT);
@@ -96,10 +96,10 @@ function propertiesIn(owners: readonly JsonObject[]): BrandProperty[] {
   return found;
 }
 
-function agentsIn(owners: readonly JsonObject[]): BrandAgent[] {
+function agentsIn(owners: readonly JsonRecord[]): BrandAgent[] {
   const found = new Map<string, BrandAgent>();
   for (const owner of owners) {
-    const single: JsonObject[] = isObject(owner.brand_agent) ? [{ type: "brand", ...owner.brand_agent }] : [];
+    const single: JsonRecord[] = isJsonRecord(owner.brand_agent) ? [{ type: "brand", ...owner.brand_agent }] : [];
     for (const value of [...objectsIn(owner.agents), ...single]) {
       const url = typeof value.url === "string" ? agentUrlOf(value.url) : undefined;
       const id = textOf(value.id, 100);
@@ -112,13 +112,13 @@ function agentsIn(owners: readonly JsonObject[]): BrandAgent[] {
   return [...found.values()];
 }
 
-const saysSomething = (document: JsonObject): boolean =>
-  isObject(document.house) ||
+const saysSomething = (document: JsonRecord): boolean =>
+  isJsonRecord(document.house) ||
   ["agents", "brands", "brand_refs", "names", "properties"].some((name) => Array.isArray(document[name])) ||
-  isObject(document.brand_agent);
+  isJsonRecord(document.brand_agent);
 
-function variantOf(document: JsonObject): KeptBrandFile["variant"] {
-  if (isObject(document.house)) return "house_portfolio";
+function variantOf(document: JsonRecord): KeptBrandFile["variant"] {
+  if (isJsonRecord(document.house)) return "house_portfolio";
   const named = ["names", "name", "id", "properties", "brands"].some((name) => document[name] !== undefined);
   return named ? "brand_canonical" : "brand_agent";
 }
@@ -149,7 +149,7 @@ export async function crawlBrand(origin: BrandOrigin, domain: string): Promise<C
   if (!found.ok) return { outcome: outcomeOf(found), ...nothing };
   const { value, url, elsewhere } = found;
   if (!saysSomething(value)) return { outcome: "invalid", ...nothing };
-  const house = isObject(value.house) ? value.house : undefined;
+  const house = isJsonRecord(value.house) ? value.house : undefined;
   const brands = objectsIn(value.brands).filter((brand) => !elsewhere || isOf(brand, domain));
   // Whoever merely points to a house, or to somebody else's file, is no brand of it, and has none of its names.
   if (elsewhere && brands.length === 0) return { outcome: "present", ...nothing };

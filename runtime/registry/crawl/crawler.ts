@@ -99,34 +99,16 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const telling = tellLog(log);
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
   const requests = crawlRequests({ store, queue, limits, metrics, now, safety: safetyCheck(options.lookup) });
-  const { handle, effect } = crawlAttempts({
-    store,
-    data,
-    origin,
-    rules: fileRules(store, now),
-    robots: robotsOf(fetch, now, stopping.signal),
-    limits,
-    metrics,
-    log,
-    now,
-    random,
-  });
+  const [rules, robots] = [fileRules(store, now), robotsOf(fetch, now, stopping.signal)];
+  const shares = { store, data, limits, metrics, now, random };
+  const { handle, effect } = crawlAttempts({ ...shares, origin, rules, robots, log });
   const worker = workerOf(queue, { handle, effect }, { limits, now, onFault });
   const hosted = hostedChecks({ data, origin, metrics, recheckMs: limits.recheckMs, now });
-  const owner = randomUUID();
   const onEnded = (domain: string): void =>
     log?.warn({ domain }, "no valid file for seven days: what the last one said has ended");
   const schedule = crawlSchedule({
-    store,
-    data,
-    requests,
-    limits,
-    checkHosted: hosted.due,
-    onEnded,
-    owner,
-    now,
-    random,
-    telling,
+    ...{ store, data, requests, limits, now, random, telling },
+    ...{ checkHosted: hosted.due, onEnded, owner: randomUUID() },
   });
   const unwatch = metrics.watch(() => store.query(activeCount));
   let started = false;

@@ -4,7 +4,7 @@ import type { FileProblem } from "../file-problems.js";
 import { expectedUrl } from "../model.js";
 import type { DiscoveryMethod } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
-import { type JsonObject, readDocument } from "./document.js";
+import { type JsonRecord, readFetched } from "./document.js";
 import { locate, type Origin, type Via } from "./locate.js";
 import { type Network, type NetworkOptions, networkLinks, networkOf, type PublisherLink } from "./network.js";
 import { pacedFetch } from "./pace.js";
@@ -48,7 +48,7 @@ export interface DoctorOptions {
 const nobody = (domain: string): Network => networkOf({}, domain, null);
 
 interface Found {
-  readonly document: JsonObject;
+  readonly document: JsonRecord;
   readonly domain: string;
   readonly via: Via;
   readonly url: string | null;
@@ -68,7 +68,7 @@ function read({ document, domain, via, url, method }: Found, now: number): Exami
 
 /** The bytes of a file that somebody has, as if it stood at the domain. @param now unix milliseconds */
 export function examineGiven(body: Uint8Array, domain: string, now: number): ExaminedFile {
-  const found = readDocument({ ok: true, status: 200, body, url: expectedUrl(domain) });
+  const found = readFetched({ ok: true, status: 200, body, url: expectedUrl(domain) });
   const common = { domain, url: null, method: "direct" } as const;
   if (found.ok) return read({ ...common, document: found.value, via: "own" }, now);
   const nothing = { agents: 0, properties: 0, problems: [], network: nobody(domain) };

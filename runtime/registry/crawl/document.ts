@@ -1,9 +1,9 @@
 /** Fetches one document of an origin: what came back, or why nothing did in words that may be shown to anyone. */
 import { parseStrict } from "../../json.js";
 import { type Fetcher, type NetCode, netCodes, type RedirectPolicy } from "../../net/index.js";
-import { isObject, type JsonObject } from "../../signing/discovery/fetch-json.js";
+import { isJsonRecord, type JsonRecord } from "../../signing/discovery/fetch-json.js";
 
-export { isObject, type JsonObject };
+export { isJsonRecord, type JsonRecord };
 
 /** From the request to the last byte, in milliseconds (docs/protocol/files.md#where-it-is, 1). */
 const TOTAL_MS = 10_000;
@@ -53,7 +53,7 @@ export interface FetchedDocument {
   readonly status: number;
   readonly bytes: number;
   readonly url: string;
-  readonly value: JsonObject;
+  readonly value: JsonRecord;
 }
 
 export interface DocumentRequest {
@@ -126,7 +126,7 @@ export async function fetchAny(fetch: Fetcher, url: string, request: DocumentReq
 const startsWithMark = (body: Uint8Array): boolean => body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
 
 /** What an answer holds, if it is a JSON object. */
-export function readDocument(fetched: Fetched): FetchedDocument | NotFetched {
+export function readFetched(fetched: Fetched): FetchedDocument | NotFetched {
   const { status, body, url } = fetched;
   const seen = { status, bytes: body.byteLength };
   if (status === 404 || status === 410) return notFetched("absent", `the origin answered with status ${status}`, seen);
@@ -134,7 +134,7 @@ export function readDocument(fetched: Fetched): FetchedDocument | NotFetched {
   // Editors leave a byte order mark; nothing is signed here, so that two readers may differ over it does no harm.
   const parsed = parseStrict(startsWithMark(body) ? body.subarray(3) : body, MAX_DEPTH);
   if (!parsed.ok) return notFetched("syntax", `the file cannot be read: ${parsed.detail}`, seen);
-  if (!isObject(parsed.value)) return notFetched("shape", "the file is not a JSON object", seen);
+  if (!isJsonRecord(parsed.value)) return notFetched("shape", "the file is not a JSON object", seen);
   return { ok: true, status, bytes: body.byteLength, url, value: parsed.value };
 }
 
@@ -144,5 +144,5 @@ export async function fetchDocument(
   request: DocumentRequest,
 ): Promise<FetchedDocument | NotFetched> {
   const fetched = await fetchAny(fetch, url, request);
-  return fetched.ok ? readDocument(fetched) : fetched;
+  return fetched.ok ? readFetched(fetched) : fetched;
 }

@@ -1,7 +1,7 @@
 /** What narrows an entry of `authorized_agents`: where it cannot be read, the entry must not count without it. */
 import type { ProblemRule } from "../file-problems.js";
 import type { AgentEntry } from "../types.js";
-import { isObject, type JsonObject } from "./document.js";
+import { isJsonRecord, type JsonRecord } from "./document.js";
 import { signingKeysOf } from "./signing-keys.js";
 import { textsOf } from "./values.js";
 
@@ -20,7 +20,7 @@ const isGiven = (value: unknown): boolean => value !== undefined && value !== nu
 
 /** What narrows an entry beyond its selector, and the keys it pins: of each that is given something must be readable. */
 export function limitsOf(
-  entry: JsonObject,
+  entry: JsonRecord,
 ): Pick<AgentEntry, "placementIds" | "placementTags" | "signingKeys"> | Unusable {
   const placementIds = textsOf(entry.placement_ids, MAX_VALUE, MAX_VALUES) ?? [];
   const placementTags = textsOf(entry.placement_tags, MAX_VALUE, MAX_VALUES) ?? [];
@@ -30,7 +30,7 @@ export function limitsOf(
   ] as const)
     if (isGiven(entry[name]) && found.length === 0) return new Unusable("placements", `${name} has no text`);
   const { collections } = entry;
-  if (isGiven(collections) && !(Array.isArray(collections) && collections.some(isObject)))
+  if (isGiven(collections) && !(Array.isArray(collections) && collections.some(isJsonRecord)))
     return new Unusable("collections", "collections is no list of selectors");
   const signingKeys = signingKeysOf(entry.signing_keys);
   if (isGiven(entry.signing_keys) && signingKeys.length === 0)

@@ -5,7 +5,7 @@
 import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
 import { MAX_ADAGENTS_BYTES } from "../../signing/discovery/pin.js";
 import { expectedUrl, hostedUrl } from "../model.js";
-import type { AdagentsOutcome, DiscoveryMethod, Json } from "../types.js";
+import type { AdagentsOutcome, DiscoveryMethod, JsonValue } from "../types.js";
 import { managerDomainOf } from "./ads-txt.js";
 import {
   type DocumentRequest,
@@ -13,11 +13,11 @@ import {
   type FetchedDocument,
   fetchAny,
   fetchDocument,
-  isObject,
-  type JsonObject,
+  isJsonRecord,
+  type JsonRecord,
   type NotFetched,
   notFetched,
-  readDocument,
+  readFetched,
 } from "./document.js";
 import type { Quarantine } from "./file-rules.js";
 import type { SharedFiles } from "./shared-files.js";
@@ -32,7 +32,7 @@ export interface Origin {
   readonly signal?: AbortSignal | undefined;
   /** Origin of this registry: files it hosts are read without asking itself. */
   readonly publicUrl: string;
-  readonly hostedFile: (domain: string) => Promise<Json | undefined>;
+  readonly hostedFile: (domain: string) => Promise<JsonValue | undefined>;
   /** Where files that speak for many domains are shared; default nowhere. */
   readonly shared?: SharedFiles;
   /** Somebody waits for what is there now: shared files are fetched again. */
@@ -59,7 +59,7 @@ export interface Located extends FileProvenance {
   readonly url: string;
   /** An authoritative location led to it. */
   readonly pointed: boolean;
-  readonly document: JsonObject;
+  readonly document: JsonRecord;
 }
 
 export interface NotLocated extends FileProvenance {
@@ -124,7 +124,7 @@ const sharedDocument = (
 
 async function managerFile(origin: Origin, manager: string): Promise<FetchedDocument | NotFetched> {
   const fetched = await wellKnown(origin, manager);
-  return fetched.ok ? readDocument(fetched) : fetched;
+  return fetched.ok ? readFetched(fetched) : fetched;
 }
 
 /** There is no file, and the origin says so: object stores answer 403 for what they do not have. */
@@ -137,7 +137,7 @@ export async function locate(origin: Origin, domain: string): Promise<Located | 
   const fetched = await wellKnown(origin, domain);
   if (!fetched.ok) return notLocated(fetched, {});
   if (hasNoFile(fetched)) return throughAdsTxt(origin, domain, fetched);
-  const found = readDocument(fetched);
+  const found = readFetched(fetched);
   const resolvedUrl = fetched.url === expectedUrl(domain) ? null : fetched.url;
   if (!found.ok) return notLocated(found, { resolvedUrl });
   return followed(origin, domain, found, { method: "direct", managerDomain: null });
@@ -187,7 +187,7 @@ const quarantined = async (origin: Origin, domain: string, location: string): Pr
 async function pointedTo(origin: Origin, domain: string, url: string): Promise<FetchedDocument | NotFetched> {
   if (url === hostedUrl(origin.publicUrl, domain)) {
     const file = await origin.hostedFile(domain);
-    if (!isObject(file)) return notFetched("absent", "the registry hosts no file for this domain");
+    if (!isJsonRecord(file)) return notFetched("absent", "the registry hosts no file for this domain");
     return { ok: true, status: 200, bytes: Buffer.byteLength(JSON.stringify(file)), url, value: file };
   }
   // No redirects: the URL named here is the word itself, and being sent on would change it.

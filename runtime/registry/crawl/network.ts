@@ -3,7 +3,7 @@
  * alone whose own origin leads to it, by an authoritative location or by ads.txt (docs/protocol/files.md#where-it-is).
  */
 import { expectedUrl } from "../model.js";
-import { isObject, type JsonObject } from "./document.js";
+import { isJsonRecord, type JsonRecord } from "./document.js";
 import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
 import { domainIn, sameSite } from "./values.js";
 
@@ -29,7 +29,7 @@ export interface PublisherLink {
 function* namedIn(list: unknown): Generator<string> {
   if (!Array.isArray(list)) return;
   for (const one of list) {
-    if (!isObject(one)) continue;
+    if (!isJsonRecord(one)) continue;
     const several: unknown[] = Array.isArray(one.publisher_domains) ? one.publisher_domains : [];
     for (const given of [one.publisher_domain, ...several]) {
       const domain = domainIn(given);
@@ -38,11 +38,11 @@ function* namedIn(list: unknown): Generator<string> {
   }
 }
 
-function* namedBy(document: JsonObject): Generator<string> {
+function* namedBy(document: JsonRecord): Generator<string> {
   yield* namedIn(document.properties);
   const agents: unknown[] = Array.isArray(document.authorized_agents) ? document.authorized_agents : [];
   for (const agent of agents) {
-    if (!isObject(agent)) continue;
+    if (!isJsonRecord(agent)) continue;
     yield* namedIn(agent.publisher_properties);
     yield* namedIn(agent.properties);
     yield* namedIn(agent.collections);
@@ -61,7 +61,7 @@ export interface Network {
 }
 
 /** @param url where the file was found */
-export function networkOf(document: JsonObject, domain: string, url: string | null): Network {
+export function networkOf(document: JsonRecord, domain: string, url: string | null): Network {
   const publishers = new Set<string>();
   for (const named of namedBy(document)) {
     if (!sameSite(named, domain)) publishers.add(named);

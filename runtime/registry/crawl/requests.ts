@@ -158,13 +158,8 @@ export function crawlRequests(parts: CrawlRequestDependencies): Requests {
     },
     async autoCrawl(domain) {
       const room = Math.floor(limits.capacity * AUTO_SHARE);
-      const asked: Asked = {
-        requestedBy: "lookup",
-        reason: "auto",
-        debounceMs: limits.debounceMs,
-        room,
-        counted: false,
-      };
+      const { debounceMs } = limits;
+      const asked: Asked = { requestedBy: "lookup", reason: "auto", debounceMs, room, counted: false };
       if ((await standingOf(domain, asked)) !== undefined) return false;
       // A name that does not resolve to a public place takes no room in the queue: lookups are open to anyone.
       if ((await safety(domain)) !== "safe") return false;

@@ -149,7 +149,7 @@ export function facetTotals(index: AgentIndex, counting: FacetCounting, least?: 
 }
 
 /** How many agents each of some values would leave, by dimension in their order. */
-export function countsOf(
+export function facetCounts(
   index: AgentIndex,
   counting: FacetCounting,
   wanted: Partial<Record<SearchDimension, readonly string[]>>,

@@ -1,7 +1,7 @@
 /** What a part of the search's index answers. */
 import type { AgentPart } from "../../store/registry-profiles.js";
 import type { AgentIndex } from "./agent-index.js";
-import { countsOf, facetTotals, matrixOf } from "./facets.js";
+import { facetCounts, facetTotals, matrixOf } from "./facets.js";
 import type { FollowedIndex } from "./mirror.js";
 import {
   type AddressedQuestion,
@@ -71,7 +71,7 @@ export function searchPart(followed: FollowedIndex, own: AgentPart): SearchPart 
           facetTotals(index, question, question.least),
         );
       case "counts":
-        return { values: countsOf(index, question, question.values) };
+        return { values: facetCounts(index, question, question.values) };
       case "matrix":
         return { counts: matrixOf(index, question.filters, question) };
       case "state":

@@ -7,7 +7,7 @@ import type { RegistryAccess } from "../../store/index.js";
 import type { Crawler } from "../crawl/index.js";
 import type { JsonBytes } from "../json-bytes.js";
 import type { RegistryData, SearchPartState } from "../types.js";
-import type { Identity } from "./auth/caller.js";
+import type { ApiIdentity } from "./auth/caller.js";
 import type { Issuer } from "./auth/issuer.js";
 import type { ApiDocument, OperationId } from "./document.js";
 import type { FeedStreams } from "./feed-streams.js";
@@ -19,7 +19,7 @@ import type { Telemetry } from "./telemetry.js";
 declare module "fastify" {
   interface FastifyRequest {
     /** Who asks; anonymous until the header was read. */
-    identity: Identity;
+    identity: ApiIdentity;
   }
   interface FastifyContextConfig {
     operation?: OperationId;
@@ -102,7 +102,7 @@ export interface ApiRequest<Id extends OperationId> {
 }
 
 /** One function per operation: leaving one out does not compile. */
-export type Handlers<Ids extends OperationId = OperationId> = {
+export type ApiHandlers<Ids extends OperationId = OperationId> = {
   readonly [Id in Ids]: (call: ApiRequest<Id>) => Promise<ApiResponse<Json200<Id>>>;
 };
 

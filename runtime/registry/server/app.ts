@@ -11,7 +11,7 @@ import type { PartEvent, RegistryData, RegistryDataOptions, SearchPartState } fr
 import type { RegistryServerDependencies } from "./api-request.js";
 import { addIdentity, type OpenedIdentity, openIdentity } from "./auth/open.js";
 import { serveBrowsers } from "./browsers.js";
-import { readDocument } from "./document.js";
+import { readApiDocument } from "./document.js";
 import { feedStreams } from "./feed-streams.js";
 import { openFiles } from "./files.js";
 import { checkedLimits, type Limits, rateCounter, rateStore } from "./limits.js";
@@ -143,7 +143,7 @@ async function openParts(
   const crawler =
     crawling === "off" ? undefined : await createCrawler({ perCallerHourly, ...options.crawl, ...shared });
   const faults = faultsOf({ access, data }, log, state);
-  const [document, files] = [readDocument(), openFiles()];
+  const [document, files] = [readApiDocument(), openFiles()];
   const streams = feedStreams({ data, log, now });
   const count = rateCounter(access, store.database.shared);
   const parts = {

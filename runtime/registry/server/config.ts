@@ -1,9 +1,9 @@
 /** What `adbind registry serve` can be told, by flag or by environment. */
 import { AdbindError } from "../../errors.js";
 import { readPart } from "../search/part-wire.js";
-import type { TrustedIssuer } from "./auth/tokens.js";
 import { buckets, type ConfigEntry, configTable } from "./config-table.js";
 import type { Bucket } from "./limits.js";
+import type { TrustedIssuer } from "./trusted-issuer.js";
 
 export const envOf = ({ name, env }: ConfigEntry): string =>
   env ?? `ADBIND_REGISTRY_${name.toUpperCase().replaceAll("-", "_")}`;

@@ -118,7 +118,7 @@ const bodyOf = ({ requestBody }: RawOperation): Pick<Operation, "body"> => {
 let document: ApiDocument | undefined;
 
 /** @returns the document that comes with the package; it is long, and read once in a process */
-export function readDocument(): ApiDocument {
+export function readApiDocument(): ApiDocument {
   document ??= read();
   return document;
 }

@@ -1,7 +1,7 @@
 /** The document's operations as routes: checked, limited, asked for credentials, fingerprinted. */
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ApiResponse, Handlers, RegistryServerDependencies } from "./api-request.js";
+import type { ApiHandlers, ApiResponse, RegistryServerDependencies } from "./api-request.js";
 import { LOOKUP_CACHE } from "./api-request.js";
 import { requireCaller } from "./auth/caller.js";
 import { addLogin } from "./auth/login.js";
@@ -32,7 +32,7 @@ interface Core {
   readonly checkers: ReadonlyMap<OperationId, Checker>;
 }
 
-function addOperation(app: FastifyInstance, operation: Operation, core: Core, handler: Handlers[OperationId]): void {
+function addOperation(app: FastifyInstance, operation: Operation, core: Core, handler: ApiHandlers[OperationId]): void {
   const { parts, limits, checkers, revalidation } = core;
   const { id, method, credentials, responses } = operation;
   const bucket = bucketOf[id];
@@ -133,7 +133,7 @@ function send(
   return etag;
 }
 
-function handlersOf(parts: RegistryServerDependencies): Handlers {
+function handlersOf(parts: RegistryServerDependencies): ApiHandlers {
   return {
     ...publisherRoutes(parts),
     ...agentRoutes(parts),

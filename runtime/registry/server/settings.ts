@@ -5,8 +5,8 @@ import { AdbindError } from "../../errors.js";
 import type { AnyStore } from "../../store/index.js";
 import type { CrawlerOptions } from "../crawl/index.js";
 import type { RegistryData, SearchParts } from "../types.js";
-import type { TrustedIssuer } from "./auth/tokens.js";
 import type { Limits } from "./limits.js";
+import type { TrustedIssuer } from "./trusted-issuer.js";
 
 /** What a registry's server is made of. Times are milliseconds. */
 export interface RegistryOptions {

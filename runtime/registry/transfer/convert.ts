@@ -11,7 +11,7 @@ import type { AgentLine, FileLine, MemberLine, PropertyLine, PublisherLine } fro
 /** What a line means cannot be kept, though its form is right. */
 export class LineError extends Error {}
 
-export function domainIn(given: string): string {
+export function requiredDomain(given: string): string {
   const domain = publisherDomain(given);
   if (domain === undefined) throw new LineError(`${given.slice(0, 200)} is no domain`);
   return domain;
@@ -72,7 +72,7 @@ const setIn = (line: FileLine): SourceSet => ({
 
 const othersIn = (line: FileLine): { publisherDomain: string; agent: AgentEntry }[] =>
   (line.others ?? []).map(({ publisher_domain, agent }) => ({
-    publisherDomain: domainIn(publisher_domain),
+    publisherDomain: requiredDomain(publisher_domain),
     agent: entryIn(agent),
   }));
 
@@ -94,7 +94,7 @@ export function publisherChange(line: PublisherLine): PublisherChange {
     ...(line.brand_json && presentBrand(brandIn(line.brand_json))),
   };
   const others = line.adagents_json && othersIn(line.adagents_json);
-  return { domain: domainIn(line.domain), facts: () => facts, sets, ...(others && { others }) };
+  return { domain: requiredDomain(line.domain), facts: () => facts, sets, ...(others && { others }) };
 }
 
 /** A file without a word on its crawl is taken as valid; it is crawled as soon as somebody asks for it. */
@@ -104,7 +104,7 @@ function crawlFacts({ crawl, adagents_json }: PublisherLine): PublisherFacts {
     valid: crawl.valid === undefined ? null : crawl.valid ? 1 : 0,
     outcome: crawl.outcome ?? null,
     method: crawl.method ?? null,
-    manager_domain: crawl.manager_domain === undefined ? null : domainIn(crawl.manager_domain),
+    manager_domain: crawl.manager_domain === undefined ? null : requiredDomain(crawl.manager_domain),
     crawled_at: ms(crawl.crawled_at),
     validated_at: ms(crawl.validated_at),
     http_status: crawl.http_status ?? null,

@@ -16,7 +16,7 @@ import { brandTold } from "../brand.js";
 import { assemble } from "../members.js";
 import { iso } from "../model.js";
 import { propertyOfRow, type SetProperty, type StoredEntry } from "../project.js";
-import type { Json } from "../types.js";
+import type { JsonValue } from "../types.js";
 import { agentOut, memberOut, propertyOut } from "./convert.js";
 import type { AgentLine, ClaimsLine, FileLine, HostedLine, MemberLine, PublisherLine, TransferLine } from "./lines.js";
 
@@ -51,7 +51,9 @@ const sections = [
     keyOf: ({ domain }: HostedLine) => domain,
     *page(q, after) {
       const rows = yield* hostedAfter(q, after, PAGE_ROWS);
-      return rows.map(({ domain, file }): HostedLine => ({ kind: "hosted", domain, file: JSON.parse(file) as Json }));
+      return rows.map(
+        ({ domain, file }): HostedLine => ({ kind: "hosted", domain, file: JSON.parse(file) as JsonValue }),
+      );
     },
   },
   {

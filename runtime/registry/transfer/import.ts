@@ -8,7 +8,7 @@ import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import type { AnyStore } from "../../store/index.js";
 import { tick } from "../../store/registry-clock.js";
-import { analyze, checkpoint, count, markDirty, putCheckpoint } from "../../store/registry-profiles.js";
+import { addCounts, analyze, checkpoint, markDirty, putCheckpoint } from "../../store/registry-profiles.js";
 import { noteChanges } from "../feed/changes.js";
 import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";
@@ -253,7 +253,7 @@ class Importing {
     yield* markDirty(q, written.agents);
     const seq = yield* tick(q);
     yield* noteChanges(q, written.publishers, { seq, now: this.#now() });
-    yield* count(q, written.counts);
+    yield* addCounts(q, written.counts);
     yield* this.#note(q, lines);
   }
 

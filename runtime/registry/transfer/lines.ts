@@ -1,5 +1,5 @@
 /** Lines of an export: one JSON object each, told apart by `kind`. Times are ISO 8601 in UTC. */
-import type { AuthorizationType, DelegationType, Json, Visibility } from "../types.js";
+import type { AuthorizationType, DelegationType, JsonValue, Visibility } from "../types.js";
 
 export interface PropertyLine {
   property_id?: string;
@@ -87,7 +87,7 @@ export interface MemberLine {
 export interface HostedLine {
   kind: "hosted";
   domain: string;
-  file: Json;
+  file: JsonValue;
 }
 
 export interface ClaimsLine {

@@ -4,7 +4,7 @@ import type { Query } from "../../db/types.js";
 import { putHosted } from "../../store/registry-agents.js";
 import { putClaims } from "../data.js";
 import { putMember } from "../members.js";
-import { domainIn, memberIn, urlIn } from "./convert.js";
+import { memberIn, requiredDomain, urlIn } from "./convert.js";
 import type { ClaimsLine, HostedLine, MemberLine } from "./lines.js";
 
 export interface OtherWork {
@@ -20,7 +20,7 @@ export function memberWork(line: MemberLine): OtherWork {
 }
 
 export function hostedWork(line: HostedLine): OtherWork {
-  const domain = domainIn(line.domain);
+  const domain = requiredDomain(line.domain);
   return {
     kind: "other",
     adds: { kind: "hosted", count: 1 },
@@ -35,7 +35,7 @@ export function claimsWork(line: ClaimsLine): OtherWork {
   const url = urlIn(line.agent_url);
   const claims = new Map(
     line.claims.map(({ publisher_domain, authorized_for }) => {
-      const publisherDomain = domainIn(publisher_domain);
+      const publisherDomain = requiredDomain(publisher_domain);
       return [publisherDomain, { publisherDomain, authorizedFor: authorized_for ?? null }];
     }),
   );

@@ -2,12 +2,12 @@
 import { parseStrict } from "../../json.js";
 import type { Fetcher } from "../../net/index.js";
 import { type AgentQuestion, type Answered, messageIn, NotThisWay, postJson, rpcRequest } from "./asked.js";
-import { isObject, type JsonObject } from "./fetch-json.js";
+import { isJsonRecord, type JsonRecord } from "./fetch-json.js";
 
 const PROTOCOL_VERSION = "2025-06-18";
 
 /** @throws Error where there are none; `NotThisWay` where the agent answers otherwise than MCP does */
-export async function askMcp({ fetch, url, tool }: AgentQuestion): Promise<JsonObject> {
+export async function askMcp({ fetch, url, tool }: AgentQuestion): Promise<JsonRecord> {
   const call = rpcRequest("tools/call", { name: tool, arguments: {} });
   const first = await post(fetch, url, call);
   // A server that keeps sessions wants one opened before.
@@ -35,16 +35,16 @@ async function inSession(fetch: Fetcher, url: string, call: object): Promise<Ans
   return post(fetch, url, call, session);
 }
 
-function capabilitiesIn(answer: Answered): JsonObject {
+function capabilitiesIn(answer: Answered): JsonRecord {
   const message = messageIn(answer);
-  const result = isObject(message) ? message.result : undefined;
-  if (!isObject(result)) throw new NotThisWay("the agent does not tell its capabilities");
+  const result = isJsonRecord(message) ? message.result : undefined;
+  if (!isJsonRecord(result)) throw new NotThisWay("the agent does not tell its capabilities");
   if (result.isError === true) throw new Error("the agent does not tell its capabilities");
-  if (isObject(result.structuredContent)) return result.structuredContent;
+  if (isJsonRecord(result.structuredContent)) return result.structuredContent;
   for (const part of Array.isArray(result.content) ? result.content : []) {
-    const text = isObject(part) && part.type === "text" ? part.text : undefined;
+    const text = isJsonRecord(part) && part.type === "text" ? part.text : undefined;
     const parsed = typeof text === "string" ? parseStrict(new TextEncoder().encode(text)) : undefined;
-    if (parsed?.ok && isObject(parsed.value)) return parsed.value;
+    if (parsed?.ok && isJsonRecord(parsed.value)) return parsed.value;
   }
   throw new NotThisWay("the agent's capabilities are no JSON object");
 }

@@ -1,6 +1,6 @@
 /** A brand file, as far as the keys of agents go: fetched, held to its caps, followed to where it points. */
 import type { Load, LoadFailure } from "./document.js";
-import { failure, fetchBytes, isObject, type JsonObject, objectIn, ttlOf } from "./fetch-json.js";
+import { failure, fetchBytes, isJsonRecord, type JsonRecord, objectIn, ttlOf } from "./fetch-json.js";
 import type { Discovery } from "./options.js";
 
 /** 256 KiB, docs/protocol/signing.md#outbound-requests, 5. */
@@ -20,11 +20,11 @@ interface AgentEntry {
 export type BrandDocument = readonly AgentEntry[];
 
 /** Agents of a document: its own, its house's and those of its brands. */
-function readAgents(document: JsonObject): BrandDocument {
+function readAgents(document: JsonRecord): BrandDocument {
   const owners = [document, document.house, ...(Array.isArray(document.brands) ? document.brands : [])];
-  return owners.filter(isObject).flatMap((owner, list) =>
+  return owners.filter(isJsonRecord).flatMap((owner, list) =>
     (Array.isArray(owner.agents) ? owner.agents : []).flatMap((entry): AgentEntry[] => {
-      if (!isObject(entry) || typeof entry.url !== "string") return [];
+      if (!isJsonRecord(entry) || typeof entry.url !== "string") return [];
       // A jwks_uri of the wrong type is kept as an unusable one: the default must not stand in for a mistake.
       const { jwks_uri } = entry;
       return [{ url: entry.url, list, jwksUri: jwks_uri === undefined ? undefined : String(jwks_uri) }];
@@ -33,7 +33,7 @@ function readAgents(document: JsonObject): BrandDocument {
 }
 
 /** Where a brand file that only points elsewhere points to; undefined when it is the file itself. */
-export function brandPointer(document: JsonObject): string | undefined {
+export function brandPointer(document: JsonRecord): string | undefined {
   if (typeof document.authoritative_location === "string") return document.authoritative_location;
   return typeof document.house === "string" ? brandUrlOf(document.house) : undefined;
 }

@@ -5,7 +5,7 @@ import { askA2a } from "./ask-a2a.js";
 import { askMcp } from "./ask-mcp.js";
 import { NotThisWay } from "./asked.js";
 import type { DeclaredIdentity } from "./brand.js";
-import { defaultFetch, isObject, type JsonObject } from "./fetch-json.js";
+import { defaultFetch, isJsonRecord, type JsonRecord } from "./fetch-json.js";
 import { checkedUrl } from "./options.js";
 
 /** Which agent's capabilities to read, for where its keys are. */
@@ -21,13 +21,13 @@ export interface CapabilitiesOptions {
 }
 
 /** The part of capabilities that key discovery reads; a value of the wrong type is kept, so that it is refused and not passed over. */
-export function declaredIdentity(capabilities: JsonObject): DeclaredIdentity {
+export function declaredIdentity(capabilities: JsonRecord): DeclaredIdentity {
   const { identity } = capabilities;
-  if (!isObject(identity)) return {};
+  if (!isJsonRecord(identity)) return {};
   const { brand_json_url: url, key_origins: origins } = identity;
   return {
     ...(url !== undefined && url !== null && { brandUrl: String(url) }),
-    ...(isObject(origins) && { keyOrigins: origins }),
+    ...(isJsonRecord(origins) && { keyOrigins: origins }),
   };
 }
 

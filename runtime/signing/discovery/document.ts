@@ -67,21 +67,38 @@ interface Held<T> {
   readonly expiresAt: number;
 }
 
-/** @see RemoteDocument */
-export function remoteDocument<T>(options: DocumentOptions<T>): RemoteDocument<T> {
-  const { load, now, failureCooldownSeconds = FAILURE_COOLDOWN_S, lastIsUsable = () => false } = options;
-  let held: Held<T> | undefined;
-  let failure: { readonly reason: LoadFailure; readonly retryAt: number } | undefined;
-  let running: Promise<DocumentState<T>> | undefined;
-  let refreshedAt = Number.NEGATIVE_INFINITY;
-  let refreshFailed = false;
+/** Loads a document, one load at a time, and keeps what came of the last one. */
+class Loading<T> {
+  held: Held<T> | undefined;
+  failure: { readonly reason: LoadFailure; readonly retryAt: number } | undefined;
+  running: Promise<DocumentState<T>> | undefined;
 
-  const failed = (): DocumentState<T> => {
-    const { reason, retryAt } = failure as NonNullable<typeof failure>;
-    return { ...reason, retryAfterSeconds: Math.max(1, Math.ceil(retryAt - now())) };
-  };
+  constructor(readonly options: DocumentOptions<T>) {}
 
-  const run = async (): Promise<DocumentState<T>> => {
+  get coolingDown(): boolean {
+    return this.failure !== undefined && this.options.now() < this.failure.retryAt;
+  }
+
+  failed(): DocumentState<T> {
+    const { reason, retryAt } = this.failure as NonNullable<typeof this.failure>;
+    return { ...reason, retryAfterSeconds: Math.max(1, Math.ceil(retryAt - this.options.now())) };
+  }
+
+  start(): Promise<DocumentState<T>> {
+    this.running ??= this.#run().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  /** Renews what is still good, unless that is under way or has just failed. */
+  renew(): void {
+    // What fails is kept as a failure; here is nobody to hear of it.
+    if (this.running === undefined && !this.coolingDown) void this.start().catch(() => undefined);
+  }
+
+  async #run(): Promise<DocumentState<T>> {
+    const { load, now, failureCooldownSeconds = FAILURE_COOLDOWN_S } = this.options;
     // A fetch that was handed in may throw; that is an outage like any other, not the end of the process.
     const loaded = await load().catch(
       (error: unknown): LoadFailure => ({
@@ -92,53 +109,52 @@ export function remoteDocument<T>(options: DocumentOptions<T>): RemoteDocument<T
     );
     const at = now();
     if (!loaded.ok) {
-      failure = { reason: loaded, retryAt: at + (held === undefined ? FAILURE_COOLDOWN_S : failureCooldownSeconds) };
-      return failed();
+      const waits = this.held === undefined ? FAILURE_COOLDOWN_S : failureCooldownSeconds;
+      this.failure = { reason: loaded, retryAt: at + waits };
+      return this.failed();
     }
-    failure = undefined;
+    this.failure = undefined;
     const { value, ttlSeconds } = loaded;
-    held = { value, renewAt: at + ttlSeconds * RENEW_AFTER, expiresAt: at + ttlSeconds };
+    this.held = { value, renewAt: at + ttlSeconds * RENEW_AFTER, expiresAt: at + ttlSeconds };
     return { ok: true, value, fresh: true };
-  };
+  }
+}
 
-  const start = (): Promise<DocumentState<T>> => {
-    running ??= run().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
-
-  // What fails is kept as a failure above; here is nobody to hear of it.
-  const background = (): void => void start().catch(() => undefined);
-  const coolingDown = (): boolean => failure !== undefined && now() < failure.retryAt;
-
+/** @see RemoteDocument */
+export function remoteDocument<T>(options: DocumentOptions<T>): RemoteDocument<T> {
+  const { now, lastIsUsable = () => false } = options;
+  const loading = new Loading(options);
+  let refreshedAt = Number.NEGATIVE_INFINITY;
+  let refreshFailed = false;
   return {
     get() {
       const at = now();
+      const { held, failure, running } = loading;
       if (held !== undefined && at < held.expiresAt) {
-        if (at >= held.renewAt && running === undefined && !coolingDown()) background();
+        if (at >= held.renewAt) loading.renew();
         return { ok: true, value: held.value, fresh: false };
       }
       if (failure !== undefined && held !== undefined && lastIsUsable(held.value)) {
-        if (running === undefined && !coolingDown()) background();
-        return failed();
+        loading.renew();
+        return loading.failed();
       }
       if (running !== undefined) return running;
-      return coolingDown() ? failed() : start();
+      return loading.coolingDown ? loading.failed() : loading.start();
     },
     refresh() {
       const at = now();
+      const { held, failure, running } = loading;
       if (running !== undefined) return running;
       if (at - refreshedAt < REFRESH_COOLDOWN_S) {
-        if (refreshFailed && failure !== undefined) return failed();
-        return held === undefined ? failed() : { ok: true, value: held.value, fresh: false };
+        if (refreshFailed && failure !== undefined) return loading.failed();
+        return held === undefined ? loading.failed() : { ok: true, value: held.value, fresh: false };
       }
       refreshedAt = at;
-      return start().then((state) => {
+      return loading.start().then((state) => {
         refreshFailed = !state.ok;
         return state;
       });
     },
-    last: () => held?.value,
+    last: () => loading.held?.value,
   };
 }

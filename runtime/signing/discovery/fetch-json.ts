@@ -10,9 +10,9 @@ import {
 } from "../../net/index.js";
 import type { LoadFailure } from "./document.js";
 
-export type JsonObject = { readonly [member: string]: unknown };
+export type JsonRecord = { readonly [member: string]: unknown };
 
-export const isObject = (value: unknown): value is JsonObject =>
+export const isJsonRecord = (value: unknown): value is JsonRecord =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 export interface JsonRequest {
@@ -32,7 +32,7 @@ export interface FetchedBytes {
 
 export interface FetchedJson {
   readonly ok: true;
-  readonly value: JsonObject;
+  readonly value: JsonRecord;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -73,10 +73,10 @@ export async function fetchJson(fetch: Fetcher, url: string, request: JsonReques
 export function objectIn(
   bytes: Uint8Array,
   maxDepth?: number,
-): { readonly ok: true; readonly value: JsonObject } | LoadFailure {
+): { readonly ok: true; readonly value: JsonRecord } | LoadFailure {
   const parsed = parseStrict(bytes, maxDepth);
   if (!parsed.ok) return failure("unreachable", parsed.detail);
-  return isObject(parsed.value) ? { ok: true, value: parsed.value } : failure("unreachable", "not a JSON object");
+  return isJsonRecord(parsed.value) ? { ok: true, value: parsed.value } : failure("unreachable", "not a JSON object");
 }
 
 /** Shortest time a document is kept: an origin that sends `max-age=0` must not be asked for every webhook. */

@@ -6,7 +6,7 @@ import { canonicalAgentUrl } from "../../url.js";
 import { declaredResolution, verificationKey } from "../keys.js";
 import type { Jwk, KeyResolution, KeySource, VerificationKey } from "../types.js";
 import type { DocumentState, Load } from "./document.js";
-import { failure, fetchJson, isObject, type JsonObject, ttlOf } from "./fetch-json.js";
+import { failure, fetchJson, isJsonRecord, type JsonRecord, ttlOf } from "./fetch-json.js";
 import { unresolved } from "./jwks.js";
 import { chain } from "./maybe.js";
 import { checkedDomain, checkedTtl, checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
@@ -79,7 +79,7 @@ const earlier = (left: number | undefined, right: number | undefined): number | 
 
 function addPins(pins: Map<string, Pin | null>, keys: readonly unknown[]): void {
   for (const key of keys) {
-    if (!isObject(key) || typeof key.kid !== "string") continue;
+    if (!isJsonRecord(key) || typeof key.kid !== "string") continue;
     const pin: Pin = { members: key as Jwk, revokedAt: revokedAtOf(key.revoked_at) };
     const known = pins.get(key.kid);
     if (known === undefined) pins.set(key.kid, pin);
@@ -92,7 +92,7 @@ function addPins(pins: Map<string, Pin | null>, keys: readonly unknown[]): void 
 function readPins(agents: readonly unknown[]): PinDocument {
   const byAgent = new Map<string, Map<string, Pin | null>>();
   for (const agent of agents) {
-    if (!isObject(agent) || typeof agent.url !== "string" || agent.signing_keys === undefined) continue;
+    if (!isJsonRecord(agent) || typeof agent.url !== "string" || agent.signing_keys === undefined) continue;
     const url = canonicalAgentUrl(agent.url) ?? agent.url;
     const pins = byAgent.get(url) ?? new Map<string, Pin | null>();
     byAgent.set(url, pins);
@@ -102,7 +102,7 @@ function readPins(agents: readonly unknown[]): PinDocument {
   return byAgent;
 }
 
-const isPointer = (document: JsonObject): document is JsonObject & { authoritative_location: string } =>
+const isPointer = (document: JsonRecord): document is JsonRecord & { authoritative_location: string } =>
   typeof document.authoritative_location === "string";
 
 async function loadPins({ fetch }: Discovery, url: string, ttl: number): Promise<Load<PinDocument>> {

@@ -14,7 +14,7 @@ import { parseStrict } from "../../json.js";
 import { declaredResolution } from "../keys.js";
 import type { KeySource, RevocationAnswer, RevocationSource } from "../types.js";
 import { type Load, type LoadFailure, type RemoteDocument, remoteDocument } from "./document.js";
-import { failure, fetchBytes, isObject, type JsonObject } from "./fetch-json.js";
+import { failure, fetchBytes, isJsonRecord, type JsonRecord } from "./fetch-json.js";
 import { chain } from "./maybe.js";
 import { checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
 
@@ -66,7 +66,7 @@ const pollInterval = (nextUpdate: number, now: number): number =>
 type Result<T> = { readonly ok: true; readonly value: T } | LoadFailure;
 type ListContent = Pick<RevocationList, "revoked" | "updated" | "nextUpdate">;
 
-function readList(payload: JsonObject, issuer: string): Result<ListContent> {
+function readList(payload: JsonRecord, issuer: string): Result<ListContent> {
   const { version, revoked_kids: kids } = payload;
   const [updated, nextUpdate] = [instant(payload.updated), instant(payload.next_update)];
   if (version !== 1) return malformed("not version 1");
@@ -77,14 +77,14 @@ function readList(payload: JsonObject, issuer: string): Result<ListContent> {
 }
 
 /** A compact JWS as text, or a JSON one, as the flattened or general serialisation. */
-function readJws(bytes: Uint8Array): JsonObject | undefined {
+function readJws(bytes: Uint8Array): JsonRecord | undefined {
   const text = new TextDecoder().decode(bytes).trim();
   const parts = text.split(".");
   if (parts.length === 3 && parts.every((part) => /^[A-Za-z0-9_-]+$/.test(part))) {
     return { protected: parts[0], payload: parts[1], signature: parts[2] };
   }
   const parsed = parseStrict(bytes);
-  return parsed.ok && isObject(parsed.value) ? parsed.value : undefined;
+  return parsed.ok && isJsonRecord(parsed.value) ? parsed.value : undefined;
 }
 
 interface Signer {
@@ -106,16 +106,16 @@ async function keyFor(header: JWSHeaderParameters | undefined, signer: Signer) {
   return importJWK({ kty, crv, x, ...(y !== undefined && { y }) } as Parameters<typeof importJWK>[0], header.alg);
 }
 
-async function verifiedPayload(bytes: Uint8Array, signer: Signer): Promise<Result<JsonObject>> {
+async function verifiedPayload(bytes: Uint8Array, signer: Signer): Promise<Result<JsonRecord>> {
   const jws = readJws(bytes);
   if (jws === undefined) return malformed("not a JWS");
   const getKey = (header: JWSHeaderParameters | undefined) => keyFor(header, signer);
   try {
     const { payload } = Array.isArray(jws.signatures)
-      ? await generalVerify(jws as GeneralJWSInput & JsonObject, getKey, { algorithms })
-      : await flattenedVerify(jws as FlattenedJWSInput & JsonObject, getKey, { algorithms });
+      ? await generalVerify(jws as GeneralJWSInput & JsonRecord, getKey, { algorithms })
+      : await flattenedVerify(jws as FlattenedJWSInput & JsonRecord, getKey, { algorithms });
     const parsed = parseStrict(payload);
-    return parsed.ok && isObject(parsed.value)
+    return parsed.ok && isJsonRecord(parsed.value)
       ? { ok: true, value: parsed.value }
       : malformed("the payload is no JSON object");
   } catch (error) {

@@ -7,7 +7,7 @@ import type { ExpiryTime } from "./clock.js";
 import type { Guarded } from "./guarded.js";
 import type { Nonces, PreparedNonce } from "./nonces.js";
 import { lockRoute, lookup, orderingKeyBusy } from "./registrations.js";
-import type { Senders } from "./senders.js";
+import type { PostgresSenders } from "./senders.js";
 import type { Db, Tx } from "./tables.js";
 import { applyOrder } from "./tasks.js";
 
@@ -25,7 +25,7 @@ class Refused extends Error {
 }
 
 export interface AcceptDependencies {
-  readonly senders: Senders;
+  readonly senders: PostgresSenders;
   readonly nonces: Nonces;
   readonly time: ExpiryTime;
   readonly guard: Guarded;

@@ -1,6 +1,6 @@
 /** Dedup claims: (sender, idempotency_key) for at least a day, at most so many per sender. */
 import { type Sql, sql } from "../../db/postgres/sql.js";
-import { claimKey } from "../keys.js";
+import { claimDigest } from "../keys.js";
 import type { Arrival } from "../types.js";
 import { type Db, shardOf, type Tx } from "./tables.js";
 
@@ -16,7 +16,7 @@ export async function claim(
   arrival: Arrival & { readonly expiredAt: number },
 ): Promise<ClaimResult> {
   const { event, digest, now, windowSeconds, expiredAt } = arrival;
-  const key = claimKey(event.key);
+  const key = claimDigest(event.key);
   const expires = now + windowSeconds * 1000;
   const inserted = await sql<{ fresh: boolean }>`
     insert into adbind_claims (sender, key, digest, expires) values (${sender}, ${key}, ${digest}, ${expires})
@@ -32,7 +32,7 @@ export async function claim(
 
 /** Counts one more under the cap: no row where that is reached. The last statement of its transaction: its row is contended. */
 export function countClaim(sender: number, arrival: Arrival): Counting {
-  const { shard, cap } = shardOf(claimKey(arrival.event.key), arrival.senderCap);
+  const { shard, cap } = shardOf(claimDigest(arrival.event.key), arrival.senderCap);
   // What is inserted is the first of its shard, which a cap of nothing refuses too.
   return sql`
     insert into adbind_sender_usage (sender, shard, live) select ${sender}::bigint, ${shard}::integer, 1 where ${cap} > 0

@@ -1,7 +1,7 @@
 /** Nonces of verified signatures: bounded per key and in all, never evicted to make room (docs/protocol/signing.md#replay). */
 import { hash } from "node:crypto";
+import type { ReplayStore } from "../../contract/replay-store.js";
 import { sql } from "../../db/postgres/sql.js";
-import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey, senderOfKeyid } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
 import { type Counting, takeFrom } from "./claims.js";

@@ -2,12 +2,12 @@
 import { sql } from "../../db/postgres/sql.js";
 import type { Db } from "./tables.js";
 
-export interface Senders {
+export interface PostgresSenders {
   idOf(url: string): Promise<number>;
   find(url: string): Promise<number | undefined>;
 }
 
-export function postgresSenders(db: Db): Senders {
+export function postgresSenders(db: Db): PostgresSenders {
   const known = new Map<string, number>();
   const find = async (url: string): Promise<number | undefined> => {
     const cached = known.get(url);

@@ -1,6 +1,6 @@
 /** Order of events per task: strictly newer applies, and a terminal state is never left. */
 import { sql } from "../../db/postgres/sql.js";
-import { TASK_RETENTION_MS } from "../rows.js";
+import { RECEIVED_TASK_RETENTION_MS } from "../rows.js";
 import type { TaskOrder, TaskState } from "../types.js";
 import type { Db, Tx } from "./tables.js";
 
@@ -24,7 +24,7 @@ export async function applyOrder(
 ): Promise<OrderResult> {
   const applied = await sql<{ first: boolean }>`
     insert into adbind_tasks (sender, task_id, instant, status, terminal, expires)
-    values (${sender}, ${taskId}, ${instant}, ${status}, ${terminal}, ${now + TASK_RETENTION_MS})
+    values (${sender}, ${taskId}, ${instant}, ${status}, ${terminal}, ${now + RECEIVED_TASK_RETENTION_MS})
     on conflict (sender, task_id) do update set
       instant = greatest(adbind_tasks.instant, excluded.instant), status = excluded.status,
       terminal = excluded.terminal, expires = excluded.expires,

@@ -1,7 +1,8 @@
 /** A receiver's store in several databases: each sender's keyspace is in one of them. */
+
+import type { ReplayStore } from "../../contract/replay-store.js";
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
-import type { ReplayStore } from "../../signing/types.js";
 import { senderOfKeyid } from "../keys.js";
 import { SWEEP_LIMIT_ROWS } from "../rows.js";
 import { storeOn } from "../stores.js";

@@ -1,7 +1,7 @@
 /** Dedup claims: (sender, idempotency_key) for at least a day, at most so many per sender. */
-
+import type { Database } from "better-sqlite3";
 import type { Writer } from "../../db/sqlite/writer.js";
-import { claimKey } from "../keys.js";
+import { claimDigest } from "../keys.js";
 import type { Arrival } from "../types.js";
 import type { ExpiryTime } from "./clock.js";
 import { sqliteCounters } from "./counters.js";
@@ -19,21 +19,25 @@ export interface Claims {
   expire(now: number, limit: number): number;
 }
 
+const statementsOf = (db: Database) => ({
+  select: db.prepare<[number, Uint8Array], { digest: Buffer; expires: number }>(
+    "select digest, expires from adbind_claims where sender = ? and key = ?",
+  ),
+  insert: db.prepare(
+    "insert into adbind_claims (sender, key, digest, expires) values (?, ?, ?, ?) on conflict do nothing",
+  ),
+  renew: db.prepare("update adbind_claims set digest = ?, expires = ? where sender = ? and key = ?"),
+  live: db.prepare<[number], { live: number }>("select live from adbind_senders where id = ?"),
+  oldest: db.prepare<[number, number], { sender: number; key: Buffer }>(
+    "select sender, key from adbind_claims where expires <= ? order by expires limit ?",
+  ),
+  remove: db.prepare("delete from adbind_claims where sender = ? and key = ?"),
+});
+
 export function sqliteClaims(writer: Writer, time: ExpiryTime): Claims {
   const { db } = writer;
   const counters = sqliteCounters(writer, "adbind_senders");
-  const select = db.prepare<[number, Uint8Array], { digest: Buffer; expires: number }>(
-    "select digest, expires from adbind_claims where sender = ? and key = ?",
-  );
-  const insert = db.prepare(
-    "insert into adbind_claims (sender, key, digest, expires) values (?, ?, ?, ?) on conflict do nothing",
-  );
-  const renew = db.prepare("update adbind_claims set digest = ?, expires = ? where sender = ? and key = ?");
-  const live = db.prepare<[number], { live: number }>("select live from adbind_senders where id = ?");
-  const oldest = db.prepare<[number, number], { sender: number; key: Buffer }>(
-    "select sender, key from adbind_claims where expires <= ? order by expires limit ?",
-  );
-  const remove = db.prepare("delete from adbind_claims where sender = ? and key = ?");
+  const { select, insert, renew, live, oldest, remove } = statementsOf(db);
 
   const expire = (now: number, limit: number): number => {
     const rows = oldest.all(now, limit);
@@ -65,7 +69,7 @@ export function sqliteClaims(writer: Writer, time: ExpiryTime): Claims {
   return {
     claim(sender, arrival) {
       const { event, digest, now, windowSeconds, senderCap } = arrival;
-      const key = claimKey(event.key);
+      const key = claimDigest(event.key);
       const expires = now + windowSeconds * 1000;
       if (counters.live(sender) >= senderCap) {
         const known = again(sender, key, arrival, expires);

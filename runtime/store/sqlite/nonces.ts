@@ -1,7 +1,7 @@
 /** Nonces of verified signatures: bounded per key and in all, never evicted to make room (docs/protocol/signing.md#replay). */
-
+import type { Database } from "better-sqlite3";
+import type { ReplayStore } from "../../contract/replay-store.js";
 import type { Writer } from "../../db/sqlite/writer.js";
-import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey, senderOfKeyid } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
 import type { ExpiryTime } from "./clock.js";
@@ -34,26 +34,25 @@ const guarding =
   <T>(keyid: string, work: () => T): Promise<T> =>
     ofSender(senderOfKeyid(keyid), work);
 
-export function sqliteNonces(writer: Writer, time: ExpiryTime, guard: Guarded): Nonces {
-  const { db } = writer;
-  const ofKey = guarding(guard);
-  const counters = sqliteCounters(writer, "adbind_nonce_keys");
-  const keyOf = db.prepare<[string], { id: number; live: number }>(
-    "select id, live from adbind_nonce_keys where keyid = ?",
-  );
-  const addKey = db.prepare<[string], { id: number }>("insert into adbind_nonce_keys (keyid) values (?) returning id");
-  const select = db.prepare<[number, string], { expires: number }>(
+const statementsOf = (db: Database) => ({
+  keyOf: db.prepare<[string], { id: number; live: number }>("select id, live from adbind_nonce_keys where keyid = ?"),
+  addKey: db.prepare<[string], { id: number }>("insert into adbind_nonce_keys (keyid) values (?) returning id"),
+  select: db.prepare<[number, string], { expires: number }>(
     "select expires from adbind_nonces where key = ? and nonce = ?",
-  );
-  const insert = db.prepare("insert into adbind_nonces (key, nonce, expires) values (?, ?, ?) on conflict do nothing");
-  const renew = db.prepare("update adbind_nonces set expires = ? where key = ? and nonce = ?");
-  const oldest = db.prepare<[number, number], { key: number; nonce: string }>(
+  ),
+  insert: db.prepare("insert into adbind_nonces (key, nonce, expires) values (?, ?, ?) on conflict do nothing"),
+  renew: db.prepare("update adbind_nonces set expires = ? where key = ? and nonce = ?"),
+  oldest: db.prepare<[number, number], { key: number; nonce: string }>(
     "select key, nonce from adbind_nonces where expires < ? order by expires limit ?",
-  );
-  const remove = db.prepare("delete from adbind_nonces where key = ? and nonce = ?");
+  ),
+  remove: db.prepare("delete from adbind_nonces where key = ? and nonce = ?"),
+});
+
+/** Rows of nonces and their counts; every function runs inside the caller's transaction. */
+function nonceRows(writer: Writer) {
+  const counters = sqliteCounters(writer, "adbind_nonce_keys");
+  const { keyOf, addKey, select, insert, renew, oldest, remove } = statementsOf(writer.db);
   const ids = new Map<string, number>();
-  /** Live nonces of a key when this process last added one: says cheaply that its cap is far. */
-  const last = new Map<string, number>();
   writer.onRollback(() => ids.clear());
 
   const idOf = (keyid: string): number => {
@@ -85,6 +84,15 @@ export function sqliteNonces(writer: Writer, time: ExpiryTime, guard: Guarded): 
     renew.run(expiresAt, key, nonce);
     return "inserted";
   };
+
+  return { counters, keyOf, insert, idOf, add, expireAt, again };
+}
+
+export function sqliteNonces(writer: Writer, time: ExpiryTime, guard: Guarded): Nonces {
+  const ofKey = guarding(guard);
+  const { counters, keyOf, insert, idOf, add, expireAt, again } = nonceRows(writer);
+  /** Live nonces of a key when this process last added one: says cheaply that its cap is far. */
+  const last = new Map<string, number>();
 
   const inserter = ({ keyCap = KEY_CAP, totalCap = TOTAL_CAP }: ReplayOptions) => {
     const full = (key: number): boolean => counters.live(key) >= keyCap || counters.live(TOTAL_ID) >= totalCap;

@@ -1,4 +1,5 @@
 /** Registrations, and the release of what was parked for them. */
+import type { Database } from "better-sqlite3";
 import type { SqliteDatabase } from "../../db/sqlite/open.js";
 import {
   BLOCKED_DUE_MS,
@@ -34,52 +35,62 @@ const valuesOf = (registration: Registration): (string | number | Uint8Array | n
   ];
 };
 
-export function sqliteRegistrations({ file: db, told }: SqliteDatabase, guard: Guarded): SqliteRegistrations {
-  const bindingOf = db.prepare<[string], RegistrationRow>("select * from adbind_registrations where route = ? limit 1");
-  const own = db.prepare<[string, string], RegistrationRow>(
+const statementsOf = (db: Database) => ({
+  bindingOf: db.prepare<[string], RegistrationRow>("select * from adbind_registrations where route = ? limit 1"),
+  own: db.prepare<[string, string], RegistrationRow>(
     "select * from adbind_registrations where route = ? and operation_id = ?",
-  );
-  const upsert = db.prepare(
+  ),
+  upsert: db.prepare(
     "insert into adbind_registrations (route, operation_id, sender, kind, mode, format, task_type, token_digest, " +
       "release, events, expires) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (route, operation_id) do update set " +
       "task_type = excluded.task_type, token_digest = excluded.token_digest, release = excluded.release, " +
       "events = excluded.events, expires = excluded.expires",
-  );
-  const removeOne = db.prepare("delete from adbind_registrations where route = ? and operation_id = ?");
+  ),
+  removeOne: db.prepare("delete from adbind_registrations where route = ? and operation_id = ?"),
   // A registration without an operation takes every parked event of its route.
-  const parked = db.prepare<[string, string, string], ParkedRow>(
+  parked: db.prepare<[string, string, string], ParkedRow>(
     "select id, sender, ordering_key, token_digest from adbind_inbox where state = 'parked' and route = ? " +
       "and (? = '' or operation_id = ?) order by id",
-  );
-  const before = db.prepare(
+  ),
+  before: db.prepare(
     "select 1 from adbind_inbox where state = 'pending' and sender = ? and ordering_key = ? and id < ? limit 1",
-  );
-  const release = db.prepare(
+  ),
+  release: db.prepare(
     "update adbind_inbox set state = 'pending', due = ?, task_type = coalesce(task_type, ?) where id = ?",
-  );
-  const deadLetter = db.prepare("update adbind_inbox set state = 'dead', error = ? where id = ?");
-  const oldest = db.prepare<[number, number], { route: string; operation_id: string }>(
+  ),
+  deadLetter: db.prepare("update adbind_inbox set state = 'dead', error = ? where id = ?"),
+  oldest: db.prepare<[number, number], { route: string; operation_id: string }>(
     "select route, operation_id from adbind_registrations where expires <= ? order by expires limit ?",
-  );
+  ),
+});
+
+/** Lets go of the events that waited for a registration. @returns how many are pending now */
+function unpark(
+  { parked, before, release, deadLetter }: ReturnType<typeof statementsOf>,
+  registration: Registration,
+  now: number,
+): number {
+  const operation = registration.operationId ?? "";
+  let released = 0;
+  for (const row of parked.all(registration.route, operation, operation)) {
+    if (!tokenFits(registration.tokenDigest, row.token_digest)) {
+      deadLetter.run(TOKEN_ERROR, row.id);
+      continue;
+    }
+    const behind = row.ordering_key !== null && before.get(row.sender, row.ordering_key, row.id) !== undefined;
+    release.run(behind ? BLOCKED_DUE_MS : now, registration.taskType, row.id);
+    released += 1;
+  }
+  return released;
+}
+
+export function sqliteRegistrations({ file: db, told }: SqliteDatabase, guard: Guarded): SqliteRegistrations {
+  const statements = statementsOf(db);
+  const { bindingOf, own, upsert, removeOne, oldest } = statements;
 
   const lookup = (route: string, operationId: string | null): Registration | undefined => {
     const row = (operationId === null ? undefined : own.get(route, operationId)) ?? own.get(route, "");
     return row && toRegistration(row);
-  };
-
-  const unpark = (registration: Registration, now: number): number => {
-    const operation = registration.operationId ?? "";
-    let released = 0;
-    for (const row of parked.all(registration.route, operation, operation)) {
-      if (!tokenFits(registration.tokenDigest, row.token_digest)) {
-        deadLetter.run(TOKEN_ERROR, row.id);
-        continue;
-      }
-      const behind = row.ordering_key !== null && before.get(row.sender, row.ordering_key, row.id) !== undefined;
-      release.run(behind ? BLOCKED_DUE_MS : now, registration.taskType, row.id);
-      released += 1;
-    }
-    return released;
   };
 
   return {
@@ -91,7 +102,7 @@ export function sqliteRegistrations({ file: db, told }: SqliteDatabase, guard: G
           return { conflict: toBinding(existing) };
         }
         upsert.run(...valuesOf(registration));
-        return { released: unpark(registration, now) };
+        return { released: unpark(statements, registration, now) };
       }),
     async binding(route) {
       const row = told(() => bindingOf.get(route));

@@ -1,14 +1,14 @@
 /** Senders by number: short keys in every table. Numbers never change, so they are remembered. */
 import type { Writer } from "../../db/sqlite/writer.js";
 
-export interface Senders {
+export interface SqliteSenders {
   /** The sender's number; a new one inside the caller's transaction. */
   idOf(url: string): number;
   /** The sender's number, or undefined for one never seen. */
   find(url: string): number | undefined;
 }
 
-export function sqliteSenders(writer: Writer): Senders {
+export function sqliteSenders(writer: Writer): SqliteSenders {
   const { db } = writer;
   const select = db.prepare<[string], { id: number }>("select id from adbind_senders where url = ?");
   const insert = db.prepare<[string], { id: number }>("insert into adbind_senders (url) values (?) returning id");

@@ -1,6 +1,6 @@
 /** Order of events per task: strictly newer applies, and a terminal state is never left. */
 import type { Database } from "better-sqlite3";
-import { DAY_MS, TASK_RETENTION_MS } from "../rows.js";
+import { DAY_MS, RECEIVED_TASK_RETENTION_MS } from "../rows.js";
 import type { AcceptOutcome, TaskOrder, TaskState } from "../types.js";
 
 interface TaskRow {
@@ -29,13 +29,13 @@ function applies({ instant, terminal, by }: TaskOrder, last: string): boolean {
 }
 
 /** Every function but `state` runs inside the caller's transaction. */
-export interface Tasks {
+export interface SqliteTasks {
   apply(sender: number, taskId: string, order: TaskOrder, now: number): OrderResult;
   state(sender: number, taskId: string): TaskState | undefined;
   expire(now: number, limit: number): number;
 }
 
-export function sqliteTasks(db: Database): Tasks {
+export function sqliteTasks(db: Database): SqliteTasks {
   const select = db.prepare<[number, string], TaskRow>(
     "select instant, status, terminal, missed, expires from adbind_tasks where sender = ? and task_id = ?",
   );
@@ -56,7 +56,7 @@ export function sqliteTasks(db: Database): Tasks {
   return {
     apply(sender, taskId, order, now) {
       const { instant, status, terminal } = order;
-      const expires = now + TASK_RETENTION_MS;
+      const expires = now + RECEIVED_TASK_RETENTION_MS;
       if (insert.run(sender, taskId, instant, status, Number(terminal), expires).changes === 1) {
         return { applied: true, first: true };
       }

@@ -1,7 +1,7 @@
 /** What a case of the store's contract is given, and the few helpers all of them use. */
 import * as assert from "uvu/assert";
 import type { AcceptOutcome, Arrival, Effect, InboxEvent, Store } from "../../../runtime/store/types.js";
-import { arrival, NOW, newEvent } from "../events.js";
+import { arrival, NOW, newEvent } from "./events.js";
 
 export interface CaseContext {
   readonly store: Store;

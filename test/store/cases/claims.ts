@@ -1,8 +1,8 @@
 /** Dedup, bounds and order of events. */
 import * as assert from "uvu/assert";
 import type { Arrival, NewEvent, TaskOrder } from "../../../runtime/store/types.js";
-import { arrival, DAY_SECONDS, NOW, newEvent, SELLER } from "../events.js";
 import { accepted, type Cases, goBy, ordered } from "./case.js";
+import { arrival, DAY_SECONDS, NOW, newEvent, SELLER } from "./events.js";
 
 export const claims: Cases = {
   "a key is accepted once, and its duplicate is known by its body": async ({ store }) => {

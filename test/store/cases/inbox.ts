@@ -1,8 +1,8 @@
 /** Leases, effects, back-off and dead letters. */
 import * as assert from "uvu/assert";
 import type { Effect } from "../../../runtime/store/types.js";
-import { arrival, NOW, newEvent, SELLER } from "../events.js";
 import { accepted, type Cases, ordered, take } from "./case.js";
+import { arrival, NOW, newEvent, SELLER } from "./events.js";
 
 export const inbox: Cases = {
   "events of a task are handled one at a time in their order, others beside them": async ({ store }) => {

@@ -1,7 +1,7 @@
 /** Nonces: once, bounded, shared. */
 import * as assert from "uvu/assert";
-import { arrival, NOW, newEvent, SELLER } from "../events.js";
 import { accepted, type Cases } from "./case.js";
+import { arrival, NOW, newEvent, SELLER } from "./events.js";
 
 export const nonces: Cases = {
   "nonces: once per key, until they expire, seen before full": async ({ store }) => {

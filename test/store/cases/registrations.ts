@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import * as assert from "uvu/assert";
 import type { Arrival } from "../../../runtime/store/types.js";
-import { arrival, DAY_SECONDS, NOW, newEvent, registration } from "../events.js";
 import { accepted, type Cases, goBy, ordered, take } from "./case.js";
+import { arrival, DAY_SECONDS, NOW, newEvent, registration } from "./events.js";
 
 export const registrations: Cases = {
   "an event before its registration is parked, and released in order by it": async ({ store }) => {

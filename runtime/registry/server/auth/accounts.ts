@@ -101,21 +101,28 @@ function checkedPassword(password: string): void {
 const withoutPassword = ({ password: _, ...user }: UserRow): Omit<UserRow, "password"> => user;
 const withoutHash = ({ hash: _, ...key }: ApiKeyRow): KeyInfo => key;
 
-/**
- * @param access of an opened store
- * @param now clock in unix milliseconds
- * @throws AdbindError `account_invalid` from its functions, for names, tiers, addresses or passwords that cannot be used
- */
-export function accountsOf(access: RegistryAccess, now: () => number = Date.now): Accounts {
-  const needOrganization = async (id: string): Promise<void> => {
-    if ((await access.organizations.get(id)) === undefined)
-      throw bad(`there is no organization ${id}`, "see adbind registry orgs list");
-  };
-  const needUser = async (email: string): Promise<UserRow> => {
-    const user = await access.users.byEmail(email);
-    if (user === undefined) throw bad(`there is no user ${email}`, "see adbind registry users list");
-    return user;
-  };
+/** What an account of either kind belongs to, and what is looked for in it. */
+interface AccountsDependencies {
+  readonly access: RegistryAccess;
+  /** Clock in unix milliseconds. */
+  readonly now: () => number;
+}
+
+const needOrganization = async ({ access }: AccountsDependencies, id: string): Promise<void> => {
+  if ((await access.organizations.get(id)) === undefined)
+    throw bad(`there is no organization ${id}`, "see adbind registry orgs list");
+};
+
+const needUser = async ({ access }: AccountsDependencies, email: string): Promise<UserRow> => {
+  const user = await access.users.byEmail(email);
+  if (user === undefined) throw bad(`there is no user ${email}`, "see adbind registry users list");
+  return user;
+};
+
+function organizationsOf(
+  dependencies: AccountsDependencies,
+): Pick<Accounts, "addOrganization" | "setOrganization" | "organizations"> {
+  const { access, now } = dependencies;
   return {
     async addOrganization({ id = randomUUID(), name, tier, subscription }) {
       if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) throw bad(`${id} is no identifier`, "use letters, digits, - and _");
@@ -136,19 +143,25 @@ export function accountsOf(access: RegistryAccess, now: () => number = Date.now)
     async setOrganization(id, { suspended, ...change }) {
       checkedTier(change.tier);
       checkedSubscription(change.subscription);
-      await needOrganization(id);
+      await needOrganization(dependencies, id);
       await access.organizations.set(id, {
         ...change,
         ...(suspended !== undefined && { suspended: Number(suspended) }),
       });
     },
     organizations: () => access.organizations.list(),
+  };
+}
+
+function usersOf(dependencies: AccountsDependencies): Pick<Accounts, "addUser" | "setUser" | "users"> {
+  const { access, now } = dependencies;
+  return {
     async addUser({ email, password, name, organization }) {
       const address = email.trim().toLowerCase();
       if (!/^[^\s@]+@[^\s@]+$/.test(address) || address.length > 320)
         throw bad(`${email} is no mail address`, "give one");
       checkedPassword(password);
-      if (organization !== undefined) await needOrganization(organization);
+      if (organization !== undefined) await needOrganization(dependencies, organization);
       const row: UserRow = {
         id: randomUUID(),
         email: address,
@@ -162,9 +175,9 @@ export function accountsOf(access: RegistryAccess, now: () => number = Date.now)
       return withoutPassword(row);
     },
     async setUser(email, { password, organization, suspended }) {
-      const user = await needUser(email);
+      const user = await needUser(dependencies, email);
       if (password !== undefined) checkedPassword(password);
-      if (organization !== undefined) await needOrganization(organization);
+      if (organization !== undefined) await needOrganization(dependencies, organization);
       await access.users.set(user.id, {
         ...(password !== undefined && { password: await hashPassword(password) }),
         ...(organization !== undefined && { organization }),
@@ -172,8 +185,14 @@ export function accountsOf(access: RegistryAccess, now: () => number = Date.now)
       });
     },
     users: async () => (await access.users.list()).map(withoutPassword),
+  };
+}
+
+function keysOf(dependencies: AccountsDependencies): Pick<Accounts, "addKey" | "keys" | "revokeKey" | "suspendKey"> {
+  const { access, now } = dependencies;
+  return {
     async addKey(organization, name) {
-      await needOrganization(organization);
+      await needOrganization(dependencies, organization);
       const key = KEY_PREFIX + randomBytes(KEY_BYTES).toString("base64url");
       const row: ApiKeyRow = {
         id: randomUUID(),
@@ -193,4 +212,14 @@ export function accountsOf(access: RegistryAccess, now: () => number = Date.now)
     revokeKey: (id) => access.keys.revoke(id, now()),
     suspendKey: (id, suspended) => access.keys.suspend(id, Number(suspended)),
   };
+}
+
+/**
+ * @param access of an opened store
+ * @param now clock in unix milliseconds
+ * @throws AdbindError `account_invalid` from its functions, for names, tiers, addresses or passwords that cannot be used
+ */
+export function accountsOf(access: RegistryAccess, now: () => number = Date.now): Accounts {
+  const dependencies = { access, now };
+  return { ...organizationsOf(dependencies), ...usersOf(dependencies), ...keysOf(dependencies) };
 }

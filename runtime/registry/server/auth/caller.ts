@@ -12,7 +12,7 @@ export interface Caller {
   readonly organization: OrganizationRow | undefined;
 }
 
-export type Identity =
+export type ApiIdentity =
   | { readonly state: "anonymous" }
   | { readonly state: "known"; readonly caller: Caller }
   /** Credentials were sent and say nothing. */
@@ -34,9 +34,9 @@ const USED_MS = 60_000;
 /** Longer than any key or token: what is longer is not looked at. */
 const MAX_CHARACTERS = 8_192;
 
-const invalid: Identity = { state: "invalid", expired: false };
+const invalid: ApiIdentity = { state: "invalid", expired: false };
 
-async function byKey(text: string, { access, now }: IdentifyOptions): Promise<Identity> {
+async function byKey(text: string, { access, now }: IdentifyOptions): Promise<ApiIdentity> {
   const held = await access.keys.byHash(hashKey(text));
   if (held === undefined || held.key.revoked !== null) return invalid;
   const { key, organization } = held;
@@ -53,7 +53,7 @@ async function organizationOf(access: RegistryAccess, id: unknown): Promise<Orga
 const grantStands = async (access: RegistryAccess, grant: unknown, now: number): Promise<boolean> =>
   typeof grant === "string" && (await access.issuer.get("Grant", grant, now)) !== undefined;
 
-async function byToken(token: string, options: IdentifyOptions): Promise<Identity> {
+async function byToken(token: string, options: IdentifyOptions): Promise<ApiIdentity> {
   const { access, verifyToken, localIssuer, now } = options;
   const result = await verifyToken(token);
   if (!result.ok) {
@@ -74,7 +74,7 @@ async function byToken(token: string, options: IdentifyOptions): Promise<Identit
 }
 
 /** Reads an `Authorization` header. What is not a bearer token is credentials nobody can check: invalid. */
-export async function identify(header: string | undefined, options: IdentifyOptions): Promise<Identity> {
+export async function identify(header: string | undefined, options: IdentifyOptions): Promise<ApiIdentity> {
   if (header === undefined || header === "") return { state: "anonymous" };
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(header)?.[1];
   if (token === undefined || token.length > MAX_CHARACTERS) return invalid;
@@ -84,7 +84,7 @@ export async function identify(header: string | undefined, options: IdentifyOpti
 const suspended = (): Problem => new Problem(403, "Account suspended", { code: "account_suspended" });
 
 /** RFC 6750 section 3 and RFC 9728 section 5.1. Without credentials no error is named. */
-const challenge = (resourceMetadata: string, identity: Identity): string => {
+const challenge = (resourceMetadata: string, identity: ApiIdentity): string => {
   const metadata = `resource_metadata="${resourceMetadata}"`;
   if (identity.state !== "invalid") return `Bearer ${metadata}`;
   const what = identity.expired ? "the token has expired" : "the credentials are not valid";
@@ -95,7 +95,7 @@ const challenge = (resourceMetadata: string, identity: Identity): string => {
  * @param resourceMetadata URL of the protected-resource metadata
  * @throws Problem 401 with a challenge, 403 for suspended accounts, 503 when the issuer cannot be asked
  */
-export function requireCaller(identity: Identity, resourceMetadata: string): Caller {
+export function requireCaller(identity: ApiIdentity, resourceMetadata: string): Caller {
   switch (identity.state) {
     case "known":
       return identity.caller;
@@ -113,7 +113,7 @@ export function requireCaller(identity: Identity, resourceMetadata: string): Cal
 }
 
 /** Where credentials are optional, those that are not valid count as none; a suspended account is refused all the same. */
-export function optionalCaller(identity: Identity): Caller | undefined {
+export function optionalCaller(identity: ApiIdentity): Caller | undefined {
   if (identity.state === "suspended") throw suspended();
   return identity.state === "known" ? identity.caller : undefined;
 }

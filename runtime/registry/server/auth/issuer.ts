@@ -74,6 +74,52 @@ const grantRules: Partial<Configuration> = {
   rotateRefreshToken: true,
 };
 
+/** What a client that says little means: a program on the user's machine, with a loopback address or its own scheme. */
+const clientDefaults: Configuration["clientDefaults"] = {
+  application_type: "native",
+  grant_types: ["authorization_code", "refresh_token"],
+  id_token_signed_response_alg: "ES256",
+  response_types: ["code"],
+  token_endpoint_auth_method: "none",
+};
+
+/** How long what is issued holds, in seconds. */
+const lifetimes: Configuration["ttl"] = {
+  AccessToken: SIGNED_TOKEN_SECONDS,
+  AuthorizationCode: CODE_SECONDS,
+  IdToken: SIGNED_TOKEN_SECONDS,
+  Interaction: INTERACTION_SECONDS,
+  Session: SESSION_SECONDS,
+  Grant: REFRESH_TOKEN_SECONDS,
+  RefreshToken: REFRESH_TOKEN_SECONDS,
+};
+
+const indicatorsOf = (resource: string): NonNullable<Configuration["features"]>["resourceIndicators"] => ({
+  enabled: true,
+  defaultResource: () => resource,
+  useGrantedResource: () => true,
+  getResourceServerInfo: (_, indicator) => {
+    if (indicator !== resource) throw new providerErrors.InvalidTarget();
+    return {
+      scope: scopes.join(" "),
+      audience: resource,
+      accessTokenTTL: SIGNED_TOKEN_SECONDS,
+      accessTokenFormat: "jwt",
+      jwt: { sign: { alg: "ES256" } },
+    };
+  },
+});
+
+const renderError: Configuration["renderError"] = (ctx, out) => {
+  ctx.type = "html";
+  ctx.set(pageHeaders());
+  ctx.body = page({
+    title: "That did not work",
+    body: html`<p>The application that sent you here asked for something this server does not do.</p>
+<p><code>${out.error}</code> ${out.error_description}</p>`,
+  }).text;
+};
+
 function configurationOf(options: IssuerOptions, keys: readonly JWK[], cookieKey: string): Configuration {
   const { access, baseUrl, now } = options;
   const resource = `${baseUrl}/api`;
@@ -93,14 +139,7 @@ function configurationOf(options: IssuerOptions, keys: readonly JWK[], cookieKey
     subjectTypes: ["public"],
     clientAuthMethods: ["none", "client_secret_post"],
     enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
-    // What a client that says little means: a program on the user's machine, with a loopback address or its own scheme.
-    clientDefaults: {
-      application_type: "native",
-      grant_types: ["authorization_code", "refresh_token"],
-      id_token_signed_response_alg: "ES256",
-      response_types: ["code"],
-      token_endpoint_auth_method: "none",
-    },
+    clientDefaults,
     pkce: { required: () => true },
     features: {
       devInteractions: { enabled: false },
@@ -108,48 +147,18 @@ function configurationOf(options: IssuerOptions, keys: readonly JWK[], cookieKey
       rpInitiatedLogout: { enabled: false },
       registration: { enabled: true, initialAccessToken: false },
       revocation: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => resource,
-        useGrantedResource: () => true,
-        getResourceServerInfo: (_, indicator) => {
-          if (indicator !== resource) throw new providerErrors.InvalidTarget();
-          return {
-            scope: scopes.join(" "),
-            audience: resource,
-            accessTokenTTL: SIGNED_TOKEN_SECONDS,
-            accessTokenFormat: "jwt",
-            jwt: { sign: { alg: "ES256" } },
-          };
-        },
-      },
+      resourceIndicators: indicatorsOf(resource),
     },
     ...grantRules,
     issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
-    ttl: {
-      AccessToken: SIGNED_TOKEN_SECONDS,
-      AuthorizationCode: CODE_SECONDS,
-      IdToken: SIGNED_TOKEN_SECONDS,
-      Interaction: INTERACTION_SECONDS,
-      Session: SESSION_SECONDS,
-      Grant: REFRESH_TOKEN_SECONDS,
-      RefreshToken: REFRESH_TOKEN_SECONDS,
-    },
+    ttl: lifetimes,
     findAccount: async (_, id) => {
       const user = await access.users.get(id);
       if (user === undefined || user.suspended !== 0) return undefined;
       return { accountId: id, claims: () => ({ sub: id, name: user.name, email: user.email }) };
     },
     interactions: { url: (_, { uid }) => `${issuerPaths.interaction}/${uid}` },
-    renderError: (ctx, out) => {
-      ctx.type = "html";
-      ctx.set(pageHeaders());
-      ctx.body = page({
-        title: "That did not work",
-        body: html`<p>The application that sent you here asked for something this server does not do.</p>
-<p><code>${out.error}</code> ${out.error_description}</p>`,
-      }).text;
-    },
+    renderError,
     // Registered clients could name URLs for it to fetch; nothing it does here needs one.
     fetch: () => Promise.reject(new Error("the issuer fetches nothing")),
   };

@@ -78,39 +78,45 @@ export function addLogin(app: FastifyInstance, options: LoginOptions): void {
   app.register(async (scope) => addProvider(scope, options));
 }
 
+const show = (reply: FastifyReply, title: string, body: Part, redirectUri: unknown, status = 200) =>
+  reply
+    .code(status)
+    .headers(pageHeaders([formTarget(String(redirectUri))]))
+    .send(page({ title, body }).text);
+
+/** Undefined when there is nothing to go on with; the browser has been told. */
+const detailsIn = async (
+  { provider }: Issuer,
+  request: UidRequest,
+  reply: FastifyReply,
+): Promise<Interaction | undefined> => {
+  try {
+    const details = await provider.interactionDetails(request.raw, reply.raw);
+    if (details.uid === request.params.uid) return details;
+  } catch (error) {
+    if (!(error instanceof providerErrors.SessionNotFound)) throw error;
+  }
+  show(
+    reply,
+    "This log-in has ended",
+    html`<p>It took too long, or was finished. Begin again in your application.</p>`,
+    "",
+    400,
+  );
+  return undefined;
+};
+
+const finishIn = async ({ provider }: Issuer, request: UidRequest, reply: FastifyReply, result: InteractionResults) =>
+  reply.redirect(
+    await provider.interactionResult(request.raw, reply.raw, result, { mergeWithLastSubmission: true }),
+    303,
+  );
+
 function addPages(app: FastifyInstance, { issuer, access, limits, attempt }: LoginOptions): void {
   const { provider } = issuer;
-
-  const show = (reply: FastifyReply, title: string, body: Part, redirectUri: unknown, status = 200) =>
-    reply
-      .code(status)
-      .headers(pageHeaders([formTarget(String(redirectUri))]))
-      .send(page({ title, body }).text);
-
-  /** Undefined when there is nothing to go on with; the browser has been told. */
-  const detailsOf = async (request: UidRequest, reply: FastifyReply): Promise<Interaction | undefined> => {
-    try {
-      const details = await provider.interactionDetails(request.raw, reply.raw);
-      if (details.uid === request.params.uid) return details;
-    } catch (error) {
-      if (!(error instanceof providerErrors.SessionNotFound)) throw error;
-    }
-    show(
-      reply,
-      "This log-in has ended",
-      html`<p>It took too long, or was finished. Begin again in your application.</p>`,
-      "",
-      400,
-    );
-    return undefined;
-  };
-
-  const finish = async (request: UidRequest, reply: FastifyReply, result: InteractionResults) =>
-    reply.redirect(
-      await provider.interactionResult(request.raw, reply.raw, result, { mergeWithLastSubmission: true }),
-      303,
-    );
-
+  const detailsOf = (request: UidRequest, reply: FastifyReply) => detailsIn(issuer, request, reply);
+  const finish = (request: UidRequest, reply: FastifyReply, result: InteractionResults) =>
+    finishIn(issuer, request, reply, result);
   const config = { rateLimit: limitOf("documents", limits, "address"), bucket: "documents" };
   const guarded = { rateLimit: limitOf("login", limits, "address"), bucket: "login" };
 

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { type RegistryAccess, registryAccess } from "../../../store/index.js";
 import { checkedBaseUrl, DEFAULT_BASE_URL, type RegistryOptions } from "../settings.js";
 import type { Telemetry } from "../telemetry.js";
-import { type IdentifyOptions, type Identity, identify } from "./caller.js";
+import { type ApiIdentity, type IdentifyOptions, identify } from "./caller.js";
 import { type Issuer, openIssuer } from "./issuer.js";
 import { createTokenVerifier } from "./tokens.js";
 
@@ -50,8 +50,8 @@ const MAX_REMEMBERED = 512;
  * Who asks for what is open to everybody: it only says by whose allowance, and asking the database would cost as much as the answer.
  * A key that is revoked keeps its allowance of open reads for a minute, and is refused at once by all else.
  */
-function rememberedIdentity(options: IdentifyOptions): (authorization: string) => Promise<Identity> {
-  const known = new LRUCache<string, { readonly identity: Identity; readonly until: number }>({ max: MAX_CALLERS });
+function rememberedIdentity(options: IdentifyOptions): (authorization: string) => Promise<ApiIdentity> {
+  const known = new LRUCache<string, { readonly identity: ApiIdentity; readonly until: number }>({ max: MAX_CALLERS });
   return async (authorization) => {
     const at = options.now();
     const found = known.get(authorization);

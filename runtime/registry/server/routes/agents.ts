@@ -1,8 +1,8 @@
 /** What agents may sell. */
 import { SEARCH_DIMENSIONS, type SearchFilters } from "../../types.js";
 import {
+  type ApiHandlers,
   type ApiRequest,
-  type Handlers,
   LOOKUP_CACHE,
   type RegistryServerDependencies,
   within,
@@ -34,7 +34,7 @@ type Ids =
   | "validateProductAuthorization"
   | "readStats";
 
-export const agentRoutes = ({ data }: RegistryServerDependencies): Handlers<Ids> => ({
+export const agentRoutes = ({ data }: RegistryServerDependencies): ApiHandlers<Ids> => ({
   async expandProductIdentifiers({ body }) {
     const bytes = await within(data.expandBytes(checkedSelectors(body)));
     return { body: bytes, headers: { "cache-control": EXPANSION_CACHE }, fingerprint: () => bytes.lasting };

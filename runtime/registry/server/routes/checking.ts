@@ -1,5 +1,5 @@
 /** Lists of domains and identifiers gone through, and read again. */
-import { type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
+import { type ApiHandlers, type RegistryServerDependencies, within } from "../api-request.js";
 import { notFound } from "../problems.js";
 
 type Ids = "checkProperties" | "readPropertyCheck" | "checkIdentifiers" | "readIdentifierCheck";
@@ -9,7 +9,7 @@ const KEPT = { "cache-control": "public, max-age=3600" };
 
 const gone = () => notFound("No such report, or it has expired");
 
-export const checkingRoutes = ({ data }: RegistryServerDependencies): Handlers<Ids> => ({
+export const checkingRoutes = ({ data }: RegistryServerDependencies): ApiHandlers<Ids> => ({
   async checkProperties({ body }) {
     return { body: await within(data.checkDomains(body.domains)) };
   },

@@ -1,7 +1,7 @@
 /** Fetching publishers' files anew. */
 
 import type { Crawler, CrawlRefusal, CrawlRequestRecord } from "../../crawl/index.js";
-import { type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
+import { type ApiHandlers, type RegistryServerDependencies, within } from "../api-request.js";
 import { requireCaller } from "../auth/caller.js";
 import { notFound, Problem, unavailable } from "../problems.js";
 import { domainOf } from "./inputs.js";
@@ -40,7 +40,7 @@ export async function asked(crawler: Crawler, domain: string, requestedBy: strin
 export const crawlRoutes = (
   parts: RegistryServerDependencies,
   resourceMetadata: string,
-): Handlers<"requestCrawl" | "readCrawlRequest"> => {
+): ApiHandlers<"requestCrawl" | "readCrawlRequest"> => {
   return {
     async requestCrawl({ body, request }) {
       const caller = requireCaller(request.identity, resourceMetadata);

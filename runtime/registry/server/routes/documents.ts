@@ -1,6 +1,6 @@
 /** Files served as they are, metadata for OAuth clients, and what operators of the server ask. */
 
-import { type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
+import { type ApiHandlers, type RegistryServerDependencies, within } from "../api-request.js";
 import { scopes } from "../auth/issuer.js";
 import { notFound } from "../problems.js";
 import { domainOf } from "./inputs.js";
@@ -23,9 +23,9 @@ type Ids =
   | "readReadiness"
   | "readMetrics";
 
-type BodyOf<Id extends Ids> = Awaited<ReturnType<Handlers<Ids>[Id]>>["body"];
+type BodyOf<Id extends Ids> = Awaited<ReturnType<ApiHandlers<Ids>[Id]>>["body"];
 
-export const documentRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
+export const documentRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> => {
   const { data, document, files, issuer, baseUrl, authorizationServers, telemetry } = parts;
   return {
     async readAuthorizationServer() {

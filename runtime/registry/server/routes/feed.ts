@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import type { AuthorizationSource, FeedRequest, Page, RegistryData, SnapshotPart, SnapshotPlace } from "../../types.js";
-import { type ApiRequest, type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
+import { type ApiHandlers, type ApiRequest, type RegistryServerDependencies, within } from "../api-request.js";
 import { requireCaller } from "../auth/caller.js";
 import { etagOf } from "../files.js";
 import { Problem } from "../problems.js";
@@ -54,7 +54,7 @@ const lastEventId = ({ headers }: FastifyRequest): string | undefined => {
   return typeof given === "string" && given !== "" ? given : undefined;
 };
 
-export const feedRoutes = ({ data, streams, baseUrl }: RegistryServerDependencies): Handlers<Ids> => ({
+export const feedRoutes = ({ data, streams, baseUrl }: RegistryServerDependencies): ApiHandlers<Ids> => ({
   async readFeed({ query }) {
     const body = feedOf(await within(data.feed(requestOf(query))));
     // How old it is changes by itself.

@@ -3,7 +3,7 @@ import type { components } from "../../../../generated/registry/openapi.js";
 import { type Inspected, inspectFile } from "../../crawl/inspect.js";
 import type { FileProblem } from "../../file-problems.js";
 import { expectedUrl } from "../../model.js";
-import { type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
+import { type ApiHandlers, type RegistryServerDependencies, within } from "../api-request.js";
 import { badRequest, unavailable } from "../problems.js";
 import { domainOf } from "./inputs.js";
 
@@ -60,7 +60,7 @@ const inspecting =
     return { domain, found };
   };
 
-export const fileRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
+export const fileRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> => {
   const { now } = parts;
   const inspect = inspecting(parts);
   const timestamp = (): string => new Date(now()).toISOString();

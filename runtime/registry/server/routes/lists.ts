@@ -1,8 +1,8 @@
 /** Agents, publishers and brands in pages, and what is found of a word. */
 
 import {
+  type ApiHandlers,
   type ApiRequest,
-  type Handlers,
   LOOKUP_CACHE,
   type RegistryServerDependencies,
   within,
@@ -138,7 +138,7 @@ const discoveries =
     return { body, headers: CACHED };
   };
 
-export const listRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
+export const listRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> => {
   const { data } = parts;
   const directory = directoryOf(parts);
   return {

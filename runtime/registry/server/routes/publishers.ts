@@ -1,8 +1,8 @@
 /** What publishers declare. */
 import type { LookupPage, PublisherLookup } from "../../types.js";
 import {
+  type ApiHandlers,
   type ApiResponse,
-  type Handlers,
   LOOKUP_CACHE,
   type RegistryServerDependencies,
   within,
@@ -63,7 +63,7 @@ const CACHED = { "cache-control": LOOKUP_CACHE };
 
 type Ids = "lookupPublisher" | "lookupAuthorization" | "lookupOperator" | "lookupDomain" | "lookupProperty";
 
-export const publisherRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
+export const publisherRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> => {
   const { data, access } = parts;
   /** An organization's tier counts while its subscription is live; a member without one has its own word. */
   const tierLive = async ({ organization }: { organization: string | null }): Promise<boolean> => {

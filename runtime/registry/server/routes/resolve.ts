@@ -2,8 +2,8 @@
 import { publisherDomain } from "../../model.js";
 import type { PublisherLookup, ResolvedBrand } from "../../types.js";
 import {
+  type ApiHandlers,
   type ApiRequest,
-  type Handlers,
   LOOKUP_CACHE,
   type RegistryServerDependencies,
   within,
@@ -80,7 +80,7 @@ const manifests =
     return { body: { success: true, found: true, reference }, headers: CACHED };
   };
 
-export const resolveRoutes = (parts: RegistryServerDependencies): Handlers<Ids> => {
+export const resolveRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> => {
   const { data } = parts;
   const brandOf = async (domain: string): Promise<ResolvedBrand> => {
     const found = await within(data.resolveBrand(domain));

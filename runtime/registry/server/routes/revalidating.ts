@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { CrawlRequestRecord } from "../../crawl/index.js";
 import type { FileProblem } from "../../file-problems.js";
-import { type ApiRequest, type Handlers, type RegistryServerDependencies, within } from "../api-request.js";
+import { type ApiHandlers, type ApiRequest, type RegistryServerDependencies, within } from "../api-request.js";
 import { requireCaller } from "../auth/caller.js";
 import { notFound, Problem, unavailable } from "../problems.js";
 import { asked, crawlerOf } from "./crawling.js";
@@ -77,7 +77,7 @@ async function verdictOf({ data, now }: RegistryServerDependencies, domain: stri
 export const revalidatingRoutes = (
   parts: RegistryServerDependencies,
   resourceMetadata: string,
-): Handlers<"revalidateAdagents" | "requestBrandCrawl" | "requestManagerRevalidation" | "verifyHostedOrigin"> => ({
+): ApiHandlers<"revalidateAdagents" | "requestBrandCrawl" | "requestManagerRevalidation" | "verifyHostedOrigin"> => ({
   async revalidateAdagents({ params, request }: ApiRequest<"revalidateAdagents">) {
     const caller = requireCaller(request.identity, resourceMetadata);
     const domain = domainOf(params.domain);

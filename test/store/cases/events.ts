@@ -1,6 +1,6 @@
 /** Events, arrivals and registrations as tests need them. */
 import { createHash, randomUUID } from "node:crypto";
-import type { Arrival, NewEvent, Registration } from "../../runtime/store/types.js";
+import type { Arrival, NewEvent, Registration } from "../../../runtime/store/types.js";
 
 export const NOW = 1_776_520_800_000;
 export const DAY_SECONDS = 86_400;

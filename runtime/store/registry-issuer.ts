@@ -1,0 +1,69 @@
+/** What the embedded issuer remembers: its tokens, codes and sessions. */
+
+export type ColumnValue = string | number | null;
+
+/** Runs one statement and answers its rows. */
+export type RunStatement = <Row>(text: string, values: readonly ColumnValue[]) => Promise<Row[]>;
+
+/** What the embedded issuer keeps under one id. */
+export interface IssuerRow {
+  readonly payload: string;
+  readonly consumed: number | null;
+}
+
+/** One record of the embedded issuer. */
+export interface IssuerRecord {
+  readonly model: string;
+  readonly id: string;
+  readonly payload: string;
+  readonly grantId: string | null;
+  readonly uid: string | null;
+  readonly expires: number | null;
+}
+
+/** States of the issuer by model and id. Times are unix milliseconds. */
+export interface IssuerTable {
+  put(record: IssuerRecord): Promise<void>;
+  get(model: string, id: string, now: number): Promise<IssuerRow | undefined>;
+  byUid(model: string, uid: string, now: number): Promise<IssuerRow | undefined>;
+  /** Marks a record used; false when it was already. */
+  consume(model: string, id: string, now: number): Promise<boolean>;
+  remove(model: string, id: string): Promise<void>;
+  removeGrant(grantId: string): Promise<void>;
+}
+
+export const issuerTable = (run: RunStatement): IssuerTable => ({
+  async put({ model, id, payload, grantId, uid, expires }) {
+    await run(
+      "insert into adbind_issuer_state (model, id, payload, grant_id, uid, expires) values (?, ?, ?, ?, ?, ?) " +
+        "on conflict (model, id) do update set payload = excluded.payload, grant_id = excluded.grant_id, " +
+        "uid = excluded.uid, expires = excluded.expires",
+      [model, id, payload, grantId, uid, expires],
+    );
+  },
+  async get(model, id, now) {
+    const rows = await run<IssuerRow>(
+      "select payload, consumed from adbind_issuer_state where model = ? and id = ? and (expires is null or expires > ?)",
+      [model, id, now],
+    );
+    return rows[0];
+  },
+  async byUid(model, uid, now) {
+    const rows = await run<IssuerRow>(
+      "select payload, consumed from adbind_issuer_state where model = ? and uid = ? and (expires is null or expires > ?)",
+      [model, uid, now],
+    );
+    return rows[0];
+  },
+  async consume(model, id, now) {
+    const text =
+      "update adbind_issuer_state set consumed = ? where model = ? and id = ? and consumed is null returning id";
+    return (await run(text, [now, model, id])).length > 0;
+  },
+  async remove(model, id) {
+    await run("delete from adbind_issuer_state where model = ? and id = ?", [model, id]);
+  },
+  async removeGrant(grantId) {
+    await run("delete from adbind_issuer_state where grant_id = ?", [grantId]);
+  },
+});

@@ -1,0 +1,99 @@
+/** What others than a publisher's file say of it: its brand file, agents, the manager of another domain. */
+import * as assert from "uvu/assert";
+import { crawl, entry, OTHER, property, SELLER } from "./data-fixture.js";
+import type { dataSuite } from "./data-suite.js";
+
+type Case = ReturnType<typeof dataSuite>;
+
+const newsBrand = {
+  outcome: "present" as const,
+  name: "News Example",
+  agents: [{ url: OTHER, type: "buying" as const, id: "news_buys" }],
+  properties: [
+    {
+      type: null,
+      identifier: "News.example",
+      relationship: "owned" as const,
+    },
+    {
+      type: "mobile_app",
+      identifier: "com.news",
+      relationship: "ad_network" as const,
+    },
+  ],
+};
+
+/** What the brand file says. */
+export function brandFiles(test: Case): void {
+  test("the brand file speaks only where nothing else does", async ({ data }) => {
+    await data.applyCrawl(crawl("news.example", { agents: [entry(SELLER)] }, { brand: newsBrand }));
+    const first = await data.lookupPublisher("news.example");
+    assert.equal(first.files?.brand_json, {
+      ...{ status: "present", name: "News Example" },
+      agents: [{ url: OTHER, type: "buying", id: "news_buys" }],
+    });
+    assert.equal(first.properties, [
+      {
+        type: "website",
+        name: "news.example",
+        identifiers: [{ type: "domain", value: "news.example" }],
+        tags: ["relationship:owned"],
+        source: "brand_json",
+      },
+      {
+        type: "mobile_app",
+        name: "com.news",
+        identifiers: [{ type: "mobile_app", value: "com.news" }],
+        tags: ["relationship:ad_network"],
+        source: "brand_json",
+        delegation_type: "ad_network",
+      },
+    ]);
+    assert.equal(first.authorized_agents, [{ url: SELLER, authorized_for: "All inventory", source: "adagents_json" }]);
+    assert.is((await data.lookupAuthorization("news.example", SELLER))?.total, 0);
+  });
+
+  test("what an agent claims, and a file with properties of its own, come before the brand file", async ({ data }) => {
+    await data.applyCrawl(crawl("news.example", { agents: [entry(SELLER)] }, { brand: newsBrand }));
+    await data.putClaims(OTHER, [{ publisherDomain: "news.example", authorizedFor: null }]);
+    const claimed = await data.lookupPublisher("news.example");
+    assert.equal(
+      claimed.authorized_agents.map(({ source, properties_total }) => [source, properties_total]),
+      [
+        ["adagents_json", 0],
+        ["agent_claim", 0],
+      ],
+    );
+    await data.applyCrawl(
+      crawl("news.example", { agents: [entry(SELLER)], properties: [property("main")] }, { brand: newsBrand }),
+    );
+    const second = await data.lookupPublisher("news.example");
+    assert.equal(
+      second.properties.map(({ id, source }) => [id, source]),
+      [["main", "adagents_json"]],
+    );
+  });
+}
+
+/** What somebody else says. */
+export function claims(test: Case): void {
+  test("what a manager's file says of another domain is a claim there", async ({ data }) => {
+    const others = [{ publisherDomain: "child.example", agent: entry(SELLER) }];
+    await data.applyCrawl(crawl("manager.example", { agents: [entry(SELLER)], others }));
+    const child = await data.lookupPublisher("child.example");
+    assert.equal(
+      child.authorized_agents.map(({ url, source }) => [url, source]),
+      [[SELLER, "agent_claim"]],
+    );
+    assert.is(child.adagents_valid, null);
+    assert.equal(await data.lookupDomain("child.example"), {
+      domain: "child.example",
+      authorized_agents: [],
+      sales_agents_claiming: [{ url: SELLER, authorized_for: "All inventory" }],
+    });
+    const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "child.example" }] };
+    assert.is((await data.validateProduct(request)).authorized, false);
+    await data.applyCrawl(crawl("manager.example", { agents: [entry(SELLER)], others: [] }));
+    assert.equal((await data.lookupPublisher("child.example")).authorized_agents, []);
+  });
+}
