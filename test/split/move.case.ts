@@ -5,7 +5,7 @@ import { AdbindError } from "../../runtime/errors.js";
 import type { MoveStep } from "../../runtime/store/split/move.js";
 import { placeAmong } from "../../runtime/store/split/placement.js";
 import type { SplitStore } from "../../runtime/store/split/receivers.js";
-import { arrival, NOW, newEvent, registration } from "../store/events.js";
+import { arrival, NOW, newEvent, registration } from "../store/cases/events.js";
 import type { Ground } from "./databases.js";
 import { fill, senderOf, type World, world } from "./world.js";
 
@@ -59,14 +59,10 @@ async function assertRemembered(store: SplitStore, sender: string, keys: readonl
   assert.is((await store.registrations.binding(events[0]!.route))?.sender, sender);
 }
 
-export function moveCase(ground: Ground): void {
-  const test = suite<{ place: World }>(`moves, ${ground.name}`);
-  test.before.each(async (context) => {
-    context.place = await world(ground);
-  });
-  test.after.each(async ({ place }) => place.close());
-  stops(test);
+type Case = ReturnType<typeof suite<{ place: World }>>;
 
+/** Databases that are added. */
+function additions(test: Case): void {
   test("a database that is added gets what belongs there and nothing else", async ({ place }) => {
     const store = await place.instance(4);
     const keys = new Map<string, string[]>();
@@ -117,7 +113,10 @@ export function moveCase(ground: Ground): void {
       assert.equal(Object.keys(await place.where(sender)), [placeAmong(FOUR, sender)]);
     }
   });
+}
 
+/** Instances that know less, and databases that go. */
+function removals(test: Case): void {
   test("an instance with the list of before goes on with what it has, and refuses the rest", async ({ place }) => {
     const old = await place.instance(3);
     const [moved] = going(1) as [string];
@@ -156,12 +155,20 @@ export function moveCase(ground: Ground): void {
       await assertRemembered(store, sender, known);
     }
   });
+}
 
+export function moveCase(ground: Ground): void {
+  const test = suite<{ place: World }>(`moves, ${ground.name}`);
+  test.before.each(async (context) => {
+    context.place = await world(ground);
+  });
+  test.after.each(async ({ place }) => place.close());
+  for (const some of [stops, additions, removals]) some(test);
   test.run();
 }
 
 /** A move that is stopped anywhere is ended by the next, and keeps nobody waiting for longer than its fence. */
-function stops(test: ReturnType<typeof suite<{ place: World }>>): void {
+function stops(test: Case): void {
   for (const step of STEPS) {
     test(`a move that is stopped after "${step}" is ended by the next`, async ({ place }) => {
       const store = await place.instance(4);

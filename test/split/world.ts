@@ -4,7 +4,7 @@ import { type AnyDatabase, openDatabase } from "../../runtime/db/open.js";
 import { type SplitChange, type SplitChangeOptions, splitChange } from "../../runtime/store/split/change.js";
 import { type SplitStore, shardedBySender } from "../../runtime/store/split/receivers.js";
 import type { SplitOptions } from "../../runtime/store/split/router.js";
-import { arrival, NOW, newEvent, registration } from "../store/events.js";
+import { arrival, NOW, newEvent, registration } from "../store/cases/events.js";
 import { type Ground, NAMES, named } from "./databases.js";
 
 export const senderOf = (i: number): string => `https://seller-${i}.example/agent`;
