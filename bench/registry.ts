@@ -20,6 +20,7 @@ import { type Grown, grown, growthRows } from "./support/registry-growth.js";
 import { openPlainSearch } from "./support/registry-plain.js";
 import { buildProgram, done, type Program, type Served, serve } from "./support/registry-processes.js";
 import { atRate, classes, expansions, PAGE, RATE, REQUESTS, searchPath } from "./support/registry-requests.js";
+import { splitRows } from "./support/registry-split.js";
 import { millionsRows, writerRows } from "./support/registry-writers.js";
 import type { Row } from "./support/row.js";
 
@@ -245,6 +246,8 @@ async function againstPlain(url: string): Promise<Row> {
 /** A part that needs no inventory, alone. */
 async function partsAlone(args: readonly string[]): Promise<Row[] | undefined> {
   if (args.includes("--millions")) return millionsRows();
+  const split = numberOf(args, "split");
+  if (split !== undefined) return splitRows(split, args.includes("--short"));
   if (!args.includes("--writers")) return undefined;
   const postgres = await startPostgres(TUNED);
   try {
@@ -254,7 +257,7 @@ async function partsAlone(args: readonly string[]): Promise<Row[] | undefined> {
   }
 }
 
-/** @param args `--writers` or `--millions` for those rows alone, `--engine=sqlite|postgres` for one of them, `--agents=N` for another size, `--no-curve`, `--followers` for those rows alone */
+/** @param args `--writers`, `--millions` or `--split=N` for those rows alone (`--short` with the last for fewer agents), `--engine=sqlite|postgres` for one of them, `--agents=N` for another size, `--no-curve`, `--followers` for those rows alone */
 export async function run(args: readonly string[]): Promise<Row[]> {
   const alone = await partsAlone(args);
   if (alone !== undefined) return alone;

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { openDatabase } from "../runtime/db/open.js";
 import { AdbindError } from "../runtime/errors.js";
+import type { StoreAccess } from "../runtime/store/index.js";
 import { type SplitChange, type SplitStatus, splitChange } from "../runtime/store/split/change.js";
 import { plural, printable, printJson } from "./output.js";
 import { placeOfNamed } from "./store.js";
@@ -44,13 +45,18 @@ function databasesOf({ database }: SplitCommand): SplitCommand["database"] {
   });
 }
 
-async function withSplit(options: SplitCommand, job: (change: SplitChange) => Promise<void>): Promise<void> {
+/** @param accessOf how far a database is opened: what only looks makes none */
+async function withSplit(
+  options: SplitCommand,
+  accessOf: (name: string) => StoreAccess,
+  job: (change: SplitChange) => Promise<void>,
+): Promise<void> {
   let moved = 0;
   const change = splitChange({
     kind: "sender",
     databases: databasesOf(options).map(([name, url]) => ({
       name,
-      database: () => openDatabase(placeOfNamed(url), { access: "create" }),
+      database: () => openDatabase(placeOfNamed(url), { access: accessOf(name) }),
     })),
     fenceMs: options.fenceSeconds * 1000,
     onMoved({ keyspace, from, to, rows, fencedMs }) {
@@ -75,34 +81,54 @@ const ended = (json: boolean | undefined, moved: number): void => {
 };
 
 const init = (options: SplitCommand): Promise<void> =>
-  withSplit(options, async (change) => {
-    const { members } = await change.init();
-    if (options.json) console.log(JSON.stringify({ databases: members.map(({ name }) => name) }));
-    else console.log(`the split has ${members.map(({ name }) => name).join(", ")}`);
-  });
+  withSplit(
+    options,
+    () => "create",
+    async (change) => {
+      const { members } = await change.init();
+      if (options.json) console.log(JSON.stringify({ databases: members.map(({ name }) => name) }));
+      else console.log(`the split has ${members.map(({ name }) => name).join(", ")}`);
+    },
+  );
 
 const add = (name: string, options: SplitCommand): Promise<void> =>
-  withSplit(options, async (change) => {
-    await change.add(name);
-    ended(options.json, await change.move());
-  });
+  withSplit(
+    options,
+    (one) => (one === name ? "create" : "change"),
+    async (change) => {
+      await change.add(name);
+      ended(options.json, await change.move());
+    },
+  );
 
 const remove = (name: string, options: SplitCommand): Promise<void> =>
-  withSplit(options, async (change) => {
-    await change.remove(name);
-    ended(options.json, await change.move());
-  });
+  withSplit(
+    options,
+    () => "change",
+    async (change) => {
+      await change.remove(name);
+      ended(options.json, await change.move());
+    },
+  );
 
 const move = (options: SplitCommand): Promise<void> =>
-  withSplit(options, async (change) => ended(options.json, await change.move()));
+  withSplit(
+    options,
+    () => "change",
+    async (change) => ended(options.json, await change.move()),
+  );
 
 const status = (options: SplitCommand): Promise<void> =>
-  withSplit(options, async (change) => {
-    const found = await change.status();
-    if (found.set === null || found.set.previous !== null) process.exitCode = 1;
-    if (options.json) printJson(found);
-    else for (const line of statusLines(found)) console.log(line);
-  });
+  withSplit(
+    options,
+    () => "read",
+    async (change) => {
+      const found = await change.status();
+      if (found.set === null || found.set.previous !== null) process.exitCode = 1;
+      if (options.json) printJson(found);
+      else for (const line of statusLines(found)) console.log(line);
+    },
+  );
 
 function statusLines({ set, databases }: SplitStatus): string[] {
   if (set === null) return ["the databases are of no split yet: adbind split init"];

@@ -1,40 +1,21 @@
 /**
  * The search's index alone, filled with made-up profiles: what an agent weighs in memory, and how long searches take.
- * Arguments: how many agents. Reports one line of JSON.
+ * Arguments: how many agents. Reports one line of JSON. With a part, such as `2/4`, and a token it holds the agents of that
+ * part and serves them until its input ends; the line has its address.
  */
-import { AgentIndex, type IndexedProfile } from "../../runtime/registry/search/agent-index.js";
+import { once } from "node:events";
+import { pino } from "pino";
+import { AgentIndex } from "../../runtime/registry/search/agent-index.js";
+import { readPart } from "../../runtime/registry/search/part-wire.js";
 import { Scratch, select } from "../../runtime/registry/search/select.js";
-import { numbers } from "../../test/support/random.js";
+import { servePart } from "../../runtime/registry/server/part-app.js";
+import { madeProfiles } from "./made-profiles.js";
 
-const agents = Number(process.argv[2]);
-const random = numbers(5);
-const draw = (limit: number): number => Math.floor(random() * limit);
-
-const channels = Array.from({ length: 20 }, (_, at) => `channel-${at}`);
-const types = Array.from({ length: 10 }, (_, at) => `type-${at}`);
-const markets = Array.from({ length: 60 }, (_, at) => `M${at}`);
-const tags = Array.from({ length: 2_000 }, (_, at) => `tag-${at}`);
-const some = (values: readonly string[], most: number): string[] => [
-  ...new Set(Array.from({ length: 1 + draw(most) }, () => values[Math.floor(values.length * random() ** 2)]!)),
-];
-
-const profile = (agent: number): IndexedProfile => {
-  const propertyCount = Math.floor(1000 ** random());
-  const hasTmp = random() < 0.1;
-  return {
-    agent,
-    url: `https://agent-${agent}.seller-${agent % 100_000}.example/mcp`,
-    registered: random() < 0.5,
-    score: 0.1 * Math.log(propertyCount + 1) + (hasTmp ? 0.05 : 0),
-    propertyCount,
-    publisherCount: 1 + draw(20),
-    hasTmp,
-    taxonomy: null,
-    lists: [some(channels, 3), some(types, 2), some(markets, 4), [], some(tags, 4), ["guaranteed"], []],
-    updatedAt: 1,
-    born: 1,
-  };
-};
+const [number, part, token] = process.argv.slice(2) as [string, string?, string?];
+const agents = Number(number);
+const own = readPart(part ?? "1/1")!;
+// An instance that asks has an empty database, whose clock stands at 0.
+const made = madeProfiles(4 + own.part, part === undefined ? 1 : 0);
 
 const LOADED_AT_ONCE = 10_000;
 const SEARCHES = 1_000;
@@ -45,31 +26,53 @@ const memory = (): number => {
   return heapUsed + external;
 };
 
+/** As statements choose them (runtime/store/registry-profiles.ts). */
+const isOwn = (agent: number): boolean =>
+  Math.floor(((agent % 1_000_003) * 2_654_435_761) / 65_536) % own.of === own.part - 1;
+
+function* ownAgents(): Generator<number> {
+  for (let agent = 1; agent <= agents; agent++) if (isOwn(agent)) yield agent;
+}
+
 const before = memory();
 const index = new AgentIndex();
 const began = performance.now();
-for (let at = 0; at < agents; at += LOADED_AT_ONCE)
-  index.load(Array.from({ length: Math.min(LOADED_AT_ONCE, agents - at) }, (_, more) => profile(at + more + 1)));
+let batch: number[] = [];
+const load = (): void => {
+  index.load(batch.map(made.profile));
+  batch = [];
+};
+for (const agent of ownAgents()) if (batch.push(agent) === LOADED_AT_ONCE) load();
+load();
 index.sort();
 const filledMs = performance.now() - began;
-const bytes = (memory() - before) / agents;
+const bytes = (memory() - before) / index.size;
 
-const scratch = new Scratch();
-const times: number[] = [];
-const seq = Number.MAX_SAFE_INTEGER;
-for (let at = 0; at < SEARCHES; at++) {
-  const filters = {
-    ...(at % 2 === 0 && { channels: some(channels, 2) }),
-    ...(at % 3 === 0 && { markets: some(markets, 2) }),
-    ...(at % 5 === 0 && { tags: some(tags, 2) }),
-    ...(at % 7 === 0 && { has_tmp: true }),
-  };
-  const start = performance.now();
-  select(index, { filters, after: undefined, seq, limit: 51, discovered: at % 2 === 0 }, scratch);
-  times.push(performance.now() - start);
+/** How long searches take, without a server. */
+function searched(): object {
+  const scratch = new Scratch();
+  const times: number[] = [];
+  const seq = Number.MAX_SAFE_INTEGER;
+  for (let at = 0; at < SEARCHES; at++) {
+    const filters = made.filters(at);
+    const start = performance.now();
+    select(index, { filters, after: undefined, seq, limit: 51, discovered: at % 2 === 0 }, scratch);
+    times.push(performance.now() - start);
+  }
+  times.sort((a, b) => a - b);
+  const at = (share: number): number => times[Math.floor(share * times.length)]!;
+  return { p50: at(0.5), p99: at(0.99) };
 }
-times.sort((a, b) => a - b);
-const at = (share: number): number => times[Math.floor(share * times.length)]!;
-console.log(
-  JSON.stringify({ agents, bytes, filledMs, p50: at(0.5), p99: at(0.99), resident: process.memoryUsage().rss }),
-);
+
+const report = (more: object): void =>
+  console.log(JSON.stringify({ agents: index.size, bytes, filledMs, resident: process.memoryUsage().rss, ...more }));
+
+if (part === undefined || token === undefined) report(searched());
+else {
+  const followed = { seq: 0, last: 0, pruned: 0, size: index.size, revision: 0, current: async () => index };
+  const served = await servePart(followed, { part, token, logger: pino({ level: "silent" }) });
+  report({ address: await served.listen({ port: 0 }) });
+  process.stdin.resume();
+  await once(process.stdin, "end");
+  await served.stop();
+}

@@ -2,6 +2,7 @@
 import { readFileSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { Pool } from "undici";
+import type { SearchParts } from "../../runtime/registry/types.js";
 import { Child } from "./child.js";
 import { type Client, startClient } from "./client.js";
 import { buildPackage, transpile } from "./package.js";
@@ -56,12 +57,19 @@ export interface Served {
 /** What the kernel counts processor time in, in milliseconds. */
 const TICK_MS = 10;
 
+/** Processor time that a process took so far, in milliseconds. */
+export function cpuMsOf({ process: { pid } }: Child): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
 /** As docs/registry.md recommends. */
 const SERVER_FLAGS = ["--max-semi-space-size=16"];
 
-/** A server of a registry, and a client of it. */
-export async function serve(program: Program, store: string): Promise<Served> {
-  const child = new Child([...SERVER_FLAGS, program.file, "serve", store]);
+/** A server of a registry, and a client of it. @param parts where the search's index is, if not in the server */
+export async function serve(program: Program, store: string, parts?: SearchParts): Promise<Served> {
+  const asking = parts === undefined ? [] : [JSON.stringify(parts)];
+  const child = new Child([...SERVER_FLAGS, program.file, "serve", store, ...asking]);
   const { address, key, warmMs } = await child.report<{ address: string; key: string; warmMs: number }>();
   const pool = new Pool(address, { connections: 8 });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
@@ -95,10 +103,7 @@ export async function serve(program: Program, store: string): Promise<Served> {
     },
     client,
     warmMs,
-    cpuMs() {
-      const fields = readFileSync(`/proc/${child.process.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-    },
+    cpuMs: () => cpuMsOf(child),
     async stop() {
       await pool.close();
       await client.close();

@@ -24,7 +24,7 @@ export const classes: readonly (readonly [name: string, filters: SearchFilters])
 ];
 
 export function searchPath(filters: SearchFilters, cursor?: string | null): string {
-  const lists = Object.entries(filters).map(([name, values]) => `${name}=${(values as string[]).join(",")}`);
+  const lists = Object.entries(filters).map(([name, values]) => `${name}=${String(values)}`);
   return `/api/registry/agents/search?${[...lists, `limit=${PAGE}`, ...(cursor ? [`cursor=${cursor}`] : [])].join("&")}`;
 }
 

@@ -8,9 +8,10 @@ import type { Row } from "./row.js";
 const CRAWLS = 400;
 const AGENTS = 10_000_000;
 /** What the index of ten million takes is beyond V8's usual heap, in megabytes. */
-const HEAP_MB = 9_000;
+export const HEAP_MB = 9_000;
 
-const FROM_SOURCE = [
+/** What a process runs under that is not compiled. */
+export const FROM_SOURCE = [
   "--import",
   path.resolve(import.meta.dirname, "../../test/runner/sources.mjs"),
   "--conditions=adbind-source",

@@ -30,10 +30,11 @@ async function load(name: string, file: string): Promise<Bench> {
  * @returns exit code: 0, 1 when a bench crashed, 2 when a name is no bench
  */
 export async function runBenches(given: readonly string[], options: RunOptions): Promise<number> {
-  // `--queue nats` as other commands have it.
+  // `--queue nats` and `--split 4` as other commands have it.
+  const valued = ["--queue", "--split"];
   const argv = given.flatMap((word, at) => {
-    if (given[at - 1] === "--queue") return [];
-    return [word === "--queue" ? `--queue=${given[at + 1] ?? ""}` : word];
+    if (valued.includes(given[at - 1] ?? "")) return [];
+    return [valued.includes(word) ? `${word}=${given[at + 1] ?? ""}` : word];
   });
   const { folder, results, except, out, err } = options;
   const files = globSync("*.ts", { cwd: folder }).filter((file) => !except.includes(file));
@@ -50,7 +51,7 @@ export async function runBenches(given: readonly string[], options: RunOptions):
     return 2;
   }
   const json = args.includes("--json");
-  const partly = args.some((word) => /^--(only=|engine=|no-curve$)/.test(word));
+  const partly = args.some((word) => /^--(only=|engine=|split=|(?:no-curve|millions|writers|followers)$)/.test(word));
   // Figures of fewer events or agents are not those that docs/figures.md shows under the same names, nor those of optional servers.
   const small = args.some((word) => /^--(short$|agents=|queue=)/.test(word));
   const kept = small ? path.join(mkdtempSync(path.join(tmpdir(), "adbind-bench-short-")), "results.json") : results;

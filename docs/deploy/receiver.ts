@@ -3,14 +3,22 @@
  * the handlers, and whose webhooks are taken.
  */
 import { readFileSync } from "node:fs";
+import { openDatabase } from "adbind/db";
 import { createReceiver, webhookReceiver } from "adbind/receiver";
 import { agentKeys } from "adbind/signing/discovery";
-import { openStore, type Store } from "adbind/store";
+import { openStore, type ReceiverStore, shardedBySender } from "adbind/store";
 import { fastify } from "fastify";
 import { pino } from "pino";
 import { release } from "#bindings";
 
-const { ADBIND_STORE = "sqlite:receiver.db", PUBLIC_URL, SELLERS, MIGRATE, HOST = "127.0.0.1" } = process.env;
+const {
+  ADBIND_STORE = "sqlite:receiver.db",
+  ADBIND_SPLIT,
+  PUBLIC_URL,
+  SELLERS,
+  MIGRATE,
+  HOST = "127.0.0.1",
+} = process.env;
 const { PORT = "8080", DRAIN_SECONDS = "5" } = process.env;
 if (PUBLIC_URL === undefined) throw new Error("PUBLIC_URL is not set: senders sign the URL that they call");
 /** Agents whose webhooks are taken, by URL: a JSON list of them. */
@@ -19,8 +27,40 @@ const sellers = JSON.parse(SELLERS === undefined ? "[]" : readFileSync(SELLERS, 
 const STOP_MS = 15_000;
 
 const logger = pino();
-/** Whichever it is: effects that write to it in their event's transaction want a store of one engine. */
-const store: Store<unknown> = await openStore(ADBIND_STORE, { migrate: MIGRATE !== "false" });
+const migrate = MIGRATE !== "false";
+
+/** The store, and whether it can be worked with now. */
+interface Opened {
+  readonly store: ReceiverStore<unknown>;
+  ready(): Promise<boolean>;
+}
+
+async function one(url: string): Promise<Opened> {
+  const store = await openStore(url, { migrate });
+  const asked = () => store.database.query((query) => query.rows("select 1 as one"));
+  const ready = () =>
+    asked().then(
+      () => true,
+      () => false,
+    );
+  return { store, ready };
+}
+
+/** @param text `name=url` of each database, parted by blanks, as `adbind split` takes it */
+async function several(text: string): Promise<Opened> {
+  const databases = text
+    .trim()
+    .split(/\s+/)
+    .map((each) => {
+      const [name = "", ...url] = each.split("=");
+      return { name, database: () => openDatabase(url.join("="), { migrate }) };
+    });
+  const store = await shardedBySender(databases);
+  // Senders of a database that is away are answered 503; the others go on.
+  return { store, ready: async () => store.databases().some(({ reachable }) => reachable) };
+}
+
+const { store, ready } = await (ADBIND_SPLIT === undefined ? one(ADBIND_STORE) : several(ADBIND_SPLIT));
 const receiver = createReceiver({
   store,
   release,
@@ -38,13 +78,8 @@ const app = fastify();
 await app.register(webhookReceiver, { receiver, paths: ["/webhooks/*"] });
 app.get("/healthz", async () => ({ status: "ok" }));
 app.get("/readyz", async (_, reply) => {
-  if (draining) return reply.code(503).send({ status: "unavailable", reason: "it ends" });
-  try {
-    await store.database.query((query) => query.rows("select 1 as one"));
-    return { status: "ok" };
-  } catch {
-    return reply.code(503).send({ status: "unavailable", reason: "the database does not answer" });
-  }
+  if (!draining && (await ready())) return { status: "ok" };
+  return reply.code(503).send({ status: "unavailable", reason: draining ? "it ends" : "no database answers" });
 });
 await app.listen({ host: HOST, port: Number(PORT) });
 logger.info({ host: HOST, port: PORT }, "webhooks are received");

@@ -1,7 +1,7 @@
 /** Puts the parts together: handlers in, a server out. */
 import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { type AnyTool, type JsonObject, type Release, type TransportName, transportNames } from "../contract/index.js";
+import type { AnyTool, JsonObject, Release, TransportName } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import type { AdbindError } from "../errors.js";
 import { stubTool } from "../facts/stub-tool.js";
@@ -190,8 +190,8 @@ async function servedEndpoint<Tx>(
     transport,
     await answerers[transport]({ ...shared, url: `${settings.baseUrl}${transportPath(at, transport)}` }),
   ];
-  const opened = Object.fromEntries(await Promise.all(transportNames.map(open)));
-  return { at, calls, answerers: opened as Record<TransportName, Answerer> };
+  const opened = Object.fromEntries(await Promise.all(settings.transports.map(open)));
+  return { at, calls, answerers: opened };
 }
 
 /** Each tool once, under the name it is listed by. */

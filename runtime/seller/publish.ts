@@ -1,6 +1,6 @@
 /** What a seller publishes of itself for those who look for it, or verify what it signs. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type JsonObject, type TransportName, transportNames } from "../contract/index.js";
+import type { JsonObject, TransportName } from "../contract/index.js";
 import { hasIdentity } from "./capabilities.js";
 import { type Endpoint, transportPath } from "./endpoint.js";
 import { RESOURCE_METADATA } from "./gate.js";
@@ -15,7 +15,7 @@ interface PublishDependencies<Tx> {
 export function publish<Tx>(app: FastifyInstance, { settings, endpoints: served }: PublishDependencies<Tx>): void {
   const keys = publicKeySet(settings);
   const endpoints = served.flatMap((at) =>
-    transportNames.map((transport) => ({
+    settings.transports.map((transport) => ({
       id: at.id === "current" ? transport : `${at.id}_${transport}`,
       transport,
       path: transportPath(at, transport),

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { type TransportName, transportNames } from "../contract/index.js";
+import type { TransportName } from "../contract/index.js";
 import { parseStrict } from "../json.js";
 import type { Answerer, Asks } from "../transport/answerer.js";
 import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
@@ -21,7 +21,7 @@ export interface ServedEndpoint<Tx> {
   readonly at: Endpoint;
   /** As the endpoint has them. */
   readonly calls: SellerCallDependencies<Tx>;
-  readonly answerers: Readonly<Record<TransportName, Answerer>>;
+  readonly answerers: Readonly<Partial<Record<TransportName, Answerer>>>;
 }
 
 export interface SellerServerDependencies<Tx> {
@@ -69,7 +69,7 @@ export async function createApp<Tx>(dependencies: SellerServerDependencies<Tx>):
   // After the hook: pages of other origins are not even told what they could ask.
   await app.register(cors, corsOptions(settings.origins));
   for (const endpoint of endpoints)
-    for (const transport of transportNames)
+    for (const transport of settings.transports)
       route(app, { endpoint, transport }, gateOf(transportPath(endpoint.at, transport)));
   publish(app, {
     settings,
@@ -85,7 +85,7 @@ function gatesOf<Tx>(
 ): (url: string) => Gate {
   const gates = new Map(
     endpoints.flatMap(({ at, calls: { settings } }) =>
-      transportNames.map((transport) => {
+      settings.transports.map((transport) => {
         const path = transportPath(at, transport);
         return [path, createGate(app, settings, `${settings.baseUrl}${path}`)] as const;
       }),
@@ -127,7 +127,7 @@ function route<Tx>(
   gate: Gate,
 ): void {
   const { at, calls } = endpoint;
-  const answerer = endpoint.answerers[transport];
+  const answerer = endpoint.answerers[transport]!;
   const path = transportPath(at, transport);
   const signed = calls.settings.requestSigning !== undefined && at.signing.operations === "one";
   app.post(path, async (request: FastifyRequest, reply: FastifyReply) => {

@@ -1,8 +1,8 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
 import { type Tracer, trace } from "@opentelemetry/api";
-import type { AnyTool, JsonObject, MaybePromise, Release } from "../contract/index.js";
-import { shortVersion, specialismChecks } from "../contract/index.js";
+import type { AnyTool, JsonObject, MaybePromise, Release, TransportName } from "../contract/index.js";
+import { shortVersion, specialismChecks, transportNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Logger } from "../log.js";
 import type { Sender } from "../sender/sender.js";
@@ -47,6 +47,7 @@ export interface SellerSettings<Tx> {
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
   readonly listing: ListingOptions | undefined;
+  readonly transports: readonly TransportName[];
   readonly a2aProfile: A2aProfile | undefined;
   readonly cancelTask: ((task: UnfinishedTask) => MaybePromise<boolean>) | undefined;
   readonly origins: ReadonlySet<string>;
@@ -128,6 +129,7 @@ export function checkedSellerSettings<Tx>(options: object): SellerSettings<Tx> {
       inFlightWaitMs: limits.inFlightWaitMs ?? IN_FLIGHT_WAIT_MS,
     },
     listing: given.listing,
+    transports: checkedTransports(given.transports),
     a2aProfile: given.a2aProfile,
     cancelTask: given.cancelTask,
     origins: new Set([new URL(baseUrl).origin, ...(given.origins ?? [])]),
@@ -142,6 +144,14 @@ export function checkedSellerSettings<Tx>(options: object): SellerSettings<Tx> {
     audit: given.audit,
     validatorOf: validatorOf(given, releases, handlers),
   };
+}
+
+/** In the order of the contract, each once. */
+function checkedTransports(given: readonly TransportName[] = transportNames): readonly TransportName[] {
+  const unknown = given.filter((name) => !transportNames.includes(name));
+  if (given.length === 0 || unknown.length > 0)
+    throw badSellerOption("transports", `give some of ${transportNames.join(", ")}`);
+  return transportNames.filter((name) => given.includes(name));
 }
 
 /** Production is closed: what is open to everybody there was said to be. */

@@ -18,7 +18,7 @@ import {
   objectsIn,
   podOf,
 } from "./deploy-files.js";
-import { machine, provesItself, start } from "./run-container.js";
+import { endAll, machine, provesItself, start } from "./run-container.js";
 
 const ours = new Set(["adbind", "node", "sh"]);
 
@@ -42,6 +42,12 @@ function kubernetesCommands(file: string): Found[] {
   );
 }
 
+/** Where compose puts something in from its own environment. */
+function secretOf(name: string): { readonly name: string; readonly key: string } {
+  if (name === "ADBIND_SPLIT") return { name: "split", key: "databases" };
+  return name.endsWith("TOKEN") ? { name: "search", key: "token" } : { name: "database", key: "url" };
+}
+
 const PROBE = { httpGet: { path: "/readyz", port: "http" } };
 
 /** What a compose file starts, as a container of Kubernetes: settings are values, and all listen on 8080. */
@@ -56,10 +62,9 @@ const composeCommands = (file: string): Found[] =>
           command: command.length === 0 && "PUBLIC_URL" in environment ? ["node", "receiver.ts"] : command,
         },
         ports: [{ name: "http", containerPort: 8_080 }],
-        // Where compose puts a password in, the whole URL is this machine's.
         env: Object.entries(environment).map(([key, value]) =>
-          /^postgres:/.test(value)
-            ? { name: key, valueFrom: { secretKeyRef: { name: "database", key: "url" } } }
+          /postgres:|SEARCH_TOKEN/.test(value)
+            ? { name: key, valueFrom: { secretKeyRef: secretOf(key) } }
             : { name: key, value },
         ),
         ...(command.includes("serve") || command.includes("deliver") || "PUBLIC_URL" in environment
@@ -74,6 +79,9 @@ const found = [
   ...filesNamed("kubernetes.yaml").flatMap(kubernetesCommands),
   ...filesNamed("compose.yaml").flatMap(composeCommands),
 ];
+/** What others wait for. */
+const isFirst = ({ container }: Found): boolean => ["migrate", "split"].includes(container.name);
+
 /** One command with one set of settings is run once, wherever it stands; what migrates comes first. */
 const once = [
   ...new Map(
@@ -81,26 +89,39 @@ const once = [
       const { command, env = [] } = one.container;
       const port = String(one.container.ports?.[0]?.containerPort);
       const words = command!.map((word) =>
-        word === port ? "PORT" : word.replace("/run/secrets/adbind", "/run/secrets"),
+        word === port ? "PORT" : word.replace(/^(?:http|nats):.*|^\d\/\d$|^\/run\/secrets.*/, "HERE"),
       );
       const postgres = env.some(({ valueFrom }) => valueFrom !== undefined);
       return [JSON.stringify([words.filter((word) => !/^(--host|0\.0\.0\.0)$/.test(word)), postgres]), one];
     }),
   ).values(),
-].sort((a, b) => Number(b.container.name === "migrate") - Number(a.container.name === "migrate"));
+].sort((a, b) => Number(isFirst(b)) - Number(isFirst(a)));
+
+/** What a registry that asks parts is given to ask. */
+const firstPart = found.find(({ container }) => container.name === "search")!;
 
 const postgres = await sharedPostgres();
 const nats = hasNats() ? await startNats() : undefined;
 const { at, remove } = commandFolder();
 await runCommand(keys, ["generate", "--use", "webhook", "--word", "proto", "--out", "keys.json"]);
 const [url, other] = [await postgres.database(), await postgres.database()];
+const split = ["a", "b", "c"].map(async (name) => `${name}=${await postgres.database()}`);
 // Its own `migrate` is run below.
 await (await openPostgresStore({ url: other })).close();
 const here = machine({
-  secrets: { "database.url": url, "database-owner.url": url, "database-of-news.url": other },
+  secrets: {
+    "database.url": url,
+    "database-owner.url": url,
+    "database-of-news.url": other,
+    "split.databases": (await Promise.all(split)).join(" "),
+    "search.token": "a-token-of-this-test-alone",
+  },
   hosts: {
     "nats://nats-0.nats:4222,nats-1.nats:4222,nats-2.nats:4222": nats?.url ?? "",
     "nats://nats-1:4222,nats-2:4222,nats-3:4222": nats?.url ?? "",
+    // All parts of the index but the first are gone here: a registry says so in its answers, and is ready.
+    ...Object.fromEntries([2, 3, 4].map((part) => [`http://search-${part}:8080`, `http://127.0.0.1:${part}`])),
+    ...Object.fromEntries([1, 2, 3].map((part) => [`http://search-${part}.search:8080`, `http://127.0.0.1:${part}`])),
   },
   files: {
     "signing-key.json": readFileSync(at("keys.json"), "utf8"),
@@ -112,10 +133,15 @@ const here = machine({
 for (const { where, container, config } of once)
   test(`${where} does what it is there for`, async () => {
     if (container.command!.includes("--queue") && nats === undefined) return console.log(NO_NATS);
-    const started = await start(container, config, here);
+    const asks = container.command!.includes("--search-parts");
+    const part = asks ? await start(firstPart.container, firstPart.config, here) : undefined;
+    const at = `http://127.0.0.1:${part?.port}`;
+    const hosts = { ...here.hosts, "http://search-0.search:8080": at, "http://search-1:8080": at };
+    const started = await start(container, config, { ...here, hosts });
     const code = container.readinessProbe ? await provesItself(container, started) : await started.ended;
+    part?.child.kill("SIGTERM");
     // What stands for a day's sleep ends the shell, which has no code then.
-    const expected = container.command![0] === "sh" ? null : 0;
+    const expected = container.command![0] === "sh" && !container.readinessProbe ? null : 0;
     assert.is(code, expected, started.said());
   });
 
@@ -136,6 +162,7 @@ test("a seller is given settings that a scaffolded one knows", () => {
 });
 
 test.after(async () => {
+  endAll();
   await nats?.stop();
   await postgres.stop();
   remove();

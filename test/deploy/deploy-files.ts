@@ -9,7 +9,7 @@ export const peers = path.resolve(import.meta.dirname, "../interop/deploy");
 export const hasPeers = existsSync(path.join(peers, "node_modules/kubernetes-models"));
 export const NO_PEERS = "test/interop/deploy is not installed: nothing here is held to its schema";
 
-export const topologies = ["one-process", "one-postgresql", "fail-over", "log"] as const;
+export const topologies = ["one-process", "one-postgresql", "fail-over", "log", "split"] as const;
 
 export const read = (file: string): string => readFileSync(path.join(folder, file), "utf8");
 

@@ -63,10 +63,19 @@ export interface Started {
 function environmentOf(container: Container, config: Environment, { secrets }: Machine): Environment {
   const own = (container.env ?? []).map(({ name, value, valueFrom }): [string, string | undefined] => {
     if (value !== undefined) return [name, value];
-    const { secretKeyRef } = valueFrom as { secretKeyRef?: { name: string; key: string } };
+    const { secretKeyRef, fieldRef } = valueFrom as { secretKeyRef?: { name: string; key: string }; fieldRef?: object };
+    // The first pod of its kind.
+    if (fieldRef !== undefined) return [name, "0"];
     return [name, secrets[`${secretKeyRef?.name}.${secretKeyRef?.key}`]];
   });
   return { ...config, ...Object.fromEntries(own) };
+}
+
+const running = new Set<ChildProcess>();
+
+/** Ends what a test that failed has left. */
+export function endAll(): void {
+  for (const child of running) child.kill("SIGKILL");
 }
 
 /** Settings that only make a test wait: pauses for proxies that are not here. */
@@ -100,6 +109,7 @@ export async function start(container: Container, config: Environment, here: Mac
   );
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += chunk));
+  running.add(child);
   const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   return { child, port, said: () => text, ended };
 }

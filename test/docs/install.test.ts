@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { installations, manifestOf, type PackageName } from "../../cli/dev/pack/packages.js";
-import { installPage, rowsIn, unmeasured } from "../../cli/dev/pack/page.js";
+import { installPage, rowsIn, saidCells } from "../../cli/dev/pack/page.js";
 import { closureWeight } from "../support/lock-closure.js";
 
 const rows = rowsIn(readFileSync(installPage, "utf8"));
@@ -12,7 +12,7 @@ const names: readonly PackageName[] = ["adbind", "adbind-cli"];
 test("the page has a row for each use, as it is measured", () => {
   assert.equal(
     rows.map(([what, line, entries, , , most = ""]) => [what, line, entries, most.trim()]),
-    installations.map(unmeasured),
+    installations.map(saidCells),
   );
 });
 

@@ -26,4 +26,12 @@ for (const engine of cellsOf("./run faults receiver", ["sqlite", "postgres"], 1)
     });
   });
 
+for (const engine of cellsOf("./run faults receiver --split 3", ["sqlite", "postgres"], 1))
+  test(`${engine}, three databases and one more: ${KILLS} kills lose nothing and apply nothing twice`, async () => {
+    await judged(["test/faults/receiver.ts", "--split", "3", "--kills", `${KILLS}`, "--engine", engine], {
+      unit: "kills",
+      passed: KILLS,
+    });
+  });
+
 test.run();

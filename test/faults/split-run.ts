@@ -20,9 +20,11 @@ import { routeOf, SPLIT_SENDERS } from "./split-senders.js";
 
 const EVENTS_PER_TASK = 4;
 /** A process is killed this long after it is ready, at most. */
-const LIFE_MS = 800;
+const LIFE_MS = 2_000;
 /** The command is killed this long after it was started, at most: some have ended by then, and did their work. */
-const COMMAND_MS = 2_500;
+const COMMAND_MS = 5_000;
+/** Of the command's kills, how many are followed by a run to its end: what was stopped is to be ended as well. */
+const ENDS = 0.4;
 /** Every so many kills are the command's. */
 const COMMAND_EVERY = 3;
 const DRAIN_MS = 60_000;
@@ -168,11 +170,9 @@ class Changer {
     this.#adds = !this.#adds;
   }
 
-  /** @returns true where it was killed, and had not ended before */
-  async killed(): Promise<boolean> {
-    const before = this.ledger.commandKills;
-    await this.#run(Math.random() * COMMAND_MS);
-    return this.ledger.commandKills > before;
+  /** Runs until it is killed, or has ended before. */
+  killed(): Promise<void> {
+    return this.#run(Math.random() * COMMAND_MS);
   }
 
   /** Runs until it has ended by itself. */
@@ -186,7 +186,10 @@ async function kill(load: Load, kills: number, changer: Changer): Promise<void> 
   const { ledger, victims } = load;
   const commands = (async () => {
     const wanted = Math.floor(kills / COMMAND_EVERY);
-    while (ledger.commandKills < wanted) await changer.killed();
+    while (ledger.commandKills < wanted) {
+      await changer.killed();
+      if (Math.random() < ENDS) await changer.finish();
+    }
     await changer.finish();
   })();
   const receivers = kills - Math.floor(kills / COMMAND_EVERY);

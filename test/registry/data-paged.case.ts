@@ -157,6 +157,9 @@ function counted(test: Case): void {
       ],
     });
     assert.equal((await data.marketMap({ markets: ["AT"] }, { markets: 1 })).counts, [[1], [1]]);
+    await data.applyCrawl(crawl("two.example", { agents: [], properties: [site("y", "ctv_app")] }));
+    assert.is((await data.facets({})).total, 2, "what was counted before is counted again once it has changed");
+    assert.equal((await data.marketMap({ markets: ["AT"] }, { markets: 1 })).counts, [[1]]);
   });
 }
 

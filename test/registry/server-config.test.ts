@@ -66,6 +66,34 @@ test("everything that is wrong is named at once, and never a password", () => {
   }
 });
 
+test("a process holds a part of the search's index or asks for parts, and needs the token for either", () => {
+  const wrong = (flags: Record<string, string>): string => {
+    try {
+      readConfig(flags, {});
+      return "";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const secret = "a-secret-of-parts";
+  const token = { "search-token": secret };
+  const parts = { "search-parts": "http://a:1, http://b:2" };
+  assert.equal(readConfig({ ...parts, ...token, "search-deadline": "300" }, {}).searchParts, {
+    urls: ["http://a:1", "http://b:2"],
+    token: secret,
+    deadlineMs: 300,
+  });
+  assert.is(readConfig({ "search-part": "2/4", ...token }, {}).searchPart, "2/4");
+  assert.is(readConfig(token, {}).searchParts, undefined);
+  assert.match(wrong({ "search-part": "2/4" }), "need a --search-token");
+  assert.match(wrong(parts), "need a --search-token");
+  assert.match(wrong({ ...parts, ...token, "search-part": "1/2" }), "a process does one of both");
+  assert.match(wrong({ ...parts, ...token, search: "postgres" }), "exclude each other");
+  for (const part of ["0/4", "5/4", "1", "1/65", "1/4/2", "x"])
+    assert.match(wrong({ "search-part": part, ...token }), `--search-part ${part} is not which of how many`);
+  assert.not(wrong({ "search-part": "x", ...token }).includes(secret));
+});
+
 const adbind = (args: string[], cwd: string, env: Record<string, string> = {}) => {
   const flags = [...fromSource, path.join(root, "cli/main.ts")];
   return {

@@ -59,10 +59,25 @@ async function assertRemembered(store: SplitStore, sender: string, keys: readonl
   assert.is((await store.registrations.binding(events[0]!.route))?.sender, sender);
 }
 
-type Case = ReturnType<typeof suite<{ place: World }>>;
+export function moveCase(ground: Ground): void {
+  const test = suite<{ place: World }>(`moves, ${ground.name}`);
+  test.before.each(async (context) => {
+    context.place = await world(ground);
+  });
+  test.after.each(async ({ place }) => place.close());
+  stops(test);
+  lifted(test);
 
-/** Databases that are added. */
-function additions(test: Case): void {
+  added(test);
+  traffic(test);
+  otherLists(test);
+  removed(test);
+  test.run();
+}
+
+type MoveSuite = ReturnType<typeof suite<{ place: World }>>;
+
+function added(test: MoveSuite): void {
   test("a database that is added gets what belongs there and nothing else", async ({ place }) => {
     const store = await place.instance(4);
     const keys = new Map<string, string[]>();
@@ -83,7 +98,9 @@ function additions(test: Case): void {
       [3, 3, 3, 3],
     );
   });
+}
 
+function traffic(test: MoveSuite): void {
   test("traffic that flows while keyspaces move is taken once, and none of it lost", async ({ place }) => {
     const [store, other] = [await place.instance(4), await place.instance(4)];
     const senders = [...going(2), ...staying(1)];
@@ -115,8 +132,7 @@ function additions(test: Case): void {
   });
 }
 
-/** Instances that know less, and databases that go. */
-function removals(test: Case): void {
+function otherLists(test: MoveSuite): void {
   test("an instance with the list of before goes on with what it has, and refuses the rest", async ({ place }) => {
     const old = await place.instance(3);
     const [moved] = going(1) as [string];
@@ -126,7 +142,8 @@ function removals(test: Case): void {
     await change.add("d");
     await change.move();
     const unseen = going(2)[1]!;
-    for (const sender of [moved, unseen]) {
+    // One that nobody has seen first: of the change this instance has heard nothing yet.
+    for (const sender of [unseen, moved]) {
       await rejects(old.inbox.accept(arrival(newEvent({ sender }))), "split_outdated");
       await rejects(old.registrations.add(registration({ sender, route: "/hooks/new" }), NOW), "split_outdated");
       const spent = Promise.resolve(old.replay().insert(`${sender} k`, "n", NOW, NOW / 1000));
@@ -137,7 +154,9 @@ function removals(test: Case): void {
     await assertAt(place, moved, "d", 2);
     await rejects(place.instance(3), "split_outdated");
   });
+}
 
+function removed(test: MoveSuite): void {
   test("a database that is removed leaves nothing behind, and may come back", async ({ place }) => {
     const store = await place.instance(3);
     const senders = Array.from({ length: 6 }, (_, i) => senderOf(i));
@@ -157,18 +176,34 @@ function removals(test: Case): void {
   });
 }
 
-export function moveCase(ground: Ground): void {
-  const test = suite<{ place: World }>(`moves, ${ground.name}`);
-  test.before.each(async (context) => {
-    context.place = await world(ground);
+/** A fence that was lifted is none: what was written since is copied too. */
+function lifted(test: MoveSuite): void {
+  test("a move whose fence was lifted meanwhile copies what was written since", async ({ place }) => {
+    const store = await place.instance(4);
+    const [sender] = going(1) as [string];
+    const keys = await fill(store, sender, 2);
+    const event = newEvent({ sender, route: `/hooks/${sender.replace(/\W/g, "")}`, operationId: null });
+    let late = false;
+    const change = place.change({
+      fenceMs: 400,
+      async onStep(at) {
+        if (at !== "verified" || late) return;
+        late = true;
+        assert.is((await store.inbox.accept(arrival(event, { now: Date.now() }))).outcome, "accepted");
+      },
+    });
+    await change.add("d");
+    assert.is(await change.move(), 1);
+    assert.equal(Object.keys(await place.where(sender)), ["d"]);
+    assert.equal(
+      (await store.inbox.list({ sender })).map(({ key }) => key),
+      [...keys, event.key],
+    );
   });
-  test.after.each(async ({ place }) => place.close());
-  for (const some of [stops, additions, removals]) some(test);
-  test.run();
 }
 
 /** A move that is stopped anywhere is ended by the next, and keeps nobody waiting for longer than its fence. */
-function stops(test: Case): void {
+function stops(test: MoveSuite): void {
   for (const step of STEPS) {
     test(`a move that is stopped after "${step}" is ended by the next`, async ({ place }) => {
       const store = await place.instance(4);
@@ -178,7 +213,7 @@ function stops(test: Case): void {
       // As a kill: whoever waits for the step waits for ever, and nothing is tidied up.
       const stopped = Promise.withResolvers<void>();
       const killed = place.change({
-        fenceMs: 150,
+        fenceMs: 1_000,
         onStep(at) {
           if (at !== step) return undefined;
           stopped.resolve();

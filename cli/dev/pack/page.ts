@@ -11,7 +11,7 @@ export const installPage = path.join(repository, "docs/install.md");
 const HEAD = "| use | command | entries | packages | MB | at most |\n| --- | --- | --- | --- | --- | --- |\n";
 
 /** What of a row is not measured. */
-export function unmeasured({ what, package: name, peers, entries, bounds }: Installation): string[] {
+export function saidCells({ what, package: name, peers, entries, bounds }: Installation): string[] {
   const most = bounds === undefined ? "" : `${bounds.packages}, ${bounds.megabytes} MB`;
   const shown = entries.map((entry) => `\`${entry === "" ? name : `${name}/${entry}`}\``).join(", ");
   return [what, `\`npm install ${[name, ...peers].join(" ")}\``, shown, most];
@@ -19,7 +19,7 @@ export function unmeasured({ what, package: name, peers, entries, bounds }: Inst
 
 /** A row of the table. */
 export function rowOf(one: Installation, { packages, bytes }: Weight): string {
-  const [what, line, entries, most] = unmeasured(one);
+  const [what, line, entries, most] = saidCells(one);
   return `| ${[what, line, entries, packages, megabytes(bytes), most].join(" | ")} |`;
 }
 

@@ -46,6 +46,8 @@ export interface FollowedIndex {
   readonly pruned: number;
   /** Profiles in it. */
   readonly size: number;
+  /** Another number, other profiles. */
+  readonly revision: number;
   /**
    * The index with all that could be seen at a clock.
    * @param at absent: the database is asked for it
@@ -69,6 +71,7 @@ export class Mirror implements FollowedIndex {
   seq = -1;
   last = -1;
   pruned = 0;
+  revision = 0;
   /** Clocks after `seq` that are in the index. */
   #seen: number[] = [];
   #loaded: Promise<void> | undefined;
@@ -141,6 +144,7 @@ export class Mirror implements FollowedIndex {
     const { profiles, moves } = await this.store.read(function* (q): Generator<Promise<unknown>, Changes, unknown> {
       return { profiles: yield* profilesSince(q, since), moves: yield* movesSince(q, since) };
     });
+    if (profiles.length > 0) this.revision += 1;
     const gone = profiles.filter((row) => row.gone === 1).map((row) => row.agent);
     this.#index.apply(profiles.filter((row) => row.gone === 0).map(profileOfRow), gone);
     this.#index.addMoves(moves);

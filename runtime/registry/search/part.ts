@@ -6,12 +6,14 @@ import type { FollowedIndex } from "./mirror.js";
 import {
   type AddressedQuestion,
   type Answers,
+  type FacetsQuestion,
   type HitsQuestion,
   hitOf,
   PART_FORMAT,
   type PartQuestion,
   partName,
 } from "./part-wire.js";
+import { Remembered } from "./remembered.js";
 import { Scratch, select } from "./select.js";
 
 /** An answer, or why there is none. */
@@ -43,12 +45,21 @@ function hitsOf(index: AgentIndex, followed: FollowedIndex, asked: HitsQuestion,
   return { hits: hits.map(({ slot, key }) => hitOf(key.score, index.read(slot))) };
 }
 
+/** What of a question its counts depend on. */
+const countedBy = ({ filters, discovered, kept, least }: FacetsQuestion): object => ({
+  filters,
+  discovered,
+  kept,
+  least,
+});
+
 /**
  * @param followed the part's agents
  * @param own which part it is
  */
 export function searchPart(followed: FollowedIndex, own: AgentPart): SearchPart {
   const scratch = new Scratch();
+  const counts = new Remembered();
   let loaded = false;
   const state = (): Answers["state"] => ({ change: followed.seq, agents: followed.size });
   const answerTo = (question: PartQuestion, index: AgentIndex): Answers[PartQuestion["ask"]] => {
@@ -56,7 +67,9 @@ export function searchPart(followed: FollowedIndex, own: AgentPart): SearchPart 
       case "hits":
         return hitsOf(index, followed, question, scratch);
       case "facets":
-        return facetTotals(index, question, question.least);
+        return counts.answer(followed.revision, countedBy(question), () =>
+          facetTotals(index, question, question.least),
+        );
       case "counts":
         return { values: facetCounts(index, question, question.values) };
       case "matrix":

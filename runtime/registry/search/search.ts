@@ -17,6 +17,7 @@ import type { AgentIndex, IndexedProfile } from "./agent-index.js";
 import { formatCursor, parseCursor } from "./cursor.js";
 import { facetsOf, marketMapOf } from "./facets.js";
 import { Mirror, profileOfRow } from "./mirror.js";
+import { Remembered } from "./remembered.js";
 import { type Hit, Scratch, select } from "./select.js";
 
 export interface AgentSearch {
@@ -37,12 +38,20 @@ export interface AgentSearch {
 export function agentSearch(store: Database, discovered: boolean): AgentSearch {
   const mirror = new Mirror(store);
   const scratch = new Scratch();
+  const counts = new Remembered();
   return {
     async warm(signal) {
       await mirror.current(undefined, signal);
     },
-    facets: async (filters) => facetsOf(await mirror.current(), filters, discovered),
-    marketMap: async (filters, { markets }) => marketMapOf(await mirror.current(), filters, { discovered, markets }),
+    async facets(filters) {
+      const index = await mirror.current();
+      return counts.answer(mirror.revision, { filters }, () => facetsOf(index, filters, discovered));
+    },
+    async marketMap(filters, { markets }) {
+      const index = await mirror.current();
+      const wanted = { discovered, markets };
+      return counts.answer(mirror.revision, { filters, markets }, () => marketMapOf(index, filters, wanted));
+    },
     async search(filters, { cursor, limit }) {
       const position = cursor === undefined ? undefined : parseCursor(cursor);
       if (cursor !== undefined && position === undefined) return { ok: false, reason: "cursor_invalid" };

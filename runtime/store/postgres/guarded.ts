@@ -1,6 +1,7 @@
 /** What a transaction asks first where its database is one of several; of a store that is alone, nothing. */
 import { runAsync } from "../../db/coroutine.js";
 import { type Sql, sql } from "../../db/postgres/sql.js";
+import { onlyDatabase } from "../alone.js";
 import type { KeyspaceGuard } from "../guard.js";
 import type { Db, Tx } from "./tables.js";
 
@@ -16,16 +17,22 @@ export interface Guarded {
 
 const nothing = async (): Promise<void> => undefined;
 
-export const guarded = (db: Db, keyspaces: KeyspaceGuard | undefined): Guarded =>
-  keyspaces === undefined
-    ? { none: true, sender: nothing, event: nothing, route: nothing, settled: sql`` }
-    : {
-        none: false,
-        sender: (tx, sender) => runAsync(keyspaces.sender(db.statements(tx), sender)),
-        event: (tx, id) => runAsync(keyspaces.event(db.statements(tx), id)),
-        route: (tx, route) => runAsync(keyspaces.route(db.statements(tx), route)),
-        settled: sql` and sender not in (
-          select s.id from adbind_keyspaces k join adbind_senders s on s.url = k.name
-          where k.kind = 'sender' and k.state in ('arriving', 'moving')
-        )`,
-      };
+export function guarded(db: Db, keyspaces: KeyspaceGuard | undefined): Guarded {
+  const { due, check } = onlyDatabase(db.where);
+  if (keyspaces === undefined) {
+    const sender = async (tx: Tx): Promise<void> => {
+      if (due()) await runAsync(check(db.statements(tx)));
+    };
+    return { none: true, sender, event: nothing, route: nothing, settled: sql`` };
+  }
+  return {
+    none: false,
+    sender: (tx, sender) => runAsync(keyspaces.sender(db.statements(tx), sender)),
+    event: (tx, id) => runAsync(keyspaces.event(db.statements(tx), id)),
+    route: (tx, route) => runAsync(keyspaces.route(db.statements(tx), route)),
+    settled: sql` and sender not in (
+      select s.id from adbind_keyspaces k join adbind_senders s on s.url = k.name
+      where k.kind = 'sender' and k.state in ('arriving', 'moving')
+    )`,
+  };
+}

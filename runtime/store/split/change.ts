@@ -23,7 +23,7 @@ import type { KeyspaceTables } from "./tables.js";
 /** Keyspaces listed at once. */
 const PAGE_KEYSPACES = 200;
 
-const tablesOf: Readonly<Record<SplitKind, KeyspaceTables>> = { sender: receiverTables, principal: receiverTables };
+const tablesOf: Readonly<Record<SplitKind, KeyspaceTables>> = { sender: receiverTables };
 
 export interface SplitChangeOptions {
   readonly kind: SplitKind;
@@ -203,25 +203,42 @@ async function moveFrom(
   const tables = tablesOf[kind];
   let moved = 0;
   let after = "";
+  const failed: AdbindError[] = [];
   for (;;) {
     const request = { states: ["here", "moving", "moved"] as const, after, limit: PAGE_KEYSPACES };
     const page = await on(members, name, (database) => database.query((q) => listKeyspaces(q, kind, request)));
-    if (page.length === 0) return moved;
+    if (page.length === 0) break;
     after = page.at(-1)!.name;
     for (const row of page) {
       const place = row.state === "moved" ? row.peer! : placeAmong(names, row.name);
       if (place === name || (row.state === "moved" && row.token === null)) continue;
-      await on(members, name, (from) =>
-        on(members, place, async (to) => {
-          const cost = await moveKeyspace({
-            ...{ kind, keyspace: row.name, tables, fenceMs, now },
-            ...{ from: { name, database: from }, to: { name: place, database: to } },
-            onStep: (step) => onStep?.(step, row.name),
-          });
-          onMoved?.({ ...cost, keyspace: row.name, from: name, to: place });
-        }),
-      );
-      moved += 1;
+      const of = { keyspace: row.name, from: name, to: place };
+      try {
+        const cost = await on(members, name, (from) =>
+          on(members, place, (to) =>
+            moveKeyspace({
+              ...{ kind, keyspace: row.name, tables, fenceMs, now },
+              ...{ from: { name, database: from }, to: { name: place, database: to } },
+              onStep: (step) => onStep?.(step, row.name),
+            }),
+          ),
+        );
+        onMoved?.({ ...cost, ...of });
+        moved += 1;
+      } catch (error) {
+        // The others do not wait for one that is too large, or held for too long.
+        if (!isOfOne(error)) throw error;
+        failed.push(error);
+      }
     }
   }
+  if (failed.length === 0) return moved;
+  const more = failed.length === 1 ? "" : `, and ${failed.length - 1} more were not`;
+  throw new AdbindError("split_moving", `a keyspace was not moved${more}: ${failed[0]!.message}`, {
+    remedy: "run `adbind split move` again",
+  });
 }
+
+/** Is it one keyspace's misfortune? */
+const isOfOne = (error: unknown): error is AdbindError =>
+  error instanceof AdbindError && (error.code === "split_moving" || error.code === "split_unverified");

@@ -129,10 +129,14 @@ async function fenced(move: KeyspaceMove, token: string, live: Copying): Promise
   const until = now() + fenceMs;
   await from.database.write((q) => announceFence(q, kind, keyspace, until));
   const fence: KeyspaceRow = { name: keyspace, state: "moving", peer: to.name, token, until };
-  await from.database.write(function* (q) {
+  const put = from.database.write(function* (q) {
     const row = yield* readKeyspace(q, kind, keyspace, true);
     if (row?.state !== "here" && row?.state !== "moving") throw taken(keyspace);
     yield* writeKeyspace(q, kind, fence);
+  });
+  await put.catch((error: unknown) => {
+    // Somebody holds the keyspace for longer than a row is waited for: an effect that takes its time.
+    throw error instanceof AdbindError && error.code === "database_busy" ? new FenceOver() : error;
   });
   await onStep("fenced");
   const goOn = (): void => {

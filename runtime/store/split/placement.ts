@@ -5,14 +5,14 @@
 import { hash } from "node:crypto";
 import { AdbindError } from "../../errors.js";
 
-/** What a set of databases splits by: the sender of a receiver's events, or the principal of a sender or seller. */
-export type SplitKind = "sender" | "principal";
+/** What a set of databases splits by: the sender of a receiver's events. */
+export type SplitKind = "sender";
 
 /** A database's place in a set. */
 export interface SplitMember {
   /** What is hashed: it stays when the database moves to another host. */
   readonly name: string;
-  /** Its number in this set, 0 to 1,023, never given to another: with it, ids of its rows are told from others'. */
+  /** Its number in this set, 0 to 1,023, which no other has: with it, ids of its rows are told from others'. */
   readonly slot: number;
 }
 
@@ -78,7 +78,6 @@ export function firstSet(names: readonly string[]): SplitSet {
   return { id, version: 1, members: sorted.map((name, slot) => ({ name, slot })), previous: null };
 }
 
-/** @param used slots that were ever given, in `set` or before */
 export function withMember(set: SplitSet, name: string): SplitSet {
   const slot = Math.max(-1, ...everyMember(set).map((one) => one.slot)) + 1;
   return { ...set, version: set.version + 1, members: [...set.members, { name, slot }], previous: set.members };

@@ -19,6 +19,7 @@ const LOOK_MS = 1_000;
 /** Keyspaces remembered to be elsewhere than hashing says; beyond it the memory starts anew. */
 const MEMORY_ENTRIES = 100_000;
 
+/** How an instance uses a split. */
 export interface SplitOptions {
   /** Longest wait for a keyspace that is on its way, in milliseconds. Default 5,000. */
   readonly waitMs?: number;

@@ -80,7 +80,6 @@ export async function tellSet<P>(found: readonly FoundSet<P>[], kind: SplitKind,
 /** Tables of what a keyspace has, and the column that is whose it is. */
 const owned: Readonly<Record<SplitKind, readonly string[]>> = {
   sender: ["adbind_senders", "adbind_registrations"],
-  principal: ["adbind_sent_tasks", "adbind_channels", "adbind_calls", "adbind_seller_tasks"],
 };
 
 /** Does a database hold nothing of a kind? */

@@ -2,6 +2,7 @@
 import { type Coroutine, runSync } from "../../db/coroutine.js";
 import type { SqliteDatabase } from "../../db/sqlite/open.js";
 import type { Query } from "../../db/types.js";
+import { onlyDatabase } from "../alone.js";
 import type { KeyspaceGuard } from "../guard.js";
 
 /** Writes in a transaction that begins with a check; where that throws, nobody else's writes are undone. */
@@ -17,15 +18,17 @@ export interface Guarded {
 
 export function guarded(database: SqliteDatabase, keyspaces: KeyspaceGuard | undefined): Guarded {
   const { file, writer } = database;
-  if (keyspaces === undefined) {
-    const write = <T>(_of: unknown, work: () => T): Promise<T> => writer.write(work);
-    return { none: true, ofSender: write, ofEvent: write, ofRoute: write, settled: "" };
-  }
   const after = <T>(check: (query: Query) => Coroutine<void>, work: () => T): Promise<T> =>
     writer.guarded(() => {
       runSync(check(database.statements(file)));
       return work();
     });
+  if (keyspaces === undefined) {
+    const { due, check } = onlyDatabase(database.where);
+    const write = <T>(_of: unknown, work: () => T): Promise<T> => writer.write(work);
+    const ofSender = <T>(_of: string, work: () => T): Promise<T> => (due() ? after(check, work) : writer.write(work));
+    return { none: true, ofSender, ofEvent: write, ofRoute: write, settled: "" };
+  }
   return {
     none: false,
     ofSender: (sender, work) => after((q) => keyspaces.sender(q, sender), work),
