@@ -246,8 +246,7 @@ async function againstPlain(url: string): Promise<Row> {
 /** A part that needs no inventory, alone. */
 async function partsAlone(args: readonly string[]): Promise<Row[] | undefined> {
   if (args.includes("--millions")) return millionsRows();
-  const split = numberOf(args, "split");
-  if (split !== undefined) return splitRows(split, args.includes("--short"));
+  if (numberOf(args, "split") !== undefined) return splitRows(args);
   if (!args.includes("--writers")) return undefined;
   const postgres = await startPostgres(TUNED);
   try {

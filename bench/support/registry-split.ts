@@ -6,6 +6,7 @@ import type { SearchFilters } from "../../runtime/registry/types.js";
 import { Child } from "./child.js";
 import { madeProfiles } from "./made-profiles.js";
 import type { Latencies } from "./open-loop.js";
+import { numberOf } from "./options.js";
 import { BARE_SERVER, bareLatency } from "./registry-floors.js";
 import { buildProgram, cpuMsOf, type Program, serve } from "./registry-processes.js";
 import { PAGE, searchPath } from "./registry-requests.js";
@@ -15,7 +16,7 @@ import type { Row } from "./row.js";
 const AGENTS = 10_000_000;
 const SHORT_AGENTS = 200_000;
 /** Searches a second, after a third of them that does not count since programs are compiled on the way: with the parts, the instance and its client on two cores. */
-const RATE = 100;
+const RATE = 50;
 const SEARCHES = 3_000;
 const SHORT_SEARCHES = 500;
 const DIFFERENT_SEARCHES = 1_000;
@@ -87,8 +88,9 @@ async function asked({ program, folder, count }: Place, filling: readonly Child[
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-/** @param of processes, beside one @param short fewer agents */
-export async function splitRows(of: number, short: boolean): Promise<Row[]> {
+/** @param args `--split=N` says in how many processes, beside one; `--short` is fewer agents */
+export async function splitRows(args: readonly string[]): Promise<Row[]> {
+  const [of, short] = [numberOf(args, "split")!, args.includes("--short")];
   const [agents, count] = short ? [SHORT_AGENTS, SHORT_SEARCHES] : [AGENTS, SEARCHES];
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
   try {
