@@ -147,7 +147,7 @@ function partOrThrow(text: string): AgentPart {
  * Serves what answers as a part of a search's index.
  * @throws AdbindError `registry_option_invalid` for a part that is none, and a token that is too short
  */
-async function servePart(followed: FollowedIndex, options: ServingOptions): Promise<RegistryPart> {
+export async function servePart(followed: FollowedIndex, options: ServingOptions): Promise<RegistryPart> {
   const own = partOrThrow(options.part);
   const token = checkedPartToken(options.token);
   const { drainMs } = checkedNumbers(options);
