@@ -19,7 +19,7 @@ export function unusableAddress(
   const fault = faults[(cause as { code?: string }).code ?? ""];
   if (fault === undefined) return undefined;
   return new AdbindError("address_unusable", `${host}:${port} ${fault}`, {
-    remedy: "choose another port or --host",
+    remedy: "choose another --port or --host",
     cause,
   });
 }

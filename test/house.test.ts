@@ -30,7 +30,7 @@ const listed: Readonly<Record<RuleName, number>> = {
   "exports are named": 0,
   "no protocol's name is in the code": 1,
   "a file has at most 300 lines": 0,
-  "a function has at most 60 lines": 1,
+  "a function has at most 60 lines": 0,
   "an exported name means one thing": 8,
   "a database engine is named in its own folder only": 5,
   "the statuses of a task are listed once": 1,

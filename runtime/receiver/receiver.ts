@@ -119,13 +119,13 @@ export function createReceiver<T extends Tools, Tx, E extends Events = Events>(
       return watch(config, receiving.ingest, { ...watched, signal }, { pause, endings });
     },
     readChanges: (feed) => readFeed(config, receiving.ingest, feed),
-    start: worker.start,
+    start: () => worker.start(),
     async stop({ withinMs } = {}) {
       watches.abort();
       unobserve();
       undatabases?.();
       return worker.stop(withinMs);
     },
-    idle: worker.idle,
+    idle: () => worker.idle(),
   };
 }

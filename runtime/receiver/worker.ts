@@ -29,146 +29,169 @@ export interface InboxWorker {
   idle(): Promise<void>;
 }
 
-export function createInboxWorker<Tx>(config: ReceiverConfig<Tx>): InboxWorker {
-  const { inbox } = config.store;
-  const owner = randomUUID();
-  let polls: NodeJS.Timeout | undefined;
-  let reserved = 0;
-  let stopped = true;
-  let polling: Promise<void> | undefined;
-  let again = false;
+/** One inbox's work. What is taken, what waits at hand and what is given back share its counts. */
+class InboxWork<Tx> implements InboxWorker {
+  readonly #owner = randomUUID();
+  #polls: NodeJS.Timeout | undefined;
+  #reserved = 0;
+  #stopped = true;
+  #polling: Promise<void> | undefined;
+  #again = false;
   // Events that waited behind another of their task fall due when that one is done.
-  let waiting = false;
-  let completions = 0;
+  #waiting = false;
+  #completions = 0;
   // What comes while every handler is busy waits at hand; once that took too long, in the store, until that is empty.
-  let ahead = true;
+  #ahead = true;
+  readonly #line: ReturnType<typeof waitingEvents>;
+  readonly #runs: ReturnType<typeof handlerRuns>;
+  readonly #upkeep: ReturnType<typeof upkeepOf>;
 
-  const line = waitingEvents(config.concurrency);
-  const runs = handlerRuns(config, owner, {
-    onFree() {
-      const next = stopped ? undefined : line.next();
-      if (next !== undefined) runs.run(next.event, next.body);
-    },
-    onDone() {
-      completions += 1;
-      if (again || waiting) look();
-    },
-  });
-  const lease = (): Lease => ({ owner, until: config.now() + config.leaseSeconds * 1000 });
-  const free = (): number => config.concurrency - runs.busy() - reserved - line.count();
-  const giveBack = async (ids: readonly number[]): Promise<void> => {
-    if (ids.length > 0) await inbox.releaseLease(ids, { owner, now: config.now() });
-  };
-  const tellLeft = (ids: readonly number[]) => (error: unknown) =>
-    config.log.error({ ids, error: faultText(error) }, "events left to their lease");
+  constructor(readonly config: ReceiverConfig<Tx>) {
+    this.#line = waitingEvents(config.concurrency);
+    this.#runs = handlerRuns(config, this.#owner, {
+      onFree: () => {
+        const next = this.#stopped ? undefined : this.#line.next();
+        if (next !== undefined) this.#runs.run(next.event, next.body);
+      },
+      onDone: () => {
+        this.#completions += 1;
+        if (this.#again || this.#waiting) this.#look();
+      },
+    });
+    this.#upkeep = upkeepOf(config, async () => {
+      const ids = [...this.#runs.ids(), ...this.#line.ids()];
+      if (ids.length > 0) await config.store.inbox.renew(ids, this.#lease());
+    });
+  }
+
+  #lease(): Lease {
+    const { now, leaseSeconds } = this.config;
+    return { owner: this.#owner, until: now() + leaseSeconds * 1000 };
+  }
+
+  get #free(): number {
+    return this.config.concurrency - this.#runs.busy() - this.#reserved - this.#line.count();
+  }
+
+  async #giveBack(ids: readonly number[]): Promise<void> {
+    const { store, now } = this.config;
+    if (ids.length > 0) await store.inbox.releaseLease(ids, { owner: this.#owner, now: now() });
+  }
+
+  readonly #tellLeft = (ids: readonly number[]) => (error: unknown) =>
+    this.config.log.error({ ids, error: faultText(error) }, "events left to their lease");
 
   /** Runs an event that is leased, or has it wait its turn: who stops gives it back. */
-  const admit = (event: InboxEvent, body?: unknown): void => {
-    if (runs.busy() < config.concurrency) runs.run(event, body);
-    else if (stopped) giveBack([event.id]).catch(tellLeft([event.id]));
-    else line.add({ event, body });
-  };
+  #admit(event: InboxEvent, body?: unknown): void {
+    if (this.#runs.busy() < this.config.concurrency) this.#runs.run(event, body);
+    else if (this.#stopped) this.#giveBack([event.id]).catch(this.#tellLeft([event.id]));
+    else this.#line.add({ event, body });
+  }
 
-  const poll = async (): Promise<void> => {
-    while (!stopped && free() > 0) {
-      again = false;
-      const limit = free();
-      const before = completions;
-      reserved += limit;
+  async #poll(): Promise<void> {
+    const { store, now } = this.config;
+    while (!this.#stopped && this.#free > 0) {
+      this.#again = false;
+      const limit = this.#free;
+      const before = this.#completions;
+      this.#reserved += limit;
       let events: InboxEvent[];
       try {
-        events = await inbox.take({ ...lease(), now: config.now(), limit });
+        events = await store.inbox.take({ ...this.#lease(), now: now(), limit });
       } finally {
-        reserved -= limit;
+        this.#reserved -= limit;
       }
-      for (const event of events) admit(event);
+      for (const event of events) this.#admit(event);
       if (events.length > 0) continue;
-      ahead = true;
-      if (runs.count() === 0 && completions === before) waiting = false;
-      if (!again) return;
+      this.#ahead = true;
+      if (this.#runs.count() === 0 && this.#completions === before) this.#waiting = false;
+      if (!this.#again) return;
     }
-    again = true;
-  };
+    this.#again = true;
+  }
 
-  const look = (): void => {
-    again = true;
-    if (stopped || polling !== undefined || free() <= 0) return;
-    polling = poll()
-      .catch((error: unknown) => config.log.error({ error: faultText(error) }, "the inbox cannot be read"))
+  #look(): void {
+    this.#again = true;
+    if (this.#stopped || this.#polling !== undefined || this.#free <= 0) return;
+    this.#polling = this.#poll()
+      .catch((error: unknown) => this.config.log.error({ error: faultText(error) }, "the inbox cannot be read"))
       .finally(() => {
-        polling = undefined;
+        this.#polling = undefined;
       });
-  };
+  }
 
-  const wake = (): void => {
-    waiting = true;
-    look();
-  };
+  #tick(): void {
+    const ids = this.#line.overdue(this.config.pollMs);
+    if (ids.length > 0) this.#ahead = false;
+    this.#giveBack(ids)
+      .then(() => this.#look())
+      .catch(this.#tellLeft(ids));
+  }
 
-  const { leases, sweeps } = upkeepOf(config, async () => {
-    const ids = [...runs.ids(), ...line.ids()];
-    if (ids.length > 0) await inbox.renew(ids, lease());
-  });
+  reserve(): Lease | undefined {
+    const room = this.#ahead && !this.#again && this.#line.hasRoom(this.#runs.count() + this.#reserved);
+    if (this.#stopped || !(this.#free > 0 || room)) {
+      this.#again = true;
+      return undefined;
+    }
+    this.#reserved += 1;
+    return this.#lease();
+  }
 
-  const tick = (): void => {
-    const ids = line.overdue(config.pollMs);
-    if (ids.length > 0) ahead = false;
-    giveBack(ids).then(look).catch(tellLeft(ids));
-  };
+  release(): void {
+    this.#reserved -= 1;
+  }
 
-  return {
-    reserve() {
-      const open = free() > 0 || (ahead && !again && line.hasRoom(runs.count() + reserved));
-      if (stopped || !open) {
-        again = true;
-        return undefined;
-      }
-      reserved += 1;
-      return lease();
-    },
-    release() {
-      reserved -= 1;
-    },
-    run(event, body) {
-      reserved -= 1;
-      admit(event, body);
-    },
-    wake,
-    start() {
-      if (!stopped) return;
-      stopped = false;
-      polls = setInterval(tick, config.pollMs).unref();
-      leases.start();
-      sweeps.start();
-      look();
-    },
-    async stop(withinMs) {
-      stopped = true;
-      clearInterval(polls);
-      const waited = line.overdue(0);
-      const givenBack = giveBack(waited).catch(tellLeft(waited));
-      const ended = Promise.all([polling, sweeps.stop(), givenBack]).then(runs.allDone);
-      await within(ended, withinMs);
-      const left = runs.ids();
-      if (left.length > 0)
-        config.log.warn({ ids: left }, "stopped while handlers ran; their events are left to their lease");
-      runs.giveUp();
-      // Handlers that are waited for keep their leases meanwhile.
-      const renewed = leases.stop();
-      if (left.length === 0) await renewed;
-      return left.length;
-    },
-    async idle() {
-      while (!stopped) {
-        const before = completions;
-        look();
-        await polling;
-        if (runs.count() + reserved + line.count() === 0 && !again && completions === before) return;
-        await Promise.race([runs.oneDone(), new Promise((resolve) => setTimeout(resolve, 5))]);
-      }
-    },
-  };
+  run(event: InboxEvent, body: unknown): void {
+    this.#reserved -= 1;
+    this.#admit(event, body);
+  }
+
+  wake(): void {
+    this.#waiting = true;
+    this.#look();
+  }
+
+  start(): void {
+    if (!this.#stopped) return;
+    this.#stopped = false;
+    this.#polls = setInterval(() => this.#tick(), this.config.pollMs).unref();
+    this.#upkeep.leases.start();
+    this.#upkeep.sweeps.start();
+    this.#look();
+  }
+
+  async stop(withinMs?: number): Promise<number> {
+    const { leases, sweeps } = this.#upkeep;
+    this.#stopped = true;
+    clearInterval(this.#polls);
+    const waited = this.#line.overdue(0);
+    const givenBack = this.#giveBack(waited).catch(this.#tellLeft(waited));
+    const ended = Promise.all([this.#polling, sweeps.stop(), givenBack]).then(this.#runs.allDone);
+    await within(ended, withinMs);
+    const left = this.#runs.ids();
+    if (left.length > 0)
+      this.config.log.warn({ ids: left }, "stopped while handlers ran; their events are left to their lease");
+    this.#runs.giveUp();
+    // Handlers that are waited for keep their leases meanwhile.
+    const renewed = leases.stop();
+    if (left.length === 0) await renewed;
+    return left.length;
+  }
+
+  async idle(): Promise<void> {
+    while (!this.#stopped) {
+      const before = this.#completions;
+      this.#look();
+      await this.#polling;
+      const busy = this.#runs.count() + this.#reserved + this.#line.count();
+      if (busy === 0 && !this.#again && this.#completions === before) return;
+      await Promise.race([this.#runs.oneDone(), new Promise((resolve) => setTimeout(resolve, 5))]);
+    }
+  }
 }
+
+export const createInboxWorker = <Tx>(config: ReceiverConfig<Tx>): InboxWorker => new InboxWork(config);
 
 /** Waits for the end of work, but no longer than some milliseconds. */
 async function within(ended: Promise<unknown>, ms: number | undefined): Promise<void> {

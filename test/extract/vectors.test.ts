@@ -52,7 +52,8 @@ const table = Object.fromEntries(
 const recoveryOf = recoveries(table, "transient") as (error: TransportError) => Recovery;
 
 if (!existsSync(folder)) {
-  test("vectors", () => console.log(`skipped: extraction vectors, ${folder} is not there`));
+  test("extraction vectors are skipped where they are not there", () =>
+    console.log(`skipped: extraction vectors, ${folder} is not there`));
 } else {
   for (const word of ["adcp", "proto"]) {
     test(`mcp-response-extraction, ${word}`, () => {

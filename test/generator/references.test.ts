@@ -41,7 +41,7 @@ for (const [way, ref, expected = "/core/line.json"] of ways) {
   });
 }
 
-test("https ids", async () => {
+test("references under https ids are resolved", async () => {
   const files = JSON.parse(
     JSON.stringify(smallRelease()).replaceAll("/schemas/1.2.3/", "https://example.org/schemas/1.2.3/"),
   );
@@ -50,7 +50,7 @@ test("https ids", async () => {
   assert.is(await refOf(folder), "/core/line.json");
 });
 
-test("a folder renamed while its ids stayed", async () => {
+test("references find their files in a folder that was renamed while its ids stayed", async () => {
   const folder = changedRelease((files) => {
     files["basics/line.json"] = files["core/line.json"];
     files["core/line.json"] = undefined;
@@ -59,7 +59,7 @@ test("a folder renamed while its ids stayed", async () => {
   assert.is(await refOf(folder), "/basics/line.json");
 });
 
-test("no ids at all", async () => {
+test("a release without ids is read by the places of its files", async () => {
   const files = smallRelease();
   for (const file of Object.values(files)) delete (file as { $id?: string }).$id;
   const text = JSON.stringify(files).replaceAll("/schemas/1.2.3/", "../");

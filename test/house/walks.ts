@@ -66,9 +66,9 @@ export const walks: readonly Walk[] = [
   },
   {
     file: "runtime/receiver/worker.ts",
-    fault: "a second job engine beside the queue's worker, in one closure",
+    fault: "a second job engine beside the queue's worker: it too leases, waits its turn, renews and gives back",
     until: subjects.receiver,
-    still: /export function createInboxWorker\b/,
+    still: /export const createInboxWorker\b/,
   },
   {
     file: "runtime/receiver/dispatch.ts",

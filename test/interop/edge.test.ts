@@ -120,7 +120,8 @@ async function post(address: string, result: object): Promise<EdgeAnswer> {
 }
 
 if (workerd === undefined) {
-  test("in workerd", () => console.log("skipped: workerd is not installed (npm ci in test/interop/workerd)"));
+  test("workerd is skipped where it is not installed", () =>
+    console.log("skipped: workerd is not installed (npm ci in test/interop/workerd)"));
 } else {
   test("in workerd: a buyer over MCP agrees, lists and calls, with an agent of either line", async () => {
     const folder = await workerFolder();

@@ -121,7 +121,8 @@ function theirs({ StaticJwksResolver, InMemoryReplayStore, InMemoryRevocationSto
 }
 
 if (peer === undefined)
-  test("interop", () => console.log("skipped: the peer SDK is not installed under test/interop/peer"));
+  test("the peer's signatures are skipped where it is not installed", () =>
+    console.log("skipped: the peer SDK is not installed under test/interop/peer"));
 else {
   for (const curve of ["ed25519", "P-256"] as const) {
     for (const path of paths) {

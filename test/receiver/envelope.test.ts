@@ -18,7 +18,7 @@ const problem = (body: unknown, kind?: EventKind, format?: "mcp" | "a2a") => {
 
 const file = path.join(process.env.ADBIND_CORPUS ?? "../shared", "vectors/webhook-receiver-envelope.json");
 
-test("the published receiver envelopes", () => {
+test("published receiver envelopes are accepted or refused as they say", () => {
   if (!existsSync(file)) return console.log(`skipped: envelope vectors, ${file} is not there`);
   const { positive, negative } = JSON.parse(readFileSync(file, "utf8"));
   assert.is(positive.length, 2);
@@ -52,7 +52,7 @@ test("instants compare whatever offset and precision they were written in", () =
   assert.is(toInstant("2026-04-18T16:00:00+02:00"), toInstant("2026-04-18T14:00:00.000Z"));
 });
 
-test("what is no instant", () => {
+test("a time that is no instant is refused", () => {
   for (const text of [
     "2026-04-18",
     "2026-04-18T14:00:00",

@@ -44,14 +44,14 @@ const portfolio = {
   ],
 };
 
-test("a brand's own document", async () => {
+test("a brand's own document gives its name, agents and properties", async () => {
   at("one.example", { id: "one", names: [{ en: "One" }], properties: [{ type: "podcast", identifier: "p1" }], agents });
   const found = await crawl("one.example");
   assert.equal([found.outcome, found.name, found.agents], ["present", "One", agents]);
   assert.equal(found.properties, [{ type: "podcast", identifier: "p1", relationship: null }]);
 });
 
-test("a brand agent alone", async () => {
+test("a document with agents alone gives those that have a known type and a URL", async () => {
   at("agent.example", {
     version: "1",
     agents: [...agents, { type: "unheard", url: "https://x.example", id: "x" }, { type: "sales" }],
@@ -125,7 +125,7 @@ test("pointers are followed three times, never in a circle, and over https", asy
   assert.is((await crawl("private.example")).outcome, "unreachable");
 });
 
-test("outcomes", async () => {
+test("each answer of an origin has its outcome: absent, unreachable or invalid", async () => {
   const cases: [number | string, string][] = [
     [404, "absent"],
     [410, "absent"],

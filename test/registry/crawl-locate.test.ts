@@ -35,10 +35,10 @@ const messageOf: Record<string, string> = {
 };
 
 if (!existsSync(vectorFile)) {
-  test("redirect vectors", () => console.log("skipped: no corpus"));
+  test("redirect vectors are skipped where they are not there", () => console.log("skipped: no corpus"));
 } else {
   const { vectors } = JSON.parse(readFileSync(vectorFile, "utf8")) as { vectors: Vector[] };
-  test("there are vectors", () => assert.ok(vectors.length >= 12));
+  test("at least twelve redirect vectors are there", () => assert.ok(vectors.length >= 12));
   for (const vector of vectors) {
     test(`vector ${vector.id}`, async () => {
       const pointed = vector.target === "authoritative_location";

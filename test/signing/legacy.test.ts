@@ -94,7 +94,7 @@ test("texts are equal in every character or not at all", () => {
   }
 });
 
-test("bearer tokens", async () => {
+test("a bearer token is accepted when it is the current or the previous one, and no other", async () => {
   const ask = async (authorization: string | string[] | undefined, tokens: node.HmacSecrets = { current: SECRET }) =>
     codeFrom(await verifyBearer({ headers: { authorization }, body }, { ...quiet, tokens }));
   assert.is(await ask(`Bearer ${SECRET}`), "ok");

@@ -172,7 +172,7 @@ test("challenges carry the code, quoted, where the answer is 401", () => {
     assert.is(retryable, status === 503, code);
 });
 
-test("JSON media types", () => {
+test("a JSON media type is told from others, whatever its case and parameters", () => {
   for (const type of [
     "application/json",
     "Application/JSON",

@@ -279,7 +279,7 @@ test("14: webhook_body_malformed, and the nonce is burned", () => {
   assert.is(detail, "duplicate object keys: <sanitized:1>");
 });
 
-test("webhook_mode_mismatch", () => {
+test("a webhook of another mode than registered is refused: webhook_mode_mismatch", () => {
   refuses(good, "webhook_mode_mismatch", 0, { mode: "HMAC-SHA256" });
   refuses(good, "webhook_mode_mismatch", 0, { mode: "Bearer" });
   const bare = withHeaders(good, { Signature: undefined, "Signature-Input": undefined });

@@ -122,7 +122,7 @@ test("the table of codes is closed for known codes and open for others", () => {
   assert.is(recoveryOf("ACCOUNT_NOT_FOUND"), "terminal");
 });
 
-test("a tool is data", () => {
+test("a tool of the bindings has its facts as data", () => {
   assert.is(createMediaBuy.mutating, true);
   assert.is(createMediaBuy.idempotency, "required");
 });

@@ -54,6 +54,6 @@ export async function crawls(port: Crawler): Promise<void> {
   answer.crawl_request_id;
 }
 
-test("compiles", () => assert.type(requests, "function"));
+test("the module of types compiles and loads", () => assert.type(requests, "function"));
 
 test.run();

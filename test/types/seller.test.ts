@@ -89,7 +89,7 @@ export async function inferred(store: SqliteStore, shared: PostgresStore): Promi
   await createSeller({ ...base, specialisms: ["sales_of_everything"], store, tools: {} });
 }
 
-test("loads", () => {
+test("the module of types compiles and loads", () => {
   assert.is(release.version, "3.1.0");
 });
 test.run();
