@@ -111,7 +111,22 @@ interface Mark {
   readonly pruned: number;
 }
 
-/** @throws AdbindError `registry_option_invalid` on an engine other than PostgreSQL */
+const behind = (copy: Database): AdbindError =>
+  new AdbindError("database_busy", "the copy of the database that searches ask is behind", {
+    where: copy.where,
+    remedy: "ask again soon; where it stays behind, see to its replication",
+  });
+
+/** Waits until a copy has the table as it was made. @throws AdbindError `database_busy` where it is behind for longer */
+async function copied(copy: Database): Promise<void> {
+  for (const until = Date.now() + BEHIND_MS; (await copy.query((q) => searchState(q))) !== 2; await pause(50))
+    if (Date.now() > until) throw behind(copy);
+}
+
+/**
+ * Besides what the database says, answers fail with `database_busy` while a copy has not got so far as they need.
+ * @throws AdbindError `registry_option_invalid` on an engine other than PostgreSQL
+ */
 export function databaseSearch({ store, copy, discovered }: DatabaseSearchOptions): AgentSearch {
   if (store.dialect.turns)
     throw new AdbindError("registry_option_invalid", "only PostgreSQL can answer searches itself", {
@@ -120,8 +135,12 @@ export function databaseSearch({ store, copy, discovered }: DatabaseSearchOption
     });
   const asked = copy ?? store;
   let filled: Promise<void> | undefined;
+  const made = async (): Promise<void> => {
+    await fill(store);
+    if (copy !== undefined) await copied(copy);
+  };
   const ready = async (): Promise<void> => {
-    filled ??= fill(store).catch((error: Error) => {
+    filled ??= made().catch((error: Error) => {
       filled = undefined;
       throw error;
     });
@@ -149,7 +168,10 @@ export function databaseSearch({ store, copy, discovered }: DatabaseSearchOption
       await ready();
       // Asked before the statement takes its state of the database, so that all up to it is there.
       const { seq, last, pruned } = await mark(position?.seq);
-      if (position !== undefined && position.seq > last) return { ok: false, reason: "cursor_invalid" };
+      if (position !== undefined && position.seq > last) {
+        if (copy !== undefined && position.seq <= (await store.query((q) => clock(q))).last) throw behind(copy);
+        return { ok: false, reason: "cursor_invalid" };
+      }
       if (position !== undefined && position.seq < pruned) return { ok: false, reason: "cursor_expired" };
       const begun = position?.seq ?? seq;
       const place = { seq: begun, after: position?.after, limit: limit + 1 };
