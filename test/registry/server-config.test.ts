@@ -148,7 +148,7 @@ test("the first start works with nothing set, answers, and ends well on SIGTERM"
     const taken = adbind(["registry", "serve", "--port", new URL(address).port], folder);
     const second = spawnSync(taken.command, taken.args, { ...taken.options, encoding: "utf8" });
     assert.is(second.status, 1);
-    assert.match(second.stderr, "is taken: choose another port");
+    assert.match(second.stderr, "is taken: choose another --port or --host");
     const lookup = await fetch(`${address}/api/registry/publisher?domain=example.com`);
     assert.is(lookup.status, 200);
     assert.ok(existsSync(path.join(folder, "registry.db")));
