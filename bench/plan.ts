@@ -14,11 +14,13 @@ import { listening } from "./support/sender-prompt.js";
 
 const [EVENTS, SHORT_EVENTS] = [20_000, 6_000];
 const [ROUNDS, SHORT_ROUNDS] = [5, 1];
-const IDLE_RATE = 50; // Events a second.
-const BUSY_RATE = 1_000;
+/** Events a second that keep nobody busy: each is asked for by itself. What is done without any comes of their difference. */
+const CALM_RATES = [100, 300] as const;
 const SECONDS = 8;
 /** Parts of what the machine should carry by the costs. */
 const LOADS = [0.2, 0.4, 0.6];
+/** What comes so many times faster than it can be delivered waits in a line, as what was stored before does. */
+const TOO_FAST = 2;
 /** How far simulation and measurement may be apart. */
 const WITHIN = 0.3;
 
@@ -28,20 +30,25 @@ interface Measured extends StepFigures {
   readonly leaseMs: number;
   readonly leaseOwnMs: number;
   readonly wakeMs: number;
-  /** What stores events and answers them takes of this machine, in milliseconds an event, while it is well employed. */
-  readonly besidesMs: number;
 }
 
 /**
- * What an event takes at 50/s over what it takes as one of many is the price of asking for work. An event's way is no longer
- * than was measured: where processor times of steps that run side by side add up to more, asking is the part that does.
+ * What one more event takes where each is asked for by itself, over what it takes as one of many, is the price of asking. An
+ * event's way is no longer than was measured: where processor times of steps that run side by side add up to more, asking is the
+ * part that does.
  */
-function idleCosts(steps: StepFigures, idle: Carried): Pick<Measured, "leaseMs" | "leaseOwnMs" | "wakeMs"> {
-  const leaseMs = Math.max(0, idle.databaseMs - steps.storeMs - steps.handOutMs);
-  const leaseOwnMs = Math.max(0, idle.delivererMs - steps.deliverMs);
-  const left = Math.max(0, idle.p50Ms - steps.handOutMs / 2 - steps.deliverMs);
-  const part = Math.min(1, left / (leaseMs + leaseOwnMs));
-  return { leaseMs: leaseMs * part, leaseOwnMs: leaseOwnMs * part, wakeMs: left - (leaseMs + leaseOwnMs) * part };
+function calmCosts(
+  steps: StepFigures,
+  [few, some]: readonly [Carried, Carried],
+): Pick<Measured, "leaseMs" | "leaseOwnMs" | "wakeMs"> {
+  const [low, high] = CALM_RATES;
+  const oneMore = (name: "databaseMs" | "delivererMs"): number => (some[name] * high - few[name] * low) / (high - low);
+  const leaseMs = Math.max(0, oneMore("databaseMs") - steps.storeMs - steps.handOutMs);
+  const leaseOwnMs = Math.max(0, oneMore("delivererMs") - steps.deliverMs);
+  const left = Math.max(0, few.p50Ms - steps.handOutMs / 2 - steps.deliverMs);
+  const asking = leaseMs + leaseOwnMs;
+  const part = asking === 0 ? 0 : Math.min(1, left / asking);
+  return { leaseMs: leaseMs * part, leaseOwnMs: leaseOwnMs * part, wakeMs: left - asking * part };
 }
 
 const medians = <T extends Carried | StepFigures>(all: readonly T[]): T => {
@@ -61,12 +68,8 @@ async function costsOf(cluster: TestPostgres, events: number, rounds: number): P
   for (let round = 0; round < rounds; round += 1) all.push(await stepFigures(cluster, live, events));
   stop();
   const steps = medians(all);
-  const busy = await runsOf(cluster, BUSY_RATE, 1);
-  return {
-    ...steps,
-    ...idleCosts(steps, await runsOf(cluster, IDLE_RATE, rounds)),
-    besidesMs: busy.besidesMs,
-  };
+  const [few, some] = CALM_RATES;
+  return { ...steps, ...calmCosts(steps, [await runsOf(cluster, few, rounds), await runsOf(cluster, some, rounds)]) };
 }
 
 const costsRows = (measured: Measured): Row[] =>
@@ -90,13 +93,14 @@ const cores = availableParallelism();
 /** One deliverer, on this machine with everything else. */
 function simulated(costs: Measured, rate: number): Compared["simulated"] {
   const load = { eventsPerSecond: rate, endpoints: 50, failing: 0, answerMs: 1, failingMs: 1 };
-  const together = { cores, besidesMs: costs.besidesMs };
+  const { applicationMs, answerMs } = costs;
+  const together = { cores, applicationMs, answerMs };
   const fleet = { deliverers: 1, concurrency: 1_024, databaseCores: cores, together };
   return simulate(load, fleet, costs, { seconds: SECONDS });
 }
 
 async function compared(cluster: TestPostgres, costs: Measured, rounds: number): Promise<Compared[]> {
-  const all = costs.storeMs + costs.handOutMs + costs.deliverMs + costs.besidesMs;
+  const all = costs.storeMs + costs.applicationMs + costs.handOutMs + costs.deliverMs + costs.answerMs;
   const capacity = Math.min((1_000 * cores) / all, 1_000 / costs.deliverMs);
   const found: Compared[] = [];
   for (const part of LOADS) {
@@ -108,9 +112,9 @@ async function compared(cluster: TestPostgres, costs: Measured, rounds: number):
 
 /** Everything waits already: nothing is stored any more, and a process is as busy as it can be. */
 function drained(costs: Measured): Compared {
-  const waiting: Measured = { ...costs, storeMs: 0, besidesMs: costs.besidesMs / 2 };
-  const capacity = Math.min(1_000 / costs.deliverMs, (1_000 * cores) / (costs.handOutMs + costs.deliverMs));
-  const { perSecond } = simulated(waiting, Math.round(capacity));
+  const { handOutMs, deliverMs, answerMs } = costs;
+  const most = Math.min(1_000 / deliverMs, (1_000 * cores) / (handOutMs + deliverMs + answerMs));
+  const { perSecond } = simulated({ ...costs, storeMs: 0, applicationMs: 0 }, Math.round(most * TOO_FAST));
   return {
     rate: Number.POSITIVE_INFINITY,
     simulated: { perSecond, p50Ms: Number.NaN },

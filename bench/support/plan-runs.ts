@@ -62,6 +62,8 @@ export interface StepFigures {
   readonly applicationMs: number;
   readonly handOutMs: number;
   readonly deliverMs: number;
+  /** This process's, for answering it. */
+  readonly answerMs: number;
   readonly logBytes: number;
   readonly waitingBytes: number;
   readonly keptBytes: number;
@@ -110,18 +112,24 @@ async function drainedOf(
   url: string,
   server: () => number,
   count: number,
-): Promise<Pick<StepFigures, "handOutMs" | "deliverMs" | "drainedPerSecond">> {
+): Promise<Pick<StepFigures, "handOutMs" | "deliverMs" | "answerMs" | "drainedPerSecond">> {
   const workers = await startWorkers({ name: ours.name, url });
   workers.begin();
   const cold = Math.round(count * COLD);
   const warmAt = await workers.sent(cold);
-  const [database, own] = [server(), workers.usedMs()];
+  const [database, own, here] = [server(), workers.usedMs(), ownMs()];
   const endedAt = await workers.sent(count);
   const handOutMs = server() - database;
   const deliverMs = workers.usedMs() - own;
+  const answerMs = ownMs() - here;
   await workers.stop();
   const each = (value: number): number => value / (count - cold);
-  return { handOutMs: each(handOutMs), deliverMs: each(deliverMs), drainedPerSecond: 1_000 / each(endedAt - warmAt) };
+  return {
+    handOutMs: each(handOutMs),
+    deliverMs: each(deliverMs),
+    answerMs: each(answerMs),
+    drainedPerSecond: 1_000 / each(endedAt - warmAt),
+  };
 }
 
 export interface Carried {
@@ -129,9 +137,7 @@ export interface Carried {
   readonly perSecond: number;
   /** Median of the time from commit to arrival, in milliseconds. */
   readonly p50Ms: number;
-  /** Processor milliseconds of an event in this process, which stores it and answers it. */
-  readonly besidesMs: number;
-  /** Of an event: the deliverer's, and the database's for all that it does. */
+  /** Processor milliseconds a stored event: the deliverer's, and the database's for all that it does. */
   readonly delivererMs: number;
   readonly databaseMs: number;
 }
@@ -185,13 +191,12 @@ export async function carried(cluster: TestPostgres, eventsPerSecond: number, se
   await warmed(made, workers);
   const server = await serverProcessor(made.url);
   const events = made.tasks.slice(WARM_EVENTS);
-  const [started, own, used, database] = [performance.now(), ownMs(), workers.usedMs(), server()];
+  const [started, used, database] = [performance.now(), workers.usedMs(), server()];
   const committed = await storedByTheClock(made, events, eventsPerSecond);
   const ended = performance.now();
   await workers.sent(made.tasks.length);
   const each = (value: number): number => value / events.length;
   const costs = {
-    besidesMs: each(ownMs() - own),
     delivererMs: each(workers.usedMs() - used),
     databaseMs: each(server() - database),
   };

@@ -19,11 +19,13 @@ export interface Fleet {
   /** Attempts at once of each. */
   readonly concurrency: number;
   readonly databaseCores: number;
+  /** Least time between two notifications of what stores events, in milliseconds. Default 5: one process stores them. */
+  readonly tellMs?: number;
   /**
-   * All of it stands on one machine with so many cores, as in a bench: the processor time of what stores events and of what
-   * answers them, in milliseconds an event, is spent there too.
+   * All of it stands on one machine with so many cores, as in a bench: the processor time of what stores an event and of what
+   * answers it, in milliseconds, is spent there too.
    */
-  readonly together?: { readonly cores: number; readonly besidesMs: number };
+  readonly together?: { readonly cores: number; readonly applicationMs: number; readonly answerMs: number };
 }
 
 /** Processor milliseconds of an event's steps, and how soon an idle deliverer begins. */

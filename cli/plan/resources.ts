@@ -1,5 +1,7 @@
 /** What work waits for: cores, processes of one thread, lines; and the chance that decides when it comes. */
 
+import { Moments } from "./heap.js";
+
 /** Numbers from 0 to 1, the same for one seed. */
 export function random(seed: number): () => number {
   let state = seed >>> 0;
@@ -31,6 +33,52 @@ export class Cores {
     let best = 0;
     for (let at = 1; at < this.#free.length; at += 1) if (this.#free[at]! < this.#free[best]!) best = at;
     return best;
+  }
+}
+
+/**
+ * Cores of one machine, shared by everything on it as a scheduler shares them: what is under way goes on side by side, each at
+ * the same pace, and none faster than a core.
+ */
+export class SharedCores {
+  readonly #cores: number;
+  /** By the work that each will have been given when it is done. */
+  readonly #running = new Moments();
+  /** Milliseconds of work that each has been given, of those that were there from the start. */
+  #given = 0;
+  #at = 0;
+
+  constructor(cores: number) {
+    this.#cores = cores;
+  }
+
+  /** When the next one is done, in milliseconds; infinity when nothing is under way. */
+  get next(): number {
+    if (this.#running.size === 0) return Number.POSITIVE_INFINITY;
+    return this.#at + Math.max(0, this.#running.next - this.#given) / this.#pace();
+  }
+
+  /** @param at milliseconds, not before what was last added or taken */
+  add(at: number, costMs: number, what: number, who: number): void {
+    this.#goOn(at);
+    this.#running.add(this.#given + costMs, what, who);
+  }
+
+  /** Takes the next one that is done; there must be one. */
+  take(): { at: number; what: number; who: number } {
+    const at = this.next;
+    this.#goOn(at);
+    const { what, who } = this.#running.take();
+    return { at, what, who };
+  }
+
+  #pace(): number {
+    return Math.min(1, this.#cores / this.#running.size);
+  }
+
+  #goOn(at: number): void {
+    if (this.#running.size > 0) this.#given += (at - this.#at) * this.#pace();
+    this.#at = at;
   }
 }
 

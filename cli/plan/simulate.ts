@@ -4,7 +4,7 @@
  */
 import type { DeliveryLoad, Fleet, Simulated, SimulationOptions, StepCosts } from "./delivery.js";
 import { Moments } from "./heap.js";
-import { Cores, DelivererProcess, Line, random } from "./resources.js";
+import { Cores, DelivererProcess, Line, random, SharedCores } from "./resources.js";
 
 const MAX_EVENTS = 1_000_000;
 const [LEAST_SECONDS, MOST_SECONDS] = [10, 120];
@@ -17,7 +17,9 @@ const UNPROVEN = 1 / 8;
 const NO_SLOT_MS = 1_000;
 
 /** What happens at a moment, and whom it concerns: an event's number, or a deliverer's. */
-const [COMMITTED, LEASED, SENT, ANSWER, PROBE, PROBED] = [0, 1, 2, 3, 4, 5];
+const [TOLD, LEASED, SENT, ANSWER, PROBE, PROBED, STORED, NOTHING] = [0, 1, 2, 3, 4, 5, 6, 7];
+/** Least time between two notifications of what stores events, in milliseconds (runtime/queue, the waker). */
+const TELL_MS = 5;
 /** In a deliverer's line: an attempt at an endpoint that fails; what asking for work once takes of its processor. */
 const [A_PROBE, A_LEASE] = [-1, -2];
 
@@ -30,7 +32,7 @@ class Simulation {
   readonly #deliverers: DelivererProcess[];
   readonly #database: Cores;
   /** Where all of it stands on one machine. */
-  readonly #machine: Cores | undefined;
+  readonly #machine: SharedCores | undefined;
   #databaseMs = 0;
   /** When the event of a number was committed; numbers are used again. */
   #committed = new Float64Array(4_096);
@@ -40,6 +42,8 @@ class Simulation {
   #numbers = 0;
   /** Events that no deliverer has leased yet, oldest first. */
   readonly #line = new Line();
+  /** When deliverers were last told, or will be, that something is to be leased. */
+  #told = Number.NEGATIVE_INFINITY;
   readonly #from: number;
   readonly #delays: number[] = [];
   #probes = 0;
@@ -58,8 +62,8 @@ class Simulation {
     this.#costs = costs;
     this.#random = random(seed);
     this.#deliverers = Array.from({ length: fleet.deliverers }, (_, at) => new DelivererProcess(at));
-    this.#machine = fleet.together && new Cores(fleet.together.cores);
-    this.#database = this.#machine ?? new Cores(fleet.databaseCores);
+    this.#machine = fleet.together && new SharedCores(fleet.together.cores);
+    this.#database = new Cores(fleet.databaseCores);
     this.#from = endMs * WARM_UP;
     const failing = Math.round(load.endpoints * load.failing);
     for (let at = 0; at < failing; at += 1)
@@ -70,12 +74,12 @@ class Simulation {
     const between = 1_000 / (this.#load.eventsPerSecond * (1 - this.#load.failing));
     let arrival = this.#exponential(between);
     for (;;) {
-      const next = Math.min(arrival, this.#moments.next);
-      if (next >= this.endMs) break;
-      if (arrival <= this.#moments.next) {
+      const [moment, done] = [this.#moments.next, this.#machine?.next ?? Number.POSITIVE_INFINITY];
+      if (Math.min(arrival, moment, done) >= this.endMs) break;
+      if (arrival <= moment && arrival <= done) {
         this.#store(arrival);
         arrival += this.#exponential(between);
-      } else this.#turn();
+      } else this.#turn(done <= moment ? this.#machine!.take() : this.#moments.take());
     }
     return this.#result();
   }
@@ -84,9 +88,11 @@ class Simulation {
     return -mean * Math.log(1 - this.#random());
   }
 
-  #databaseDone(at: number, costMs: number): number {
+  /** The database works, and what follows happens when it is done. */
+  #work(at: number, costMs: number, what: number, who: number): void {
     this.#databaseMs += costMs;
-    return this.#database.done(at, costMs);
+    if (this.#machine === undefined) this.#moments.add(this.#database.done(at, costMs), what, who);
+    else this.#machine.add(at, costMs, what, who);
   }
 
   /** The one of two that has less to do: whoever is idle leases first. */
@@ -99,21 +105,15 @@ class Simulation {
   #store(at: number): void {
     const number = this.#unused.pop() ?? this.#numbers++;
     if (number === this.#committed.length) this.#widen();
-    this.#besides(at);
-    const committed = this.#databaseDone(at, this.#costs.storeMs);
-    this.#committed[number] = committed;
+    this.#machine?.add(at, this.#fleet.together!.applicationMs, NOTHING, 0);
     this.#stored += 1;
-    this.#moments.add(committed + this.#costs.wakeMs, COMMITTED, number);
+    this.#work(at, this.#costs.storeMs, STORED, number);
   }
 
-  /** Half of it when an event is stored, half when it arrives. */
-  #besides(at: number): void {
-    this.#machine?.done(at, this.#fleet.together!.besidesMs / 2);
-  }
-
-  #turn(): void {
-    const { at, what, who } = this.#moments.take();
-    if (what === COMMITTED) this.#committedAt(at, who);
+  #turn({ at, what, who }: { at: number; what: number; who: number }): void {
+    if (what === NOTHING) return;
+    if (what === STORED) this.#storedAt(at, who);
+    else if (what === TOLD) this.#ask(at, this.#pick());
     else if (what === LEASED) this.#leased(at, this.#deliverers[who]!);
     else if (what === SENT) this.#sent(at, this.#deliverers[who]!);
     else if (what === ANSWER) this.#answered(at, who);
@@ -121,9 +121,13 @@ class Simulation {
     else this.#deliverers[who]!.probes -= 1;
   }
 
-  #committedAt(at: number, number: number): void {
+  /** Who asks from now on finds it; who does not is told, seldom. */
+  #storedAt(at: number, number: number): void {
+    this.#committed[number] = at;
     this.#line.add(number);
-    this.#ask(at, this.#pick());
+    if (this.#told >= at) return;
+    this.#told = Math.max(at, this.#told + (this.#fleet.tellMs ?? TELL_MS));
+    this.#moments.add(this.#told + this.#costs.wakeMs, TOLD, 0);
   }
 
   /** One question at a time, as the next thing its thread does: what is committed until then comes with it. */
@@ -146,7 +150,7 @@ class Simulation {
     if (count === 0) return;
     deliverer.out += count;
     const { leaseMs, handOutMs } = this.#costs;
-    this.#moments.add(this.#databaseDone(at, leaseMs + (count * handOutMs) / 2), LEASED, deliverer.number);
+    this.#work(at, leaseMs + (count * handOutMs) / 2, LEASED, deliverer.number);
   }
 
   #leased(at: number, deliverer: DelivererProcess): void {
@@ -168,7 +172,8 @@ class Simulation {
     const ownMs = work === A_LEASE ? leaseOwnMs : deliverMs;
     deliverer.working = work;
     deliverer.busyMs += ownMs;
-    this.#moments.add(this.#machine?.done(at, ownMs) ?? at + ownMs, SENT, deliverer.number);
+    if (this.#machine === undefined) this.#moments.add(at + ownMs, SENT, deliverer.number);
+    else this.#machine.add(at, ownMs, SENT, deliverer.number);
   }
 
   #sent(at: number, deliverer: DelivererProcess): void {
@@ -186,7 +191,7 @@ class Simulation {
   }
 
   #arrive(at: number, number: number): void {
-    this.#besides(at);
+    this.#machine?.add(at, this.#fleet.together!.answerMs, NOTHING, 0);
     if (at >= this.#from) {
       this.#arrived += 1;
       this.#delays.push(at - this.#committed[number]!);
@@ -195,7 +200,7 @@ class Simulation {
   }
 
   #answered(at: number, number: number): void {
-    this.#databaseDone(at, this.#costs.handOutMs / 2);
+    this.#work(at, this.#costs.handOutMs / 2, NOTHING, 0);
     const deliverer = this.#deliverers[this.#holder[number]!]!;
     deliverer.out -= 1;
     this.#unused.push(number);
@@ -211,7 +216,7 @@ class Simulation {
     }
     deliverer.probes += 1;
     if (at >= this.#from) this.#probes += 1;
-    this.#databaseDone(at, this.#costs.handOutMs);
+    this.#work(at, this.#costs.handOutMs, NOTHING, 0);
     this.#give(deliverer, at, A_PROBE);
   }
 

@@ -4,6 +4,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { DeliveryLoad, Fleet, StepCosts } from "../../cli/plan/delivery.js";
 import { Moments } from "../../cli/plan/heap.js";
+import { random, SharedCores } from "../../cli/plan/resources.js";
 import { simulate } from "../../cli/plan/simulate.js";
 
 const load = (given: Partial<DeliveryLoad>): DeliveryLoad => ({
@@ -14,6 +15,7 @@ const fleet = (given: Partial<Fleet> = {}): Fleet => ({
   deliverers: 1,
   concurrency: 1_024,
   databaseCores: 1,
+  tellMs: 0,
   ...given,
 });
 const costs = (given: Partial<StepCosts>): StepCosts => ({
@@ -66,6 +68,14 @@ test("what comes faster than it can be done goes at the pace of the narrowest st
   }
 });
 
+test("what is stored soon after a notification waits for the next", () => {
+  const arrival = (tellMs: number): number =>
+    simulate(load({ eventsPerSecond: 1_000 }), fleet({ tellMs }), costs({ deliverMs: 0.01 }), { seconds: 20 }).p50Ms;
+  assert.ok(arrival(0) < 0.1);
+  // Of those that come between two of them the one in the middle waits for half of the time.
+  assert.ok(Math.abs(arrival(20) - 10) < 1, `${arrival(20)}`);
+});
+
 test("twice the deliverers carry twice as much", () => {
   const carriedBy = (deliverers: number): number =>
     simulate(load({ eventsPerSecond: 5_000 }), fleet({ deliverers }), costs({ deliverMs: 1 }), { seconds: 20 })
@@ -73,8 +83,26 @@ test("twice the deliverers carry twice as much", () => {
   assert.ok(Math.abs(carriedBy(4) / carriedBy(2) - 2) < 0.1);
 });
 
+test("work that shares a core takes as long as in an M/G/1 queue of processor sharing", () => {
+  for (const busy of [0.3, 0.6, 0.8]) {
+    const [shared, draw] = [new SharedCores(1), random(3)];
+    const begun: number[] = [];
+    let [at, sum, done] = [0, 0, 0];
+    while (done < 200_000) {
+      at -= Math.log(1 - draw()) / busy;
+      for (; shared.next <= at; done += 1) {
+        const one = shared.take();
+        sum += one.at - begun[one.who]!;
+      }
+      shared.add(at, 1, 0, begun.push(at) - 1);
+    }
+    const expected = 1 / (1 - busy);
+    assert.ok(Math.abs(sum / done / expected - 1) < 0.05, `${sum / done} for ${expected} at ${busy}`);
+  }
+});
+
 test("on one machine everything shares its cores", () => {
-  const together = { cores: 2, besidesMs: 1 };
+  const together = { cores: 2, applicationMs: 0.5, answerMs: 0.5 };
   const { perSecond } = simulate(
     load({ eventsPerSecond: 450 }),
     fleet({ databaseCores: 2, together }),
