@@ -119,6 +119,8 @@ export class DelivererProcess {
   /** Whether it asks the database for events, or is about to; and those that the answer will bring. */
   asks = false;
   willAsk = false;
+  /** It had no slot left when it asked last: what ends makes it ask again. */
+  full = false;
   leased: number[] = [];
   busyMs = 0;
 

@@ -147,6 +147,7 @@ class Simulation {
     }
     const count = deliverer.leased.length;
     deliverer.asks = count > 0;
+    deliverer.full = deliverer.out + count >= this.#fleet.concurrency;
     if (count === 0) return;
     deliverer.out += count;
     const { leaseMs, handOutMs } = this.#costs;
@@ -205,7 +206,9 @@ class Simulation {
     deliverer.out -= 1;
     this.#unused.push(number);
     this.#stored -= 1;
-    if (this.#line.size > 0) this.#ask(at, deliverer);
+    if (!deliverer.full) return;
+    deliverer.full = false;
+    this.#ask(at, deliverer);
   }
 
   #probe(at: number): void {

@@ -123,6 +123,30 @@ async function copied(copy: Database): Promise<void> {
     if (Date.now() > until) throw behind(copy);
 }
 
+/** Makes the table, and waits for the copy of it, until both have been done once. */
+function readyOnce(store: Database, copy: Database | undefined): () => Promise<void> {
+  const made = async (): Promise<void> => {
+    await fill(store);
+    if (copy !== undefined) await copied(copy);
+  };
+  let ready: Promise<void> | undefined;
+  return async () => {
+    ready ??= made().catch((error: Error) => {
+      ready = undefined;
+      throw error;
+    });
+    await ready;
+  };
+}
+
+/** How far a copy is, once that is far enough or it was waited for. */
+async function markOfCopy(copy: Database, wanted: number): Promise<Mark> {
+  for (const until = Date.now() + BEHIND_MS; ; await pause(50)) {
+    const { settled, pruned } = await copy.query((q) => settledMark(q));
+    if (settled >= wanted || Date.now() > until) return { seq: settled, last: settled, pruned };
+  }
+}
+
 /**
  * Besides what the database says, answers fail with `database_busy` while a copy has not got so far as they need.
  * @throws AdbindError `registry_option_invalid` on an engine other than PostgreSQL
@@ -134,24 +158,7 @@ export function databaseSearch({ store, copy, discovered }: DatabaseSearchOption
       remedy: "leave the search in memory, or give a store on PostgreSQL",
     });
   const asked = copy ?? store;
-  let filled: Promise<void> | undefined;
-  const made = async (): Promise<void> => {
-    await fill(store);
-    if (copy !== undefined) await copied(copy);
-  };
-  const ready = async (): Promise<void> => {
-    filled ??= made().catch((error: Error) => {
-      filled = undefined;
-      throw error;
-    });
-    await filled;
-  };
-  const markOfCopy = async (database: Database, wanted: number): Promise<Mark> => {
-    for (const until = Date.now() + BEHIND_MS; ; await pause(50)) {
-      const { settled, pruned } = await database.query((q) => settledMark(q));
-      if (settled >= wanted || Date.now() > until) return { seq: settled, last: settled, pruned };
-    }
-  };
+  const ready = readyOnce(store, copy);
   const mark = async (wanted = 0): Promise<Mark> =>
     copy === undefined ? store.query((q) => clock(q)) : markOfCopy(copy, wanted);
   return {
