@@ -3,7 +3,7 @@ import type { Results } from "./report.js";
 import { type Row, verdictOf } from "./row.js";
 
 /** From what is built once to what runs all the time. */
-const ORDER = ["generate", "explorer", "diff", "signing", "receiver", "sender", "registry", "seller", "buyer"];
+const ORDER = ["generate", "explorer", "diff", "signing", "receiver", "sender", "plan", "registry", "seller", "buyer"];
 
 /** Times of one operation depend on the processor alone; docs/figures.md shows their ratio to the floor. */
 const isShown = ({ name }: Row): boolean => !name.includes("one verification");
