@@ -90,6 +90,9 @@ const reference = [
   },
 ];
 
+/** A link of the page on deploying to one of its files. */
+const DEPLOYED = /\[[^\]]*\]\(((?:[\w-]+\/)?(?:Dockerfile(?:\.\w+)?|[\w-]+\.(?:yaml|cfg|conf|ts)))\)/g;
+
 export default defineConfig({
   title: "adbind",
   description: "Typed bindings, signed webhooks and durable delivery for advertising agents",
@@ -114,7 +117,8 @@ export default defineConfig({
           .replace(/^<!--.*-->\n/gm, "")
           .replace(/\[`?([^\]`]*)`?\]\((?:\.\/)?(examples\/[^)\s]*)\)/g, (_all, text: string, file: string) =>
             file.endsWith(text) ? `\`docs/${file}\`` : `${text} (\`docs/${file}\`)`,
-          );
+          )
+          .replace(DEPLOYED, (_all, file: string) => `\`docs/deploy/${file}\``);
       });
       const plain = (text = ""): string => md.utils.escapeHtml(text).replace(/\{/g, "&#123;");
       md.renderer.rules.text = (tokens, index) => plain(tokens[index]?.content);
