@@ -10,16 +10,27 @@ import { cellsOf } from "../support/cells.js";
 import { corpus } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
 
+const inCorpus = ["3.0.26", "3.1.19", "3.2.0-beta.4", "3.2.4"].filter((version) => {
+  const there = existsSync(path.join(corpus, "releases", version));
+  if (!there) console.log(`skipped: no release ${version} in ${corpus}`);
+  return there;
+});
+
+const oneOf = (names: readonly string[]): readonly string[] =>
+  cellsOf("ADBIND_CELLS=all ./run test test/behaviours", names, 1);
+
 /** One release of each line, and the newest of all; a run takes one of them. */
-export const versions = cellsOf(
-  "ADBIND_CELLS=all ./run test test/behaviours",
-  ["3.0.26", "3.1.19", "3.2.0-beta.4", "3.2.4"].filter((version) => {
-    const there = existsSync(path.join(corpus, "releases", version));
-    if (!there) console.log(`skipped: no release ${version} in ${corpus}`);
-    return there;
-  }),
-  1,
-);
+export const versions = oneOf(inCorpus);
+
+/** Of those that have a specialism: whatever a run takes, there is something to test. */
+export async function versionsWith(specialism: string): Promise<readonly string[]> {
+  const having = await Promise.all(
+    inCorpus.map(async (version) =>
+      Object.hasOwn((await publishedRelease(version)).specialisms, specialism) ? [version] : [],
+    ),
+  );
+  return oneOf(having.flat());
+}
 
 const loaded = new Map<string, Promise<Release>>();
 

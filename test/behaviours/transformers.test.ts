@@ -2,16 +2,11 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { exampleTransformers, type RenderJob, type TransformersPort } from "../../runtime/behaviours/index.js";
-import { account, behavingSeller, key, publishedRelease, type TestSeller, versions } from "./behaving-seller.js";
+import { account, behavingSeller, key, publishedRelease, type TestSeller, versionsWith } from "./behaving-seller.js";
 
 const transformer_id = "audiostack_voiceover";
 const SPECIALISM = "creative_transformers";
 const PRICE = 2.5;
-
-/** Releases that have transformers. */
-const those: string[] = [];
-for (const version of versions)
-  if (Object.hasOwn((await publishedRelease(version)).specialisms, SPECIALISM)) those.push(version);
 
 const sellerOf = (version: string, transformers: Partial<TransformersPort> = {}): Promise<TestSeller> =>
   behavingSeller(version, [SPECIALISM], { ports: { transformers: { ...exampleTransformers, ...transformers } } });
@@ -27,7 +22,7 @@ async function orderOf(version: string, more: object = {}): Promise<object> {
   return { ...key(), account, message: "Come and see the trail", transformer_id, ...target, ...more };
 }
 
-for (const version of those) {
+for (const version of await versionsWith(SPECIALISM)) {
   test(`${version}: transformers are found by what is wanted, and values of a knob are given when asked for`, async () => {
     const own = await sellerOf(version);
     const { transformers } = await own.ask("list_transformers", { brief: "a display banner" });
