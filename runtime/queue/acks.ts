@@ -41,7 +41,7 @@ export class Acks {
     return this.#writes.size > 0;
   }
 
-  async settled(): Promise<void> {
+  async allWritten(): Promise<void> {
     await Promise.all(this.#writes);
   }
 

@@ -97,7 +97,7 @@ class LeasingWorker implements Worker {
     this.#acks.giveUp(({ job }) => this.#held.delete(job.id));
     this.#release(this.#ahead.drop());
     while (this.#held.size > 0 || this.#acks.under) {
-      await (this.#acks.under ? this.#acks.settled() : new Promise((resolve) => setTimeout(resolve, 5)));
+      await (this.#acks.under ? this.#acks.allWritten() : new Promise((resolve) => setTimeout(resolve, 5)));
     }
     clearInterval(this.#renewal);
     this.#unsubscribe();

@@ -2,6 +2,7 @@
 import type { Held, InboxEvent } from "../store/types.js";
 import { HandlerOverdue, startRun, type TimedRun } from "./deadline.js";
 import { runHandler } from "./dispatch.js";
+import type { EventContent } from "./envelope.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { RunOutcome } from "./tracing.js";
 
@@ -26,7 +27,7 @@ export interface HandlerRuns {
   /** Handlers and effects that run: a run without an effect is none of them while its completion is stored. */
   readonly busy: () => number;
   /** Runs the handler of an event that is leased; once more, when the run before it is just ending. */
-  run(event: InboxEvent, body?: unknown): void;
+  run(event: InboxEvent, read?: EventContent): void;
   /** Gives up every run; their events are left to their leases. */
   giveUp(): void;
   /** Settles when those that run now are done. */
@@ -49,19 +50,19 @@ export function handlerRuns<Tx>(
   const running = new Map<number, { readonly done: Promise<void>; readonly given: TimedRun }>();
   const slots = slotsOf(onFree);
 
-  const run = (event: InboxEvent, body?: unknown): void => {
+  const run = (event: InboxEvent, read?: EventContent): void => {
     const before = running.get(event.id);
     if (before !== undefined) {
       // Given back and taken again in one commit, before the first run has heard of it.
       before.done
-        .then(() => run(event, body))
+        .then(() => run(event, read))
         .catch((error: unknown) =>
           config.log.error({ id: event.id, error: faultText(error) }, "event left to its lease"),
         );
       return;
     }
     const given = startRun(config.handlerTimeoutSeconds);
-    const done = handle(config, owner, { event, body, given, leave: slots.take() })
+    const done = handle(config, owner, { event, read, given, leave: slots.take() })
       // The store is out of reach: the lease runs out, and the event is taken again.
       .catch((error: unknown) => config.log.error({ id: event.id, error: faultText(error) }, "event left to its lease"))
       .finally(() => {
@@ -104,8 +105,8 @@ function slotsOf(onFree: () => void) {
 
 interface Run {
   readonly event: InboxEvent;
-  /** Where it was parsed already. */
-  readonly body: unknown;
+  /** Its body, where it was read already. */
+  readonly read: EventContent | undefined;
   readonly given: TimedRun;
   /** Gives its slot to the next handler. */
   readonly leave: () => void;
@@ -115,7 +116,7 @@ interface Run {
 async function handle<Tx>(
   config: ReceiverConfig<Tx>,
   owner: string,
-  { event, body, given, leave }: Run,
+  { event, read, given, leave }: Run,
 ): Promise<void> {
   const { signal } = given;
   const begun = performance.now();
@@ -124,7 +125,7 @@ async function handle<Tx>(
   let fault: unknown;
   const held = (): Held => ({ id: event.id, owner, now: config.now(), attempts: event.attempts });
   try {
-    const effect = await given.wait(span.within(() => runHandler(config, event, { body, signal })));
+    const effect = await given.wait(span.within(() => runHandler(config, event, { read, signal })));
     if (effect === undefined) leave();
     ended = await given.wait(config.store.inbox.complete({ ...held(), signal }, effect));
   } catch (error) {

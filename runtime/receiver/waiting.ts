@@ -3,6 +3,7 @@
  * be read from the store again. They are few, and not kept for long: another instance may have a handler free.
  */
 import type { InboxEvent } from "../store/types.js";
+import type { EventContent } from "./envelope.js";
 
 /** Events that wait, run, or are being stored as handled, beyond the handlers that may run. */
 const AHEAD_EVENTS = 256;
@@ -11,8 +12,8 @@ const AHEAD_BYTES = 8 * 1024 * 1024;
 
 export interface WaitingEvent {
   readonly event: InboxEvent;
-  /** Its body, parsed already. */
-  readonly body: unknown;
+  /** Its body, where it was read already. */
+  readonly read: EventContent | undefined;
 }
 
 export interface WaitingEvents {

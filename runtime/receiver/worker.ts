@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { createPeriodic, type Telling, tellLog } from "../queue/periodic.js";
 import type { Expiring, InboxEvent, Lease } from "../store/types.js";
+import type { EventContent } from "./envelope.js";
 import { faultText, handlerRuns } from "./runs.js";
 import type { ReceiverConfig } from "./settings.js";
 import { sweepSteps } from "./sweep.js";
@@ -14,8 +15,8 @@ export interface InboxWorker {
   /** A lease for an event about to be accepted, or undefined when it is to wait in the store. Give it to `run` or `release`. */
   reserve(): Lease | undefined;
   release(): void;
-  /** Handles an event that is leased by `reserve`'s lease, once a handler is free; `body` is its body, parsed already. */
-  run(event: InboxEvent, body: unknown): void;
+  /** Handles an event that is leased by `reserve`'s lease, once a handler is free; `read` is its body, read already. */
+  run(event: InboxEvent, read: EventContent): void;
   /** There may be due events in the store: look before the next poll, and again when a handler is done. */
   wake(): void;
   start(): void;
@@ -51,7 +52,7 @@ class InboxWork<Tx> implements InboxWorker {
     this.#runs = handlerRuns(config, this.#owner, {
       onFree: () => {
         const next = this.#stopped ? undefined : this.#line.next();
-        if (next !== undefined) this.#runs.run(next.event, next.body);
+        if (next !== undefined) this.#runs.run(next.event, next.read);
       },
       onDone: () => {
         this.#completions += 1;
@@ -82,10 +83,10 @@ class InboxWork<Tx> implements InboxWorker {
     this.config.log.error({ ids, error: faultText(error) }, "events left to their lease");
 
   /** Runs an event that is leased, or has it wait its turn: who stops gives it back. */
-  #admit(event: InboxEvent, body?: unknown): void {
-    if (this.#runs.busy() < this.config.concurrency) this.#runs.run(event, body);
+  #admit(event: InboxEvent, read?: EventContent): void {
+    if (this.#runs.busy() < this.config.concurrency) this.#runs.run(event, read);
     else if (this.#stopped) this.#giveBack([event.id]).catch(this.#tellLeft([event.id]));
-    else this.#line.add({ event, body });
+    else this.#line.add({ event, read });
   }
 
   async #poll(): Promise<void> {
@@ -142,9 +143,9 @@ class InboxWork<Tx> implements InboxWorker {
     this.#reserved -= 1;
   }
 
-  run(event: InboxEvent, body: unknown): void {
+  run(event: InboxEvent, read: EventContent): void {
     this.#reserved -= 1;
-    this.#admit(event, body);
+    this.#admit(event, read);
   }
 
   wake(): void {

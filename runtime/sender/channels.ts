@@ -35,7 +35,7 @@ export interface BuyChannels {
 export interface OwnedBuy {
   readonly mediaBuyId: string;
   readonly principal: string;
-  /** Version of the release spoken with the principal; the sender's first by default. */
+  /** Version of the release the principal is served; the sender's first by default. */
   readonly release?: string;
 }
 

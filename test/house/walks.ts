@@ -28,12 +28,6 @@ export const walks: readonly Walk[] = [
     still: /const required: Record<EventKind/,
   },
   {
-    file: "runtime/sender/sender.ts",
-    fault: "names of ordering keys are built again here, and the queue's table is read past its interface",
-    until: subjects.queue,
-    still: /`a2a:\$\{subject\}`|tables\.pendingJobs\(/,
-  },
-  {
     file: "runtime/sender/transact.ts",
     fault:
       "a status change enters sender three times and store four times, in five transactions, until it is on the wire",
@@ -69,12 +63,6 @@ export const walks: readonly Walk[] = [
     fault: "a second job engine beside the queue's worker: it too leases, waits its turn, renews and gives back",
     until: subjects.receiver,
     still: /export const createInboxWorker\b/,
-  },
-  {
-    file: "runtime/receiver/dispatch.ts",
-    fault: "a webhook enters extract a second time, after its envelope did",
-    until: subjects.stranger,
-    still: /from "\.\.\/extract\//,
   },
   {
     file: "generator/scaffold/update.ts",
