@@ -7,6 +7,7 @@ import { isTaskStatus, isTerminal, type JsonObject } from "../contract/index.js"
 import { a2aState, unwrapA2a } from "../extract/a2a.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { detectFormat, extractWebhook, type WebhookExtraction, type WebhookFormat } from "../extract/webhook.js";
+import { registeredEvents } from "../facts/index.js";
 import type { EventKind, InboxEvent } from "../store/types.js";
 import { type EventTime, timeAt, timeOf, toInstant } from "./instant.js";
 
@@ -85,18 +86,6 @@ const checks: Record<string, (value: unknown) => boolean> = {
   artifacts: (value) => typeof value === "object" && value !== null,
 };
 
-/** Fields each kind must have; what docs/protocol/webhooks.md#other-kinds shows of it, and no more than lets it be recognised. */
-const required: Record<EventKind, readonly string[]> = {
-  task: ["idempotency_key", "task_id", "task_type", "status", "timestamp"],
-  report: ["idempotency_key", "task_id", "task_type", "status", "timestamp"],
-  impairment: ["idempotency_key"],
-  list_change: ["idempotency_key", "event", "list_id"],
-  artifact: ["idempotency_key", "media_buy_id", "batch_id", "artifacts"],
-  rights: ["idempotency_key", "rights_id", "brand_id"],
-  // Of which kind they are is found out afterwards: one that is unknown is kept.
-  account: ["idempotency_key"],
-  agent: ["idempotency_key"],
-};
 const optional = ["operation_id", "notification_id", "token"] as const;
 
 const absent = (body: JsonObject, field: string): boolean => member(body, field) == null;
@@ -119,12 +108,12 @@ export function readEnvelope(body: unknown, context: EnvelopeContext): EnvelopeR
 }
 
 function readFlat(body: JsonObject, { kind, now }: EnvelopeContext, format: WebhookFormat | null): EnvelopeResult {
-  const missing = required[kind].filter((field) => absent(body, field));
+  const missing = registeredEvents[kind].knownBy.filter((field) => absent(body, field));
   if (missing.length > 0) {
     const keyOnly = missing.length === 1 && missing[0] === "idempotency_key";
     return { ok: false, code: keyOnly ? "missing_idempotency_key" : "missing_envelope_fields", fields: missing };
   }
-  const known = [...required[kind], ...optional.filter((field) => !absent(body, field))];
+  const known = [...registeredEvents[kind].knownBy, ...optional.filter((field) => !absent(body, field))];
   const invalid = known.filter((field) => !(checks[field] ?? isId)(body[field]));
   if (invalid.length > 0) {
     const statusOnly = invalid.length === 1 && invalid[0] === "status";

@@ -15,19 +15,6 @@ export interface Walk {
 
 export const walks: readonly Walk[] = [
   {
-    file: "runtime/sender/channels.ts",
-    fault: "the fields of each event are a table of the sender's own; the receiver has another, and they differ",
-    until: subjects.events,
-    still: /const noticeFields: Record<NoticeKind/,
-  },
-  {
-    file: "runtime/receiver/envelope.ts",
-    fault:
-      "the fields of each event are a table of the receiver's own, tied neither to the sender's nor to the release",
-    until: subjects.events,
-    still: /const required: Record<EventKind/,
-  },
-  {
     file: "runtime/sender/transact.ts",
     fault:
       "a status change enters sender three times and store four times, in five transactions, until it is on the wire",
