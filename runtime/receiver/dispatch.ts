@@ -42,14 +42,14 @@ const deliveryOf = (event: InboxEvent, kind: string | null, body: unknown, signa
 
 /**
  * Runs the handler of an event. Rejects or throws as the handler does.
- * @param read its body, where it was read already
+ * @param content its body, where it was read already
  */
 export async function runHandler<Tx>(
   config: ReceiverConfig<Tx>,
   event: InboxEvent,
-  { read, signal }: { readonly read?: EventContent | undefined; readonly signal: AbortSignal },
+  { content, signal }: { readonly content?: EventContent | undefined; readonly signal: AbortSignal },
 ): Promise<Effect<Tx> | undefined> {
-  const { body, payload } = read ?? readStored(event);
+  const { body, payload } = content ?? readStored(event);
   // A release that is no longer configured cannot read its events: a human decides, the fallback is not asked to guess.
   const bound = config.releases.get(event.release);
   if (bound === undefined) throw new Error(`no release ${event.release} is configured`);

@@ -175,11 +175,14 @@ const unfitFor = ({ ordered, terminal, time }: Envelope, { notes }: NewEvent): s
   return wrong && `the result is not what its release says: ${wrong.pointer} ${wrong.message}`;
 };
 
-function begin(worker: InboxWorker, event: NewEvent, read: EventContent, outcome: AcceptOutcome): void {
+function begin(worker: InboxWorker, event: NewEvent, content: EventContent, outcome: AcceptOutcome): void {
   if (outcome.outcome !== "accepted" || outcome.parked || outcome.unfit === true) return;
   const { id, leased, reemission } = outcome;
   if (leased) {
-    worker.run({ ...event, id, state: "pending", reemission, attempts: 0, due: event.receivedAt, error: null }, read);
+    worker.run(
+      { ...event, id, state: "pending", reemission, attempts: 0, due: event.receivedAt, error: null },
+      content,
+    );
   } else worker.wake();
 }
 

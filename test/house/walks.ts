@@ -46,12 +46,6 @@ export const walks: readonly Walk[] = [
     still: /store\.write\(\(q\) => beginAttempt\(/,
   },
   {
-    file: "runtime/receiver/worker.ts",
-    fault: "a second job engine beside the queue's worker: it too leases, waits its turn, renews and gives back",
-    until: subjects.receiver,
-    still: /export const createInboxWorker\b/,
-  },
-  {
     file: "generator/scaffold/update.ts",
     fault: "a project is brought up to date without looking at a file that is there",
     until: subjects.sellers,
