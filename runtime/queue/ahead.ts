@@ -85,6 +85,11 @@ export class Ahead<J extends Leasable> {
     return this.#underWay;
   }
 
+  /** Jobs here whose attempts have not ended. */
+  get unattempted(): number {
+    return this.#waiting + this.#underWay;
+  }
+
   /** Attempts are begun as fast as they are answered: what comes now need not be looked for at once. */
   get busy(): boolean {
     return this.#young >= this.#atOnce / 4;

@@ -10,6 +10,7 @@ export const times = () => ({ since: performance.now(), sinceWall: Date.now() })
 
 export class HeldJobs<J extends Leasable> {
   readonly #held = new Map<number, HeldJob<J>>();
+  #renewing: NodeJS.Timeout | undefined;
 
   constructor(
     readonly source: JobSource<J>,
@@ -43,8 +44,19 @@ export class HeldJobs<J extends Leasable> {
     return performance.now() - since < life && Date.now() - sinceWall < life;
   }
 
-  /** Prolongs the leases that are not young. */
-  async renew(): Promise<void> {
+  /** Prolongs leases from now on. @param besides given each renewal; it tells of its faults */
+  keep(besides: (renewal: Promise<void>) => void): void {
+    this.#renewing = setInterval(() => besides(this.#renew()), this.renewMs);
+    if (!this.source.keepsAlive) this.#renewing.unref();
+  }
+
+  /** Leaves leases to themselves. */
+  leave(): void {
+    clearInterval(this.#renewing);
+  }
+
+  /** Of those that are not young. */
+  async #renew(): Promise<void> {
     const now = times();
     const old = [...this.#held.values()].filter(({ since }) => now.since - since >= this.renewMs / 2);
     if (old.length === 0) return;

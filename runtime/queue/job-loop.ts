@@ -4,6 +4,7 @@
  * receiver's inbox.
  */
 import { Ahead, type BegunAttempt, type HeldJob, type Leasable } from "./ahead.js";
+import { Aside } from "./aside.js";
 import { HeldJobs, times } from "./held-jobs.js";
 import type { JobLoopFault, JobLoopOptions } from "./job-loop-options.js";
 import { Pauses, waitWithin } from "./pauses.js";
@@ -35,12 +36,11 @@ export class JobLoop<J extends Leasable> {
   #reserved = 0;
   /** Attempts that ended. */
   #ends = 0;
-  #ended = Promise.withResolvers<void>();
+  /** Told of the next of them. */
+  #awaiting: (() => void)[] = [];
   #loop: Promise<void> | undefined;
   #unsubscribe = (): void => undefined;
-  /** Attempts, and writes that nothing waits for while jobs run; a stop does. */
-  readonly #aside = new Set<Promise<void>>();
-  #renewal: NodeJS.Timeout | undefined;
+  readonly #aside = new Aside();
 
   constructor(options: JobLoopOptions<J>) {
     this.#options = options;
@@ -48,16 +48,11 @@ export class JobLoop<J extends Leasable> {
     this.#turns = new Ahead({
       ...options.turns,
       widthOf: (endpoint) => options.sharing.widthOf(endpoint),
-      begin: (held, begun) => this.#besides("attempt", this.#attempt(held, begun), [held.job]),
+      begin: (held, begun) => this.#attempt(held, begun),
     });
   }
 
-  /** Jobs leased here. */
-  get jobs(): readonly J[] {
-    return this.#held.jobs;
-  }
-
-  /** How many they are. */
+  /** How many jobs are leased here. */
   get out(): number {
     return this.#held.size;
   }
@@ -70,10 +65,9 @@ export class JobLoop<J extends Leasable> {
   start(): void {
     if (this.#running) return;
     this.#running = true;
-    const { source, renewMs, starting } = this.#options;
+    const { source, starting } = this.#options;
     this.#unsubscribe = source.onWake(() => this.look());
-    this.#renewal = setInterval(() => this.#besides("renew", this.#held.renew()), renewMs);
-    if (!source.keepsAlive) this.#renewal.unref();
+    this.#held.keep((renewal) => this.#besides("renew", renewal));
     this.#loop = (starting?.() ?? Promise.resolve()).then(() => this.#run());
   }
 
@@ -88,22 +82,20 @@ export class JobLoop<J extends Leasable> {
     this.#pauses.hurry();
     this.giveBack();
     await waitWithin(this.#allEnded(), withinMs);
-    clearInterval(this.#renewal);
+    this.#held.leave();
     this.#unsubscribe();
-    return this.jobs;
+    return this.#held.jobs;
   }
 
-  /** There may be something to lease: looks before the next poll. */
-  look(): void {
+  /**
+   * There may be something to lease: looks before the next poll.
+   * @param behind there may be something behind jobs that are leased: looks again as they end
+   */
+  look(behind = false): void {
     this.#unclaimed = true;
+    this.#behind ||= behind;
     this.#idle = 0;
     this.#pauses.wake();
-  }
-
-  /** The same, and again as jobs end: there may be something behind them. */
-  lookBehind(): void {
-    this.#behind = true;
-    this.look();
   }
 
   /**
@@ -146,21 +138,28 @@ export class JobLoop<J extends Leasable> {
       await this.#pauses.looked();
       const busy = this.#held.size + this.#reserved > 0 || this.#unclaimed;
       if (!busy && this.#ends === before) return;
-      await waitWithin(this.#ended.promise, IDLE_PAUSE_MS);
+      await waitWithin(this.#nextEnd(), IDLE_PAUSE_MS);
     }
   }
 
+  /** Resolves when an attempt has ended, and what became of its job is written down. */
+  #nextEnd(): Promise<void> {
+    return new Promise((resolve) => this.#awaiting.push(resolve));
+  }
+
+  #fault(doing: JobLoopFault<J>["doing"], error: unknown, jobs: readonly J[] = []): void {
+    safely(() => this.#options.onFault({ doing, error, jobs }));
+  }
+
   #besides(doing: JobLoopFault<J>["doing"], work: Promise<void>, jobs: readonly J[] = []): void {
-    const told = work
-      .catch((error: unknown) => safely(() => this.#options.onFault({ doing, error, jobs })))
-      .finally(() => this.#aside.delete(told));
-    this.#aside.add(told);
+    this.#aside.add(work, (error) => this.#fault(doing, error, jobs));
   }
 
   async #allEnded(): Promise<void> {
     await this.#loop;
     await this.#options.stopping?.();
-    while (this.#aside.size > 0) await Promise.all(this.#aside);
+    while (this.#held.size > 0) await this.#nextEnd();
+    await this.#aside.ended();
   }
 
   async #run(): Promise<void> {
@@ -195,7 +194,7 @@ export class JobLoop<J extends Leasable> {
       return claimed;
     } catch (error) {
       [this.#failed, this.#unclaimed] = [true, true];
-      safely(() => this.#options.onFault({ doing: "look", error, jobs: [] }));
+      this.#fault("look", error);
       return 0;
     }
   }
@@ -223,7 +222,8 @@ export class JobLoop<J extends Leasable> {
     });
     this.#add(jobs, since);
     if (jobs.length > 0) safely(() => this.#options.onLeased?.(jobs));
-    this.#lookAgainAt = jobs.length > 0 ? Math.floor(this.#unattempted / 2) : -1;
+    // With some leased ahead no slot is empty while more are looked for.
+    this.#lookAgainAt = jobs.length > 0 && this.#options.ahead > 0 ? Math.floor(this.#turns.unattempted / 2) : -1;
     if (jobs.length > 0) return jobs.length;
     this.#welcome = true;
     if (this.#held.size === 0 && this.#ends === ends) this.#behind = false;
@@ -248,30 +248,32 @@ export class JobLoop<J extends Leasable> {
     this.#turns.add(held);
   }
 
-  /** Jobs leased whose attempts have not ended. */
-  get #unattempted(): number {
-    return this.#turns.waiting + this.#turns.underWay;
-  }
-
-  async #attempt(held: HeldJob<J>, begun: BegunAttempt): Promise<void> {
+  #attempt(held: HeldJob<J>, begun: BegunAttempt): void {
     held.begun = true;
     let here = true;
     const free = (): void => {
       if (!here) return;
       here = false;
       this.#turns.ended(begun);
-      if (this.#unattempted > this.#lookAgainAt) return;
+      if (this.#turns.unattempted > this.#lookAgainAt) return;
       this.#lookAgainAt = -1;
       this.look();
       this.#pauses.hurry();
     };
-    try {
-      const left = await this.#options.attempt(held, { live: () => this.#held.isLive(held), free });
+    const over = (left: "gone" | "kept"): void => {
       held.again &&= left === "kept";
-    } finally {
       free();
       this.#over(held);
-    }
+    };
+    const fault = (error: unknown): void => this.#fault("attempt", error, [held.job]);
+    const left = this.#options.attempt(held, { live: () => this.#held.isLive(held), free });
+    left
+      .catch((error: unknown): "kept" => {
+        fault(error);
+        return "kept";
+      })
+      .then(over)
+      .catch(fault);
   }
 
   #over(held: HeldJob<J>): void {
@@ -282,8 +284,7 @@ export class JobLoop<J extends Leasable> {
       this.#turns.begin();
     } else this.#held.delete(held);
     if (this.#unclaimed || this.#behind) this.look();
-    this.#ended.resolve();
-    this.#ended = Promise.withResolvers();
+    for (const resolve of this.#awaiting.splice(0)) resolve();
   }
 
   #drop(waiting: readonly HeldJob<J>[]): void {

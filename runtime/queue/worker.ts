@@ -2,6 +2,7 @@
 import { AdbindError } from "../errors.js";
 import { Acks } from "./acks.js";
 import type { HeldJob } from "./ahead.js";
+import { Aside } from "./aside.js";
 import { Endpoints, type Turn } from "./endpoints.js";
 import { JobLoop } from "./job-loop.js";
 import type { AttemptTurn, JobSource, Sharing } from "./job-loop-options.js";
@@ -37,8 +38,8 @@ class QueueWorker implements Worker {
   readonly #endpoints: Endpoints;
   readonly #acks: Acks;
   readonly #loop: JobLoop<Job>;
-  /** What is learnt of endpoints and being written down. */
-  readonly #aside = new Set<Promise<void>>();
+  /** What is learnt of endpoints. */
+  readonly #aside = new Aside();
   #clock = 0;
 
   constructor(options: WorkerSettings) {
@@ -84,7 +85,7 @@ class QueueWorker implements Worker {
   async stop(): Promise<void> {
     await this.#loop.stop();
     await this.#acks.allWritten();
-    await Promise.all(this.#aside);
+    await this.#aside.ended();
   }
 
   #source(): JobSource<Job> {
@@ -149,10 +150,7 @@ class QueueWorker implements Worker {
     const turn = turns.findLast(({ kind }) => kind !== "same");
     if (turn === undefined || turn.kind === "same") return;
     if (turn.kind === "paused") this.#loop.giveBack(endpoint);
-    const told = tellTurn(this.#options, endpoint, turn)
-      .catch((error: unknown) => this.#fault(error))
-      .finally(() => this.#aside.delete(told));
-    this.#aside.add(told);
+    this.#aside.add(tellTurn(this.#options, endpoint, turn), (error) => this.#fault(error));
   }
 
   /** A clock that was set back would leave jobs waiting for a time that is far off now. */

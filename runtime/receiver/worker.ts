@@ -68,7 +68,7 @@ export function inboxWorker<Tx>(config: ReceiverConfig<Tx>): InboxWorker {
     reserve: () => (loop.reserve() ? lease() : undefined),
     release: () => loop.cancel(),
     run: (event, content) => loop.admit({ id: event.id, event, content }),
-    wake: () => loop.lookBehind(),
+    wake: () => loop.look(true),
     start() {
       loop.start();
       sweeps.start();
