@@ -99,7 +99,7 @@ export class Ahead<J extends Leasable> {
     const { endpoint } = held;
     this.#lineOf(endpoint).waiting.push(held);
     this.#waiting += 1;
-    this.#weight += this.#weightOf(held);
+    if (this.options.weightOf) this.#weight += this.options.weightOf(held.job);
     this.#turns.add(endpoint);
   }
 
@@ -116,7 +116,7 @@ export class Ahead<J extends Leasable> {
       const held = line.waiting.shift();
       if (held === undefined) continue;
       this.#waiting -= 1;
-      this.#weight -= this.#weightOf(held);
+      if (this.options.weightOf) this.#weight -= this.options.weightOf(held.job);
       if (line.waiting.length > 0) this.#turns.add(endpoint);
       this.#start(line, held);
     }
@@ -150,12 +150,8 @@ export class Ahead<J extends Leasable> {
   #dropOf(lines: readonly (Line<J> | undefined)[]): HeldJob<J>[] {
     const dropped = lines.flatMap((line) => line?.waiting.splice(0) ?? []);
     this.#waiting -= dropped.length;
-    for (const held of dropped) this.#weight -= this.#weightOf(held);
+    for (const { job } of dropped) this.#weight -= this.options.weightOf?.(job) ?? 0;
     return dropped;
-  }
-
-  #weightOf({ job }: HeldJob<J>): number {
-    return this.options.weightOf?.(job) ?? 0;
   }
 
   #start(line: Line<J>, held: HeldJob<J>): void {

@@ -29,8 +29,8 @@ export class HeldJobs<J extends Leasable> {
     return this.#held.get(id);
   }
 
-  add(job: J, endpoint: string, since: ReturnType<typeof times>): HeldJob<J> {
-    const held = { ...since, job, endpoint, waitsSince: since.since, begun: false, again: false };
+  add(job: J, endpoint: string, { since, sinceWall }: ReturnType<typeof times>): HeldJob<J> {
+    const held = { job, endpoint, since, sinceWall, waitsSince: since, begun: false, again: false };
     this.#held.set(job.id, held);
     return held;
   }

@@ -265,15 +265,11 @@ export class JobLoop<J extends Leasable> {
       free();
       this.#over(held);
     };
-    const fault = (error: unknown): void => this.#fault("attempt", error, [held.job]);
-    const left = this.#options.attempt(held, { live: () => this.#held.isLive(held), free });
-    left
-      .catch((error: unknown): "kept" => {
-        fault(error);
-        return "kept";
-      })
-      .then(over)
-      .catch(fault);
+    const failed = (error: unknown): void => {
+      this.#fault("attempt", error, [held.job]);
+      over("kept");
+    };
+    this.#options.attempt(held, { live: () => this.#held.isLive(held), free }).then(over, failed);
   }
 
   #over(held: HeldJob<J>): void {
