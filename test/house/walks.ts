@@ -15,13 +15,6 @@ export interface Walk {
 
 export const walks: readonly Walk[] = [
   {
-    file: "runtime/sender/transact.ts",
-    fault:
-      "a status change enters sender three times and store four times, in five transactions, until it is on the wire",
-    until: subjects.queue,
-    still: /queue\.transact\(/,
-  },
-  {
     file: "generated/3.1.0/types/asset.ts",
     fault: "a list with `minItems: 1` is a tuple that writes its anonymous member out twice",
     until: subjects.types,
