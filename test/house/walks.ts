@@ -15,25 +15,6 @@ export interface Walk {
 
 export const walks: readonly Walk[] = [
   {
-    file: "runtime/sender/channels.ts",
-    fault: "the fields of each event are a table of the sender's own; the receiver has another, and they differ",
-    until: subjects.events,
-    still: /const noticeFields: Record<NoticeKind/,
-  },
-  {
-    file: "runtime/receiver/envelope.ts",
-    fault:
-      "the fields of each event are a table of the receiver's own, tied neither to the sender's nor to the release",
-    until: subjects.events,
-    still: /const required: Record<EventKind/,
-  },
-  {
-    file: "runtime/sender/sender.ts",
-    fault: "names of ordering keys are built again here, and the queue's table is read past its interface",
-    until: subjects.queue,
-    still: /`a2a:\$\{subject\}`|tables\.pendingJobs\(/,
-  },
-  {
     file: "generated/3.1.0/types/asset.ts",
     fault: "a list with `minItems: 1` is a tuple that writes its anonymous member out twice",
     until: subjects.types,
@@ -56,18 +37,6 @@ export const walks: readonly Walk[] = [
     fault: "a crawled file takes nine transactions to its place in the search",
     until: subjects.growth,
     still: /store\.write\(\(q\) => beginAttempt\(/,
-  },
-  {
-    file: "runtime/receiver/worker.ts",
-    fault: "a second job engine beside the queue's worker: it too leases, waits its turn, renews and gives back",
-    until: subjects.receiver,
-    still: /export const createInboxWorker\b/,
-  },
-  {
-    file: "runtime/receiver/dispatch.ts",
-    fault: "a webhook enters extract a second time, after its envelope did",
-    until: subjects.stranger,
-    still: /from "\.\.\/extract\//,
   },
   {
     file: "generator/scaffold/update.ts",
