@@ -47,12 +47,6 @@ export const walks: readonly Walk[] = [
     still: /\}, \.\.\.\{/,
   },
   {
-    file: "generated/3.1.0/schemas/protocol.ts",
-    fault: "a schema is one line of thousands of characters: no difference of it can be read",
-    until: subjects.types,
-    still: /^.{2001,}$/m,
-  },
-  {
     file: "runtime/receiver/receive.ts",
     fault: "a webhook enters store four times: for its registration here, then to accept, to run and to end it",
     until: subjects.receiver,
