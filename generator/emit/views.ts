@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
 import { firstSentence } from "../model/sentence.js";
-import { sourceText, jsonLiteral, keyText } from "./layout.js";
+import { jsonLiteral, keyText, sourceText } from "./layout.js";
 import { identOf, pascalCase, toolUnit } from "./names.js";
 import { contractModule, standaloneModule, standaloneSymbols, symbols } from "./symbols.js";
 import type { CompiledTypes, TypePlace, TypeUnit } from "./types/compile.js";
