@@ -23,7 +23,7 @@ import { addCounts, recountMembers } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { brandEnds, keepBrandFile } from "./brand-files.js";
 import { checkedData } from "./checks.js";
-import { preparedCrawl } from "./crawl-apply.js";
+import { preparedCrawl, withoutBrand } from "./crawl-apply.js";
 import { recomputeEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
 import type { FileProblem } from "./file-problems.js";
@@ -150,11 +150,12 @@ const lookups = ({ db, now, publicUrl }: DataDependencies) => {
 
 const crawling = ({ db, now }: DataDependencies) =>
   ({
-    applyCrawl: async (result) => {
-      const ended = await brandEnds(db, result);
-      const change = await preparedCrawl(db, result, { ended, now: now() });
+    applyCrawl: async (result, along) => {
+      const change = await preparedCrawl(db, result, now());
       return db.write(function* (q): Coroutine<AppliedCrawl> {
-        const written = yield* writePublishers(q, [change]);
+        if (along !== undefined) yield* along(q);
+        const ended = yield* brandEnds(q, result);
+        const written = yield* writePublishers(q, [ended ? withoutBrand(change, result) : change]);
         yield* keepBrandFile(q, result, ended);
         const agents = yield* finish(q, written, now());
         const { changed, properties, authorizations } = written;

@@ -47,12 +47,6 @@ export const walks: readonly Walk[] = [
     still: /store\.registrations\.own\(/,
   },
   {
-    file: "runtime/registry/crawl/attempts.ts",
-    fault: "a crawled file takes nine transactions to its place in the search",
-    until: subjects.growth,
-    still: /store\.write\(\(q\) => beginAttempt\(/,
-  },
-  {
     file: "runtime/receiver/worker.ts",
     fault: "a second job engine beside the queue's worker: it too leases, waits its turn, renews and gives back",
     until: subjects.receiver,

@@ -9,17 +9,18 @@ import type { Handled } from "../../queue/worker-options.js";
 import {
   addRevocations,
   beginAttempt,
+  type CrawlStart,
   domainRow,
   finishRequest,
   requeueRequest,
   retryRequest,
   revokedBy,
 } from "../../store/registry-crawl.js";
-import { isKept } from "../../store/registry-crawl-files.js";
+import { isKept, type KeptFileRow, keptFile } from "../../store/registry-crawl-files.js";
 import { isOptedOut } from "../../store/registry-opt-outs.js";
 import type { CrawlResult, RegistryData } from "../types.js";
 import { type Crawled, crawlDomain } from "./crawl.js";
-import type { FileRules } from "./file-rules.js";
+import { FileRules } from "./file-rules.js";
 import type { Origin } from "./locate.js";
 import type { CrawlMetrics } from "./metrics.js";
 import type { CrawlJob } from "./requests.js";
@@ -54,7 +55,6 @@ export interface AttemptDependencies {
   readonly store: Database;
   readonly data: Pick<RegistryData, "applyCrawl">;
   readonly origin: Origin;
-  readonly rules: FileRules;
   readonly robots: Robots;
   readonly limits: CrawlLimits;
   readonly metrics: CrawlMetrics;
@@ -99,23 +99,41 @@ export function crawlAttempts(parts: AttemptDependencies): Attempts {
 
 const failed = (error: string): Report => ({ status: "failed", error, found: false, heldUntil: null });
 
+/** What an attempt goes by, as it was when it began: nobody else crawls the domain meanwhile. */
+interface Begun {
+  readonly start: CrawlStart;
+  readonly optedOut: boolean;
+  readonly kept: KeptFileRow | undefined;
+  /** Domains that the domain's own file revokes. */
+  readonly revoked: readonly string[];
+}
+
+/** That it begins is written before anything is fetched, so that one which ends the process is counted. */
+function* begin(q: Query, { id, domain }: CrawlJob, attempt: number, now: number): Coroutine<Begun | undefined> {
+  const start = yield* beginAttempt(q, { id, attempt, now }, restAfter);
+  if (start === undefined) return undefined;
+  const optedOut = yield* isOptedOut(q, domain);
+  return { start, optedOut, kept: yield* keptFile(q, domain), revoked: yield* revokedBy(q, domain, now) };
+}
+
 async function attempt(parts: AttemptDependencies, job: Job, end: (report: Report) => Handled): Promise<Handled> {
   const { store, limits, metrics, log, now } = parts;
   const wanted = jobOf(job);
-  const { id, domain } = wanted;
+  const { domain } = wanted;
   const number = job.attempts + 1;
   const last = number > limits.retryMs.length;
-  const begun = await store.write((q) => beginAttempt(q, { id, attempt: number, now: now() }, restAfter));
+  const begun = await store.write((q) => begin(q, wanted, number, now()));
   if (begun === undefined) return end({ status: "completed", error: null, found: true, heldUntil: null });
   // It waited already when its owner asked to be left alone.
-  if (await store.query((q) => isOptedOut(q, domain))) return end(failed("the domain's owner wants nothing fetched"));
-  if ("restsUntil" in begun) return { outcome: { kind: "released", due: begun.restsUntil }, healthy: null };
-  if (begun.starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
+  if (begun.optedOut) return end(failed("the domain's owner wants nothing fetched"));
+  const { start } = begun;
+  if ("restsUntil" in start) return { outcome: { kind: "released", due: start.restsUntil }, healthy: null };
+  if (start.starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
   const began = now();
   let crawled: Crawled;
   const { fetch, askedMs } = heeding(parts.origin.fetch, now);
   try {
-    crawled = await crawlOnce({ ...parts, origin: { ...parts.origin, fetch } }, wanted, last);
+    crawled = await crawlOnce({ ...parts, origin: { ...parts.origin, fetch } }, { ...wanted, ...begun, last });
     if (crawled.aborted) return { outcome: { kind: "released", due: now() }, healthy: null };
   } catch (error) {
     log?.error({ err: error, domain, attempt: number }, "what a crawl found could not be kept");
@@ -162,21 +180,28 @@ function again(
   return { outcome: { kind: "later", due: now() + Math.max(delay, askedMs), error }, healthy: null };
 }
 
+/** Fetches, reads and judges; all that came of it is kept in one transaction. */
 async function crawlOnce(
-  { store, data, origin, rules, robots, now }: AttemptDependencies,
-  { domain, fresh = false }: CrawlJob,
-  last: boolean,
+  { store, data, origin, robots, now }: AttemptDependencies,
+  { domain, fresh = false, kept, revoked, last }: CrawlJob & Begun & { readonly last: boolean },
 ): Promise<Crawled> {
+  const rules = new FileRules(kept, now);
   const crawled = await crawlDomain(
-    { ...origin, ...rules, robots, fresh, now, revokedBy: (host) => store.query((q) => revokedBy(q, host, now())) },
+    {
+      ...origin,
+      ...{ robots, fresh, now },
+      pointer: (location) => rules.pointer(location),
+      file: (found) => rules.file(found),
+      revokedBy: async (host) => (host === domain ? revoked : store.query((q) => revokedBy(q, host, now()))),
+    },
     domain,
   );
   if (crawled.aborted) return crawled;
-  const { revocations, accepted } = crawled;
-  if (revocations !== null)
-    await store.write((q) => addRevocations(q, revocations.host, revocations.domains, now() + REVOCATION_MS));
-  await data.applyCrawl(last ? crawled.last : crawled.result);
-  if (accepted !== null) await rules.taken(domain, accepted);
+  const { revocations } = crawled;
+  await data.applyCrawl(last ? crawled.last : crawled.result, function* (q) {
+    if (revocations !== null) yield* addRevocations(q, revocations.host, revocations.domains, now() + REVOCATION_MS);
+    yield* rules.keep(q, domain);
+  });
   return crawled;
 }
 
