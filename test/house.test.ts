@@ -38,7 +38,7 @@ const listed: Readonly<Record<RuleName, number>> = {
 };
 
 /** How many faults of the walks are known. */
-const LISTED_WALKS = 8;
+const LISTED_WALKS = 7;
 
 /** Fails with every line, one below the other: a diff of two arrays hides what is to be done. */
 const none = (lines: readonly string[]): void => {
