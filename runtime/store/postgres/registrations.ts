@@ -10,6 +10,7 @@ import {
   toRegistration,
 } from "../rows.js";
 import type { Registration, Registrations } from "../types.js";
+import { gathering } from "./gathering.js";
 import type { Guarded } from "./guarded.js";
 import type { Db, Tx } from "./tables.js";
 import { lockTask } from "./tasks.js";
@@ -28,6 +29,30 @@ export async function lookup(
     select * from adbind_registrations where route = ${route} and operation_id in (${operationId ?? ""}, '')
     order by operation_id desc limit 1`.first(db);
   return row && toRegistration(row);
+}
+
+interface Asked {
+  readonly route: string;
+  readonly operationId: string | null;
+}
+
+/** As `lookup`, for all that ask at the same time: every request does. */
+function lookupTogether(db: Db): Registrations["find"] {
+  const together = async (all: readonly Asked[]): Promise<{ result: Registration | undefined }[]> => {
+    const rows = await sql<RegistrationRow & { at: number }>`
+      select g.at, r.* from unnest(${all.map(({ route }) => route)}::text[],
+        ${all.map(({ operationId }) => operationId ?? "")}::text[]) with ordinality as g (route, operation_id, at)
+      cross join lateral (
+        select * from adbind_registrations where route = g.route and operation_id in (g.operation_id, '')
+        order by operation_id desc limit 1
+      ) as r`
+      .kept()
+      .rows(db);
+    const registrations = new Map(rows.map(({ at, ...row }) => [at, toRegistration(row)]));
+    return all.map((_one, index) => ({ result: registrations.get(index + 1) }));
+  };
+  const found = gathering({ together, alone: ({ route, operationId }) => lookup(db, route, operationId) });
+  return (route, operationId) => found({ route, operationId });
 }
 
 const ofRoute = (db: Db | Tx, route: string): Promise<RegistrationRow | undefined> =>
@@ -50,7 +75,7 @@ export function postgresRegistrations(db: Db, guard: Guarded): Registrations {
       const row = await ofRoute(db, route);
       return row && toBinding(row);
     },
-    find: (route, operationId) => lookup(db, route, operationId),
+    find: lookupTogether(db),
     async own({ route }, operationId) {
       const row = await sql<RegistrationRow>`
         select * from adbind_registrations where route = ${route} and operation_id = ${operationId ?? ""}`.first(db);
