@@ -35,6 +35,7 @@ const listed: Readonly<Record<RuleName, number>> = {
   "a database engine is named in its own folder only": 5,
   "the statuses of a task are listed once": 1,
   "nothing is cast to never": 1,
+  "a test's name states a fact": 0,
 };
 
 /** How many faults of the walks are known. */
@@ -73,7 +74,7 @@ test("the glossary's names that go are in the code, and those that went are not"
   none(disagreements(readGlossary(read("docs/glossary.md")), namesOf(sources)));
 });
 
-test("templates decide nothing", () => {
+test("templates hold no logic of their own", () => {
   const logic = globSync("templates/*.hbs", { cwd: root }).flatMap((file) =>
     [...read(file).matchAll(/\{\{[#~]*(\w+)/g)]
       .map((match) => match[1]!)

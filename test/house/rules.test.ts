@@ -188,6 +188,21 @@ const proofs: Record<RuleName, { breaks: Record<string, string>; says: RegExp[];
       "test/a.ts": "use(1 as never);",
     },
   },
+  "a test's name states a fact": {
+    breaks: {
+      "test/a.test.ts":
+        'test("a disk fills", () => 1);\ntest("media types: with parameters, and nothing else", () => 1);',
+      "test/b.case.ts": 'function full() {}\nconst cases = [["limits of time and size", full]];',
+      "test/c.test.ts": "for (const name of names) test(`$\u007bname}: only the word`, () => 1);",
+    },
+    says: [/a\.test\.ts:1 .*fewer than 4 words/, /a\.test\.ts:2 .*says of nothing/, /b\.case\.ts:2/, /c\.test\.ts:1/],
+    keeps: {
+      "test/a.test.ts":
+        'test("a full disk keeps nobody waiting", () => 1); test(name, () => 1); const pair = ["a pool", pool];',
+      "test/b.case.ts": "for (const one of all) test(`$\u007bone.engine}: $\u007bone.name}`, () => 1);",
+      "test/c.test.ts": "test(`$\u007bengine}: a full disk is an answer`, () => 1);",
+    },
+  },
   "the statuses of a task are listed once": {
     breaks: {
       "runtime/seller/a.ts": 'const interim = ["submitted", "working", "completed", "other"];',

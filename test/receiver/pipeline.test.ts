@@ -92,7 +92,7 @@ test("a refused signature names its code in the challenge, and nothing is kept",
   assert.is(errorOf(replayed), "webhook_signature_replayed");
 });
 
-test("media types: application/json with or without parameters, and nothing else", async ({ open }) => {
+test("application/json is taken with or without parameters, and no other media type is", async ({ open }) => {
   const s = await open();
   const answerTo = async (type: string | undefined) => {
     const { headers, ...request } = await signed(s, envelope());
