@@ -28,7 +28,7 @@ export interface NewSellerOptions {
   readonly folder: string;
   /** Folder or archive of the release. */
   readonly release: string;
-  /** The same of further releases that are spoken, in any order: the newest of all is the one that the project is of. */
+  /** The same of further releases that are served, in any order: the newest of all is the one that the project is of. */
   readonly releases?: readonly string[];
   /** Ids of specialisms, snake or kebab case; those the project claims already where it exists. */
   readonly specialisms: readonly string[];
@@ -49,7 +49,7 @@ export interface NewSellerOptions {
 export interface NewSellerResult {
   readonly folder: string;
   readonly created: boolean;
-  /** The newest release that is spoken. */
+  /** The newest release that is served. */
   readonly version: string;
   /** Versions of the further ones, newest first. */
   readonly also: readonly string[];
@@ -77,10 +77,10 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const folder = path.resolve(options.folder);
   const created = !existsSync(path.join(folder, "package.json"));
   const partial = options.partial ?? false;
-  const [newest, ...further] = await spokenModels([options.release, ...(options.releases ?? [])], partial);
+  const [newest, ...further] = await servedModels([options.release, ...(options.releases ?? [])], partial);
   const { model } = newest;
   const record = created ? undefined : readRecord(folder);
-  const also = alsoSpoken(folder, [newest, ...further], record);
+  const also = alsoServed(folder, [newest, ...further], record);
   const claimed = created ? { specialisms: [], areas: [] } : claimedThere(folder);
   const wanted = [...claimed.specialisms, ...options.specialisms];
   const specialisms = [...new Set(wanted.map((id) => answeredSpecialism(model, id)))];
@@ -132,8 +132,8 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
 
 const sellerIn = (folder: string): string => readFileSync(path.join(folder, "src/seller.ts"), "utf8");
 
-/** Versions that are spoken beside the newest: those given, and those the project had, whose bindings are there still. */
-function alsoSpoken(folder: string, given: readonly SourceModel[], record: ScaffoldRecord | undefined): string[] {
+/** Versions that are served beside the newest: those given, and those the project had, whose bindings are there still. */
+function alsoServed(folder: string, given: readonly SourceModel[], record: ScaffoldRecord | undefined): string[] {
   const versions = given.map(({ model }) => model.version);
   const lines = new Set(versions.map(lineOf));
   const before = (record?.also ?? []).filter(
@@ -192,7 +192,7 @@ interface SourceModel {
 const lineOf = (version: string): string => version.replace(/^(\d+\.\d+)\.\d+/, "$1");
 
 /** The releases that a project speaks, newest first. */
-async function spokenModels(sources: readonly string[], partial: boolean): Promise<[SourceModel, ...SourceModel[]]> {
+async function servedModels(sources: readonly string[], partial: boolean): Promise<[SourceModel, ...SourceModel[]]> {
   const all: SourceModel[] = [];
   for (const source of sources) all.push({ source, model: await modelOf(source, partial) });
   all.sort((a, b) => semver.rcompare(a.model.version, b.model.version));

@@ -80,26 +80,26 @@ function urlOf(text: string): string {
  * @param store both kinds answer alike; on PostgreSQL any number of instances may share one
  */
 export function createRegistryData(store: AnyStore, options: RegistryDataOptions = {}): RegistryData {
-  const parts = {
+  const dependencies = {
     db: store.database,
     now: options.now ?? Date.now,
     publicUrl: options.publicUrl ?? "http://localhost",
   };
-  const search = searchOf(parts.db, options);
+  const search = searchOf(dependencies.db, options);
   return {
-    ...lookups(parts),
-    ...listedData({ ...parts, urlOf }),
-    ...followed({ ...parts, domainOf, urlOf }),
-    ...optOutData({ ...parts, domainOf }),
-    ...checkedData(parts),
-    ...crawling(parts),
-    ...hosting(parts),
-    ...membership(parts),
-    ...pagedData({ ...parts, search, domainOf, urlOf }),
+    ...lookups(dependencies),
+    ...listedData({ ...dependencies, urlOf }),
+    ...followed({ ...dependencies, domainOf, urlOf }),
+    ...optOutData({ ...dependencies, domainOf }),
+    ...checkedData(dependencies),
+    ...crawling(dependencies),
+    ...hosting(dependencies),
+    ...membership(dependencies),
+    ...pagedData({ ...dependencies, search, domainOf, urlOf }),
     ...searchData(search),
     warm: async (signal) => {
-      await recomputeEffect(parts.db, parts.now);
-      await recomputeProfiles(parts.db, parts.now);
+      await recomputeEffect(dependencies.db, dependencies.now);
+      await recomputeProfiles(dependencies.db, dependencies.now);
       await search.warm(signal);
     },
   };

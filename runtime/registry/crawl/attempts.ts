@@ -1,4 +1,4 @@
-/** One attempt at a crawl, and what becomes of its request: written in the transaction that settles the job. */
+/** One attempt at a crawl, and what becomes of its request: written in the transaction that acknowledges the job. */
 
 import type { Logger } from "pino";
 import type { Coroutine } from "../../db/coroutine.js";
@@ -48,7 +48,7 @@ const restAfter = (cutOff: number): number => Math.min(FIRST_REST_MS * 2 ** (cut
 const LONGEST_RECRAWL_MS = 7 * 86_400_000;
 /** One whose last valid file is kept is asked at least this often, in milliseconds (docs/protocol/files.md#what-a-crawl-does). */
 const LONGEST_KEPT_MS = 86_400_000;
-/** Reports kept until their jobs are settled; far more than are ever out. */
+/** Reports kept until their jobs are acknowledged; far more than are ever out. */
 const MAX_REPORTS = 4_096;
 
 export interface AttemptDependencies {
@@ -82,7 +82,7 @@ export interface Attempts {
   readonly effect: AckEffect;
 }
 
-export function crawlAttempts(parts: AttemptDependencies): Attempts {
+export function crawlAttempts(dependencies: AttemptDependencies): Attempts {
   const reports = new Map<number, Report>();
   const report = (job: Job, made: Report): Handled => {
     reports.delete(job.id);
@@ -92,8 +92,8 @@ export function crawlAttempts(parts: AttemptDependencies): Attempts {
     return { outcome: { kind: "done" }, healthy: null };
   };
   return {
-    handle: (job) => attempt(parts, job, (made) => report(job, made)),
-    effect: (q, acked) => ended(parts, q, acked, reports),
+    handle: (job) => attempt(dependencies, job, (made) => report(job, made)),
+    effect: (q, acked) => ended(dependencies, q, acked, reports),
   };
 }
 
@@ -116,8 +116,12 @@ function* begin(q: Query, { id, domain }: CrawlJob, attempt: number, now: number
   return { start, optedOut, kept: yield* keptFile(q, domain), revoked: yield* revokedBy(q, domain, now) };
 }
 
-async function attempt(parts: AttemptDependencies, job: Job, end: (report: Report) => Handled): Promise<Handled> {
-  const { store, limits, metrics, log, now } = parts;
+async function attempt(
+  dependencies: AttemptDependencies,
+  job: Job,
+  end: (report: Report) => Handled,
+): Promise<Handled> {
+  const { store, limits, metrics, log, now } = dependencies;
   const wanted = jobOf(job);
   const { domain } = wanted;
   const number = job.attempts + 1;
@@ -131,13 +135,18 @@ async function attempt(parts: AttemptDependencies, job: Job, end: (report: Repor
   if (start.starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
   const began = now();
   let crawled: Crawled;
-  const { fetch, askedMs } = heeding(parts.origin.fetch, now);
+  const { fetch, askedMs } = heeding(dependencies.origin.fetch, now);
   try {
-    crawled = await crawlOnce({ ...parts, origin: { ...parts.origin, fetch } }, { ...wanted, ...begun, last });
+    crawled = await crawlOnce(
+      { ...dependencies, origin: { ...dependencies.origin, fetch } },
+      { ...wanted, ...begun, last },
+    );
     if (crawled.aborted) return { outcome: { kind: "released", due: now() }, healthy: null };
   } catch (error) {
     log?.error({ err: error, domain, attempt: number }, "what a crawl found could not be kept");
-    return again(parts, number, "what was found could not be kept") ?? end(failed("what was found could not be kept"));
+    return (
+      again(dependencies, number, "what was found could not be kept") ?? end(failed("what was found could not be kept"))
+    );
   }
   const result = last ? crawled.last : crawled.result;
   metrics.crawled(result, now() - began);
@@ -147,7 +156,9 @@ async function attempt(parts: AttemptDependencies, job: Job, end: (report: Repor
   if (outcome === "held") log?.warn({ domain, why: crawled.detail, heldUntil }, "a file is held back");
   if (!crawled.retry) return end({ status: "completed", error: crawled.error, found: found(result), heldUntil });
   const error = crawled.error ?? "the origin could not be reached";
-  return again(parts, number, error, askedMs()) ?? end({ status: "failed", error, found: found(result), heldUntil });
+  return (
+    again(dependencies, number, error, askedMs()) ?? end({ status: "failed", error, found: found(result), heldUntil })
+  );
 }
 
 /** Statuses by which an origin asks for time. */
@@ -206,7 +217,7 @@ async function crawlOnce(
 }
 
 function* ended(
-  parts: AttemptDependencies,
+  dependencies: AttemptDependencies,
   q: Query,
   acked: readonly Ack[],
   reports: ReadonlyMap<number, Report>,
@@ -224,7 +235,7 @@ function* ended(
       case "dead":
       case "refused":
         yield* requestEnded(
-          parts,
+          dependencies,
           q,
           { id, domain },
           reports.get(job.id) ?? failed("the crawl ended without a report"),
@@ -235,12 +246,12 @@ function* ended(
 }
 
 function* requestEnded(
-  parts: AttemptDependencies,
+  dependencies: AttemptDependencies,
   q: Query,
   { id, domain }: CrawlJob,
   report: Report,
 ): Coroutine<void> {
-  const { limits, now, random } = parts;
+  const { limits, now, random } = dependencies;
   const row = yield* domainRow(q, domain);
   const misses = report.found ? 0 : (row?.misses ?? 0) + 1;
   const longest = (yield* isKept(q, domain)) ? LONGEST_KEPT_MS : LONGEST_RECRAWL_MS;
