@@ -189,7 +189,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   const app = newApp(options, log);
   const state: State = { stopping: false, warm: true };
   const [dependencies, { identity }] = await openDependencies(options, log, limits, state);
-  const { access, crawler, data, telemetry, streams } = dependencies;
+  const { access, count, crawler, data, telemetry, streams } = dependencies;
   const prober = proberOf(options, dependencies.baseUrl, log);
 
   observeRequests(app, telemetry, options.tracer ?? trace.getTracer("adbind.registry"));
@@ -197,12 +197,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   addErrors(app, telemetry);
   await serveBrowsers(app);
   addIdentity(app, identity, telemetry);
-  const counted = {
-    global: false,
-    store: rateStore(dependencies.count, now),
-    enableDraftSpec: true,
-    skipOnError: true,
-  };
+  const counted = { global: false, store: rateStore(count, now), enableDraftSpec: true, skipOnError: true };
   await app.register(rateLimit, counted);
   addRoutes(app, dependencies, limits);
   await app.ready();
