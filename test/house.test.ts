@@ -39,7 +39,7 @@ const listed: Readonly<Record<RuleName, number>> = {
 };
 
 /** How many faults of the walks are known. */
-const LISTED_WALKS = 7;
+const LISTED_WALKS = 6;
 
 /** Fails with every line, one below the other: a diff of two arrays hides what is to be done. */
 const none = (lines: readonly string[]): void => {

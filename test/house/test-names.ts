@@ -29,8 +29,10 @@ const verbs = new Set([
   `),
   // Of several.
   ...words(`
-  agree answer carry come commit compile cover decide derive do end fail find fire follow get grow hide hold keep load
-  migrate narrow need pass put reach run say see sell share stand start stay stop take throw wait win
+  agree answer ask become begin break carry change come commit compile cost cover decide derive differ do end fail
+  find fire follow get give grow hide hold keep know lead leave live load make mean migrate move narrow need pass put
+  reach read refuse reject return run say see sell send serve share show stand start stay stop take throw try use
+  wait win work write
   `),
 ]);
 
@@ -52,7 +54,7 @@ const isFilledIn = (name: string): boolean => !/[\p{L}\p{N}]/u.test(name);
 const statementOf = (name: string): string => name.replace(/^(?:…|[\w.]+ …|… [\w.]+)\s*:\s*/u, "");
 
 /** What is wrong with a name; undefined where it states a fact. */
-export function nameFault(name: string): string | undefined {
+function nameFault(name: string): string | undefined {
   if (isFilledIn(name)) return undefined;
   const all = words(statementOf(name)).filter((word) => /[\p{L}\p{N}…]/u.test(word));
   if (all.length < FEWEST_WORDS) return `has fewer than ${FEWEST_WORDS} words`;

@@ -34,13 +34,6 @@ export const walks: readonly Walk[] = [
     still: /`a2a:\$\{subject\}`|tables\.pendingJobs\(/,
   },
   {
-    file: "runtime/sender/transact.ts",
-    fault:
-      "a status change enters sender three times and store four times, in five transactions, until it is on the wire",
-    until: subjects.queue,
-    still: /queue\.transact\(/,
-  },
-  {
     file: "runtime/receiver/receive.ts",
     fault: "a webhook enters store four times: for its registration here, then to accept, to run and to end it",
     until: subjects.receiver,
