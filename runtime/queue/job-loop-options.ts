@@ -79,7 +79,7 @@ export interface JobLoopOptions<J extends Leasable> {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly onFault: (fault: JobLoopFault<J>) => void;
-  /** Told of jobs that were leased, which are attempted soon. */
+  /** Told of jobs that were leased, before the first of them is attempted. */
   readonly onLeased?: ((jobs: readonly J[]) => void) | undefined;
   /** Done before the first look. */
   readonly starting?: () => Promise<void>;

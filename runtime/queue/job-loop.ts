@@ -220,8 +220,9 @@ export class JobLoop<J extends Leasable> {
     const jobs = await claim.finally(() => {
       this.#reserved -= free;
     });
-    this.#add(jobs, since);
+    // What attempts need can then be looked up for all of them, before the first begins.
     if (jobs.length > 0) safely(() => this.#options.onLeased?.(jobs));
+    this.#add(jobs, since);
     // With some leased ahead no slot is empty while more are looked for.
     this.#lookAgainAt = jobs.length > 0 && this.#options.ahead > 0 ? Math.floor(this.#turns.unattempted / 2) : -1;
     if (jobs.length > 0) return jobs.length;

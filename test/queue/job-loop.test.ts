@@ -99,4 +99,21 @@ test("what the last look of a worker that stops has leased is given back unattem
   assert.equal([attempts, left?.attempts, left?.startedAt, left?.firstAt], [0, 0, null, null]);
 });
 
+test("who is told of leased jobs is told before the first of them is attempted", async ({ queue }) => {
+  const told: string[] = [];
+  const worker = createWorker({
+    ...{ queue, longestDelayMs: 60_000 },
+    onLeased: (jobs) => void told.push(`leased ${jobs.length}`),
+    handle: async () => {
+      told.push("attempted");
+      return { outcome: { kind: "done" }, healthy: true };
+    },
+  });
+  await put(queue);
+  worker.start();
+  await until(() => told.length === 2, "it is attempted");
+  await worker.stop();
+  assert.equal(told, ["leased 1", "attempted"]);
+});
+
 test.run();

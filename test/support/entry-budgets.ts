@@ -18,12 +18,12 @@ export const budgets: Record<string, number> = {
   "adbind/signing/discovery": 155,
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases.
-  "adbind/store": 275,
+  "adbind/store": 278,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
   "adbind/queue": 268,
-  // Judging a body alone, spans, and finding keys by the release are part of it.
-  "adbind/receiver": 280,
+  // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
+  "adbind/receiver": 296,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications and what operators do.
   "adbind/sender": 642,
   "adbind/extract": 30,
@@ -33,13 +33,13 @@ export const budgets: Record<string, number> = {
   "adbind/behaviours": 1630,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
-  "adbind/buyer": 150,
+  "adbind/buyer": 152,
   "adbind/buyer/web": 132,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
   "adbind-cli/conformance": 630,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts.
-  "adbind-cli/registry": 1185,
+  "adbind-cli/registry": 1215,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
-  "adbind/testing": 545,
+  "adbind/testing": 573,
 };
