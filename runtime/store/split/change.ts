@@ -2,6 +2,7 @@
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
+import { tablesOf } from "./kinds.js";
 import { type SetMember, type SplitDatabase, splitMember } from "./member.js";
 import { FENCE_MS, type MovedKeyspace, type MoveStep, moveKeyspace } from "./move.js";
 import {
@@ -15,15 +16,11 @@ import {
   withMember,
   withoutMember,
 } from "./placement.js";
-import { receiverTables } from "./receiver-tables.js";
 import { beginKeyspace, countKeyspaces, type KeyspaceState, listKeyspaces } from "./rows.js";
 import { checkMemberNames, findSets, isFresh, latestOf, tellSet } from "./set.js";
-import type { KeyspaceTables } from "./tables.js";
 
 /** Keyspaces listed at once. */
 const PAGE_KEYSPACES = 200;
-
-const tablesOf: Readonly<Record<SplitKind, KeyspaceTables>> = { sender: receiverTables };
 
 export interface SplitChangeOptions {
   readonly kind: SplitKind;

@@ -11,7 +11,9 @@ export type Elsewhere =
   /** Nobody has seen it here, and it is not to begin here. */
   | { readonly why: "absent"; readonly version: number }
   /** Whoever asks knows another version of the set than the database does. */
-  | { readonly why: "outdated" };
+  | { readonly why: "outdated" }
+  /** The transaction is of another database than the one that was meant. */
+  | { readonly why: "foreign" };
 
 /** Thrown before anything is written: the transaction ends, and whoever began it looks elsewhere. */
 export class KeyspaceElsewhere extends Error {
@@ -25,6 +27,8 @@ export class KeyspaceElsewhere extends Error {
 /** Who asks. */
 export interface Asking {
   readonly kind: SplitKind;
+  /** The database's name in the set. */
+  readonly own: string;
   /** The version of the set it knows. */
   version(): number;
   /** May a keyspace that nobody has seen begin in this database? */
@@ -42,6 +46,7 @@ export function* holdKeyspace(q: Query, asking: Asking, keyspace: string): Corou
   if (row !== undefined) throw new KeyspaceElsewhere({ why: "row", row });
   const known = yield* readSplitSet(q, kind, true);
   const version = asking.version();
+  if (known !== undefined && known.own !== asking.own) throw new KeyspaceElsewhere({ why: "foreign" });
   if (known?.set.version !== version) throw new KeyspaceElsewhere({ why: "outdated" });
   if (!asking.mayBegin(keyspace)) throw new KeyspaceElsewhere({ why: "absent", version });
   if (yield* beginKeyspace(q, kind, keyspace)) return;

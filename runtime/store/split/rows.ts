@@ -96,6 +96,30 @@ export function* withdrawFence(q: Query, kind: SplitKind, name: string): Corouti
   yield* q.run("delete from adbind_keyspaces where kind = ? and name = ?", [fenceOf(kind), name]);
 }
 
+/** Nobody begins to work on anything of a keyspace that is about to move: a row of its own, until a time. */
+const drainOf = (kind: SplitKind): string => `${kind} drain`;
+
+/** @param until when it is over, whoever asked for it, unix milliseconds */
+export function* announceDrain(q: Query, kind: SplitKind, name: string, until: number): Coroutine<void> {
+  yield* writeKeyspace(q, drainOf(kind), { name, state: "moving", peer: null, token: null, until });
+}
+
+export function* withdrawDrain(q: Query, kind: SplitKind, name: string): Coroutine<void> {
+  yield* q.run("delete from adbind_keyspaces where kind = ? and name = ?", [drainOf(kind), name]);
+}
+
+/** Which keyspaces, of some, are not here to be worked on: on their way, about to be, or gone. */
+export function* awayOf(q: Query, kind: SplitKind, names: readonly string[], now: number): Coroutine<Set<string>> {
+  if (names.length === 0) return new Set();
+  const marks = names.map(() => "?").join(", ");
+  const rows = yield* q.rows<{ name: string }>(
+    `select name from adbind_keyspaces where kind = ? and state <> 'here' and name in (${marks}) ` +
+      `union select name from adbind_keyspaces where kind = ? and until > ? and name in (${marks})`,
+    [kind, ...names, drainOf(kind), now, ...names],
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
 export function* writeKeyspace(q: Query, kind: string, row: KeyspaceRow): Coroutine<void> {
   const { name, state, peer, token, until } = row;
   yield* q.run(
