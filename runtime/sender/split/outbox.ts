@@ -67,7 +67,16 @@ export function splitOutbox(senders: Senders): Outbox {
       const lists = await all(senders, ({ sender }) => sender.outbox.endpoints({ after, limit }));
       return joined(lists.flat()).slice(0, limit);
     },
-    pause: (endpoint) => each(senders, ({ sender }) => sender.outbox.pause(endpoint)),
+    async pause(endpoint) {
+      const waits = await all(senders, async ({ name, sender }) =>
+        (await sender.outbox.list({ endpoint, limit: 1 })).length > 0 ? [name] : [],
+      );
+      // Where nothing waits yet, it will be in whichever has its principal.
+      const names = waits.flat();
+      await each(senders, async ({ name, sender }) => {
+        if (names.length === 0 || names.includes(name)) await sender.outbox.pause(endpoint);
+      });
+    },
     async resume(endpoint) {
       return (await all(senders, ({ sender }) => sender.outbox.resume(endpoint))).includes(true);
     },

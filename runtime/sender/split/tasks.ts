@@ -1,7 +1,7 @@
 /** Tasks of a sender on several databases. */
 import { AdbindError } from "../../errors.js";
 import type { Tasks } from "../tasks.js";
-import type { Emitted } from "../types.js";
+import type { Emitted, Registered } from "../types.js";
 import type { Senders } from "./members.js";
 import { owned } from "./owned.js";
 import { taskOwners } from "./owners.js";
@@ -33,11 +33,22 @@ export function splitTasks(senders: Senders): Tasks {
     if (principal === undefined) return changes.map(() => nothing);
     return senders.at(principal, (one) => one.sender.tasks.updateAll(changes));
   };
+  const registered = async (...given: Parameters<Tasks["register"]>): Promise<Registered> => {
+    const [{ taskId, principal }] = given;
+    owners.note(taskId, principal);
+    let answer: Registered | undefined;
+    try {
+      answer = await senders.at(principal, (one) => one.sender.tasks.register(...given));
+      return answer;
+    } finally {
+      if (answer?.ok !== true) owners.forget(taskId);
+    }
+  };
   return {
     check: (...given) => senders.any().sender.tasks.check(...given),
     register(start, channels, options = {}) {
       const { tx } = options;
-      if (tx === undefined) return senders.at(start.principal, (one) => one.sender.tasks.register(start, channels));
+      if (tx === undefined) return registered(start, channels);
       return senders.within(tx, (one) => one.sender.tasks.register(start, channels, options));
     },
     attach(start, a2a, options = {}) {

@@ -60,6 +60,8 @@ async function toldAll(senders: Senders, { where, rows, tell }: Telling): Promis
   const principals = [
     ...new Set(found.flatMap((one) => (one.status === "fulfilled" ? one.value.map((row) => row.principal) : []))),
   ];
+  // Nobody is to be told, and what would be is judged all the same.
+  if (principals.length === 0) return tell(senders.any(), undefined);
   const keys: string[] = [];
   const failed: [principal: string, reason: unknown][] = [];
   for (let at = 0; at < principals.length; at += TOGETHER) {
