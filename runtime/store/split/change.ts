@@ -81,7 +81,12 @@ export function splitChange(options: SplitChangeOptions): SplitChange {
   const current = async (): Promise<SplitSet> => {
     const found = await findSets(members.values(), kind, true);
     const set = latestOf(found);
-    if (set === undefined) throw refused("the databases are of no set", "databases", "run `adbind split init` first");
+    if (set === undefined)
+      throw refused(
+        `the databases are of no set that is split by ${kind}`,
+        "databases",
+        "run `adbind split init` first, or name another owner (--by)",
+      );
     const missing = everyMember(set).find(({ name }) => !members.has(name));
     if (missing !== undefined) throw refused("a database of the set is not given", missing.name, "give all of them");
     // A change may have been stopped before everybody knew.
