@@ -8,7 +8,7 @@ import { type SplitChange, type SplitChangeOptions, splitChange } from "../../ru
 import { placeAmong } from "../../runtime/store/split/placement.js";
 import { type PrincipalStore, shardedByPrincipal } from "../../runtime/store/split/principals.js";
 import type { SplitOptions } from "../../runtime/store/split/router.js";
-import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
+import { FakeNetwork, optionsFor } from "../sender/fixture.js";
 import { type Ground, NAMES, named } from "./databases.js";
 
 export const THREE = ["a", "b", "c"];
@@ -40,7 +40,7 @@ const tables: readonly (readonly [table: string, condition: string, value: (prin
 ];
 
 /** Rows of a principal in a database, by table. */
-export async function principalRows(database: AnyDatabase, principal: string): Promise<Record<string, number>> {
+async function principalRows(database: AnyDatabase, principal: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const [table, condition, valueIn] of tables) {
     const text = `select count(*) as n from ${table} where ${condition}`;
@@ -118,7 +118,7 @@ export async function principalWorld(ground: Ground): Promise<PrincipalWorld> {
   };
 }
 
-export const hookOf = (principal: string): string => `${principal.replace("/agent", "")}/hooks/a`;
+const hookOf = (principal: string): string => `${principal.replace("/agent", "")}/hooks/a`;
 
 /** What a principal leaves in each table of a sender. @returns the keys of its events, in their order */
 export async function fill(sender: Sender, principal: string, events = 2): Promise<string[]> {
@@ -150,4 +150,3 @@ export async function fill(sender: Sender, principal: string, events = 2): Promi
 
 export const taskOf = (principal: string): string => `task-${principal.replace(/\W/g, "")}`;
 export const buyOf = (principal: string): string => `mb-${principal.replace(/\W/g, "")}`;
-export { NOW };
