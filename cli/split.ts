@@ -36,12 +36,16 @@ function fenceOf(text: string): number {
   throw new InvalidArgumentError(`It takes more than 0 and at most ${MAX_FENCE_SECONDS} seconds.`);
 }
 
+/** Databases that `ADBIND_SPLIT` names; none where it does not. */
+export function splitInEnvironment(): SplitCommand["database"] {
+  const texts = (process.env.ADBIND_SPLIT ?? "").split(/\s+/).filter((text) => text !== "");
+  return texts.every((text) => text.indexOf("=") > 0) ? texts.map(named) : [];
+}
+
 /** Databases of the flags, else of the environment: not on a command line, which others may read, where they hold a password. */
 function databasesOf({ database }: SplitCommand): SplitCommand["database"] {
-  const given = database ?? [];
+  const given = database ?? splitInEnvironment();
   if (given.length > 0) return given;
-  const texts = (process.env.ADBIND_SPLIT ?? "").split(/\s+/).filter((text) => text !== "");
-  if (texts.length > 0 && texts.every((text) => text.indexOf("=") > 0)) return texts.map(named);
   throw new AdbindError("usage", "no database is named", {
     remedy: "give --database <name>=<url> for each, or set ADBIND_SPLIT to all of them, parted by blanks",
   });
