@@ -9,7 +9,10 @@ import type { WorkerOptions } from "../queue/worker-options.js";
 import type { RemoteKey } from "../signing/index.js";
 import type { PrincipalStore } from "../store/split/principals.js";
 import type { ValidatorSource } from "../validate/types.js";
+import type { ReportSource } from "./report-types.js";
 import type { SecretKeySource } from "./secret-keys.js";
+
+export type * from "./report-types.js";
 
 /** `authentication` of a registration: deprecated, and then instead of a signature (docs/protocol/signing.md#legacy-schemes). */
 export interface LegacyAuthentication {
@@ -276,33 +279,3 @@ export interface RemoteSigner extends RemoteKey {
 
 /** Signs deliveries: with a key of this process, or elsewhere. */
 export type Signer = LocalSigner | RemoteSigner;
-
-/** docs/protocol/webhooks.md#delivery-reports; the rest passes through. */
-export interface ReportData {
-  readonly currency: string;
-  readonly media_buy_deliveries: readonly JsonObject[];
-  readonly [extra: string]: unknown;
-}
-
-/** A report of a period that was told before. */
-export interface CorrectedReport extends ReportData {
-  /** Unix milliseconds. */
-  readonly period: { readonly start: number; readonly end: number };
-  /** Why: what was counted has changed, which is the default, or its window has. */
-  readonly notificationType?: "adjusted" | "window_update";
-}
-
-/** What a delivery report is to be about. */
-export interface ReportRequest {
-  readonly mediaBuyId: string;
-  readonly principal: string;
-  readonly notificationType: "scheduled" | "final";
-  /** Unix milliseconds. */
-  readonly period: { readonly start: number; readonly end: number };
-  readonly requestedMetrics: readonly string[] | undefined;
-}
-
-/** Answers a report, or that its data is not there yet: then a `delayed` one is sent with what is known. */
-export type ReportSource = (
-  request: ReportRequest,
-) => MaybePromise<ReportData | { readonly delayed: true; readonly currency: string; readonly expectedAt?: string }>;

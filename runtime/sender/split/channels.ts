@@ -6,14 +6,14 @@ import type { PreparedConfigs } from "../notification-sets.js";
 import type { NotificationConfigs } from "../notifications.js";
 import { refused } from "../registration.js";
 import type { Emitted, OwnedOptions } from "../types.js";
-import type { OneSender, Senders } from "./members.js";
+import type { OneSender, SplitSenders } from "./members.js";
 import { owned } from "./owned.js";
 import { buyOwners } from "./owners.js";
 import { toldEach } from "./told.js";
 
 const nothing: Emitted = { keys: [] };
 
-export function splitChannels(senders: Senders): Channels {
+export function splitChannels(senders: SplitSenders): Channels {
   const owners = buyOwners(senders);
   const ofBuy = (
     mediaBuyId: string,
@@ -52,12 +52,12 @@ export function splitChannels(senders: Senders): Channels {
     get declaredWindows() {
       return senders.any().sender.channels.declaredWindows;
     },
-    tick: () => each(senders, (one) => one.sender.channels.tick()),
+    tick: () => inEach(senders, (one) => one.sender.channels.tick()),
   };
 }
 
 /** Each has its turn, though another fails. @throws what the first said that failed */
-export async function each(senders: Senders, work: (one: OneSender) => Promise<unknown>): Promise<void> {
+export async function inEach(senders: SplitSenders, work: (one: OneSender) => Promise<unknown>): Promise<void> {
   const failed = (await senders.everywhere(work)).find((one) => one.status === "rejected");
   if (failed !== undefined) throw failed.reason;
 }
@@ -68,7 +68,7 @@ const movedMeanwhile = refused(
   "CONFLICT",
 );
 
-export function splitNotifications(senders: Senders, uuid: () => string = randomUUID): NotificationConfigs {
+export function splitNotifications(senders: SplitSenders, uuid: () => string = randomUUID): NotificationConfigs {
   const prepare: NotificationConfigs["prepare"] = async (scope, configs, options) => {
     const { prepared, name } = await senders.at(scope.principal, async (one) => ({
       prepared: await one.sender.notifications.prepare(scope, configs, options),

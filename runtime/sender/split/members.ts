@@ -7,7 +7,8 @@ import { openQueue } from "../../queue/open.js";
 import type { Queue } from "../../queue/types.js";
 import { type SenderTables, senderTables } from "../../store/sender-tables.js";
 import { KeyspaceElsewhere } from "../../store/split/elsewhere.js";
-import type { PrincipalPart, PrincipalRouter, PrincipalStore } from "../../store/split/principals.js";
+import type { PrincipalPart, PrincipalRouter } from "../../store/split/principal-part.js";
+import type { PrincipalStore } from "../../store/split/principals.js";
 import { readSplitSet } from "../../store/split/rows.js";
 import { guardedSenderTables } from "../../store/split/sender-tables.js";
 import { OUTBOX_TOPIC } from "../outbox.js";
@@ -25,7 +26,7 @@ export interface OneSender {
   readonly hold: PrincipalPart["hold"];
 }
 
-export interface Senders {
+export interface SplitSenders {
   readonly router: PrincipalRouter;
   readonly shared: SharedParts;
   /** Does work where a principal is. */
@@ -77,8 +78,8 @@ export function atOnce<T>(coroutine: Coroutine<T>): MaybePromise<T> {
 /** @param changes where changes that were stored by SQL are made: the principal may be in another database than they are */
 export async function openSenders(
   options: SenderOptions & { readonly store: PrincipalStore },
-  changes: (senders: Senders) => Pick<Tasks, "update">,
-): Promise<Senders> {
+  changes: (senders: SplitSenders) => Pick<Tasks, "update">,
+): Promise<SplitSenders> {
   const router = options.store.principals;
   // Keys are the same for all databases: none is made beside one of them.
   const shared = await sharedParts({ ...options, mode: "production" }, { where: "a split", shared: true });
@@ -102,7 +103,7 @@ export async function openSenders(
     known.catch(() => opening.delete(part.name));
     return known;
   };
-  const senders: Senders = {
+  const senders: SplitSenders = {
     router,
     shared,
     at: (principal, work) => router.at(principal, async (part) => work(await senderOf(part))),

@@ -3,13 +3,13 @@ import { innerId, outerId } from "../../store/split/ids.js";
 import { SLOTS } from "../../store/split/placement.js";
 import type { Moved } from "../move.js";
 import type { EndpointEntry, Outbox, OutboxCounts } from "../operators.js";
-import { each } from "./channels.js";
-import type { OneSender, Senders } from "./members.js";
+import { inEach } from "./channels.js";
+import type { OneSender, SplitSenders } from "./members.js";
 
 const LIST_LIMIT = 100;
 
 /** What every database answered. @throws what the first said that failed */
-async function all<T>(senders: Senders, ask: (one: OneSender) => Promise<T>): Promise<T[]> {
+async function all<T>(senders: SplitSenders, ask: (one: OneSender) => Promise<T>): Promise<T[]> {
   const answers = await senders.everywhere(ask);
   const failed = answers.find((one) => one.status === "rejected");
   if (failed !== undefined) throw failed.reason;
@@ -19,7 +19,7 @@ async function all<T>(senders: Senders, ask: (one: OneSender) => Promise<T>): Pr
 const sumOf = <T extends object>(parts: readonly T[], key: keyof T): number =>
   parts.reduce((sum, one) => sum + (one[key] as number), 0);
 
-export function splitOutbox(senders: Senders): Outbox {
+export function splitOutbox(senders: SplitSenders): Outbox {
   const { router } = senders;
   const inside = async <T>(outer: number, gone: T, work: (outbox: Outbox, id: number) => Promise<T>): Promise<T> => {
     const { id, name } = innerId(router, outer);
@@ -67,20 +67,22 @@ export function splitOutbox(senders: Senders): Outbox {
       const lists = await all(senders, ({ sender }) => sender.outbox.endpoints({ after, limit }));
       return joined(lists.flat()).slice(0, limit);
     },
-    async pause(endpoint) {
-      const waits = await all(senders, async ({ name, sender }) =>
-        (await sender.outbox.list({ endpoint, limit: 1 })).length > 0 ? [name] : [],
-      );
-      // Where nothing waits yet, it will be in whichever has its principal.
-      const names = waits.flat();
-      await each(senders, async ({ name, sender }) => {
-        if (names.length === 0 || names.includes(name)) await sender.outbox.pause(endpoint);
-      });
-    },
+    pause: (endpoint) => pauseWhere(senders, endpoint),
     async resume(endpoint) {
       return (await all(senders, ({ sender }) => sender.outbox.resume(endpoint))).includes(true);
     },
   };
+}
+
+/** Where something waits for it; where nothing does yet, it will be in whichever database has its principal. */
+async function pauseWhere(senders: SplitSenders, endpoint: string): Promise<void> {
+  const waits = await all(senders, async ({ name, sender }) =>
+    (await sender.outbox.list({ endpoint, limit: 1 })).length > 0 ? [name] : [],
+  );
+  const names = waits.flat();
+  await inEach(senders, async ({ name, sender }) => {
+    if (names.length === 0 || names.includes(name)) await sender.outbox.pause(endpoint);
+  });
 }
 
 export const addedCounts = (counts: readonly OutboxCounts[]): OutboxCounts => ({

@@ -2,7 +2,7 @@
 import type { MaybePromise } from "../../contract/index.js";
 import { wait } from "../../db/coroutine.js";
 import type { OwnedOptions } from "../types.js";
-import { atOnce, type OneSender, type Senders, unknownOwner } from "./members.js";
+import { atOnce, type OneSender, type SplitSenders, unknownOwner } from "./members.js";
 import type { Owners } from "./owners.js";
 
 /** What a change is of: tasks, or a media buy. */
@@ -17,7 +17,7 @@ interface Subject {
  * @throws AdbindError `split_wrong_database`, `split_moving`
  */
 export function owned<T>(
-  senders: Senders,
+  senders: SplitSenders,
   { owners, names }: Subject,
   { tx, principal }: OwnedOptions,
   work: (one: OneSender, principal: string | undefined) => MaybePromise<T>,
@@ -41,7 +41,7 @@ export function owned<T>(
 }
 
 async function outside<T>(
-  senders: Senders,
+  senders: SplitSenders,
   { owners, names }: Subject,
   given: string | undefined,
   work: (one: OneSender, principal: string | undefined) => MaybePromise<T>,

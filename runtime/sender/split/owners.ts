@@ -2,13 +2,13 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
-import type { OneSender, Senders } from "./members.js";
+import type { OneSender, SplitSenders } from "./members.js";
 
 /** Names remembered; beyond it the memory starts anew. */
 const KNOWN = 50_000;
 
 /** Looks in one database. */
-type Look = (one: OneSender, query: Query, name: string) => Coroutine<string | undefined>;
+type OwnerIn = (one: OneSender, query: Query, name: string) => Coroutine<string | undefined>;
 
 export interface Owners {
   /**
@@ -21,7 +21,7 @@ export interface Owners {
   note(name: string, principal: string): void;
   forget(name: string): void;
   /** Looks in one database, in a transaction. */
-  within: Look;
+  within: OwnerIn;
 }
 
 const ambiguous = (where: string): AdbindError =>
@@ -30,7 +30,7 @@ const ambiguous = (where: string): AdbindError =>
     remedy: "give `principal`; ids of tasks and media buys should be one principal's only",
   });
 
-const ownersBy = ({ everywhere }: Senders, look: Look): Owners => {
+const ownersBy = ({ everywhere }: SplitSenders, look: OwnerIn): Owners => {
   const known = new Map<string, string>();
   const note = (name: string, principal: string): void => {
     if (known.size >= KNOWN) known.clear();
@@ -59,12 +59,12 @@ const ownersBy = ({ everywhere }: Senders, look: Look): Owners => {
   };
 };
 
-export const taskOwners = (senders: Senders): Owners =>
+export const taskOwners = (senders: SplitSenders): Owners =>
   ownersBy(senders, function* ({ tables }, q, taskId) {
     return (yield* tables.knownTasks(q, [taskId]))[0]?.principal;
   });
 
-export const buyOwners = (senders: Senders): Owners =>
+export const buyOwners = (senders: SplitSenders): Owners =>
   ownersBy(senders, function* ({ tables }, q, resource) {
     return (yield* tables.channelTargets(q, [{ resource, kind: "buy", subscriber: "" }]))[0]?.principal;
   });

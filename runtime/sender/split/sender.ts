@@ -3,8 +3,8 @@ import type { PrincipalStore } from "../../store/split/principals.js";
 import type { SenderHealth } from "../health.js";
 import type { Sender } from "../sender.js";
 import type { SenderOptions } from "../types.js";
-import { each, splitChannels, splitNotifications } from "./channels.js";
-import { openSenders, type Senders } from "./members.js";
+import { inEach, splitChannels, splitNotifications } from "./channels.js";
+import { openSenders, type SplitSenders } from "./members.js";
 import { addedCounts, splitOutbox } from "./outbox.js";
 import { splitTasks } from "./tasks.js";
 
@@ -33,7 +33,7 @@ export async function splitSender(options: SenderOptions & { readonly store: Pri
     health,
     async resealSecrets() {
       const total = { resealed: 0, current: 0, lost: 0, foreign: 0 };
-      await each(senders, async ({ sender }) => {
+      await inEach(senders, async ({ sender }) => {
         const came = await sender.resealSecrets();
         for (const key of ["resealed", "current", "lost", "foreign"] as const) total[key] += came[key];
       });
@@ -53,7 +53,7 @@ export async function splitSender(options: SenderOptions & { readonly store: Pri
 }
 
 /** Has each database's events delivered, and those of one that was away as soon as it can be opened. */
-function deliverers(senders: Senders) {
+function deliverers(senders: SplitSenders) {
   const { router } = senders;
   let timer: NodeJS.Timeout | undefined;
   let begun = false;
@@ -82,7 +82,7 @@ function deliverers(senders: Senders) {
 }
 
 /** How all of them are; those that are away are told of, and the numbers are of the others. */
-async function healthOf(senders: Senders, store: PrincipalStore): Promise<SenderHealth> {
+async function healthOf(senders: SplitSenders, store: PrincipalStore): Promise<SenderHealth> {
   const answers = await senders.everywhere(({ sender }) => sender.health());
   const all = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const there = all.filter(({ reachable }) => reachable);

@@ -2,7 +2,7 @@
 import { AdbindError } from "../../errors.js";
 import type { Tasks } from "../tasks.js";
 import type { Emitted, Registered } from "../types.js";
-import type { Senders } from "./members.js";
+import type { SplitSenders } from "./members.js";
 import { owned } from "./owned.js";
 import { taskOwners } from "./owners.js";
 
@@ -14,7 +14,7 @@ const several = (taskId: string): AdbindError =>
     remedy: "change the tasks of one principal at a time: another's may be in another database",
   });
 
-export function splitTasks(senders: Senders): Tasks {
+export function splitTasks(senders: SplitSenders): Tasks {
   const owners = taskOwners(senders);
   const oneOwner = async (ids: readonly string[]): Promise<string | undefined> => {
     let principal: string | undefined;

@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../contract/index.js";
 import { AdbindError } from "../../errors.js";
 import type { ChannelRow } from "../../store/sender-tables.js";
 import type { Emitted, OwnedOptions } from "../types.js";
-import type { OneSender, Senders } from "./members.js";
+import type { OneSender, SplitSenders } from "./members.js";
 
 /** Principals told at a time. */
 const TOGETHER = 8;
@@ -30,7 +30,7 @@ function untold(where: string, principals: readonly string[], cause: unknown): A
 }
 
 /** What is told, and to whom. */
-export interface Telling {
+export interface Notice {
   readonly where: string;
   /** Rows of those who may be told, in one database. */
   readonly rows: (one: OneSender) => Promise<readonly Pick<ChannelRow, "principal">[]>;
@@ -40,8 +40,8 @@ export interface Telling {
 
 /** @throws AdbindError `database_unreachable` where some could not be told: it says who */
 export function toldEach(
-  senders: Senders,
-  { where, rows, tell }: Telling,
+  senders: SplitSenders,
+  { where, rows, tell }: Notice,
   { tx, principal }: OwnedOptions,
 ): MaybePromise<Emitted> {
   if (tx !== undefined) {
@@ -52,7 +52,7 @@ export function toldEach(
   return toldAll(senders, { where, rows, tell });
 }
 
-async function toldAll(senders: Senders, { where, rows, tell }: Telling): Promise<Emitted> {
+async function toldAll(senders: SplitSenders, { where, rows, tell }: Notice): Promise<Emitted> {
   const found = await senders.everywhere(rows);
   const away = found.find((one) => one.status === "rejected");
   // Whoever is there nobody knows: nobody is told yet.

@@ -9,6 +9,15 @@ export interface NumberedKey {
   readonly keyid: string;
 }
 
+const PREFIX = "principal:";
+
+/** Whose nonces of a principal are, among those of senders. */
+export const nonceOwner = (principal: string): string => PREFIX + principal;
+
+export const principalOf = (owner: string): string => owner.slice(PREFIX.length);
+
+export const isPrincipalKey = (keyid: string): boolean => keyid.startsWith(PREFIX);
+
 const nonceRows = {
   ...{ table: "adbind_nonces", keys: ["nonce"], rest: ["expires"], unique: ["key", "nonce"] },
   expires: { column: "expires", perSecond: 1 },

@@ -76,7 +76,7 @@ export function* leasedJobs(q: Query, principal: string, now: number): Coroutine
   return leased;
 }
 
-export function* countJobs(q: Query, principal: string): Coroutine<number> {
+export function* countEvents(q: Query, principal: string): Coroutine<number> {
   return (yield* jobIds(q, principal)).length;
 }
 

@@ -8,20 +8,14 @@ import type { KeyspaceGuard } from "../guard.js";
 import { senderOfKeyid } from "../keys.js";
 import { storeOn } from "../stores.js";
 import type { ReplayOptions } from "../types.js";
-import type { PrincipalPart, PrincipalRouter } from "./principals.js";
-
-const PREFIX = "principal:";
-
-/** Whose nonces of a principal are, among those of senders. */
-export const nonceOwner = (principal: string): string => PREFIX + principal;
-
-export const isPrincipalKey = (keyid: string): boolean => keyid.startsWith(PREFIX);
+import { nonceOwner, principalOf } from "./nonce-rows.js";
+import type { PrincipalPart, PrincipalRouter } from "./principal-part.js";
 
 /** There are no events and no routes of principals. */
 const nothing = function* (): Coroutine<void> {};
 
 const guardOf = ({ hold }: Pick<PrincipalPart, "hold">): KeyspaceGuard => ({
-  sender: (q, owner) => hold(q, owner.slice(PREFIX.length)),
+  sender: (q, owner) => hold(q, principalOf(owner)),
   event: nothing,
   route: nothing,
 });

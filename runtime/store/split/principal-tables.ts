@@ -5,9 +5,8 @@ import { callScope } from "../keys.js";
 import { keyspaceCountsOf } from "../stores.js";
 import { type CopiedRows, type RowChange, removeRows } from "./copy.js";
 import { type CopiedLog, copyLog, empty } from "./copy-log.js";
-import { copiedNonces, keysOf, removeNonces } from "./nonce-rows.js";
-import { copyJobs, countJobs, hastenJobs, KEPT_INDEX, leasedJobs, removeJobs } from "./principal-jobs.js";
-import { nonceOwner } from "./principal-nonces.js";
+import { copiedNonces, keysOf, nonceOwner, removeNonces } from "./nonce-rows.js";
+import { copyJobs, countEvents, hastenJobs, KEPT_INDEX, leasedJobs, removeJobs } from "./principal-jobs.js";
 import type { KeyspaceTables } from "./tables.js";
 
 const expires = { column: "expires", perSecond: 1000 };
@@ -135,7 +134,7 @@ export const principalTables: KeyspaceTables = {
   *countFenced(q, keyspace) {
     const text = `select count(*) as n from ${activity.table} where ${activity.owner} = ?`;
     const [row] = yield* q.rows<{ n: number }>(text, [keyspace]);
-    return row!.n + (yield* countJobs(q, keyspace));
+    return row!.n + (yield* countEvents(q, keyspace));
   },
   arrived: hastenJobs,
   async remove(database, change, keyspace) {

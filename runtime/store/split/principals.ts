@@ -1,27 +1,17 @@
 /** Senders and sellers on several databases: all of one principal is in one of them. */
 
 import type { ReplayStore } from "../../contract/replay-store.js";
-import type { Coroutine } from "../../db/coroutine.js";
 import type { AnyDatabase } from "../../db/open.js";
-import type { Database, Query } from "../../db/types.js";
+import type { Database } from "../../db/types.js";
 import type { ReplayOptions } from "../types.js";
 import { type Asking, holdKeyspace } from "./elsewhere.js";
 import type { DatabaseHealth, SplitDatabase } from "./member.js";
 import type { SplitSet } from "./placement.js";
 import { principalReplay } from "./principal-nonces.js";
+import type { PrincipalPart, PrincipalRouter } from "./principal-part.js";
 import type { TxOfDatabase } from "./receivers.js";
-import { openRouter, type Router, type SplitOptions } from "./router.js";
+import { openRouter, type SplitOptions } from "./router.js";
 import { readKeyspace } from "./rows.js";
-
-/** One database of principals. */
-export interface PrincipalPart {
-  readonly name: string;
-  readonly database: AnyDatabase;
-  /** Holds a principal here to the end of the transaction. @throws KeyspaceElsewhere, before anything is written */
-  hold(query: Query, principal: string): Coroutine<void>;
-}
-
-export type PrincipalRouter = Router<PrincipalPart>;
 
 /** Several databases as the store of a sender and of a seller. */
 export interface PrincipalStore<Tx = unknown> {

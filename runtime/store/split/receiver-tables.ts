@@ -5,8 +5,7 @@ import type { Database, Query, Value } from "../../db/types.js";
 import { senderOfKeyid } from "../keys.js";
 import { keyspaceCountsOf } from "../stores.js";
 import { type CopiedRows, putRows, removeRows } from "./copy.js";
-import { copiedNonces, keysOf, numberOf, removeNonces } from "./nonce-rows.js";
-import { isPrincipalKey } from "./principal-nonces.js";
+import { copiedNonces, isPrincipalKey, keysOf, numberOf, removeNonces } from "./nonce-rows.js";
 import type { KeyspaceTables } from "./tables.js";
 
 /** Bodies copied at once: with the largest that is taken, tens of megabytes. */

@@ -2,7 +2,7 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database } from "../../db/types.js";
 import { type RowsOf, type SellerDatabase, type SellerTables, sellerTables } from "../seller-tables.js";
-import type { PrincipalRouter } from "./principals.js";
+import type { PrincipalRouter } from "./principal-part.js";
 
 /** Tasks whose principal is remembered: it never changes. */
 const KNOWN_TASKS = 50_000;

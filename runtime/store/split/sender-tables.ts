@@ -2,7 +2,7 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Query } from "../../db/types.js";
 import type { ChannelKey, SenderTables } from "../sender-tables.js";
-import type { PrincipalPart } from "./principals.js";
+import type { PrincipalPart } from "./principal-part.js";
 import { awayOf } from "./rows.js";
 
 /** Tasks whose principal is remembered: it never changes. */
@@ -13,7 +13,7 @@ export function guardedSenderTables(
   { hold }: Pick<PrincipalPart, "hold">,
   now: () => number,
 ): SenderTables {
-  const holdAll = function* (q: Query, principals: Iterable<string>): Coroutine<void> {
+  const holdAll: HoldAll = function* (q, principals) {
     // In one order: two transactions that hold the same never wait for each other.
     for (const one of [...new Set(principals)].sort()) yield* hold(q, one);
   };
@@ -44,8 +44,7 @@ export function guardedSenderTables(
         q,
         rows.map(({ principal }) => principal),
       );
-      const added = yield* tables.addTasks(q, rows);
-      return added;
+      return yield* tables.addTasks(q, rows);
     },
     *channel(q, resource, kind, subscriber = "") {
       yield* holdChannel(q, { resource, kind, subscriber });
@@ -59,25 +58,32 @@ export function guardedSenderTables(
       yield* hold(q, row.principal);
       return yield* tables.putChannel(q, row);
     },
-    *tasksAt(q, at) {
-      const rows = yield* tables.tasksAt(q, at);
-      yield* holdAll(
-        q,
-        rows.map(({ principal }) => principal),
-      );
-      return rows;
-    },
-    *channelsAt(q, at) {
-      const rows = yield* tables.channelsAt(q, at);
-      yield* holdAll(
-        q,
-        rows.map(({ principal }) => principal),
-      );
-      return rows;
-    },
+    ...placedTables(tables, holdAll),
     ...dueTables(tables, now),
   };
 }
+
+type HoldAll = (q: Query, principals: Iterable<string>) => Coroutine<void>;
+
+/** What an operator moves. */
+const placedTables = (tables: SenderTables, holdAll: HoldAll): Pick<SenderTables, "tasksAt" | "channelsAt"> => ({
+  *tasksAt(q, at) {
+    const rows = yield* tables.tasksAt(q, at);
+    yield* holdAll(
+      q,
+      rows.map(({ principal }) => principal),
+    );
+    return rows;
+  },
+  *channelsAt(q, at) {
+    const rows = yield* tables.channelsAt(q, at);
+    yield* holdAll(
+      q,
+      rows.map(({ principal }) => principal),
+    );
+    return rows;
+  },
+});
 
 /** What is to be done in time, of principals that are here: of those that are on their way it is done where they arrive. */
 function dueTables(
