@@ -10,7 +10,6 @@ import { tellLog } from "../queue/periodic.js";
 import { refuseSplit } from "../store/alone.js";
 import { storeIdentity } from "../store/identity.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
-import { splitSellerDatabase } from "../store/split/seller-database.js";
 import type { Answerer, Call, CallAnswer } from "../transport/answerer.js";
 import { answerers } from "../transport/answerers.js";
 import { agentTasks } from "./agent-tasks.js";
@@ -141,7 +140,10 @@ export async function createSeller<
 
 /** @throws AdbindError `split_invalid` for one database of several */
 async function databaseOf<Tx>(store: SellerStore): Promise<SellerDatabase<Tx>> {
-  if ("principals" in store) return splitSellerDatabase<Tx>(store.principals);
+  if ("principals" in store) {
+    const { splitSellerDatabase } = await import("../store/split/seller-database.js");
+    return splitSellerDatabase<Tx>(store.principals);
+  }
   await refuseSplit(store.database as Database, "principal");
   return sellerDatabase(store.database as Database as Database<Tx>);
 }

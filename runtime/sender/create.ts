@@ -4,7 +4,6 @@ import { refuseSplit } from "../store/alone.js";
 import { senderTables } from "../store/sender-tables.js";
 import { OUTBOX_TOPIC } from "./outbox.js";
 import { assembleSender, type Sender } from "./sender.js";
-import { splitSender } from "./split/sender.js";
 import type { SenderOptions } from "./types.js";
 
 /**
@@ -13,7 +12,11 @@ import type { SenderOptions } from "./types.js";
  */
 export async function createSender(options: SenderOptions): Promise<Sender> {
   const { store, now, queue: open = openQueue } = options;
-  if ("principals" in store) return splitSender({ ...options, store });
+  if ("principals" in store) {
+    // Loaded where it is wanted.
+    const { splitSender } = await import("./split/sender.js");
+    return splitSender({ ...options, store });
+  }
   await refuseSplit(store.database, "principal");
   const queue = await open(store.database, OUTBOX_TOPIC, now === undefined ? {} : { now });
   return assembleSender({ queue, tables: senderTables(store.database), options, place: store.database });

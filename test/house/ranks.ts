@@ -96,7 +96,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/store/split/": [
     "placement",
-    "rows",
+    "rows indexes",
     "elsewhere member copy",
     "tables copy-log nonce-rows",
     "principal-jobs receiver-tables",

@@ -45,8 +45,9 @@ export interface SplitSenders {
   any(): OneSender;
   /** Told of each that is open, and of each that is opened later. */
   onOpen(told: (one: OneSender) => void): void;
-  /** Stops those that are open. */
-  stop(): Promise<void>;
+  readonly opened: ReadonlyMap<string, OneSender>;
+  /** Opens those that were away. */
+  openRest(): Promise<void>;
 }
 
 const wrongDatabase = (where: string, own: string): AdbindError =>
@@ -87,10 +88,10 @@ export async function openSenders(
   const opening = new Map<string, Promise<OneSender>>();
   const opened = new Map<string, OneSender>();
   const listeners: ((one: OneSender) => void)[] = [];
-  const make = async ({ name, database, hold }: PrincipalPart): Promise<OneSender> => {
+  const make = async ({ name, database, hold, holdAll }: PrincipalPart): Promise<OneSender> => {
     const given = await open(database, OUTBOX_TOPIC, options.now === undefined ? {} : { now: options.now });
     const queue = leasingHere(given, now);
-    const tables = guardedSenderTables(senderTables(database), { hold }, now);
+    const tables = guardedSenderTables(senderTables(database), { hold, holdAll }, now);
     const of = { queue, tables, options, place: database, shared, changes: changes(senders) };
     const one: OneSender = { name, queue, tables, hold, sender: await assembleSender(of) };
     opened.set(name, one);
@@ -118,12 +119,15 @@ export async function openSenders(
       listeners.push(told);
       for (const one of opened.values()) told(one);
     },
-    async stop() {
-      await Promise.all([...opened.values()].map(({ sender }) => sender.stop()));
+    opened,
+    async openRest() {
+      const rest = [...router.members.values()].filter(({ name }) => !opened.has(name));
+      // Whether they can be used is told by the health of the store.
+      await Promise.allSettled(rest.map((member) => member.use(senderOf)));
     },
   };
-  const all = await senders.everywhere(async () => undefined);
-  const wrong = all.find((one) => one.status === "rejected");
+  const first = await Promise.allSettled([...router.members.values()].map((member) => member.use(senderOf)));
+  const wrong = first.find((one) => one.status === "rejected");
   if (opened.size === 0 && wrong !== undefined) throw wrong.reason;
   return senders;
 }

@@ -1,10 +1,11 @@
 /** A sender on several databases: each has its own tasks, queue and deliverer, and a principal is in one of them. */
+import { AdbindError } from "../../errors.js";
 import type { PrincipalStore } from "../../store/split/principals.js";
 import type { SenderHealth } from "../health.js";
 import type { Sender } from "../sender.js";
 import type { SenderOptions } from "../types.js";
 import { inEach, splitChannels, splitNotifications } from "./channels.js";
-import { openSenders, type SplitSenders } from "./members.js";
+import { type OneSender, openSenders, type SplitSenders } from "./members.js";
 import { addedCounts, splitOutbox } from "./outbox.js";
 import { splitTasks } from "./tasks.js";
 
@@ -46,7 +47,7 @@ export async function splitSender(options: SenderOptions & { readonly store: Pri
     async stop() {
       unobserve?.();
       running.stop();
-      await senders.stop();
+      await Promise.all([...senders.opened.values()].map(({ sender }) => sender.stop()));
       await shared.close();
     },
   };
@@ -54,23 +55,20 @@ export async function splitSender(options: SenderOptions & { readonly store: Pri
 
 /** Has each database's events delivered, and those of one that was away as soon as it can be opened. */
 function deliverers(senders: SplitSenders) {
-  const { router } = senders;
+  const { router, opened } = senders;
   let timer: NodeJS.Timeout | undefined;
   let begun = false;
-  let missing = router.members.size;
   senders.onOpen(({ sender }) => {
-    missing -= 1;
     if (begun) sender.start();
   });
   return {
     start() {
       if (begun) return;
       begun = true;
-      senders.everywhere(async ({ sender }) => sender.start()).catch(() => undefined);
+      for (const { sender } of opened.values()) sender.start();
       timer = setInterval(() => {
-        if (missing <= 0) clearInterval(timer);
-        // What fails is told by the health of the store.
-        else senders.everywhere(async () => undefined).catch(() => undefined);
+        if (opened.size === router.members.size) clearInterval(timer);
+        else void senders.openRest();
       }, OPEN_MS);
       timer.unref();
     },
@@ -81,17 +79,23 @@ function deliverers(senders: SplitSenders) {
   };
 }
 
+/** @throws AdbindError `database_unreachable`, so that the store knows as well */
+async function answered({ name, sender }: OneSender): Promise<SenderHealth> {
+  const health = await sender.health();
+  if (health.reachable) return health;
+  throw new AdbindError("database_unreachable", "the database of a sender cannot be reached", { where: name });
+}
+
 /** How all of them are; those that are away are told of, and the numbers are of the others. */
 async function healthOf(senders: SplitSenders, store: PrincipalStore): Promise<SenderHealth> {
-  const answers = await senders.everywhere(({ sender }) => sender.health());
-  const all = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  const there = all.filter(({ reachable }) => reachable);
+  const answers = await senders.everywhere(answered);
+  const there = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const away = store.databases().flatMap(({ name, reachable }) => (reachable ? [] : [name]));
   const lost = answers.length - there.length;
   const oldest = there.map(({ oldestMs }) => oldestMs).filter((ms) => ms !== null);
   const count = (of: keyof SenderHealth["endpoints"]): number => there.reduce((sum, one) => sum + one.endpoints[of], 0);
   const problems = there.flatMap((one) => one.problems);
-  const gone = lost === 0 ? [] : [`${lost} of ${answers.length} databases cannot be reached ${away.join(", ")}`.trim()];
+  const gone = lost === 0 ? [] : [`${lost} of ${answers.length} databases cannot be reached: ${away.join(", ")}`];
   return {
     ok: lost === 0 && problems.length === 0,
     reachable: there.length > 0,

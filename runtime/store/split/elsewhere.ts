@@ -2,7 +2,7 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Query } from "../../db/types.js";
 import type { SplitKind } from "./placement.js";
-import { beginKeyspace, type KeyspaceRow, readSplitSet, shareKeyspace } from "./rows.js";
+import { beginKeyspace, type KeyspaceRow, readSplitSet, shareKeyspace, shareKeyspaces } from "./rows.js";
 
 /** Why a database is not the one to write a keyspace. */
 export type Elsewhere =
@@ -33,6 +33,21 @@ export interface Asking {
   version(): number;
   /** May a keyspace that nobody has seen begin in this database? */
   mayBegin(keyspace: string): boolean;
+}
+
+/**
+ * Holds several keyspaces here, as `holdKeyspace` does one.
+ * @throws KeyspaceElsewhere
+ */
+export function* holdKeyspaces(q: Query, asking: Asking, keyspaces: Iterable<string>): Coroutine<void> {
+  const names = [...new Set(keyspaces)].sort();
+  if (names.length === 1) return yield* holdKeyspace(q, asking, names[0]!);
+  if (names.length === 0) return;
+  const known = yield* shareKeyspaces(q, asking.kind, names);
+  const away = known.find(({ state }) => state !== "here");
+  if (away !== undefined) throw new KeyspaceElsewhere({ why: "row", row: away });
+  const there = new Set(known.map(({ name }) => name));
+  for (const name of names) if (!there.has(name)) yield* holdKeyspace(q, asking, name);
 }
 
 /**

@@ -36,9 +36,6 @@ const endpointsWhere = (state: string): string =>
 const READY = "state = 'ready'";
 const KEPT = "state <> 'ready'";
 
-/** Index by which kept jobs are found by their endpoint. */
-export const KEPT_INDEX = `create index if not exists adbind_jobs_kept_endpoint on ${JOBS} (topic, endpoint, id) where ${KEPT}`;
-
 /** Names of a principal's endpoints. */
 function* endpointsOf(q: Query, principal: string): Coroutine<string[]> {
   const rows = [

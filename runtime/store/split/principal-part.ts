@@ -10,6 +10,8 @@ export interface PrincipalPart {
   readonly database: AnyDatabase;
   /** Holds a principal here to the end of the transaction. @throws KeyspaceElsewhere, before anything is written */
   hold(query: Query, principal: string): Coroutine<void>;
+  /** The same of several at once. */
+  holdAll(query: Query, principals: Iterable<string>): Coroutine<void>;
 }
 
 export type PrincipalRouter = Router<PrincipalPart>;

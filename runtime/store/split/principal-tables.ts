@@ -6,7 +6,7 @@ import { keyspaceCountsOf } from "../stores.js";
 import { type CopiedRows, type RowChange, removeRows } from "./copy.js";
 import { type CopiedLog, copyLog, empty } from "./copy-log.js";
 import { copiedNonces, keysOf, nonceOwner, removeNonces } from "./nonce-rows.js";
-import { copyJobs, countEvents, hastenJobs, KEPT_INDEX, leasedJobs, removeJobs } from "./principal-jobs.js";
+import { copyJobs, countEvents, hastenJobs, leasedJobs, removeJobs } from "./principal-jobs.js";
 import type { KeyspaceTables } from "./tables.js";
 
 const expires = { column: "expires", perSecond: 1000 };
@@ -110,14 +110,6 @@ async function recountNonces(database: Database, change: RowChange, keyspace: st
 }
 
 export const principalTables: KeyspaceTables = {
-  indexes: [
-    "create index if not exists adbind_sent_tasks_principal on adbind_sent_tasks (principal, task_id)",
-    "create index if not exists adbind_channels_principal on adbind_channels (principal, resource, kind, subscriber)",
-    "create index if not exists adbind_sender_secrets_principal on adbind_sender_secrets (principal, registration)",
-    "create index if not exists adbind_seller_tasks_owner on adbind_seller_tasks (principal, task_id)",
-    "create index if not exists adbind_documents_owner on adbind_documents (owner, collection, id)",
-    KEPT_INDEX,
-  ],
   async rows(from, to, keyspace) {
     const rows = all.map((one): CopiedRows => {
       const value = ownerIn(one.table, keyspace);

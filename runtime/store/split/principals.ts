@@ -4,7 +4,7 @@ import type { ReplayStore } from "../../contract/replay-store.js";
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
 import type { ReplayOptions } from "../types.js";
-import { type Asking, holdKeyspace } from "./elsewhere.js";
+import { type Asking, holdKeyspace, holdKeyspaces } from "./elsewhere.js";
 import type { DatabaseHealth, SplitDatabase } from "./member.js";
 import type { SplitSet } from "./placement.js";
 import { principalReplay } from "./principal-nonces.js";
@@ -46,6 +46,7 @@ export async function shardedByPrincipal<D extends AnyDatabase>(
     name,
     database,
     hold: (q, principal) => holdKeyspace(q, asking, principal),
+    holdAll: (q, principals) => holdKeyspaces(q, asking, principals),
   });
   const principals = await openRouter<PrincipalPart, D>({ kind: "principal", databases, make, options });
   return {

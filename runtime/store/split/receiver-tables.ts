@@ -40,8 +40,6 @@ const senderId = (q: Query, sender: string): Coroutine<number> => numberOf(q, "a
 const engineOf = (database: Database): AnyDatabase["engine"] => database.engine as AnyDatabase["engine"];
 
 export const receiverTables: KeyspaceTables = {
-  indexes: [],
-
   async rows(from, to, sender) {
     const ours = await from.write((q) => senderId(q, sender));
     const theirs = await to.write((q) => senderId(q, sender));

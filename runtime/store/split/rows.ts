@@ -77,14 +77,27 @@ export function* readKeyspace(
   return row;
 }
 
-/** For who writes rows of it: as it is to the end of the transaction. One that is about to stand still reads as if it did. */
+type FencedRow = KeyspaceRow & { readonly fence: number | null };
+
+const FENCED = `select ${COLUMNS}, (select f.until from adbind_keyspaces f where f.kind = ? and f.name = k.name) as fence
+  from adbind_keyspaces k where kind = ?`;
+
+/** One that is about to stand still reads as if it did. */
+function asFenced({ fence: until, ...row }: FencedRow): KeyspaceRow {
+  return until === null || row.state !== "here" ? row : { ...row, state: "moving", until };
+}
+
+/** For who writes rows of it: as it is to the end of the transaction. */
 export function* shareKeyspace(q: Query, kind: SplitKind, name: string): Coroutine<KeyspaceRow | undefined> {
-  const fence = "(select f.until from adbind_keyspaces f where f.kind = ? and f.name = k.name)";
-  const text = `select ${COLUMNS}, ${fence} as fence from adbind_keyspaces k where kind = ? and name = ?${q.dialect.forShare}`;
-  const [row] = yield* q.rows<KeyspaceRow & { fence: number | null }>(text, [fenceOf(kind), kind, name]);
-  if (row === undefined) return undefined;
-  const { fence: until, ...rest } = row;
-  return until === null || row.state !== "here" ? rest : { ...rest, state: "moving", until };
+  const [row] = yield* q.rows<FencedRow>(`${FENCED} and name = ?${q.dialect.forShare}`, [fenceOf(kind), kind, name]);
+  return row && asFenced(row);
+}
+
+/** The same of several at once; those that nobody has seen are left out. */
+export function* shareKeyspaces(q: Query, kind: SplitKind, names: readonly string[]): Coroutine<KeyspaceRow[]> {
+  const { dialect } = q;
+  const text = `${FENCED} and ${dialect.among("name", "text")} order by name${dialect.forShare}`;
+  return (yield* q.rows<FencedRow>(text, [fenceOf(kind), kind, dialect.list(names)])).map(asFenced);
 }
 
 /** Tells those who come that the keyspace is about to stand still. @param until as a fence's */

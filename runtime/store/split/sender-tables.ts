@@ -10,13 +10,9 @@ const KNOWN_TASKS = 50_000;
 
 export function guardedSenderTables(
   tables: SenderTables,
-  { hold }: Pick<PrincipalPart, "hold">,
+  { hold, holdAll }: Pick<PrincipalPart, "hold" | "holdAll">,
   now: () => number,
 ): SenderTables {
-  const holdAll: HoldAll = function* (q, principals) {
-    // In one order: two transactions that hold the same never wait for each other.
-    for (const one of [...new Set(principals)].sort()) yield* hold(q, one);
-  };
   const owners = ownersOf(tables);
   const holdTasks = function* (q: Query, taskIds: readonly string[]): Coroutine<void> {
     yield* holdAll(q, yield* owners.of(q, taskIds));
@@ -63,10 +59,11 @@ export function guardedSenderTables(
   };
 }
 
-type HoldAll = (q: Query, principals: Iterable<string>) => Coroutine<void>;
-
 /** What an operator moves. */
-const placedTables = (tables: SenderTables, holdAll: HoldAll): Pick<SenderTables, "tasksAt" | "channelsAt"> => ({
+const placedTables = (
+  tables: SenderTables,
+  holdAll: PrincipalPart["holdAll"],
+): Pick<SenderTables, "tasksAt" | "channelsAt"> => ({
   *tasksAt(q, at) {
     const rows = yield* tables.tasksAt(q, at);
     yield* holdAll(

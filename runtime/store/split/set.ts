@@ -2,7 +2,7 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
-import { tablesOf } from "./kinds.js";
+import { indexesOf } from "./indexes.js";
 import type { SetMember } from "./member.js";
 import { checkName, everyMember, firstSet, memberNames, type SplitKind, type SplitSet } from "./placement.js";
 import { type OwnSet, readSplitSet, writeSplitSet } from "./rows.js";
@@ -86,7 +86,7 @@ export async function tellSet<P>(found: readonly FoundSet<P>[], kind: SplitKind,
 /** Of what is one of several only: what is alone is written faster without them. */
 function* makeIndexes(q: Query, kind: SplitKind): Coroutine<void> {
   yield* q.lock("adbind split");
-  for (const text of tablesOf[kind].indexes) yield* q.run(text);
+  for (const text of indexesOf[kind]) yield* q.run(text);
 }
 
 /** Tables of what a keyspace has, and the column that is whose it is. */

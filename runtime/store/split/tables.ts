@@ -4,8 +4,6 @@ import type { Database, Query } from "../../db/types.js";
 import type { CopiedRows, Copying, RowChange } from "./copy.js";
 
 export interface KeyspaceTables {
-  /** Columns by which a move finds rows, and nobody else does: made when a database becomes one of several. */
-  readonly indexes: readonly string[];
   /** Rows that are copied while traffic goes on, and once more when it stands still. */
   rows(from: Database, to: Database, keyspace: string): Promise<readonly CopiedRows[]>;
   /**
