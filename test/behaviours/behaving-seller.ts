@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
-import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import { type BehavingSellerOptions, openSeller } from "../../runtime/behaviours/index.js";
 import type { JsonObject, Release } from "../../runtime/contract/index.js";
 import { cellsOf } from "../support/cells.js";
 import { corpus } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
+import { wholeRelease } from "../support/whole-release.js";
 
 const inCorpus = ["3.0.26", "3.1.19", "3.2.0-beta.4", "3.2.4"].filter((version) => {
   const there = existsSync(path.join(corpus, "releases", version));
@@ -32,14 +32,7 @@ export async function versionsWith(specialism: string): Promise<readonly string[
   return oneOf(having.flat());
 }
 
-const loaded = new Map<string, Promise<Release>>();
-
-export function publishedRelease(version: string): Promise<Release> {
-  const known =
-    loaded.get(version) ?? wholeReleaseAt(path.join(corpus, "releases", version)).then(({ release }) => release);
-  loaded.set(version, known);
-  return known;
-}
+export const publishedRelease = async (version: string): Promise<Release> => (await wholeRelease(version)).release;
 
 const folder = tempFolder();
 

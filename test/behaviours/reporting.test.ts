@@ -6,12 +6,12 @@ import canonicalize from "canonicalize";
 import * as fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import type { FeedPeriod, ReportFeed } from "../../runtime/behaviours/index.js";
 import { contentDigest } from "../../runtime/behaviours/reporting/ledger.js";
 import { elapsedPeriods, nextExpectedAt, periodAt } from "../../runtime/behaviours/reporting/schedule.js";
 import { loadSuite, runConformance } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
+import { wholeRelease } from "../support/whole-release.js";
 import { account, behavingSeller, key, type TestSeller } from "./behaving-seller.js";
 
 const HOUR = 3_600_000;
@@ -251,7 +251,7 @@ else {
     const opened = await behavingSeller(version, ["sales_guaranteed"], { with: ["reporting"], ports: { reporting } });
     const url = `${await opened.start({ port: 0 })}/mcp`;
     const suite = await loadSuite(path.join(corpus, "compliance", version));
-    const { counts, storyboards } = await runConformance({ url, ...(await wholeReleaseAt(release)), suite });
+    const { counts, storyboards } = await runConformance({ url, ...(await wholeRelease(version)), suite });
     const failed = storyboards.flatMap(({ steps }) => steps.filter(({ status }) => status === "failed"));
     assert.equal(
       failed.map(({ step }) => step),

@@ -6,11 +6,12 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type WholeRelease, wholeReleaseAt } from "../../cli/check/release-value.js";
+import type { WholeRelease } from "../../cli/check/release-value.js";
 import { loadSuite, runConformance, type Suite } from "../../runtime/conformance/index.js";
 import { cellsOf } from "../support/cells.js";
 import { corpus } from "../support/corpus.js";
 import { judgeCommand } from "../support/judges.js";
+import { wholeRelease } from "../support/whole-release.js";
 import { type AgentFault, faults, serveSoundAgent } from "./sound-agent.js";
 
 interface Judged {
@@ -44,7 +45,7 @@ function place(version: string): Promise<WholeRelease & { suite: Suite }> {
   const known = opened.get(version);
   if (known !== undefined) return known;
   const made = (async () => ({
-    ...(await wholeReleaseAt(path.join(corpus, "releases", version))),
+    ...(await wholeRelease(version)),
     suite: await loadSuite(path.join(corpus, "compliance", version)),
   }))();
   opened.set(version, made);
@@ -92,7 +93,7 @@ async function run(
 
 for (const fault of cellsOf(judgeCommand("conformance"), faults, 3)) {
   const judged = caught[fault];
-  test(`${fault}: caught at ${judged.steps.join(", ")}, where a right agent passes`, async () => {
+  test(`${fault} is caught at ${judged.steps.join(", ")}, where a right agent passes`, async () => {
     const right = await run(judged, undefined, fault === "capability that is not there");
     assert.equal(right.failed, []);
     assert.ok(right.passed > 0);

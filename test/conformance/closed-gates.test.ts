@@ -6,7 +6,6 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import type { CapabilityPredicate, Storyboard } from "../../runtime/conformance/document.js";
 import { type GateFacts, unmetCapability } from "../../runtime/conformance/gates.js";
 import { loadSuite } from "../../runtime/conformance/index.js";
@@ -15,6 +14,7 @@ import { selectStoryboards } from "../../runtime/conformance/select.js";
 import { behavingSeller } from "../behaviours/behaving-seller.js";
 import { cellsOf } from "../support/cells.js";
 import { corpus } from "../support/corpus.js";
+import { wholeRelease } from "../support/whole-release.js";
 
 interface Entry {
   readonly gate: string;
@@ -43,7 +43,7 @@ function nameOf({ path: at, ...wanted }: CapabilityPredicate): string {
 
 /** Gates that are closed to one of the example's sellers, before the storyboards that it is held to. */
 async function closedGates(version: string): Promise<Set<string>> {
-  const { release, documents, published } = await wholeReleaseAt(path.join(corpus, "releases", version));
+  const { release, documents, published } = await wholeRelease(version);
   const suite = await loadSuite(path.join(corpus, "compliance", version));
   const judge = await createSchemaJudge(release, { documents, published });
   const tool = `get_${release.word}_capabilities`;

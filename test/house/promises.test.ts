@@ -61,7 +61,7 @@ const bad: readonly (readonly [about: string, lines: string, what: RegExp])[] = 
 ];
 
 for (const [about, lines, what] of bad) {
-  test(`refused: ${about}`, () => {
+  test(`a promise that nobody waits for is found in ${about}`, () => {
     const [first, ...more] = judged(lines);
     assert.match(first ?? "nothing", what);
     assert.equal(more, []);
@@ -83,6 +83,6 @@ const good: readonly string[] = [
   "const both = Promise.all([ask('a'), ask('b')]); await both;",
 ];
 
-for (const lines of good) test(`allowed: ${lines}`, () => assert.equal(judged(lines), []));
+for (const lines of good) test(`no fault is found in ${lines}`, () => assert.equal(judged(lines), []));
 
 test.run();

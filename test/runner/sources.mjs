@@ -4,8 +4,8 @@
  * Node would load a compiler to read it otherwise, in each of the thousand processes of a run.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire, registerHooks, stripTypeScriptTypes } from "node:module";
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire, registerHooks, setSourceMapsSupport, stripTypeScriptTypes } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -93,24 +93,43 @@ function compiled(file) {
 }
 
 /**
+ * What sources' names of each other lead to: thousands of imports of a process name hundreds of files.
+ * @type {Map<string, string>}
+ */
+const sources = new Map();
+
+/**
  * Sources name each other by what they become.
  * @param {string} specifier
- * @param {string | undefined} parent
+ * @param {string} parent
+ * @returns {string | undefined} the source, under its one name wherever links lead to it
  */
 function sourceOf(specifier, parent) {
-  if (parent === undefined || !TYPESCRIPT.test(parent) || !/^(?:\.{0,2}\/|file:).*\.js$/.test(specifier))
+  if (!/^(?:\.{0,2}\/|file:).*\.js$/.test(specifier)) return undefined;
+  const { href } = new URL(specifier.replace(/\.js$/, ".ts"), parent);
+  const known = sources.get(href);
+  if (known !== undefined) return known;
+  try {
+    const found = pathToFileURL(realpathSync.native(fileURLToPath(href))).href;
+    sources.set(href, found);
+    return found;
+  } catch {
+    // It is JavaScript, or not there yet.
     return undefined;
-  const url = new URL(specifier.replace(/\.js$/, ".ts"), parent);
-  return existsSync(url) ? url.href : undefined;
+  }
 }
 
-process.setSourceMapsEnabled(true);
+setSourceMapsSupport(true);
 registerHooks({
   resolve(specifier, context, next) {
     const parent = context.parentURL;
+    if (parent === undefined) return next(specifier, context);
     // A project has bindings of its own, which its package.json names.
-    const alias = parent?.startsWith(ownUrl) ? aliases.get(specifier) : undefined;
-    return next(alias ?? sourceOf(specifier, parent) ?? specifier, context);
+    const alias = parent.startsWith(ownUrl) ? aliases.get(specifier) : undefined;
+    if (alias !== undefined || !TYPESCRIPT.test(parent)) return next(alias ?? specifier, context);
+    const url = sourceOf(specifier, parent);
+    // Node would look for the same file again, and for the package.json it belongs to.
+    return url === undefined ? next(specifier, context) : { url, format: "module", shortCircuit: true };
   },
   load(url, context, next) {
     if (!TYPESCRIPT.test(url) || url.includes("/node_modules/")) return next(url, context);

@@ -5,7 +5,8 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract/index.js";
-import { createValidator } from "../../runtime/validate/index.js";
+import { type AnyValidator, createValidator } from "../../runtime/validate/index.js";
+import { validatorsFrom } from "../../runtime/validate/source.js";
 
 const request = {
   idempotency_key: "0123456789abcdef",
@@ -99,6 +100,30 @@ test("a hundred thousand unique texts are told apart in one pass", async () => {
   assert.is(validator.schema("list.json", items).ok, true);
   assert.ok(reads() >= all.length && reads() < 10 * all.length, `${reads()} reads`);
   assert.is(validator.schema("list.json", [...all, { n: 7 }]).ok, false);
+});
+
+test("whoever is given no validator shares one by release, and one that could not be made is made anew", async () => {
+  const text = JSON.stringify({ type: "string" });
+  let reads = 0;
+  const schemas = async () => {
+    reads += 1;
+    if (reads === 1) throw new Error("the disk is gone");
+    return { "text.json": text };
+  };
+  const [first, second] = [
+    { tools: {}, schemas },
+    { tools: {}, schemas },
+  ] as unknown as [Release, Release];
+  const made = (): Promise<AnyValidator> => validatorsFrom(undefined, [first, second])!(first);
+  await made().then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.message, "the disk is gone"),
+  );
+  const validator = await made();
+  assert.is(await made(), validator);
+  assert.is(reads, 2);
+  assert.is(validator.schema("text.json", "a").ok, true);
+  assert.is.not(await validatorsFrom(undefined, [first, second])!(second), validator);
 });
 
 test.run();

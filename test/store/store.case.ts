@@ -6,6 +6,7 @@ import { claims } from "./cases/claims.js";
 import { inbox } from "./cases/inbox.js";
 import { nonces } from "./cases/nonces.js";
 import { registrations } from "./cases/registrations.js";
+import { together } from "./cases/together.js";
 
 export interface StoreCase<Tx> {
   readonly name: string;
@@ -16,7 +17,7 @@ export interface StoreCase<Tx> {
   recorded(store: Store<Tx>): Promise<string[]>;
 }
 
-const cases: Cases = { ...claims, ...inbox, ...registrations, ...nonces };
+const cases: Cases = { ...claims, ...inbox, ...registrations, ...nonces, ...together };
 
 export function storeCase<Tx>({ name, open, reset, record, recorded }: StoreCase<Tx>): void {
   const test = suite<{ store: Store<Tx> }>(name);

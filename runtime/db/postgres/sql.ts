@@ -1,6 +1,7 @@
 /** Statements of PostgreSQL alone, as template literals: what is put in becomes `$1`, `$2` ..., a statement a part. */
 import type pg from "pg";
 import { ask } from "./client.js";
+import { nameOf } from "./kept.js";
 
 /** What runs a statement: a connection within a transaction, or the database, where it commits by itself. */
 export type SqlTarget = pg.ClientBase | { ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult> };
@@ -13,6 +14,12 @@ export class Sql<Row> {
 
   get text(): string {
     return this.parts.reduce((text, part, at) => `${text}$${at}${part}`);
+  }
+
+  /** Has connections keep it under a name: for one that is asked all the time, and whose text never varies. */
+  kept(): this {
+    nameOf(this.text);
+    return this;
   }
 
   /** @returns its rows */

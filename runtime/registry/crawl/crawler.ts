@@ -10,7 +10,6 @@ import { activeCount, dueManaged } from "../../store/registry-crawl.js";
 import { acceptFile } from "../../store/registry-crawl-files.js";
 import { isOptedOut } from "../../store/registry-opt-outs.js";
 import { type Attempts, crawlAttempts } from "./attempts.js";
-import { fileRules } from "./file-rules.js";
 import { hostedChecks } from "./hosted.js";
 import { inspector } from "./inspect.js";
 import type { Origin } from "./locate.js";
@@ -99,9 +98,9 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const telling = tellLog(log);
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
   const requests = crawlRequests({ store, queue, limits, metrics, now, safety: safetyCheck(options.lookup) });
-  const [rules, robots] = [fileRules(store, now), robotsOf(fetch, now, stopping.signal)];
+  const robots = robotsOf(fetch, now, stopping.signal);
   const shares = { store, data, limits, metrics, now, random };
-  const { handle, effect } = crawlAttempts({ ...shares, origin, rules, robots, log });
+  const { handle, effect } = crawlAttempts({ ...shares, origin, robots, log });
   const worker = workerOf(queue, { handle, effect }, { limits, now, onFault });
   const hosted = hostedChecks({ data, origin, metrics, recheckMs: limits.recheckMs, now });
   const onEnded = (domain: string): void =>

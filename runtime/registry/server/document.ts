@@ -1,7 +1,6 @@
 /** The OpenAPI document the server is held to: read once, its operations listed with every reference resolved. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { parse } from "yaml";
 import type { operations } from "../../../generated/registry/openapi.js";
 
 export type OperationId = keyof operations;
@@ -124,8 +123,8 @@ export function readApiDocument(): ApiDocument {
 }
 
 function read(): ApiDocument {
-  const file = path.join(packageFolder("manifests"), "registry/openapi.yaml");
-  const json = parse(readFileSync(file, "utf8")) as ApiDocument["json"] & Node;
+  const file = path.join(packageFolder("manifests"), "registry/openapi.json");
+  const json = JSON.parse(readFileSync(file, "utf8")) as ApiDocument["json"] & Node;
   const resolve = resolver(json);
   const operations: Operation[] = [];
   for (const [place, item] of Object.entries(json.paths as Record<string, Node>)) {

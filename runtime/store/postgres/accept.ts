@@ -1,7 +1,9 @@
 /** Claim, order, park or queue: the transaction behind every 2xx. */
 import { rowValues, sql } from "../../db/postgres/sql.js";
+import { claimDigest } from "../keys.js";
 import { BLOCKED_DUE_MS, NOTIFICATION_RETENTION_MS, TOKEN_ERROR, tokenFits } from "../rows.js";
 import type { AcceptOutcome, Arrival } from "../types.js";
+import { acceptTogether, joins } from "./accept-together.js";
 import { type Counting, claim, countClaim, expireClaims } from "./claims.js";
 import type { ExpiryTime } from "./clock.js";
 import type { Guarded } from "./guarded.js";
@@ -31,14 +33,31 @@ export interface AcceptDependencies {
   readonly guard: Guarded;
 }
 
-/** Accepts one event; on a full keyspace, expired claims make room and it is tried once more. */
-export const acceptor =
-  (db: Db, { senders, nonces, time, guard }: AcceptDependencies) =>
-  async (given: Arrival): Promise<AcceptOutcome> => {
+/** Accepts events: those that come at the same time together where they may, any other by itself. */
+export const acceptor = (db: Db, dependencies: AcceptDependencies) => {
+  const { senders, nonces, guard } = dependencies;
+  const alone = acceptorOfOne(db, dependencies);
+  const together = acceptTogether(db, guard, alone);
+  return async (arrival: Arrival): Promise<AcceptOutcome> => {
     // Asked outside of the transaction, which must not wait for another connection.
-    const arrival = { ...given, expiredAt: await time(given.now) };
     const sender = await senders.idOf(arrival.event.sender);
     const nonce = arrival.nonce && (await nonces.prepare(arrival.nonce));
+    const claim = claimDigest(arrival.event.key);
+    return joins(arrival) ? together({ arrival, sender, claim, nonce }) : alone({ arrival, sender, nonce });
+  };
+};
+
+interface Prepared {
+  readonly arrival: Arrival;
+  readonly sender: number;
+  readonly nonce: PreparedNonce | undefined;
+}
+
+/** Accepts one event; on a full keyspace, expired claims make room and it is tried once more. */
+const acceptorOfOne =
+  (db: Db, { time, guard }: AcceptDependencies) =>
+  async ({ arrival: given, sender, nonce }: Prepared): Promise<AcceptOutcome> => {
+    const arrival = { ...given, expiredAt: await time(given.now) };
     const attempt = async (): Promise<AcceptOutcome> => {
       try {
         return await db.transaction(async (tx) => {

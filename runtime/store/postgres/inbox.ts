@@ -5,6 +5,7 @@ import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter, Lease } from "../types.js";
 import { type AcceptDependencies, acceptor } from "./accept.js";
+import { gathering } from "./gathering.js";
 import type { Guarded } from "./guarded.js";
 import type { Db, Tx } from "./tables.js";
 import { lockTask } from "./tasks.js";
@@ -14,12 +15,13 @@ interface Left {
   readonly ordering_key: string | null;
 }
 
-export function postgresInbox(db: Db, parts: AcceptDependencies): Inbox<Tx> {
-  const { guard } = parts;
+export function postgresInbox(db: Db, dependencies: AcceptDependencies): Inbox<Tx> {
+  const { guard } = dependencies;
   const leases = new LeaseWatch();
   const alone = aloneOn(db, guard);
+  const ended = endedTogether(db, guard);
   return {
-    accept: acceptor(db, parts),
+    accept: acceptor(db, dependencies),
     take: (request) => take(db, request, { leases, guard }),
     async renew(ids, { owner, until }) {
       if (ids.length === 0) return;
@@ -32,7 +34,8 @@ export function postgresInbox(db: Db, parts: AcceptDependencies): Inbox<Tx> {
         update adbind_inbox set owner = null, due = ${now}
         where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'`.run(db);
     },
-    complete: (held, effect) => complete(db, held, { guard, effect }),
+    complete: (held, effect) =>
+      effect === undefined && guard.none && !held.signal?.aborted ? ended(held) : complete(db, held, { guard, effect }),
     async retry({ id, owner }, due, error) {
       await alone(
         id,
@@ -126,6 +129,27 @@ async function releaseOrderingKey(tx: Tx, { sender, ordering_key: orderingKey }:
     )`.run(tx);
 }
 
+/**
+ * Events whose handlers wrote nothing, removed by one statement that is its own transaction. One that others may wait
+ * behind is completed by itself, and so is one that was not found, to learn why.
+ */
+function endedTogether(db: Db, guard: Guarded): (held: Held) => Promise<"completed" | "lost"> {
+  const together = async (all: readonly Held[]) => {
+    const ids = all.map(({ id }) => id);
+    const attempts = all.map((held) => held.attempts ?? null);
+    const removed = await sql<{ id: number; owner: string }>`
+      delete from adbind_inbox where id = any(${ids}::bigint[]) and ordering_key is null
+        and owner = (${all.map(({ owner }) => owner)}::text[])[array_position(${ids}::bigint[], id)]
+        and attempts = coalesce((${attempts}::integer[])[array_position(${ids}::bigint[], id)], attempts)
+      returning id, owner`
+      .kept()
+      .rows(db);
+    const gone = new Set(removed.map(({ id, owner }) => `${id} ${owner}`));
+    return all.map(({ id, owner }) => (gone.delete(`${id} ${owner}`) ? ({ result: "completed" } as const) : undefined));
+  };
+  return gathering({ together, alone: (held: Held) => complete(db, held, { guard, effect: undefined }) });
+}
+
 async function complete(
   db: Db,
   held: Held,
@@ -135,11 +159,6 @@ async function complete(
   const removal = sql`
     delete from adbind_inbox
     where id = ${id} and owner = ${owner} and attempts = coalesce(${attempts}::integer, attempts)`;
-  // Nothing to write besides, and nobody waits behind it: one statement, without a transaction around it.
-  const single = guard.none && effect === undefined && !signal?.aborted;
-  if (single && (await sql`${removal} and ordering_key is null`.run(db)) === 1) {
-    return "completed";
-  }
   return db.transaction(async (tx) => {
     await guard.event(tx, id);
     const left = await lockOrderingKey(tx, id);

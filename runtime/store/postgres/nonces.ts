@@ -25,6 +25,9 @@ export interface PreparedNonce {
   put(tx: Tx): Promise<"fresh" | "renewed" | "seen">;
   /** Counts a fresh one, last: its row is contended. No row says that a cap is reached, and the caller rolls back. */
   readonly count: Counting;
+  readonly row: NonceRow;
+  /** Where it is counted, and up to which number. */
+  readonly counter: { readonly of: number; readonly shard: number; readonly cap: number };
 }
 
 export interface Nonces {
@@ -55,7 +58,8 @@ export function postgresNonces(db: Db, time: ExpiryTime, guard: Guarded): Nonces
   const prepare = async ({ keyid, nonce, expiresAt, now }: NonceUse): Promise<PreparedNonce> => {
     const row = { key: await idOf(keyid), nonce: nonceKey(nonce), expires: expiresAt };
     const cap = (await countedTotal(now)) >= TOTAL_CAP ? 0 : KEY_CAP;
-    return { put: (tx) => put(tx, row, now), count: count(row, cap) };
+    const counter = { of: row.key, ...shardOf(firstByte(row.nonce), cap) };
+    return { put: (tx) => put(tx, row, now), count: count(counter), row, counter };
   };
 
   const replay = ({ keyCap = KEY_CAP, totalCap = TOTAL_CAP }: ReplayOptions): ReplayStore => {
@@ -99,12 +103,20 @@ async function liveOf(db: Db, key: number): Promise<number> {
 }
 
 const totalCounter = (db: Db) => {
-  let read = { at: Number.NEGATIVE_INFINITY, live: 0 };
+  let read = { at: Number.NEGATIVE_INFINITY, live: Promise.resolve(0) };
+  const count = async (): Promise<number> => {
+    const row = await sql<{ live: number }>`
+      select coalesce(sum(live), 0)::bigint as live from adbind_nonce_usage`.first(db);
+    return row!.live;
+  };
   return async (now: number): Promise<number> => {
     if (now - read.at >= TOTAL_AGE_SECONDS) {
-      const { live } = (await sql<{ live: number }>`
-        select coalesce(sum(live), 0)::bigint as live from adbind_nonce_usage`.first(db))!;
-      read = { at: now, live };
+      const asked = { at: now, live: count() };
+      read = asked;
+      // What could not be read is asked for again.
+      asked.live.catch(() => {
+        if (read === asked) read = { at: Number.NEGATIVE_INFINITY, live: Promise.resolve(0) };
+      });
     }
     return read.live;
   };
@@ -135,7 +147,8 @@ async function insert(
       await check(tx);
       const result = await put(tx, row, now);
       if (result === "seen") return "seen";
-      if (result === "fresh" && (await count(row, keyCap).first(tx)) === undefined) throw new Full();
+      const counter = { of: row.key, ...shardOf(firstByte(row.nonce), keyCap) };
+      if (result === "fresh" && (await count(counter).first(tx)) === undefined) throw new Full();
       return "inserted";
     });
   } catch (error) {
@@ -146,10 +159,9 @@ async function insert(
 
 const firstByte = (nonce: string): Uint8Array => hash("sha256", nonce, "buffer");
 
-function count({ key, nonce }: NonceRow, keyCap: number): Counting {
-  const { shard, cap } = shardOf(firstByte(nonce), keyCap);
+function count({ of, shard, cap }: PreparedNonce["counter"]): Counting {
   return sql`
-    insert into adbind_nonce_usage (key, shard, live) select ${key}::bigint, ${shard}::integer, 1 where ${cap} > 0
+    insert into adbind_nonce_usage (key, shard, live) select ${of}::bigint, ${shard}::integer, 1 where ${cap} > 0
     on conflict (key, shard) do update set live = adbind_nonce_usage.live + 1
     where adbind_nonce_usage.live < ${cap}
     returning live`;

@@ -10,6 +10,7 @@ import {
   toRegistration,
 } from "../rows.js";
 import type { Registration, Registrations } from "../types.js";
+import { gathering } from "./gathering.js";
 import type { Guarded } from "./guarded.js";
 import type { Db, Tx } from "./tables.js";
 import { lockTask } from "./tasks.js";
@@ -28,6 +29,30 @@ export async function lookup(
     select * from adbind_registrations where route = ${route} and operation_id in (${operationId ?? ""}, '')
     order by operation_id desc limit 1`.first(db);
   return row && toRegistration(row);
+}
+
+interface Asked {
+  readonly route: string;
+  readonly operationId: string | null;
+}
+
+/** The registration of the operation and no other: every request asks, and those that ask at the same time are answered together. */
+function ownTogether(db: Db): Registrations["own"] {
+  const together = async (all: readonly Asked[]): Promise<{ result: Registration | undefined }[]> => {
+    const rows = await sql<RegistrationRow & { at: number }>`
+      select g.at, r.* from unnest(${all.map(({ route }) => route)}::text[],
+        ${all.map(({ operationId }) => operationId ?? "")}::text[]) with ordinality as g (route, operation_id, at)
+      cross join lateral (
+        select * from adbind_registrations where route = g.route and operation_id = g.operation_id limit 1
+      ) as r`
+      .kept()
+      .rows(db);
+    const registrations = new Map(rows.map(({ at, ...row }) => [at, toRegistration(row)]));
+    return all.map((_one, index) => ({ result: registrations.get(index + 1) }));
+  };
+  const alone = async (one: Asked): Promise<Registration | undefined> => (await together([one]))[0]!.result;
+  const found = gathering({ together, alone });
+  return ({ route }, operationId) => found({ route, operationId });
 }
 
 const ofRoute = (db: Db | Tx, route: string): Promise<RegistrationRow | undefined> =>
@@ -51,11 +76,7 @@ export function postgresRegistrations(db: Db, guard: Guarded): Registrations {
       return row && toBinding(row);
     },
     find: (route, operationId) => lookup(db, route, operationId),
-    async own({ route }, operationId) {
-      const row = await sql<RegistrationRow>`
-        select * from adbind_registrations where route = ${route} and operation_id = ${operationId ?? ""}`.first(db);
-      return row && toRegistration(row);
-    },
+    own: ownTogether(db),
     remove: (route, operationId) =>
       db.transaction(async (tx) => {
         await guard.route(tx, route);

@@ -69,7 +69,10 @@ export const acceptor = (dependencies: AcceptDependencies) => {
     if (used !== "inserted") return { outcome: used === "seen" ? "replayed" : "rate_abuse" };
     const sender = senders.idOf(event.sender);
     const claim = claims.claim(sender, arrival);
-    if (claim === "full") return { outcome: "full" };
+    if (claim === "full") {
+      if (arrival.nonce !== undefined) nonces.giveBack(arrival.nonce);
+      return { outcome: "full" };
+    }
     if (claim !== "fresh") return { outcome: "duplicate", changed: claim.changed };
     if (toldBefore(claims, sender, arrival)) return { outcome: "duplicate", changed: false };
     const ordered = order !== undefined && event.taskId !== null && arrival.unfit === undefined;

@@ -23,6 +23,8 @@ export interface Nonces {
   replay(options: ReplayOptions): ReplayStore;
   /** Inside the caller's transaction, under the default caps. */
   use(nonce: NonceUse): "inserted" | "seen" | "full";
+  /** Undoes `use` in the same transaction: what came with it is refused, and may come again as it is. */
+  giveBack(nonce: NonceUse): void;
 }
 
 /** What time it is for nonces that expire, in unix seconds. */
@@ -85,12 +87,17 @@ function nonceRows(writer: Writer) {
     return "inserted";
   };
 
-  return { counters, keyOf, insert, idOf, add, expireAt, again };
+  const giveBack = ({ keyid, nonce }: NonceUse): void => {
+    const key = idOf(keyid);
+    if (remove.run(key, nonceKey(nonce)).changes === 1) add(key, -1);
+  };
+
+  return { counters, keyOf, insert, idOf, add, expireAt, again, giveBack };
 }
 
 export function sqliteNonces(writer: Writer, time: ExpiryTime, guard: Guarded): Nonces {
   const ofKey = guarding(guard);
-  const { counters, keyOf, insert, idOf, add, expireAt, again } = nonceRows(writer);
+  const { counters, keyOf, insert, idOf, add, expireAt, again, giveBack } = nonceRows(writer);
   /** Live nonces of a key when this process last added one: says cheaply that its cap is far. */
   const last = new Map<string, number>();
 
@@ -130,5 +137,6 @@ export function sqliteNonces(writer: Writer, time: ExpiryTime, guard: Guarded): 
     };
   };
 
-  return { replay, use: inserter({}), expire: (nowMs, limit) => expireAt(Math.floor(nowMs / 1000), limit) };
+  const expire = (nowMs: number, limit: number): number => expireAt(Math.floor(nowMs / 1000), limit);
+  return { replay, use: inserter({}), giveBack, expire };
 }
