@@ -68,7 +68,7 @@ function deliverers(senders: SplitSenders) {
       for (const { sender } of opened.values()) sender.start();
       timer = setInterval(() => {
         if (opened.size === router.members.size) clearInterval(timer);
-        else void senders.openRest();
+        else senders.openRest().catch(() => undefined);
       }, OPEN_MS);
       timer.unref();
     },
