@@ -160,9 +160,19 @@ interface Load {
   stopping: boolean;
 }
 
-/** A delivery attempt; 0 where the connection broke. */
-async function attempt({ victims, key, agent }: Load, kind: string, body: Uint8Array): Promise<[number, string]> {
-  const target = `${ROUTE}/${kind}`;
+/** Receivers, and who calls them. */
+export interface Fleet {
+  readonly victims: readonly Victim[];
+  readonly agent: Agent;
+}
+
+/** Signs an event and sends it to one that serves. @returns status and text of the answer; 0 where the connection broke */
+export async function attempt(
+  { victims, agent }: Fleet,
+  target: string,
+  body: Uint8Array,
+  key: KeyObject,
+): Promise<[number, string]> {
   const serving = victims.filter((victim) => victim.serving);
   const { port } = serving[Math.floor(Math.random() * serving.length)] ?? victims[0]!;
   const unsigned = { method: "POST", url: PUBLIC_URL + target, headers: {}, body };
@@ -182,12 +192,19 @@ async function attempt({ victims, key, agent }: Load, kind: string, body: Uint8A
   });
 }
 
+/** The n-th event of a task. */
+export function eventOf(task: string, key: string, n: number): Buffer {
+  const timestamp = new Date().toISOString().replace("Z", `${String(n).padStart(3, "0")}Z`);
+  const envelope = { idempotency_key: key, task_id: task, task_type: "x", status: "working", timestamp };
+  return Buffer.from(JSON.stringify({ ...envelope, result: { filler: "x".repeat(500) } }));
+}
+
 /** Sends one event until it is answered 2xx, as a sender must: the same bytes, signed afresh. */
 async function deliver(load: Load, kind: string, body: Uint8Array): Promise<void> {
   const { ledger } = load;
   for (;;) {
     ledger.attempts += 1;
-    const [status, text] = await attempt(load, kind, body);
+    const [status, text] = await attempt(load, `${ROUTE}/${kind}`, body, load.key);
     if (status === 200) {
       if (text.includes("accepted")) ledger.accepted += 1;
       else ledger.duplicates += 1;
@@ -207,9 +224,7 @@ async function seller(load: Load): Promise<void> {
     for (let n = 0; n < EVENTS_PER_TASK && !load.stopping; n += 1) {
       const key = randomUUID();
       sent.set(task, [...(sent.get(task) ?? []), key]);
-      const timestamp = new Date(Date.now()).toISOString().replace("Z", `${String(n).padStart(3, "0")}Z`);
-      const envelope = { idempotency_key: key, task_id: task, task_type: "x", status: "working", timestamp };
-      const body = Buffer.from(JSON.stringify({ ...envelope, result: { filler: "x".repeat(500) } }));
+      const body = eventOf(task, key, n);
       ledger.events += 1;
       await deliver(load, kind, body);
       if (Math.random() < 0.05) await deliver(load, kind, body);

@@ -3,15 +3,14 @@
  * lost or applied twice, what was forged and believed, and whose rows are in two databases.
  */
 import { generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
-import { Agent, request } from "node:http";
+import { Agent } from "node:http";
 import { type AnyDatabase, openDatabase } from "../../runtime/db/open.js";
-import { signWebhook } from "../../runtime/signing/index.js";
 import { splitChange } from "../../runtime/store/split/change.js";
 import { shardedBySender } from "../../runtime/store/split/receivers.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { type Ground, NAMES, named, postgresGround, sqliteGround } from "../split/databases.js";
 import { rowsOf } from "../split/world.js";
-import { audit, PUBLIC_URL, Victim } from "./receiver-run.js";
+import { attempt, audit, eventOf, Victim } from "./receiver-run.js";
 import { Changer, type ChangerBooks } from "./split-changer.js";
 import { routeOf, SPLIT_SENDERS } from "./split-senders.js";
 
@@ -62,45 +61,17 @@ interface Load {
   stopping: boolean;
 }
 
-async function attempt(load: Load, sender: string, body: Uint8Array, key: KeyObject): Promise<[number, string]> {
-  const target = routeOf(sender);
-  const serving = load.victims.filter((victim) => victim.serving);
-  const { port } = serving[Math.floor(Math.random() * serving.length)] ?? load.victims[0]!;
-  const unsigned = { method: "POST", url: PUBLIC_URL + target, headers: {}, body };
-  const { headers } = await signWebhook(unsigned, { key, keyid: "key-1" });
-  return new Promise((resolve) => {
-    const asked = { host: "127.0.0.1", port, method: "POST", path: target, agent: load.agent, headers: { ...headers } };
-    const sent = request(asked);
-    sent.on("response", (answer) => {
-      let text = "";
-      answer.on("data", (chunk) => {
-        text += chunk;
-      });
-      answer.on("end", () => resolve([answer.statusCode!, text]));
-      answer.on("error", () => resolve([0, ""]));
-    });
-    sent.on("error", () => resolve([0, ""]));
-    sent.end(body);
-  });
-}
-
 async function deliver(load: Load, sender: string, body: Uint8Array): Promise<void> {
   const { ledger } = load;
   for (;;) {
     ledger.attempts += 1;
-    const [status, text] = await attempt(load, sender, body, load.key);
+    const [status, text] = await attempt(load, routeOf(sender), body, load.key);
     if (status === 200) return;
     if (status !== 0) ledger.refused[`${status} ${text}`] = (ledger.refused[`${status} ${text}`] ?? 0) + 1;
     await Promise.any(load.victims.map((victim) => victim.ready));
     await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 20));
   }
 }
-
-const eventOf = (task: string, key: string, n: number): Buffer => {
-  const timestamp = new Date().toISOString().replace("Z", `${String(n).padStart(3, "0")}Z`);
-  const envelope = { idempotency_key: key, task_id: task, task_type: "x", status: "working", timestamp };
-  return Buffer.from(JSON.stringify({ ...envelope, result: { filler: "x".repeat(500) } }));
-};
 
 async function seller(load: Load, sender: string): Promise<void> {
   const { ledger, sent } = load;
@@ -114,7 +85,7 @@ async function seller(load: Load, sender: string): Promise<void> {
       await deliver(load, sender, body);
       if (Math.random() < 0.05) await deliver(load, sender, body);
       if (Math.random() > 0.05) continue;
-      const [status] = await attempt(load, sender, eventOf(task, `forged-${randomUUID()}`, n), load.stranger);
+      const [status] = await attempt(load, routeOf(sender), eventOf(task, `forged-${randomUUID()}`, n), load.stranger);
       if (status === 200) ledger.forged += 1;
     }
   }
