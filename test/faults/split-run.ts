@@ -10,7 +10,8 @@ import { shardedBySender } from "../../runtime/store/split/receivers.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { type Ground, NAMES, named, postgresGround, sqliteGround } from "../split/databases.js";
 import { rowsOf } from "../split/world.js";
-import { attempt, audit, eventOf, Victim } from "./receiver-run.js";
+import { attempt, eventOf, Victim } from "./receiver-fleet.js";
+import { audit } from "./receiver-run.js";
 import { Changer, type ChangerBooks } from "./split-changer.js";
 import { routeOf, SPLIT_SENDERS } from "./split-senders.js";
 

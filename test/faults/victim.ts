@@ -6,7 +6,7 @@ import type { Release } from "../../runtime/contract/index.js";
 import { nodeListener } from "../../runtime/receiver/node.js";
 import type { Receiver } from "../../runtime/receiver/receiver.js";
 import type { ReceivedEvent } from "../../runtime/receiver/types.js";
-import { PUBLIC_URL } from "./receiver-run.js";
+import { PUBLIC_URL } from "./receiver-fleet.js";
 
 export const bareRelease = {
   ...{ word: "proto", version: "3.1.0", digest: "", generatedAt: "", tools: {}, errors: {}, specialisms: {} },
