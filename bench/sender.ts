@@ -21,6 +21,7 @@ import { backlogRows } from "./support/sender-backlog.js";
 import { postgresEngine, type SenderEngine, senderOptions, sqliteEngine } from "./support/sender-engines.js";
 import { isolationRows } from "./support/sender-isolation.js";
 import { natsRows } from "./support/sender-nats.js";
+import { splitRows } from "./support/sender-split.js";
 import { storingRows } from "./support/sender-sqlite.js";
 
 const DELIVERIES = 4_000;
@@ -208,7 +209,7 @@ async function storing(whole: boolean): Promise<Row[]> {
 
 /**
  * @param args `--engine=sqlite` or `--engine=postgres` for one of them;
- * `--only=deliveries,backlog,isolation,enqueue,drain,prompt,idle,restart` for some parts;
+ * `--only=deliveries,backlog,isolation,enqueue,split,drain,prompt,idle,restart` for some parts;
  * `--queue=nats` for events that NATS hands out, and nothing else; `--short` for less of everything
  */
 export async function run(args: readonly string[]): Promise<Row[]> {
@@ -235,6 +236,7 @@ export async function run(args: readonly string[]): Promise<Row[]> {
         if (asked("enqueue") && open !== postgresEngine) rows.push(...(await storing(size === BACKLOG)));
         if (asked("isolation"))
           rows.push(...(await isolationRows(engine, senderOptions(), size === BACKLOG ? 100_000 : 5_000)));
+        if (asked("split")) rows.push(...(await splitRows(engine)));
         if (asked("backlog")) rows.push(...(await backlogRows(engine, size)));
       } finally {
         await engine.stop();

@@ -1,12 +1,11 @@
 /** What keeps deliverers running asks: does the process live, can it work, and what waits? */
 import { createServer } from "node:http";
-import { databaseAnswers } from "../runtime/behaviours/health.js";
 import type { Metrics } from "../runtime/behaviours/metrics.js";
-import type { AnyStore } from "../runtime/store/index.js";
 import { listenAt } from "./listening.js";
 
 export interface DeliverHealthOptions {
-  readonly stores: readonly Pick<AnyStore, "database">[];
+  /** For each database whether it answers. */
+  readonly answering: () => Promise<readonly boolean[]>;
   readonly metrics: Pick<Metrics, "read">;
   readonly host: string;
   /** 0 is any that is free. */
@@ -36,8 +35,8 @@ const json = (status: number, value: object): Answer => ({
 });
 
 /** Ready with one database of several: what waits in the others is nobody's gain when this one is not worked for. */
-async function readiness(stores: DeliverHealthOptions["stores"]): Promise<Answer> {
-  const all = await Promise.all(stores.map(databaseAnswers));
+async function readiness(answering: DeliverHealthOptions["answering"]): Promise<Answer> {
+  const all = await answering();
   const away = all.filter((one) => !one).length;
   if (away < all.length) return json(200, { status: "ok", databases: all.length, away });
   return json(503, { status: "unavailable", reason: "no database answers" });
@@ -50,7 +49,7 @@ async function readiness(stores: DeliverHealthOptions["stores"]): Promise<Answer
  * @throws AdbindError `address_unusable`
  */
 export async function serveDeliverHealth({
-  stores,
+  answering,
   metrics,
   host,
   port,
@@ -61,7 +60,7 @@ export async function serveDeliverHealth({
     if (path === "/metrics")
       return { status: 200, type: "text/plain; version=0.0.4; charset=utf-8", text: await metrics.read() };
     if (path !== "/readyz") return json(404, { status: "not found" });
-    return draining ? json(503, { status: "unavailable", reason: "it ends" }) : readiness(stores);
+    return draining ? json(503, { status: "unavailable", reason: "it ends" }) : readiness(answering);
   };
   const server = createServer({ requestTimeout: REQUEST_MS }, (request, response) => {
     request.resume();

@@ -1,19 +1,22 @@
 /** `adbind deliver`: a process that delivers what waits in the outboxes of databases, beside as many others as there are. */
 import type { Command } from "commander";
 import { pino } from "pino";
+import { databaseAnswers } from "../runtime/behaviours/health.js";
 import { type Metrics, openMetrics } from "../runtime/behaviours/metrics.js";
+import { openDatabase } from "../runtime/db/open.js";
 import { AdbindError } from "../runtime/errors.js";
 import { natsQueue, type OpenQueue } from "../runtime/queue/index.js";
 import { createSender, type Sender, type SenderOptions } from "../runtime/sender/index.js";
 import { secretKeysIn } from "../runtime/sender/secret-keys.js";
-import type { AnyStore } from "../runtime/store/index.js";
+import { type AnyStore, type PrincipalStore, shardedByPrincipal } from "../runtime/store/index.js";
 import { releaseNamed } from "./check/release-value.js";
 import { type DeliverHealth, serveDeliverHealth } from "./deliver-health.js";
 import { signingKey } from "./key-file.js";
 import { portNumber } from "./listening.js";
 import { plural, userPath, wholeNumber } from "./output.js";
 import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
-import { openNamedStore } from "./store.js";
+import { splitInEnvironment } from "./split.js";
+import { openNamedStore, placeOfNamed } from "./store.js";
 
 interface DeliverOptions extends ReleaseOptions {
   queue?: string;
@@ -55,7 +58,37 @@ const queueOf = ({ queue, replicas }: DeliverOptions): OpenQueue | undefined =>
 
 interface Running {
   readonly sender: Sender;
-  readonly store: AnyStore;
+  readonly store: AnyStore | PrincipalStore;
+}
+
+const answers = (database: AnyStore["database"]): Promise<boolean> => databaseAnswers({ database });
+
+/** Whether each database of a store answers. */
+async function answering({ store }: Running): Promise<boolean[]> {
+  if (!("principals" in store)) return [await answers(store.database)];
+  const members = [...store.principals.members.values()];
+  return Promise.all(members.map((member) => member.use(({ database }) => answers(database)).catch(() => false)));
+}
+
+/** A split that the environment names, where no database is. */
+async function splitStore({ database }: DeliverOptions): Promise<PrincipalStore | undefined> {
+  const named = database.length > 0 ? [] : splitInEnvironment();
+  if (named.length === 0) return undefined;
+  return shardedByPrincipal(
+    named.map(([name, url]) => ({
+      name,
+      database: () => openDatabase(placeOfNamed(url), { access: "change" }),
+    })),
+  );
+}
+
+/** Stores that the command line or the environment names. */
+async function storesOf(options: DeliverOptions): Promise<Running["store"][]> {
+  const split = await splitStore(options);
+  if (split !== undefined) return [split];
+  const stores: AnyStore[] = [];
+  for (const place of databasesOf(options)) stores.push(await openNamedStore(place, "change"));
+  return stores;
 }
 
 /** What senders are made of, whatever the database. */
@@ -91,7 +124,10 @@ async function healthServed(
 ): Promise<DeliverHealth | undefined> {
   if (metrics === undefined) return undefined;
   const port = portNumber(healthPort!);
-  const served = await serveDeliverHealth({ stores: running.map(({ store }) => store), metrics, host, port });
+  const served = await serveDeliverHealth({
+    answering: async () => (await Promise.all(running.map(answering))).flat(),
+    ...{ metrics, host, port },
+  });
   console.log(`health at ${served.address}/healthz, /readyz and /metrics`);
   return served;
 }
@@ -107,14 +143,13 @@ async function deliver(options: DeliverOptions): Promise<void> {
   const running: Running[] = [];
   let health: DeliverHealth | undefined;
   try {
-    for (const place of databasesOf(options)) {
-      const store = await openNamedStore(place, "change");
+    for (const store of await storesOf(options))
       running.push({ sender: await createSender({ ...common, store }), store });
-    }
     for (const { sender } of running) sender.start();
     health = await healthServed(options, running, metrics);
     const by = options.queue === undefined ? "" : ", handed out by NATS";
-    console.log(`delivering what waits in ${plural(running.length, "database")}${by}; Ctrl-C ends it`);
+    const count = (await Promise.all(running.map(answering))).flat().length;
+    console.log(`delivering what waits in ${plural(count, "database")}${by}; Ctrl-C ends it`);
     await interrupted();
   } finally {
     health?.drain();
@@ -157,7 +192,8 @@ export function register(command: Command): void {
 Any number of these share the work; each that is killed is made up for by the others. Without --queue they lease from the
 database itself, which may be sqlite:<path> then. The database is that of the application, or the one that another
 language fills by adbind_enqueue; registrations and their secrets are looked up there for each attempt. ADBIND_STORE may name
-several, with blanks between: a password on the command line is in everybody's list of processes.
+several, with blanks between: a password on the command line is in everybody's list of processes. Databases that are split
+by principal are given by ADBIND_SPLIT, as to adbind split.
 
 Example: adbind deliver --queue nats://a:4222,nats://b:4222,nats://c:4222 --database postgres://deliver@db/shop --key keys.private.json`,
     )

@@ -13,6 +13,8 @@ const FENCE_SECONDS = 5;
 
 interface SplitCommand {
   readonly database: readonly (readonly [name: string, url: string])[];
+  /** Whose what is in one database: a receiver's senders, or principals of senders and sellers. */
+  readonly by: "sender" | "principal";
   readonly fenceSeconds: number;
   readonly json?: boolean;
 }
@@ -34,12 +36,16 @@ function fenceOf(text: string): number {
   throw new InvalidArgumentError(`It takes more than 0 and at most ${MAX_FENCE_SECONDS} seconds.`);
 }
 
+/** Databases that `ADBIND_SPLIT` names; none where it does not. */
+export function splitInEnvironment(): SplitCommand["database"] {
+  const texts = (process.env.ADBIND_SPLIT ?? "").split(/\s+/).filter((text) => text !== "");
+  return texts.every((text) => text.indexOf("=") > 0) ? texts.map(named) : [];
+}
+
 /** Databases of the flags, else of the environment: not on a command line, which others may read, where they hold a password. */
 function databasesOf({ database }: SplitCommand): SplitCommand["database"] {
-  const given = database ?? [];
+  const given = database ?? splitInEnvironment();
   if (given.length > 0) return given;
-  const texts = (process.env.ADBIND_SPLIT ?? "").split(/\s+/).filter((text) => text !== "");
-  if (texts.length > 0 && texts.every((text) => text.indexOf("=") > 0)) return texts.map(named);
   throw new AdbindError("usage", "no database is named", {
     remedy: "give --database <name>=<url> for each, or set ADBIND_SPLIT to all of them, parted by blanks",
   });
@@ -53,7 +59,7 @@ async function withSplit(
 ): Promise<void> {
   let moved = 0;
   const change = splitChange({
-    kind: "sender",
+    kind: options.by,
     databases: databasesOf(options).map(([name, url]) => ({
       name,
       database: () => openDatabase(placeOfNamed(url), { access: accessOf(name) }),
@@ -156,9 +162,22 @@ export function register(command: Command): void {
           "a database, by its name in the split; once for each (or ADBIND_SPLIT, parted by blanks)",
         ).argParser(collected),
       )
-      .option("--fence-seconds <n>", "longest time that a sender's requests may have to wait", fenceOf, FENCE_SECONDS)
+      .addOption(
+        new Option(
+          "--by <owner>",
+          "what it is split by: a receiver's by sender, a sender's and a seller's by principal",
+        )
+          .choices(["sender", "principal"])
+          .default("sender"),
+      )
+      .option(
+        "--fence-seconds <n>",
+        "longest time that requests for one of them may have to wait",
+        fenceOf,
+        FENCE_SECONDS,
+      )
       .option("--json", "as JSON, a line for each keyspace");
-  subcommand("init", "makes the split of new databases, or of one that has been a receiver's store until now").action(
+  subcommand("init", "makes the split of new databases, or of one that has been a store by itself until now").action(
     init,
   );
   subcommand("add <name>", "adds a database, and moves to it what belongs there, while traffic flows").action(add);

@@ -30,6 +30,7 @@ export const errorTable = {
   split_invalid: "databases cannot be used as a split, or a split not changed so",
   split_outdated: "an instance does not know every database of its split",
   split_moving: "a keyspace is being moved to another database",
+  split_wrong_database: "a transaction is of another database than the one its rows belong into",
   split_unverified: "a keyspace that was copied is not what it was copied from",
   // receiver
   receiver_option_invalid: "an option of a receiver cannot be used",

@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { release } from "../../generated/3.1.0/index.js";
+import type { AnyDatabase } from "../../runtime/db/index.js";
 import type { GuardedFetch } from "../../runtime/net/index.js";
 import { openQueue, type Queue } from "../../runtime/queue/index.js";
-import { createSender, type Sender, type SenderOptions } from "../../runtime/sender/index.js";
+import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { startPostgres } from "../../test/support/postgres.js";
 
@@ -17,7 +18,7 @@ export interface SenderEngine {
   readonly name: "sqlite" | "postgres";
   sender(fetch?: GuardedFetch): Promise<{ sender: Sender; close(): Promise<void> }>;
   queue(): Promise<{ queue: Queue; close(): Promise<void> }>;
-  store(): Promise<{ store: SenderOptions["store"]; close(): Promise<void> }>;
+  store(): Promise<{ store: { readonly database: AnyDatabase }; close(): Promise<void> }>;
   stop(): Promise<void>;
 }
 

@@ -3,6 +3,7 @@
  * nine hosts get while the tenth hangs. The network is a function: what is measured is how the sender shares itself out.
  */
 import { randomUUID } from "node:crypto";
+import type { AnyDatabase } from "../../runtime/db/index.js";
 import type { Fetcher, FetchResult } from "../../runtime/net/index.js";
 import { openQueue } from "../../runtime/queue/index.js";
 import { createSender, type Sender, type SenderOptions } from "../../runtime/sender/index.js";
@@ -11,7 +12,7 @@ import type { Bodies } from "../../runtime/sender/sealed-bodies.js";
 import { median } from "./measure.js";
 import type { Row } from "./row.js";
 
-type AnyStore = SenderOptions["store"];
+type AnyStore = { readonly database: AnyDatabase };
 
 interface Engine {
   readonly name: string;
@@ -63,7 +64,7 @@ interface Opened {
   close(): Promise<void>;
 }
 
-async function open(engine: Engine, options: Options, over: Partial<SenderOptions>): Promise<Opened> {
+async function open(engine: Engine, options: Options, over: Partial<Omit<SenderOptions, "store">>): Promise<Opened> {
   const { store, close } = await engine.store();
   const sender = await createSender({ ...options, ...over, store });
   const queue = openQueue(store.database, OUTBOX_TOPIC);

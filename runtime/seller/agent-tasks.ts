@@ -17,13 +17,13 @@ export interface AgentTasksDependencies<Tx> {
 export function agentTasks<Tx>({ repository, database, settings }: AgentTasksDependencies<Tx>): AgentTasks {
   return {
     async find(id, { principal }) {
-      const row = await repository.row(id);
+      const row = await repository.row(id, principal);
       return row === undefined || row.principal !== principal ? undefined : agentTask(row);
     },
     async list({ principal }, query) {
       const filter = filterOf(principal, query);
       const { offset, limit } = query;
-      return database.transact(function* (tx): Coroutine<{ tasks: AgentTask[]; total: number }> {
+      return database.transact({ principal }, function* (tx): Coroutine<{ tasks: AgentTask[]; total: number }> {
         const page = { order: "updated_at", descending: true, offset, limit } as const;
         const rows: SellerTaskRow[] = yield* database.tables.tasks(tx, filter, page);
         const counts: { count: number }[] = yield* database.tables.countTasks(tx, filter);

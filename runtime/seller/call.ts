@@ -17,7 +17,7 @@ import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { type Aftermath, createContext } from "./context.js";
 import { continuedTask, threadMember } from "./continuation.js";
 import { echo, failedCall, toldFailure, unknownTool } from "./failed-call.js";
-import { type Claim, claimKey, type IdempotencyOptions, keyOf, requestHash, scopeOf } from "./idempotency.js";
+import { type Claim, claimKey, type IdempotencyOptions, keyIn, keyOf, requestHash } from "./idempotency.js";
 import { isObject } from "./json-object.js";
 import { ownError } from "./own-error.js";
 import { channelsOf } from "./registrations.js";
@@ -111,7 +111,7 @@ class Invocation<Tx> {
     const key = keyOf(tool, args);
     if (key === undefined) return this.handle(undefined);
     const { principal } = this.call.identity;
-    const of = { scope: scopeOf(principal, args.account), key, hash: requestHash(tool.name, args) };
+    const of = { principal, key: keyIn(args.account, key), hash: requestHash(tool.name, args) };
     const claimed = await claimKey(this.dependencies.idempotency, of);
     if (claimed.kind === "replay") return this.replay(claimed.answer);
     return this.underClaim(claimed.claim);
@@ -187,7 +187,11 @@ class Invocation<Tx> {
   private async attempt(claim: Claim<Tx> | undefined): Promise<CallAnswer> {
     const { args, served, servedRelease } = this.at;
     // Looked for under the key: a call that is repeated is answered as it was, whatever has become of its task.
-    this.continued = await continuedTask(this.dependencies.repository.row, this.call, this.at);
+    this.continued = await continuedTask(
+      (id) => this.dependencies.repository.row(id, this.call.identity.principal),
+      this.call,
+      this.at,
+    );
     const { taskId } = this;
     const { ctx, after } = createContext<Tx>(this.contextBase());
     const reply: unknown = await served.handle(args, ctx);
@@ -223,7 +227,9 @@ class Invocation<Tx> {
     const { continued, dependencies } = this;
     if (continued === undefined) return;
     const change = { status, data: payload, request: this.at.args };
-    await dependencies.database.transact((tx) => dependencies.repository.advance(tx, continued.task_id, change));
+    await dependencies.database.transact({ principal: continued.principal }, (tx) =>
+      dependencies.repository.advance(tx, continued.task_id, change),
+    );
   }
 
   /** What a failure without errors says. */
@@ -278,7 +284,7 @@ class Invocation<Tx> {
     const { context: _context, idempotency_key: _key, [names.version]: _version, ...kept } = payload;
     const channels = channelsOf(call, args);
     const answered = this.answered(payload);
-    await database.transact(function* (tx): Coroutine<void> {
+    await database.transact({ principal: call.identity.principal }, function* (tx): Coroutine<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });
       for (const effect of after.effects) yield* wait(effect(tx));
       if (continued !== undefined) yield* repository.advance(tx, id, { status, data: kept, request: args, channels });

@@ -7,6 +7,7 @@ import type { AdbindError } from "../errors.js";
 import { stubTool } from "../facts/stub-tool.js";
 import { loadPeer } from "../peer.js";
 import { tellLog } from "../queue/periodic.js";
+import { refuseSplit } from "../store/alone.js";
 import { storeIdentity } from "../store/identity.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
 import type { Answerer, Call, CallAnswer } from "../transport/answerer.js";
@@ -84,7 +85,7 @@ export async function createSeller<
   const checked = checkedSellerSettings<Tx>(options);
   const passing = options.store === undefined ? await passingStore() : undefined;
   const settings = passing === undefined ? checked : { ...checked, store: passing.store };
-  const database = sellerDatabase(settings.store.database as Database as Database<Tx>);
+  const database = await databaseOf<Tx>(settings.store);
   const [current, ...others] = endpointsOf(settings.releases);
   const releasesAt = async (at: Endpoint) => servedReleasesOf(settingsAt(settings, at), database);
   const main = await releasesAt(current);
@@ -129,13 +130,27 @@ export async function createSeller<
       await repository.idle();
       await passing?.close();
     },
-    storeIdentity: () => storeIdentity(settings.store.database as Database),
+    storeIdentity: () => identityOf(settings.store),
     task: (taskId) => repository.handle(taskId),
     unfinished: (after = 0, limit = UNFINISHED) => repository.unfinished(after, limit),
     capabilities: main.declared.get(settings.releases[0]!.version)!,
     call: (call) => answerCall(first.calls, call),
   };
 }
+
+/** @throws AdbindError `split_invalid` for one database of several */
+async function databaseOf<Tx>(store: SellerStore): Promise<SellerDatabase<Tx>> {
+  if ("principals" in store) {
+    const { splitSellerDatabase } = await import("../store/split/seller-database.js");
+    return splitSellerDatabase<Tx>(store.principals);
+  }
+  await refuseSplit(store.database as Database, "principal");
+  return sellerDatabase(store.database as Database as Database<Tx>);
+}
+
+/** Of several databases, which set they are. */
+const identityOf = async (store: SellerStore): Promise<string> =>
+  "principals" in store ? `split ${store.set().id}` : storeIdentity(store.database as Database);
 
 interface ServedReleases<Tx> {
   /** Newest first. */

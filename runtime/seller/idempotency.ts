@@ -5,6 +5,7 @@ import canonicalize from "canonicalize";
 import type { AnyTool, JsonObject } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
 import { createPeriodic, type Telling } from "../queue/periodic.js";
+import { callScope } from "../store/keys.js";
 import type { HeldCall, SellerDatabase } from "../store/seller-tables.js";
 import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";
@@ -50,9 +51,9 @@ const POLL_MS = { first: 10, max: 200 } as const;
 export const keyOf = ({ idempotency }: AnyTool, { idempotency_key: key }: JsonObject): string | undefined =>
   (idempotency === "required" || idempotency === "optional") && typeof key === "string" ? key : undefined;
 
-/** Whose key it is: one principal's, for one account. */
-export const scopeOf = (principal: string, account: unknown): string =>
-  digest(`${principal}\0${account === undefined ? "" : canonicalize(account)}`);
+/** A key as it is kept: another account's is another one. */
+export const keyIn = (account: unknown, key: string): string =>
+  `${account === undefined ? "-" : digest(canonicalize(account) ?? "")} ${key}`;
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
@@ -73,13 +74,14 @@ export function requestHash(tool: string, request: JsonObject): string {
  */
 export async function claimKey<Tx>(
   options: IdempotencyOptions<Tx>,
-  of: { readonly scope: string; readonly key: string; readonly hash: string },
+  of: { readonly principal: string; readonly key: string; readonly hash: string },
 ): Promise<Claimed<Tx>> {
-  const held: HeldCall = { scope: of.scope, key: of.key, owner: options.uuid() };
+  const { principal } = of;
+  const held: HeldCall = { scope: callScope(principal), key: of.key, owner: options.uuid() };
   const until = performance.now() + options.waitMs;
   for (let pause: number = POLL_MS.first; ; pause = Math.min(pause * 2, POLL_MS.max)) {
-    const found = await options.database.transact((tx) => claimFlow(options, tx, held, of.hash));
-    if (found === "mine") return { kind: "mine", claim: claimOf(options, held) };
+    const found = await options.database.transact({ principal }, (tx) => claimFlow(options, tx, held, of.hash));
+    if (found === "mine") return { kind: "mine", claim: claimOf(options, held, principal) };
     if ("answer" in found) return { kind: "replay", answer: JSON.parse(found.answer) };
     if (performance.now() + pause > until) throw inFlight(found.leaseMs);
     await sleep(pause);
@@ -119,7 +121,11 @@ function* claimFlow<Tx>(
   return "mine";
 }
 
-function claimOf<Tx>({ database, now, replayMs, telling }: IdempotencyOptions<Tx>, held: HeldCall): Claim<Tx> {
+function claimOf<Tx>(
+  { database, now, replayMs, telling }: IdempotencyOptions<Tx>,
+  held: HeldCall,
+  principal: string,
+): Claim<Tx> {
   const { tables, transact } = database;
   const renewal = createPeriodic({
     pauseMs: LEASE_MS / 3,
@@ -128,7 +134,7 @@ function claimOf<Tx>({ database, now, replayMs, telling }: IdempotencyOptions<Tx
       {
         name: "keep hold of an idempotency key",
         meanwhile: "another instance may run the call too once its lease is over, and only one of them is recorded",
-        run: () => transact((tx) => tables.renewCall(tx, held, now() + LEASE_MS)),
+        run: () => transact({ principal }, (tx) => tables.renewCall(tx, held, now() + LEASE_MS)),
       },
     ],
     telling,
@@ -142,7 +148,7 @@ function claimOf<Tx>({ database, now, replayMs, telling }: IdempotencyOptions<Tx
       if (kept.length === 0) throw inFlight(LEASE_MS);
     },
     async release() {
-      await transact(function* (tx): Coroutine<void> {
+      await transact({ principal }, function* (tx): Coroutine<void> {
         yield* tables.dropCall(tx, held);
       });
     },

@@ -22,7 +22,7 @@ interface MediaBuyDependencies<Tx> {
 
 export function mediaBuyPlug<Tx>({ sender, database }: MediaBuyDependencies<Tx>): CallPlug<Tx> {
   const tasksOf = async (principal: string, id: string): Promise<readonly string[]> => {
-    const rows = await database.transact(function* (tx): Coroutine<{ task_id: string }[]> {
+    const rows = await database.transact({ principal }, function* (tx): Coroutine<{ task_id: string }[]> {
       return yield* database.tables.tasksOf(tx, principal, id);
     });
     return rows.map((row) => row.task_id);

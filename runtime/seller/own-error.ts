@@ -6,7 +6,12 @@ import type { SellerError } from "./types.js";
 
 /** Codes of node's and undici's for what is out of reach at present. */
 const OUT_OF_REACH = /^(E(CONN\w+|TIMEDOUT|PIPE|AI_AGAIN|HOSTUNREACH|NETUNREACH|NOTFOUND)|UND_ERR_\w+)$/;
-const passingCodes: ReadonlySet<string> = new Set(["database_unreachable", "database_busy", "database_failed"]);
+const passingCodes: ReadonlySet<string> = new Set([
+  "database_unreachable",
+  "database_busy",
+  "database_failed",
+  "split_moving",
+]);
 /** Causes looked at below an error. */
 const DEEPEST = 5;
 

@@ -84,7 +84,7 @@ export function* storeChange<Tx>(
   if (change.effect !== undefined) yield* wait(change.effect(tx));
   const told = { status, result: data, ...(message !== undefined && { message }) };
   if (settings.sender !== undefined && !(status === "input-required" && row.status === status))
-    yield* wait(settings.sender.tasks.update(row.task_id, told, { tx: tx as object }));
+    yield* wait(settings.sender.tasks.update(row.task_id, told, { tx: tx as object, principal: row.principal }));
   if (status !== "completed") return;
   const args = JSON.parse(row.request ?? "{}") as JsonObject;
   const { tool, principal, release } = row;
@@ -132,7 +132,7 @@ export function handleOf<Tx, T = AnyTool>(
 ): TaskHandle<T, Tx> {
   const { database, servedReleases } = dependencies;
   const change = (status: TaskStatus, data: unknown, more: ChangeOptions<Tx> = {}): Promise<void> =>
-    database.transact((tx) =>
+    database.transact(principal === undefined ? { taskId } : { principal }, (tx) =>
       changeFlow(dependencies, tx, taskId, { ...more, status, data: (data ?? {}) as JsonObject, principal }),
     );
   const failure = (errors: SellerError | readonly SellerError[]) =>

@@ -71,7 +71,7 @@ export const getTaskStatus =
   async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
     const { task_id: id } = request;
     if (typeof id !== "string") throw new ToolError("INVALID_REQUEST", "task_id is required", { field: "task_id" });
-    const [row] = await database.transact(function* (tx): Coroutine<SellerTaskRow[]> {
+    const [row] = await database.transact({ principal: ctx.principal }, function* (tx): Coroutine<SellerTaskRow[]> {
       return yield* database.tables.task(tx, id);
     });
     if (row === undefined || row.principal !== ctx.principal || otherAccount(ctx.account, row.account)) {
@@ -142,7 +142,7 @@ export const listTasks =
   async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
     const filter = filterOf(request, ctx.principal);
     const page = pageOf(request);
-    const { rows, counts } = await database.transact(function* (tx) {
+    const { rows, counts } = await database.transact({ principal: ctx.principal }, function* (tx) {
       const rows: SellerTaskRow[] = yield* database.tables.tasks(tx, filter, page);
       const counts: { status: string; count: number }[] = yield* database.tables.countTasks(tx, filter);
       return { rows, counts };

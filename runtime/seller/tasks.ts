@@ -45,7 +45,8 @@ export interface TaskRepository<Tx> {
   handle<T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx>;
   /** Starts what goes on after an answer, and ends the task with what it comes to. */
   runLater(taskId: string, work: LaterWork<AnyTool, Tx>): void;
-  row(taskId: string): Promise<SellerTaskRow | undefined>;
+  /** @param principal where nobody else's is of interest: it is looked for in one database then */
+  row(taskId: string, principal?: string): Promise<SellerTaskRow | undefined>;
   /** A2A's own channel of a task. @throws ToolError where it is refused */
   attach(row: SellerTaskRow, config: A2aPushConfig | null): Promise<void>;
   attached(taskId: string): Promise<A2aPushConfig | undefined>;
@@ -74,8 +75,9 @@ export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencie
       const run = later(dependencies, handle(taskId), work).finally(() => running.delete(run));
       running.add(run);
     },
-    async row(taskId) {
-      const [row] = await database.transact(function* (tx): Coroutine<SellerTaskRow[]> {
+    async row(taskId, principal) {
+      const of = principal === undefined ? { taskId } : { principal };
+      const [row] = await database.transact(of, function* (tx): Coroutine<SellerTaskRow[]> {
         return yield* database.tables.task(tx, taskId);
       });
       return row;
@@ -87,10 +89,11 @@ export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencie
     },
     attached: async (taskId) => settings.sender?.tasks.attached(taskId),
     async unfinished(after, limit) {
-      const rows = await database.transact(function* (tx): Coroutine<SellerTaskRow[]> {
+      const rows = await database.everywhere(function* (tx): Coroutine<SellerTaskRow[]> {
         return yield* database.tables.unfinished(tx, after, limit);
       });
-      return rows.map(unfinishedTask);
+      const oldest = rows.flat().sort((a, b) => a.created_at - b.created_at || (a.task_id < b.task_id ? -1 : 1));
+      return oldest.slice(0, limit).map(unfinishedTask);
     },
     async idle() {
       const patience = new AbortController();

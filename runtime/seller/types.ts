@@ -16,7 +16,7 @@ import type {
 import type { Logger } from "../log.js";
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
-import type { AnyStore } from "../store/index.js";
+import type { AnyStore, PrincipalStore } from "../store/index.js";
 import type { Effect, TxOf } from "../store/types.js";
 import type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
 import type { ValidatorSource } from "../validate/types.js";
@@ -28,8 +28,8 @@ export type { A2aProfile, Identity, ListingOptions } from "../transport/answerer
 export type { ArmData, ArmReply, Completed } from "./arms.js";
 export type { AuditEntry } from "./audit-entry.js";
 
-/** Where a seller keeps calls and tasks. */
-export type SellerStore = AnyStore;
+/** Where a seller keeps calls and tasks: in one database, or in several, each principal's in one of them. */
+export type SellerStore = AnyStore | PrincipalStore<unknown>;
 
 /** An error as a handler states it: `recovery` and `suggestion` come from the release's table where they are left out. */
 export interface SellerError<R extends Release = Release> extends ProtocolError {

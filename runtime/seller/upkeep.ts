@@ -9,7 +9,7 @@ const SWEEP_MS = 60_000;
 
 /** Removes answers and tasks that have expired, from `start` to `stop`. */
 export const sellerUpkeep = <Tx>(
-  { tables, transact }: SellerDatabase<Tx>,
+  { tables, everywhere }: SellerDatabase<Tx>,
   { now, logger }: Pick<SellerSettings<Tx>, "now" | "logger">,
 ): Periodic =>
   createPeriodic({
@@ -17,7 +17,7 @@ export const sellerUpkeep = <Tx>(
     steps: expirySteps(
       tables.expiring.map(({ what, remove }) => ({
         what,
-        remove: (at, limit) => transact((tx) => remove(tx, at, limit)),
+        remove: async (at, limit) => Math.max(...(await everywhere((tx) => remove(tx, at, limit)))),
       })),
       now,
     ),

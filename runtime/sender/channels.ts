@@ -24,7 +24,14 @@ import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
 import { adjustedFlow, fireReports } from "./reports.js";
 import { inTransaction } from "./transact.js";
-import type { CorrectedReport, Emitted, PushNotificationConfig, Refused, WithinOptions } from "./types.js";
+import type {
+  CorrectedReport,
+  Emitted,
+  OwnedOptions,
+  PushNotificationConfig,
+  Refused,
+  WithinOptions,
+} from "./types.js";
 
 /** Channels of a media buy as a call registers them. */
 export interface BuyChannels {
@@ -60,14 +67,14 @@ export interface Channels {
    * Queues an impairment; changes of one impairment within its window become one event with the newest state.
    * @throws AdbindError `channel_closed` after the buy's final event
    */
-  impairment(mediaBuyId: string, event: Impairment, options?: WithinOptions): MaybePromise<Emitted>;
+  impairment(mediaBuyId: string, event: Impairment, options?: OwnedOptions): MaybePromise<Emitted>;
   /**
    * Sends a corrected report of a period, or one whose measurement has a wider window now (`window_update`).
    * @throws AdbindError `channel_closed` after the final one
    */
-  adjusted(mediaBuyId: string, report: CorrectedReport, options?: WithinOptions): MaybePromise<Emitted>;
+  adjusted(mediaBuyId: string, report: CorrectedReport, options?: OwnedOptions): MaybePromise<Emitted>;
   /** The buy has ended: queued impairments go first, then the final report, then nothing. */
-  close(mediaBuyId: string, options?: WithinOptions): MaybePromise<Emitted>;
+  close(mediaBuyId: string, options?: OwnedOptions): MaybePromise<Emitted>;
   /**
    * Takes a principal's subscription to list changes, artifacts or revocations of a resource, instead of the one it had;
    * null ends it. Any number of principals may subscribe.
@@ -78,8 +85,11 @@ export interface Channels {
     config: PushNotificationConfig | null,
     options?: WithinOptions,
   ): MaybePromise<{ readonly ok: true } | Refused>;
-  /** Sends a notice to each of the resource's subscribers, with a key for each. @throws AdbindError `event_invalid` for a payload that lacks a field, or an event that the release does not have */
-  notify(kind: NoticeKind, resource: string, payload: JsonObject, options?: WithinOptions): MaybePromise<Emitted>;
+  /**
+   * Sends a notice to each of the resource's subscribers, or to a principal's alone, with a key for each.
+   * @throws AdbindError `event_invalid` for a payload that lacks a field, or an event that the release does not have
+   */
+  notify(kind: NoticeKind, resource: string, payload: JsonObject, options?: OwnedOptions): MaybePromise<Emitted>;
   /** Coalescence windows that are shorter than the defaults, in seconds, for `get_agent_capabilities`. */
   readonly declaredWindows: Readonly<Record<string, number>>;
   /**
@@ -117,7 +127,7 @@ export function createChannels(parts: ChannelDependencies): Channels {
     },
     notify(kind, resource, payload, options = {}) {
       checkNotice(parts, kind, payload);
-      return run(options, (open) => noticeFlow(parts, open, { kind, resource, payload }));
+      return run(options, (open) => noticeFlow(parts, open, { kind, resource, payload, principal: options.principal }));
     },
     declaredWindows: Object.fromEntries(shorter.map(([type, ms]) => [type, ms / 1_000])),
     tick: () => eachAlone(dueSteps(parts), async ({ run }) => void (await run(new AbortController().signal))),
@@ -261,10 +271,18 @@ function checkNotice({ releases }: ChannelDependencies, kind: NoticeKind, payloa
 function* noticeFlow(
   parts: ChannelDependencies,
   tx: Query,
-  { kind, resource, payload }: { kind: NoticeKind; resource: string; payload: JsonObject },
+  {
+    kind,
+    resource,
+    payload,
+    principal,
+  }: { kind: NoticeKind; resource: string; payload: JsonObject; principal: string | undefined },
 ): Coroutine<Emitted> {
   const { tables, uuid } = parts;
-  const channels = (yield* tables.subscribers(tx, resource, kind)).filter(({ config }) => config !== "null");
+  if (principal !== undefined && tables.hold !== undefined) yield* tables.hold(tx, principal);
+  const channels = (yield* tables.subscribers(tx, resource, kind)).filter(
+    (row) => row.config !== "null" && (principal ?? row.principal) === row.principal,
+  );
   const type = typeof payload.event === "string" ? payload.event : kind;
   const deliveries = channels.map((channel): Delivery => {
     const key = uuid();

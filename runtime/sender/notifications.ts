@@ -30,7 +30,7 @@ export interface NotificationEvent {
   readonly kind: string;
   /** The account it tells of; absent for what tells of the agent itself. */
   readonly account?: string;
-  /** Of an agent's event: who alone is told; everybody by default. */
+  /** Who alone is told; everybody who asked for it by default. */
   readonly principal?: string;
   /** Names what happened; the same when it is told again. Random by default. */
   readonly notificationId?: string;
@@ -154,6 +154,7 @@ function checkEvent(parts: NotificationDependencies, { kind, account }: Notifica
 function* notifyFlow(parts: NotificationDependencies, tx: Query, event: NotificationEvent): Coroutine<Emitted> {
   const { tables, uuid, now } = parts;
   const { kind, account, principal } = event;
+  if (principal !== undefined && tables.hold !== undefined) yield* tables.hold(tx, principal);
   const ofAccount = account === undefined ? [] : yield* tables.subscribers(tx, account, "account");
   const rows = [...ofAccount, ...(yield* tables.subscribers(tx, AGENTS, "agent"))];
   const wanted = rows.filter((row) => {

@@ -1,11 +1,11 @@
 /** Where events become jobs, and where people look at them. */
-import { hash } from "node:crypto";
 import type { Release } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { keysBindPayloads } from "../facts/index.js";
 import type { EndpointOwner } from "../queue/endpoint-options.js";
 import type { JobRecord, NewJob, Queue } from "../queue/types.js";
+import { ownerDigest } from "../store/keys.js";
 import type { DeliveryMeta } from "./attempt.js";
 import { redactUrl } from "./redact.js";
 import type { Bodies } from "./sealed-bodies.js";
@@ -24,8 +24,7 @@ export interface Delivery extends DeliveryMeta {
   readonly body: Uint8Array;
 }
 
-const DIGEST_CHARACTERS = 22;
-export const digest = (text: string): string => hash("sha256", text, "base64url").slice(0, DIGEST_CHARACTERS);
+export const digest = ownerDigest;
 
 /** Names of endpoints that are asked for again and again. */
 const endpoints = new Map<string, string>();

@@ -10,6 +10,7 @@ import { waitingCaps } from "../queue/waiting-caps.js";
 import { createWorker, type Worker } from "../queue/worker.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { type ActivityRecord, pendingRecord, shownRecord } from "./activity.js";
+import type { AttemptOptions } from "./attempt.js";
 import type { ChannelDependencies } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type Deliverer, deliverer } from "./deliver.js";
@@ -22,12 +23,14 @@ import { createNotifications, type NotificationConfigs } from "./notifications.j
 import { type Outbox, outboxOf } from "./operators.js";
 import { isChange, metaOf, ownerOf, subjectOrderingKeys } from "./outbox.js";
 import { eraseSecrets } from "./registered-secrets.js";
-import { openSenderReleases } from "./releases.js";
+import type { RegistrationRules } from "./registration.js";
+import { openSenderReleases, type SenderReleases } from "./releases.js";
 import { resealSecrets } from "./reseal.js";
 import type { Resealed } from "./reseal-bodies.js";
 import { retentionOf, retentionSteps } from "./retention.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { bodiesOf } from "./sealed-bodies.js";
+import type { Keyring } from "./sealing.js";
 import { attemptOptionsOf, keyringOf, proofOf, rulesOf, type SenderPlace, sealsBodies } from "./settings.js";
 import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
@@ -72,27 +75,51 @@ export interface SenderDependencies {
   readonly tables: SenderTables;
   readonly options: SenderOptions;
   readonly place: SenderPlace;
+  /** Of senders on several databases, which have it together. */
+  readonly shared?: SharedParts;
+  /** Where changes that applications stored by SQL are made; by default here. */
+  readonly changes?: Pick<Tasks, "update">;
+}
+
+/** What a sender has beside its database. */
+export interface SharedParts {
+  readonly keyring: Keyring;
+  readonly rules: RegistrationRules;
+  readonly releases: SenderReleases;
+  readonly metrics: SenderMetrics;
+  readonly attemptOptions: AttemptOptions;
+  close(): Promise<void>;
+}
+
+/** @throws AdbindError `sender_option_invalid`, `secret_keys_invalid`, `net_option_invalid` */
+export async function sharedParts(options: SenderOptions, place: SenderPlace): Promise<SharedParts> {
+  const ownFetch: GuardedFetch | undefined = options.fetch === undefined ? createGuardedFetch(options.net) : undefined;
+  const keyring = await keyringOf(options, place);
+  return {
+    keyring,
+    rules: rulesOf(options, keyring),
+    releases: await openSenderReleases([options.release, ...(options.releases ?? [])], options.validator),
+    metrics: senderMetrics(options.meter),
+    attemptOptions: attemptOptionsOf(options, options.fetch ?? ownFetch!),
+    close: async () => ownFetch?.close(),
+  };
 }
 
 /**
  * Makes a sender on a queue; `createSender` opens the queue that fits a store.
  * @throws AdbindError `sender_option_invalid`, `secret_keys_invalid`
  */
-export async function assembleSender({ queue, tables, options, place }: SenderDependencies): Promise<Sender> {
-  const { release, now = Date.now, uuid = randomUUID } = options;
+export async function assembleSender({ queue, tables, options, place, ...given }: SenderDependencies): Promise<Sender> {
+  const { now = Date.now, uuid = randomUUID } = options;
   const retention = retentionOf(options.retention);
-  const ownFetch: GuardedFetch | undefined = options.fetch === undefined ? createGuardedFetch(options.net) : undefined;
-  const keyring = await keyringOf(options, place);
-  const rules = rulesOf(options, keyring);
-  const releases = await openSenderReleases([release, ...(options.releases ?? [])], options.validator);
-  const metrics = senderMetrics(options.meter);
-  const attemptOptions = attemptOptionsOf(options, options.fetch ?? ownFetch!);
+  const shared = given.shared ?? (await sharedParts(options, place));
+  const { keyring, rules, releases, metrics, attemptOptions } = shared;
   const bodies = bodiesOf(keyring, sealsBodies(options, keyring));
   const common = { queue, tables, releases, rules, now, uuid, keyring, bodies };
   const tasks = createTasks({ ...common, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
-    tasks,
+    tasks: given.changes ?? tasks,
     targets: createTargets({ ...common, authorized: options.authorized }),
     keyring,
     bodies,
@@ -125,13 +152,13 @@ export async function assembleSender({ queue, tables, options, place }: SenderDe
     start() {
       worker.start();
       upkeep.start();
-      unobserve ??= metrics.observe(() => healthOf(common));
+      if (given.shared === undefined) unobserve ??= metrics.observe(() => healthOf(common));
     },
     async stop() {
       unobserve?.();
       await upkeep.stop();
       await worker.stop();
-      await ownFetch?.close();
+      if (given.shared === undefined) await shared.close();
       await queue.close();
     },
   };

@@ -49,7 +49,8 @@ export const updateWork = (parts: SenderTaskDependencies): EachWork<Update, Emit
     (query: Query, updates: readonly Update[], locking: Locking) => updateFlow({ parts, query, updates, locking }),
     {
       atOnce: function* (query: Query, updates: readonly Update[]): Coroutine<Results | undefined> {
-        const guess = guessed(parts, updates);
+        // One of several databases is asked first whether it has the principal.
+        const guess = parts.tables.guarded ? undefined : guessed(parts, updates);
         if (guess === undefined) return undefined;
         const answer = yield* write({ parts, query, updates, locking: "skip" }, guess.made);
         return answer === "written" ? guess.results : undefined;

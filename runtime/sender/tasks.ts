@@ -20,6 +20,7 @@ import { inTransaction, inTransactionEach } from "./transact.js";
 import type {
   A2aPushConfig,
   Emitted,
+  OwnedOptions,
   Refused,
   Registered,
   StatusChange,
@@ -54,7 +55,7 @@ export interface Tasks {
    */
   attach(start: TaskStart, a2a: A2aPushConfig | null, options?: WithinOptions): MaybePromise<Registered>;
   /** What `attach` or `register` gave a task as A2A's own channel. */
-  attached(taskId: string, options?: WithinOptions): MaybePromise<A2aPushConfig | undefined>;
+  attached(taskId: string, options?: OwnedOptions): MaybePromise<A2aPushConfig | undefined>;
   /**
    * Records a change of status and stores its event for each channel, in the caller's transaction. A task that was not
    * registered has no channel, and nothing is sent.
@@ -69,7 +70,7 @@ export interface Tasks {
    * @returns for each what `update` answers
    * @throws AdbindError as `update` does, for the first that cannot be
    */
-  updateAll(changes: readonly TaskUpdate[], options?: WithinOptions): MaybePromise<readonly Emitted[]>;
+  updateAll(changes: readonly TaskUpdate[], options?: OwnedOptions): MaybePromise<readonly Emitted[]>;
 }
 
 /** Part of index entries. */

@@ -7,8 +7,12 @@ import type { Fetcher, NetPolicyOptions } from "../net/index.js";
 import type { OpenQueue } from "../queue/types.js";
 import type { WorkerOptions } from "../queue/worker-options.js";
 import type { RemoteKey } from "../signing/index.js";
+import type { PrincipalStore } from "../store/split/principals.js";
 import type { ValidatorSource } from "../validate/types.js";
+import type { ReportSource } from "./report-types.js";
 import type { SecretKeySource } from "./secret-keys.js";
+
+export type * from "./report-types.js";
 
 /** `authentication` of a registration: deprecated, and then instead of a signature (docs/protocol/signing.md#legacy-schemes). */
 export interface LegacyAuthentication {
@@ -127,11 +131,20 @@ export interface WithinOptions {
   readonly tx?: Transaction | undefined;
 }
 
+/** Whose the rows are that a change is of. */
+export interface OwnedOptions extends WithinOptions {
+  /**
+   * The principal of the task, the media buy or the subscribers. Where the store is several databases it saves a look for it in
+   * all of them, and with `tx` it is needed for what that database may not have.
+   */
+  readonly principal?: string | undefined;
+}
+
 /** What a transaction looks like in the libraries that are known; that it is open is found out. */
 export type Transaction = object | ((...args: never[]) => unknown);
 
 /** The transaction that a change belongs to, and what makes it unique. */
-export interface UpdateOptions extends WithinOptions {
+export interface UpdateOptions extends OwnedOptions {
   /**
    * Names the change within its task, 1 to 255 characters: the same key with the same content again is the same event, for
    * as long as the task is remembered. Other content under it is an error. An application that does not know whether its
@@ -175,7 +188,8 @@ export interface RetentionOptions {
 
 /** What a sender is made of. `signer` or `signerFor` signs; `secrets` seals what registrations carry. */
 export interface SenderOptions {
-  readonly store: { readonly database: AnyDatabase };
+  /** One database, or several (`shardedByPrincipal`). */
+  readonly store: { readonly database: AnyDatabase } | PrincipalStore<unknown>;
   /** What hands events out to deliverers: `natsQueue` of adbind/queue for a fleet; by default the database itself. */
   readonly queue?: OpenQueue;
   /** The release that is served. */
@@ -265,33 +279,3 @@ export interface RemoteSigner extends RemoteKey {
 
 /** Signs deliveries: with a key of this process, or elsewhere. */
 export type Signer = LocalSigner | RemoteSigner;
-
-/** docs/protocol/webhooks.md#delivery-reports; the rest passes through. */
-export interface ReportData {
-  readonly currency: string;
-  readonly media_buy_deliveries: readonly JsonObject[];
-  readonly [extra: string]: unknown;
-}
-
-/** A report of a period that was told before. */
-export interface CorrectedReport extends ReportData {
-  /** Unix milliseconds. */
-  readonly period: { readonly start: number; readonly end: number };
-  /** Why: what was counted has changed, which is the default, or its window has. */
-  readonly notificationType?: "adjusted" | "window_update";
-}
-
-/** What a delivery report is to be about. */
-export interface ReportRequest {
-  readonly mediaBuyId: string;
-  readonly principal: string;
-  readonly notificationType: "scheduled" | "final";
-  /** Unix milliseconds. */
-  readonly period: { readonly start: number; readonly end: number };
-  readonly requestedMetrics: readonly string[] | undefined;
-}
-
-/** Answers a report, or that its data is not there yet: then a `delayed` one is sent with what is known. */
-export type ReportSource = (
-  request: ReportRequest,
-) => MaybePromise<ReportData | { readonly delayed: true; readonly currency: string; readonly expectedAt?: string }>;

@@ -1,6 +1,6 @@
 /** Whether a database that is used as the only one has become one of several meanwhile: its senders may be elsewhere then. */
 import type { Coroutine } from "../db/coroutine.js";
-import type { Query } from "../db/types.js";
+import type { Database, Query } from "../db/types.js";
 import { AdbindError } from "../errors.js";
 
 /** How long an answer is believed, in milliseconds: the question is a read of a table of one row. */
@@ -13,6 +13,23 @@ export interface OnlyDatabase {
   check(query: Query): Coroutine<void>;
 }
 
+const partOfSplit = (where: string, remedy: string): AdbindError =>
+  new AdbindError("split_invalid", "the database is one of a split, and is used as if it were alone", {
+    where,
+    remedy,
+  });
+
+/**
+ * Looks whether a database that a sender or a seller is to use alone is one of several.
+ * @throws AdbindError `split_invalid`
+ */
+export async function refuseSplit(database: Pick<Database, "query" | "where">, kind: "principal"): Promise<void> {
+  const text = "select 1 as one from adbind_splits where kind = ?";
+  const rows = await database.query((q) => q.rows(text, [kind]));
+  if (rows.length === 0) return;
+  throw partOfSplit(database.where, "give shardedByPrincipal with all of its databases");
+}
+
 export function onlyDatabase(where: string): OnlyDatabase {
   let asked = Number.NEGATIVE_INFINITY;
   return {
@@ -23,10 +40,7 @@ export function onlyDatabase(where: string): OnlyDatabase {
         asked = performance.now();
         return;
       }
-      throw new AdbindError("split_invalid", "the database is one of a split, and is used as if it were alone", {
-        where,
-        remedy: "give the receiver shardedBySender with all of its databases",
-      });
+      throw partOfSplit(where, "give the receiver shardedBySender with all of its databases");
     },
   };
 }

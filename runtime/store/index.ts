@@ -18,6 +18,7 @@ export * from "./registry-access.js";
 export type { IssuerRecord, IssuerRow, IssuerTable } from "./registry-issuer.js";
 export type { DatabaseHealth, HealthListener, SplitDatabase } from "./split/member.js";
 export type { SplitMember, SplitSet } from "./split/placement.js";
+export { type PrincipalStore, shardedByPrincipal } from "./split/principals.js";
 export { type SplitStore, shardedBySender, type TxOfDatabase } from "./split/receivers.js";
 export type { SplitOptions } from "./split/router.js";
 export { openSqliteStore, type SqliteStore } from "./sqlite/open.js";

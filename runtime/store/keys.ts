@@ -18,3 +18,12 @@ export const senderOfKeyid = (keyid: string): string => {
   const blank = keyid.indexOf(" ");
   return blank < 0 ? keyid : keyid.slice(0, blank);
 };
+
+/** Part of names, for what is not to be read in them. */
+const DIGEST_CHARACTERS = 22;
+
+/** A principal, or a URL, in the name of an endpoint. */
+export const ownerDigest = (text: string): string => hash("sha256", text, "base64url").slice(0, DIGEST_CHARACTERS);
+
+/** Whose calls are under which idempotency keys: no two principals share one. */
+export const callScope = (principal: string): string => hash("sha256", principal, "base64url");

@@ -6,6 +6,6 @@ import type { Database, Value } from "../db/types.js";
 export type Runner<Tx> = <Row>(tx: Tx, text: string, values: readonly Value[]) => Coroutine<Row[]>;
 
 export const runner =
-  <Tx>(database: Database<Tx>): Runner<Tx> =>
+  <Tx>(database: Pick<Database<Tx>, "statements">): Runner<Tx> =>
   (tx, text, values) =>
     database.statements(tx).rows(text, values);

@@ -115,7 +115,7 @@ const insert = (table: string, row: object): { text: string; values: Value[] } =
   };
 };
 
-function sellerTables<Tx>(database: Database<Tx>): SellerTables<Tx> {
+export function sellerTables<Tx>(database: Pick<Database<Tx>, "statements" | "dialect">): SellerTables<Tx> {
   const run = runner(database);
   const lock = database.dialect.forUpdate;
   return { ...callTables(run, lock), ...taskTables(run, lock), expiring: expiringRows(run) };
@@ -251,15 +251,21 @@ const expiringRows = <Tx>(run: Runner<Tx>): readonly ExpiringIn<Tx>[] => {
   ];
 };
 
+/** Whose rows a transaction is of: a principal's, or those of a task, whosever it is. */
+export type RowsOf = { readonly principal: string } | { readonly taskId: string };
+
 /** A seller's tables, and transactions on them. */
 export interface SellerDatabase<Tx> {
   readonly tables: SellerTables<Tx>;
   /** Runs a flow in a transaction; on SQLite nothing in it may wait. Rolls back and rejects with what the flow throws. */
-  transact<T>(work: (tx: Tx) => Coroutine<T>): Promise<T>;
+  transact<T>(of: RowsOf, work: (tx: Tx) => Coroutine<T>): Promise<T>;
+  /** The same in each of its databases. @throws what one of them met, when each has had its turn */
+  everywhere<T>(work: (tx: Tx) => Coroutine<T>): Promise<T[]>;
 }
 
 /** A seller's part of a database. */
 export const sellerDatabase = <Tx>(database: Database<Tx>): SellerDatabase<Tx> => ({
   tables: sellerTables(database),
-  transact: (work) => database.write((_, tx) => work(tx)),
+  transact: (_of, work) => database.write((_, tx) => work(tx)),
+  everywhere: async (work) => [await database.write((_, tx) => work(tx))],
 });

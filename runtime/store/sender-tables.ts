@@ -36,6 +36,10 @@ export interface ActivityRow {
 export interface SenderTables extends SecretTables, UpkeepTables, BodyTables {
   /** Each statement is a journey to a server. */
   readonly remote: boolean;
+  /** The database is one of several: whoever writes rows of a principal asks first whether they are here, in one transaction. */
+  readonly guarded?: true;
+  /** Holds a principal here to the end of the transaction; where the database is alone there is nothing to hold. */
+  hold?(tx: Query, principal: string): Coroutine<void>;
   /** Also locks it. */
   task(tx: Query, taskId: string): Coroutine<SentTaskRow[]>;
   changeTasks: ChangeTasks;

@@ -265,7 +265,11 @@ export interface ReplayOptions {
 export type RouteOf = Pick<RouteBinding, "route" | "sender">;
 
 /** What effects on a store get: the SQLite connection, or a client of `pg`. */
-export type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> } ? Tx : never;
+export type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> }
+  ? Tx
+  : St extends { databaseOf(principal: string): Promise<Database<infer Tx>> }
+    ? Tx
+    : never;
 
 /** What a receiver remembers, in one database or several. `Tx` is what an effect gets: the SQLite connection, or a client of `pg`. */
 export interface ReceiverStore<Tx = unknown> {

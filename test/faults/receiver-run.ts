@@ -1,22 +1,17 @@
 /** Kills receivers under load and keeps the books: what was sent, answered, applied, lost, applied twice. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { Agent, request } from "node:http";
+import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import pg from "pg";
-import { signWebhook } from "../../runtime/signing/index.js";
 import { openStore } from "../../runtime/store/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
-import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
+import { attempt, eventOf, Victim } from "./receiver-fleet.js";
 
 export const SENDER = "https://seller.example/agent";
-export const PUBLIC_URL = "https://hooks.buyer.example";
 export const ROUTE = "/hooks";
 export const KINDS = ["task", "report"] as const;
 
@@ -93,63 +88,6 @@ async function postgresEffects(): Promise<Effects> {
   };
 }
 
-/** One place in the fleet: a process that serves, and a spare that takes over when it dies. */
-export class Victim {
-  ready: Promise<unknown> = Promise.resolve();
-  serving = false;
-  #child: ChildProcess | undefined;
-  #spare: ChildProcess;
-  #wanted = true;
-
-  constructor(
-    readonly url: string,
-    readonly port: number,
-    readonly jwk: string,
-    readonly script = "./receiver-child.ts",
-  ) {
-    this.#spare = this.#spawn();
-    this.#takeOver();
-  }
-
-  #spawn(): ChildProcess {
-    const file = fileURLToPath(new URL(this.script, import.meta.url));
-    const args = [...fromSource, file, this.url, String(this.port), this.jwk];
-    return spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
-  }
-
-  #takeOver(): void {
-    const child = this.#spare;
-    this.#child = child;
-    const exit = once(child, "exit");
-    this.ready = Promise.race([once(child.stdout!, "data"), exit]).then(() => {
-      this.serving = child.exitCode === null && child.signalCode === null;
-      // Loading the next one costs as much as serving: not before this one serves.
-      this.#spare = this.#spawn();
-    });
-    void exit.then(() => {
-      this.serving = false;
-      if (this.#wanted) void this.ready.then(() => this.#takeOver());
-    });
-    child.stdin!.write("go\n");
-  }
-
-  async kill(): Promise<void> {
-    const child = this.#child!;
-    const exit = once(child, "exit");
-    child.kill("SIGKILL");
-    await exit;
-    // Until the spare has its place: `ready` speaks of that one from here on.
-    while (this.#wanted && this.#child === child) await new Promise((resolve) => setImmediate(resolve));
-  }
-
-  async end(): Promise<void> {
-    this.#wanted = false;
-    await this.ready;
-    await this.kill();
-    this.#spare.kill("SIGKILL");
-  }
-}
-
 interface Load {
   readonly ledger: Ledger;
   readonly victims: readonly Victim[];
@@ -160,34 +98,12 @@ interface Load {
   stopping: boolean;
 }
 
-/** A delivery attempt; 0 where the connection broke. */
-async function attempt({ victims, key, agent }: Load, kind: string, body: Uint8Array): Promise<[number, string]> {
-  const target = `${ROUTE}/${kind}`;
-  const serving = victims.filter((victim) => victim.serving);
-  const { port } = serving[Math.floor(Math.random() * serving.length)] ?? victims[0]!;
-  const unsigned = { method: "POST", url: PUBLIC_URL + target, headers: {}, body };
-  const { headers } = await signWebhook(unsigned, { key, keyid: "key-1" });
-  return new Promise((resolve) => {
-    const sent = request({ host: "127.0.0.1", port, method: "POST", path: target, agent, headers: { ...headers } });
-    sent.on("response", (answer) => {
-      let text = "";
-      answer.on("data", (chunk) => {
-        text += chunk;
-      });
-      answer.on("end", () => resolve([answer.statusCode!, text]));
-      answer.on("error", () => resolve([0, ""]));
-    });
-    sent.on("error", () => resolve([0, ""]));
-    sent.end(body);
-  });
-}
-
 /** Sends one event until it is answered 2xx, as a sender must: the same bytes, signed afresh. */
 async function deliver(load: Load, kind: string, body: Uint8Array): Promise<void> {
   const { ledger } = load;
   for (;;) {
     ledger.attempts += 1;
-    const [status, text] = await attempt(load, kind, body);
+    const [status, text] = await attempt(load, `${ROUTE}/${kind}`, body, load.key);
     if (status === 200) {
       if (text.includes("accepted")) ledger.accepted += 1;
       else ledger.duplicates += 1;
@@ -207,9 +123,7 @@ async function seller(load: Load): Promise<void> {
     for (let n = 0; n < EVENTS_PER_TASK && !load.stopping; n += 1) {
       const key = randomUUID();
       sent.set(task, [...(sent.get(task) ?? []), key]);
-      const timestamp = new Date(Date.now()).toISOString().replace("Z", `${String(n).padStart(3, "0")}Z`);
-      const envelope = { idempotency_key: key, task_id: task, task_type: "x", status: "working", timestamp };
-      const body = Buffer.from(JSON.stringify({ ...envelope, result: { filler: "x".repeat(500) } }));
+      const body = eventOf(task, key, n);
       ledger.events += 1;
       await deliver(load, kind, body);
       if (Math.random() < 0.05) await deliver(load, kind, body);

@@ -3,15 +3,22 @@
  * transaction that makes it, so that the note and the event cannot disagree.
  */
 import { readFileSync } from "node:fs";
+import type { Database } from "better-sqlite3";
 import { release } from "../../generated/3.1.0/index.js";
-import type { PostgresTx } from "../../runtime/db/postgres/open.js";
+import type { AnyDatabase } from "../../runtime/db/open.js";
+import { openPostgres, type PostgresTx } from "../../runtime/db/postgres/open.js";
+import { openSqlite } from "../../runtime/db/sqlite/open.js";
+import { AdbindError } from "../../runtime/errors.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
 import { natsQueue } from "../../runtime/queue/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
-import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
+import { openPostgresStore, openSqliteStore, shardedByPrincipal } from "../../runtime/store/index.js";
+import { NAMES } from "../split/databases.js";
 
 interface Plan {
   readonly store: string;
+  /** Databases of a split, by the names of a split of tests. */
+  readonly databases?: readonly string[];
   /** Servers that hand events out, where it is not the database. */
   readonly queue?: string;
   readonly clockFile: string;
@@ -24,6 +31,8 @@ interface Plan {
 
 const plan = JSON.parse(process.argv[2]!) as Plan;
 const EVENTS_PER_TASK = 3;
+/** Of a split: enough that some move whenever a database comes or goes. */
+const PRINCIPALS = 12;
 /** Before the next try, where the database is away, in milliseconds; and how often. */
 const AWAY_MS = 300;
 const OPEN_TRIES = 60;
@@ -49,8 +58,9 @@ const isSqlite = plan.store.startsWith("/");
 async function open(): Promise<{
   sender: Sender;
   note: (tx: never, row: readonly string[]) => unknown;
-  all: (work: (tx: never) => unknown) => Promise<void>;
+  all: (principal: string, work: (tx: never) => unknown) => Promise<void>;
 }> {
+  if (plan.databases !== undefined) return openSplit(plan.databases);
   if (isSqlite) {
     const store = openSqliteStore({ path: plan.store, busyTimeoutMs: 20_000 });
     const insert = store.db.prepare("insert into app_events values (?, ?, ?)");
@@ -58,7 +68,7 @@ async function open(): Promise<{
     return {
       sender: sender as never,
       note: (_tx, row) => insert.run(...row),
-      all: async (work) => {
+      all: async (_principal, work) => {
         store.db.transaction(() => void work(store.db as never)).immediate();
       },
     };
@@ -72,10 +82,35 @@ async function open(): Promise<{
   return {
     sender: sender as never,
     note: (tx, row) => (tx as PostgresTx).query("insert into app_events values ($1, $2, $3)", [...row]),
-    all: (work) =>
+    all: (_principal, work) =>
       store.database.transaction(async (tx) => {
         await work(tx as never);
       }),
+  };
+}
+
+/** The same on several databases: a transaction is of the one that has the principal. */
+async function openSplit(urls: readonly string[]): ReturnType<typeof open> {
+  const databases = urls.map((url, at) => ({
+    name: NAMES[at]!,
+    database: async (): Promise<AnyDatabase> =>
+      url.startsWith("sqlite:")
+        ? openSqlite({ path: url.slice("sqlite:".length), busyTimeoutMs: 20_000 })
+        : openPostgres({ url, connections: 4 }),
+  }));
+  const store = await shardedByPrincipal(databases);
+  const sender = await createSender({ ...options, store });
+  return {
+    sender,
+    note: (tx, row) =>
+      "prepare" in (tx as object)
+        ? (tx as Database).prepare("insert into app_events values (?, ?, ?)").run(...row)
+        : (tx as PostgresTx).query("insert into app_events values ($1, $2, $3)", [...row]),
+    async all(principal, work) {
+      const database = (await store.databaseOf(principal)) as AnyDatabase;
+      if (database.engine === "postgres") await database.transaction(async (tx) => void (await work(tx as never)));
+      else database.file.transaction(() => void work(database.file as never)).immediate();
+    },
   };
 }
 
@@ -94,21 +129,38 @@ async function opened(): ReturnType<typeof open> {
 const { sender, note, all } = await opened();
 sender.start();
 
+/** A principal that moves is written where it is then: nothing was, where this is said. */
+async function again<T>(work: () => T): Promise<Awaited<T>> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof AdbindError) || !error.code.startsWith("split_")) throw error;
+      await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
+    }
+  }
+}
+
 async function makeTask(index: number): Promise<void> {
   const taskId = `${plan.name}-${index}`;
   // In turn, each process from another one on, the first from the one that is never there: few kills reach every receiver too.
   const url = plan.urls[(Number(plan.name.slice(1)) + index + plan.urls.length - 2) % plan.urls.length]!;
-  await sender.tasks.register(
-    { taskId, tool: "create_media_buy", status: "submitted", principal: "p" },
-    { push: { url, operation_id: taskId } },
+  const principal = plan.databases === undefined ? "p" : `https://buyer-${index % PRINCIPALS}.example/agent`;
+  await again(() =>
+    sender.tasks.register(
+      { taskId, tool: "create_media_buy", status: "submitted", principal },
+      { push: { url, operation_id: taskId } },
+    ),
   );
   for (let n = 1; n <= EVENTS_PER_TASK; n++) {
     const status = n === EVENTS_PER_TASK ? "canceled" : "working";
-    await all((tx) => {
-      const emitted = sender.tasks.update(taskId, { status, message: String(n) }, { tx });
-      if (!(emitted instanceof Promise)) return note(tx, [emitted.keys[0]!, taskId, String(n)]);
-      return emitted.then(({ keys }) => note(tx, [keys[0]!, taskId, String(n)]));
-    });
+    await again(() =>
+      all(principal, (tx) => {
+        const emitted = sender.tasks.update(taskId, { status, message: String(n) }, { tx, principal });
+        if (!(emitted instanceof Promise)) return note(tx, [emitted.keys[0]!, taskId, String(n)]);
+        return emitted.then(({ keys }) => note(tx, [keys[0]!, taskId, String(n)]));
+      }),
+    );
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

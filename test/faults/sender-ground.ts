@@ -2,7 +2,10 @@
 import path from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
+import { openDatabase } from "../../runtime/db/open.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
+import { splitChange } from "../../runtime/store/split/change.js";
+import { named, postgresGround, sqliteGround } from "../split/databases.js";
 import { startNats, type TestNats } from "../support/nats.js";
 import { startPgbouncer } from "../support/pgbouncer.js";
 import { sharedPostgres, startPostgres } from "../support/postgres.js";
@@ -16,6 +19,11 @@ export interface FaultsOptions {
   readonly pooler?: boolean;
   /** Times that PostgreSQL is restarted under load. */
   readonly restarts?: number;
+  /**
+   * Databases that the senders' state is split over by principal; one more is added and removed meanwhile, by a command that is
+   * killed too.
+   */
+  readonly split?: number | undefined;
   /** Senders alive at a time. */
   readonly senders: number;
   /** Tasks each sender makes before it only delivers. */
@@ -29,6 +37,8 @@ export interface FaultsOptions {
 /** The books of the run. */
 export interface Books {
   readonly url: string;
+  /** Of a split: all of its databases, the one that comes and goes being the last. */
+  readonly urls?: readonly string[];
   restart(): Promise<void>;
   query<Row>(text: string): Promise<Row[]>;
   /** Servers that hand events out, where the database does not. */
@@ -77,6 +87,33 @@ async function openPostgres({ pooler: pooled, restarts = 0, queue }: FaultsOptio
   };
 }
 
+/** Databases of a split, with the table of what was made in each. */
+async function openSplit({ engine, split = 0 }: FaultsOptions): Promise<Books> {
+  const ground = engine === "sqlite" ? sqliteGround() : await postgresGround();
+  const urls = await ground.fresh(split + 1);
+  const open = await Promise.all(urls.map((url) => openDatabase(url)));
+  for (const database of open) await database.execute(SETUP);
+  const first = splitChange({ kind: "principal", databases: named(urls.slice(0, split)) });
+  await first.init();
+  await first.close();
+  return {
+    url: urls[0]!,
+    urls,
+    restart: async () => undefined,
+    async query<Row>(text: string) {
+      const rows: Row[] = [];
+      for (const database of open) rows.push(...(await database.query((q) => q.rows<Row>(text))));
+      return rows;
+    },
+    async close() {
+      for (const database of open) await database.close();
+      await ground.close();
+    },
+  };
+}
+
 /** Opens them, empty. */
-export const openBooks = (options: FaultsOptions, folder: string): Promise<Books> =>
-  options.engine === "sqlite" ? openSqlite(folder) : openPostgres(options);
+export const openBooks = (options: FaultsOptions, folder: string): Promise<Books> => {
+  if (options.split !== undefined) return openSplit(options);
+  return options.engine === "sqlite" ? openSqlite(folder) : openPostgres(options);
+};

@@ -9,6 +9,7 @@ import { checkOrder, comebacks, type Made, settledKeys } from "./sender-books.js
 import { type Books, type FaultsOptions, openBooks } from "./sender-ground.js";
 import { type Loss, Receivers } from "./sender-receivers.js";
 import { type Outage, serversDying } from "./sender-servers.js";
+import { Changer, type ChangerBooks } from "./split-changer.js";
 
 export interface Ledger {
   readonly engine: string;
@@ -22,6 +23,9 @@ export interface Ledger {
   readonly dead: number;
   /** Never attempted for a week, for the receiver that is never there again. */
   readonly expired: number;
+  /** Of a split: kills of the command among the kills, and how often a database was added or removed to the end. */
+  readonly commandKills: number;
+  readonly changes: number;
   /** Times that PostgreSQL was restarted. */
   readonly restarts: number;
   /** Accepted once more than needed, and the most that may be: what killed processes had out. */
@@ -41,6 +45,8 @@ const DAY_MS = 86_400_000;
  */
 const DAYS = [1, 2, 3, 8, 9];
 const RESTART_PAUSE_MS = 5_000;
+/** Every so many kills are the command's that adds and removes a database. */
+const COMMAND_EVERY = 3;
 /** Kills in a row; then there are none for as long as what they stopped may take to come again, and a little more. */
 const VOLLEY = 25;
 const QUIET_MS = 18_000;
@@ -89,7 +95,14 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
   const receivers = new Receivers();
   await receivers.start();
   const privateJwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
-  const senders = new Senders({ store: db.url, queue: db.nats?.url, clockFile, urls: receivers.urls, privateJwk });
+  const senders = new Senders({
+    store: db.url,
+    databases: db.urls,
+    queue: db.nats?.url,
+    clockFile,
+    urls: receivers.urls,
+    privateJwk,
+  });
   const gone = new URL(receivers.urls.at(-1)!).origin;
   const left = async (but = ""): Promise<number> => {
     const text = `select count(*) as n from adbind_jobs where state = 'ready' and endpoint not like '${but} %'`;
@@ -99,9 +112,12 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
     for (let index = 0; index < options.senders; index++) senders.spawn(options.tasks);
     await made(options, db);
     const losses: Loss[] = [];
-    const killing = killInFlight(options, receivers, senders, losses);
+    const changer: ChangerBooks = { commandKills: 0, changes: 0, refused: {} };
+    const commands = db.urls === undefined ? 0 : Math.floor(options.kills / COMMAND_EVERY);
+    const changing = db.urls && new Changer(db.urls, "principal", changer).killed(commands);
+    const killing = killInFlight({ ...options, kills: options.kills - commands }, receivers, senders, losses);
     const outages = db.nats && serversDying(db.nats, receivers, killing);
-    await Promise.all([killing, restarting(options, db, receivers, losses), outages]);
+    await Promise.all([killing, restarting(options, db, receivers, losses), outages, changing]);
     await drain(options, () => left(gone));
     for (const day of DAYS) {
       if ((await left()) === 0) break;
@@ -109,7 +125,7 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
       await drain({ ...options, drainMs: options.drainMs / DAYS.length }, left);
     }
     await senders.killAll();
-    const ledger = await judge(options, db, receivers, { losses, gone, outages: (await outages) ?? [] });
+    const ledger = await judge(options, db, receivers, { losses, gone, changer, outages: (await outages) ?? [] });
     return { ...ledger, seconds: Math.round((performance.now() - started) / 1000) };
   } finally {
     await senders.killAll();
@@ -171,6 +187,20 @@ async function drain({ drainMs }: FaultsOptions, left: () => Promise<number>): P
   while (performance.now() < end && (await left()) > 0) await pause(250);
 }
 
+/** Principals whose tasks or events are in several databases of a split. */
+async function scattered({ urls, query }: Books): Promise<string[]> {
+  if (urls === undefined) return [];
+  const texts: string[] = [];
+  for (const of of ["principal from adbind_sent_tasks", "endpoint from adbind_jobs where endpoint <> 'changes'"]) {
+    const [column] = of.split(" ");
+    const rows = await query<Record<string, string>>(`select distinct ${of}`);
+    const names = rows.map((row) => row[column!]!);
+    for (const name of new Set(names.filter((one, at) => names.indexOf(one) !== at)))
+      texts.push(`rows of ${name} are in several databases`);
+  }
+  return texts;
+}
+
 async function judge(
   { engine, kills, queue, restarts = 0 }: FaultsOptions,
   db: Books,
@@ -179,7 +209,13 @@ async function judge(
     losses,
     gone,
     outages,
-  }: { readonly losses: readonly Loss[]; readonly gone: string; readonly outages: readonly Outage[] },
+    changer,
+  }: {
+    readonly losses: readonly Loss[];
+    readonly gone: string;
+    readonly outages: readonly Outage[];
+    readonly changer: ChangerBooks;
+  },
 ): Promise<Omit<Ledger, "seconds">> {
   const made = (await db.query<Made>("select key, task, n from app_events")).map((row) => ({
     ...row,
@@ -219,6 +255,8 @@ async function judge(
   const back = comebacks(losses, receivers.seen, outages);
   if (back.backMs > BACK_MS) note(`an event of a healthy receiver took ${back.backMs} ms to come again after a kill`);
   if (back.doubles > back.inFlight) note(`${back.doubles} were accepted twice, and ${back.inFlight} were out at kills`);
+  for (const text of await scattered(db)) note(text);
+  for (const [text, times] of Object.entries(changer.refused)) console.log(`  ${times} times: ${text}`);
   const tasks = new Set(made.map((one) => one.task)).size;
   return {
     engine: queue ?? engine,
@@ -231,6 +269,8 @@ async function judge(
     dead: dead.size,
     expired: expired.size,
     restarts,
+    commandKills: changer.commandKills,
+    changes: changer.changes,
     ...back,
     faults,
   };

@@ -1,9 +1,10 @@
 /**
- * `./run faults sender [--kills N] [--engine sqlite|postgres] [--pooler] [--queue nats]`: kill -9 of senders in the middle of
- * deliveries, beside receivers that hang and lie, with PostgreSQL restarted meanwhile, or one and two of three servers of NATS killed.
+ * `./run faults sender [--kills N] [--engine sqlite|postgres] [--pooler] [--queue nats] [--split N]`: kill -9 of senders in the middle of
+ * deliveries, beside receivers that hang and lie, with PostgreSQL restarted meanwhile, or one and two of three servers of NATS killed;
+ * with `--split` on so many databases, of which one more is added and removed by a command that is killed too.
  */
 import { Option } from "commander";
-import { script } from "../../cli/script.js";
+import { count, script } from "../../cli/script.js";
 import { hasNats } from "../support/nats.js";
 import { chosen, closeFaults, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
 import { runFaults } from "./sender-run.js";
@@ -13,10 +14,11 @@ const values = script("faults sender", "kill -9 of senders in the middle of deli
   .addOption(engineOption())
   .option("--pooler", "PostgreSQL only, through a PgBouncer that pools by transaction")
   .addOption(new Option("--queue <name>", "what hands events out, in place of the database").choices(["nats"]))
+  .option("--split <n>", "databases by principal, of which one more is added and removed meanwhile", count)
   .parse()
-  .opts<FaultsValues & { readonly pooler?: boolean; readonly queue?: "nats" }>();
+  .opts<FaultsValues & { readonly pooler?: boolean; readonly queue?: "nats"; readonly split?: number }>();
 let [made, found] = [0, 0];
-const { pooler = false, queue } = values;
+const { pooler = false, queue, split } = values;
 if (queue !== undefined && !hasNats()) {
   console.error("nats-server is not there: ./run installs it by go install, with Go on PATH");
   process.exit(2);
@@ -29,8 +31,11 @@ for (const engine of pooler || queue !== undefined ? (["postgres"] as const) : c
     kills: values.kills,
     pooler,
     queue,
+    split,
     restarts:
-      engine === "postgres" && queue === undefined ? Math.min(3, Math.floor(values.kills / KILLS_A_RESTART)) : 0,
+      engine === "postgres" && queue === undefined && split === undefined
+        ? Math.min(3, Math.floor(values.kills / KILLS_A_RESTART))
+        : 0,
     senders: 3,
     tasks: 30,
     eventsFirst: 20,

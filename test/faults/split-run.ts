@@ -2,43 +2,32 @@
  * Kills receivers on a split, and the command that adds and removes a database of it, under load; then the books: what was
  * lost or applied twice, what was forged and believed, and whose rows are in two databases.
  */
-import { spawn } from "node:child_process";
 import { generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { Agent, request } from "node:http";
-import { fileURLToPath } from "node:url";
+import { Agent } from "node:http";
 import { type AnyDatabase, openDatabase } from "../../runtime/db/open.js";
-import { signWebhook } from "../../runtime/signing/index.js";
 import { splitChange } from "../../runtime/store/split/change.js";
 import { shardedBySender } from "../../runtime/store/split/receivers.js";
 import { freePort } from "../../runtime/testing/free-port.js";
-import { fromSource } from "../runner/from-source.js";
 import { type Ground, NAMES, named, postgresGround, sqliteGround } from "../split/databases.js";
 import { rowsOf } from "../split/world.js";
-import { audit, PUBLIC_URL, Victim } from "./receiver-run.js";
+import { attempt, eventOf, Victim } from "./receiver-fleet.js";
+import { audit } from "./receiver-run.js";
+import { Changer, type ChangerBooks } from "./split-changer.js";
 import { routeOf, SPLIT_SENDERS } from "./split-senders.js";
 
 const EVENTS_PER_TASK = 4;
 /** A process is killed this long after it is ready, at most. */
 const LIFE_MS = 2_000;
-/** The command is killed this long after it was started, at most: some have ended by then, and did their work. */
-const COMMAND_MS = 5_000;
-/** Of the command's kills, how many are followed by a run to its end: what was stopped is to be ended as well. */
-const ENDS = 0.4;
 /** Every so many kills are the command's. */
 const COMMAND_EVERY = 3;
 const DRAIN_MS = 60_000;
 /** Columns of the application's own table, beside ours in each database. */
 const EFFECTS = "create table effects (id integer primary key, task text, key text, at bigint)";
 
-export interface SplitLedger {
+export interface SplitLedger extends ChangerBooks {
   readonly store: "sqlite" | "postgres";
   readonly databases: number;
   kills: number;
-  /** Kills of the command. */
-  commandKills: number;
-  /** Times that a database was added or removed to the end. */
-  changes: number;
   events: number;
   attempts: number;
   /** Answered 2xx and without an effect. */
@@ -50,7 +39,6 @@ export interface SplitLedger {
   /** Senders with rows in no database, or in several. */
   scattered: number;
   left: number;
-  refused: Record<string, number>;
   seconds: number;
 }
 
@@ -74,45 +62,17 @@ interface Load {
   stopping: boolean;
 }
 
-async function attempt(load: Load, sender: string, body: Uint8Array, key: KeyObject): Promise<[number, string]> {
-  const target = routeOf(sender);
-  const serving = load.victims.filter((victim) => victim.serving);
-  const { port } = serving[Math.floor(Math.random() * serving.length)] ?? load.victims[0]!;
-  const unsigned = { method: "POST", url: PUBLIC_URL + target, headers: {}, body };
-  const { headers } = await signWebhook(unsigned, { key, keyid: "key-1" });
-  return new Promise((resolve) => {
-    const asked = { host: "127.0.0.1", port, method: "POST", path: target, agent: load.agent, headers: { ...headers } };
-    const sent = request(asked);
-    sent.on("response", (answer) => {
-      let text = "";
-      answer.on("data", (chunk) => {
-        text += chunk;
-      });
-      answer.on("end", () => resolve([answer.statusCode!, text]));
-      answer.on("error", () => resolve([0, ""]));
-    });
-    sent.on("error", () => resolve([0, ""]));
-    sent.end(body);
-  });
-}
-
 async function deliver(load: Load, sender: string, body: Uint8Array): Promise<void> {
   const { ledger } = load;
   for (;;) {
     ledger.attempts += 1;
-    const [status, text] = await attempt(load, sender, body, load.key);
+    const [status, text] = await attempt(load, routeOf(sender), body, load.key);
     if (status === 200) return;
     if (status !== 0) ledger.refused[`${status} ${text}`] = (ledger.refused[`${status} ${text}`] ?? 0) + 1;
     await Promise.any(load.victims.map((victim) => victim.ready));
     await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 20));
   }
 }
-
-const eventOf = (task: string, key: string, n: number): Buffer => {
-  const timestamp = new Date().toISOString().replace("Z", `${String(n).padStart(3, "0")}Z`);
-  const envelope = { idempotency_key: key, task_id: task, task_type: "x", status: "working", timestamp };
-  return Buffer.from(JSON.stringify({ ...envelope, result: { filler: "x".repeat(500) } }));
-};
 
 async function seller(load: Load, sender: string): Promise<void> {
   const { ledger, sent } = load;
@@ -126,72 +86,15 @@ async function seller(load: Load, sender: string): Promise<void> {
       await deliver(load, sender, body);
       if (Math.random() < 0.05) await deliver(load, sender, body);
       if (Math.random() > 0.05) continue;
-      const [status] = await attempt(load, sender, eventOf(task, `forged-${randomUUID()}`, n), load.stranger);
+      const [status] = await attempt(load, routeOf(sender), eventOf(task, `forged-${randomUUID()}`, n), load.stranger);
       if (status === 200) ledger.forged += 1;
     }
   }
 }
 
-/** The command, started again whenever it has ended or was killed: adds the last database, and removes it again. */
-class Changer {
-  #adds = true;
-
-  constructor(
-    readonly urls: readonly string[],
-    readonly ledger: SplitLedger,
-  ) {}
-
-  async #run(lifeMs: number | undefined): Promise<void> {
-    const bin = fileURLToPath(new URL("../../cli/bin.ts", import.meta.url));
-    const last = NAMES[this.urls.length - 1]!;
-    const databases = this.urls.map((url, at) => `${NAMES[at]}=${url}`).join(" ");
-    const args = [...fromSource, bin, "split", this.#adds ? "add" : "remove", last];
-    const env = { ...process.env, ADBIND_SPLIT: databases };
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"], env });
-    let said = "";
-    child.stderr!.on("data", (chunk) => {
-      said += chunk;
-    });
-    const timer =
-      lifeMs === undefined
-        ? undefined
-        : setTimeout(() => {
-            if (child.kill("SIGKILL")) this.ledger.commandKills += 1;
-          }, lifeMs);
-    const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
-    clearTimeout(timer);
-    if (signal === "SIGKILL") return;
-    if (code !== 0) {
-      const text = `command: ${said.split("\n")[0]?.replace(/https:\S+|[0-9a-f-]{36}/g, "...")}`;
-      this.ledger.refused[text] = (this.ledger.refused[text] ?? 0) + 1;
-      return;
-    }
-    this.ledger.changes += 1;
-    this.#adds = !this.#adds;
-  }
-
-  /** Runs until it is killed, or has ended before. */
-  killed(): Promise<void> {
-    return this.#run(Math.random() * COMMAND_MS);
-  }
-
-  /** Runs until it has ended by itself. */
-  async finish(): Promise<void> {
-    const before = this.ledger.changes;
-    while (this.ledger.changes === before) await this.#run(undefined);
-  }
-}
-
 async function kill(load: Load, kills: number, changer: Changer): Promise<void> {
   const { ledger, victims } = load;
-  const commands = (async () => {
-    const wanted = Math.floor(kills / COMMAND_EVERY);
-    while (ledger.commandKills < wanted) {
-      await changer.killed();
-      if (Math.random() < ENDS) await changer.finish();
-    }
-    await changer.finish();
-  })();
+  const commands = changer.killed(Math.floor(kills / COMMAND_EVERY));
   const receivers = kills - Math.floor(kills / COMMAND_EVERY);
   for (let done = 0; done < receivers; done += 1) {
     const victim = victims[done % victims.length]!;
@@ -280,7 +183,7 @@ export async function runSplitFaults(
   const load: Load = { ledger, victims, key: privateKey, stranger, agent, sent: new Map(), stopping: false };
   await Promise.all(victims.map((victim) => victim.ready));
   const sellers = SPLIT_SENDERS.map((sender) => seller(load, sender));
-  await kill(load, kills, new Changer(urls, ledger));
+  await kill(load, kills, new Changer(urls, "sender", ledger));
   load.stopping = true;
   await Promise.all(sellers);
   await settle(load, urls, open);

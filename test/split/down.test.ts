@@ -2,13 +2,19 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openDatabase } from "../../runtime/db/open.js";
 import { AdbindError } from "../../runtime/errors.js";
+import { createSender } from "../../runtime/sender/index.js";
 import { openStore } from "../../runtime/store/index.js";
 import { splitChange } from "../../runtime/store/split/change.js";
 import type { DatabaseHealth } from "../../runtime/store/split/member.js";
 import { placeAmong } from "../../runtime/store/split/placement.js";
+import { shardedByPrincipal } from "../../runtime/store/split/principals.js";
 import { shardedBySender } from "../../runtime/store/split/receivers.js";
+import { buyRequest, call, newBench, openSeller } from "../seller/fixture.js";
+import { FakeNetwork, optionsFor } from "../sender/fixture.js";
 import { arrival, NOW, newEvent, registration } from "../store/cases/events.js";
+import { until } from "../support/until.js";
 import { NAMES, named, sqliteGround } from "./databases.js";
+import { codeOf } from "./principal-world.js";
 import { senderOf } from "./world.js";
 
 const ground = sqliteGround();
@@ -127,6 +133,53 @@ test("one database that has been alone goes on as the first of several, with all
   await change.close();
   const store = await shardedBySender(named(urls));
   for (const event of events) assert.is((await store.inbox.accept(arrival(event))).outcome, "duplicate");
+  await store.close();
+});
+
+test("while one database is down, principals of the others are told of and called, and theirs are told to come again", async () => {
+  const urls = await ground.fresh(3);
+  let cut = false;
+  const databases = urls.map((url, index) => ({
+    name: NAMES[index]!,
+    database: async () => {
+      const database = await openDatabase(url);
+      if (index !== 1) return database;
+      return new Proxy(database, {
+        get(target, key) {
+          if (!cut || key === "close" || key === "engine" || key === "onNotify") return Reflect.get(target, key);
+          throw unreachable;
+        },
+      });
+    },
+  }));
+  const store = await shardedByPrincipal(databases);
+  const clock = { at: NOW };
+  const network = new FakeNetwork(clock);
+  const sender = await createSender({ ...optionsFor(clock, network), store });
+  const seller = await openSeller(newBench(), { store, sender } as never);
+  for (const name of THREE) {
+    const start = {
+      taskId: `task-${name}`,
+      tool: "create_media_buy",
+      status: "submitted",
+      principal: at(name),
+    } as const;
+    await sender.tasks.register(start, { push: { url: "https://buyer.example/hook", operation_id: name } });
+  }
+  sender.start();
+  cut = true;
+  for (const name of THREE) {
+    const code = await codeOf(() => sender.tasks.update(`task-${name}`, { status: "working" }));
+    assert.is(code, name === "b" ? "database_unreachable" : "none");
+    const answer = await call(seller, "create_media_buy", buyRequest(), at(name));
+    assert.is(answer.proto_error?.code, name === "b" ? "SERVICE_UNAVAILABLE" : undefined, name);
+  }
+  await until(() => network.sent.length === 2);
+  const { ok, reachable, problems } = await sender.health();
+  assert.equal([ok, reachable, problems], [false, true, ["1 of 3 databases cannot be reached: b"]]);
+  cut = false;
+  await seller.close();
+  await sender.stop();
   await store.close();
 });
 

@@ -17,8 +17,8 @@ export const budgets: Record<string, number> = {
   // Asking an agent over both transports, and the rules of releases, are part of it.
   "adbind/signing/discovery": 155,
   "adbind/facts": 30,
-  // What registries keep is part of it, lists and grants too; and what finds one of several databases.
-  "adbind/store": 278,
+  // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by principal.
+  "adbind/store": 280,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
   "adbind/queue": 268,

@@ -90,6 +90,11 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
     cause: "Somebody moves the keyspace to another database, and its writers wait.",
     remedy: "Try again in some seconds. Where a move was stopped, `adbind split move` ends it.",
   },
+  split_wrong_database: {
+    cause: "Rows of a principal were to be written in a transaction of another database of the split than has them.",
+    remedy:
+      "Begin the transaction in `await store.databaseOf(principal)`; what has moved meanwhile is done again there.",
+  },
   split_unverified: {
     cause: "The counts of rows in two databases differ after a copy; the keyspace stays where it was.",
     remedy: "Run `adbind split move` again.",

@@ -2,6 +2,7 @@
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
+import { tablesOf } from "./kinds.js";
 import { type SetMember, type SplitDatabase, splitMember } from "./member.js";
 import { FENCE_MS, type MovedKeyspace, type MoveStep, moveKeyspace } from "./move.js";
 import {
@@ -15,15 +16,11 @@ import {
   withMember,
   withoutMember,
 } from "./placement.js";
-import { receiverTables } from "./receiver-tables.js";
 import { beginKeyspace, countKeyspaces, type KeyspaceState, listKeyspaces } from "./rows.js";
 import { checkMemberNames, findSets, isFresh, latestOf, tellSet } from "./set.js";
-import type { KeyspaceTables } from "./tables.js";
 
 /** Keyspaces listed at once. */
 const PAGE_KEYSPACES = 200;
-
-const tablesOf: Readonly<Record<SplitKind, KeyspaceTables>> = { sender: receiverTables };
 
 export interface SplitChangeOptions {
   readonly kind: SplitKind;
@@ -84,7 +81,12 @@ export function splitChange(options: SplitChangeOptions): SplitChange {
   const current = async (): Promise<SplitSet> => {
     const found = await findSets(members.values(), kind, true);
     const set = latestOf(found);
-    if (set === undefined) throw refused("the databases are of no set", "databases", "run `adbind split init` first");
+    if (set === undefined)
+      throw refused(
+        `the databases are of no set that is split by ${kind}`,
+        "databases",
+        "run `adbind split init` first, or name another owner (--by)",
+      );
     const missing = everyMember(set).find(({ name }) => !members.has(name));
     if (missing !== undefined) throw refused("a database of the set is not given", missing.name, "give all of them");
     // A change may have been stopped before everybody knew.

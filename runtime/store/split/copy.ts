@@ -7,17 +7,26 @@ const PAGE_ROWS = 500;
 /** Rows of one statement that inserts; the last few go one by one, so that there are two texts and not hundreds. */
 const INSERT_ROWS = 50;
 
+/** What says whose rows of a table are. */
+export type Ownership =
+  /** A column of theirs. */
+  | { readonly column: string }
+  /** A condition on rows that say it for them, with a `?` for whose they are. */
+  | { readonly among: string };
+
 /** Rows of a table that are one keyspace's. Whose they are has a number of its own in each database. */
 export interface CopiedRows {
   readonly table: string;
-  /** Column that says whose they are, and its value in either database. */
-  readonly owner: { readonly column: string; readonly from: Value; readonly to: Value };
+  /** What says whose they are, and its value in either database. */
+  readonly owner: Ownership & { readonly from: Value; readonly to: Value };
   /** What tells them apart, under one owner. */
   readonly keys: readonly string[];
   /** Everything else. */
   readonly rest: readonly string[];
   /** Columns of the conflict where a row is there already. */
   readonly unique: readonly string[];
+  /** Column of a number that each has from where it stands, and whose order is kept; by their keys without one. */
+  readonly position?: string;
   /** Column of the time at which they may go, and how many of its units are a second. */
   readonly expires?: { readonly column: string; readonly perSecond: number };
 }
@@ -39,18 +48,20 @@ export interface Copying {
 const tuple = (columns: readonly string[]): string => (columns.length === 1 ? columns[0]! : `(${columns.join(", ")})`);
 const marks = (count: number): string => Array.from({ length: count }, () => "?").join(", ");
 
-/** Pages of rows in the order of their keys. */
-async function* pages(
-  database: Database,
-  {
-    table,
-    owner,
-    keys,
-    columns,
-  }: { table: string; owner: [string, Value]; keys: readonly string[]; columns: readonly string[] },
-): AsyncGenerator<Row[]> {
-  const [column, value] = owner;
-  const head = `select ${columns.join(", ")} from ${table} where ${column} = ?`;
+const conditionOf = (owner: Ownership): string => ("column" in owner ? `${owner.column} = ?` : owner.among);
+
+interface OwnedRows {
+  readonly table: string;
+  readonly owner: Ownership;
+  readonly value: Value;
+  readonly keys: readonly string[];
+  readonly columns: readonly string[];
+}
+
+/** Pages of rows in the order of some columns. */
+async function* pages(database: Database, { table, owner, value, keys, columns }: OwnedRows): AsyncGenerator<Row[]> {
+  const all = [...new Set([...columns, ...keys])];
+  const head = `select ${all.join(", ")} from ${table} where ${conditionOf(owner)}`;
   const tail = ` order by ${keys.join(", ")} limit ${PAGE_ROWS}`;
   const further = keys.length === 1 ? " and ? < " : ` and (${marks(keys.length)}) < `;
   let after: Value[] | undefined;
@@ -66,18 +77,12 @@ async function* pages(
 /** Which of some rows a database has, by their keys. */
 async function found(
   database: Database,
-  {
-    table,
-    owner,
-    keys,
-    columns,
-  }: { table: string; owner: [string, Value]; keys: readonly string[]; columns: readonly string[] },
+  { table, owner, value, keys, columns }: OwnedRows,
   rows: readonly Row[],
 ): Promise<Map<string, Row>> {
-  const [column, value] = owner;
   const one = `(${keys.map((key) => `${key} = ?`).join(" and ")})`;
   const text = (count: number): string =>
-    `select ${columns.join(", ")} from ${table} where ${column} = ? and (${Array.from({ length: count }, () => one).join(" or ")})`;
+    `select ${columns.join(", ")} from ${table} where ${conditionOf(owner)} and (${Array.from({ length: count }, () => one).join(" or ")})`;
   const there: Row[] = [];
   for (const part of parts(rows, INSERT_ROWS)) {
     const values = part.flatMap((row) => keys.map((key) => row[key]!));
@@ -120,12 +125,13 @@ export function* putRows(
 /** @returns how many rows differed */
 export async function copyRows(copying: Copying, spec: CopiedRows): Promise<number> {
   const { from, to, change, goOn } = copying;
-  const { table, owner, keys, rest, unique } = spec;
+  const { table, owner, keys, rest, unique, position } = spec;
   const columns = [...keys, ...rest];
-  const ours = { table, keys, columns, owner: [owner.column, owner.from] as [string, Value] };
-  const theirs = { table, keys, columns, owner: [owner.column, owner.to] as [string, Value] };
+  const ours: OwnedRows = { table, keys, columns, owner, value: owner.from };
+  const theirs: OwnedRows = { ...ours, value: owner.to };
+  const own = "column" in owner ? owner.column : undefined;
   let changed = 0;
-  for await (const rows of pages(from, ours)) {
+  for await (const rows of pages(from, position === undefined ? ours : { ...ours, keys: [position] })) {
     goOn();
     const there = await found(to, theirs, rows);
     const news = rows.filter((row) => {
@@ -133,8 +139,10 @@ export async function copyRows(copying: Copying, spec: CopiedRows): Promise<numb
       return other === undefined || nameOf(row, columns) !== nameOf(other, columns);
     });
     changed += news.length;
-    const values = news.map((row) => [owner.to, ...columns.map((column) => row[column]!)]);
-    const into = { table, columns: [owner.column, ...columns], unique, owner: owner.column };
+    const whose = own === undefined ? [] : [owner.to];
+    const values = news.map((row) => [...whose, ...columns.map((column) => row[column]!)]);
+    const named = own === undefined ? columns : [own, ...columns];
+    const into = { table, columns: named, unique, ...(own !== undefined && { owner: own }) };
     if (news.length > 0) await change((q) => putRows(q, into, values));
   }
   for await (const rows of pages(to, { ...theirs, columns: keys })) {
@@ -142,27 +150,20 @@ export async function copyRows(copying: Copying, spec: CopiedRows): Promise<numb
     const there = await found(from, { ...ours, columns: keys }, rows);
     const gone = rows.filter((row) => !there.has(nameOf(row, keys)));
     changed += gone.length;
-    const text = `delete from ${table} where ${owner.column} = ? and ${keys.map((key) => `${key} = ?`).join(" and ")}`;
-    if (gone.length > 0)
-      await change(function* (q) {
-        for (const row of gone) yield* q.run(text, [owner.to, ...keys.map((key) => row[key]!)]);
-      });
+    if (gone.length > 0) await change((q) => removeThese(q, theirs, gone));
   }
   return changed;
 }
 
+function* removeThese(q: Query, { table, owner, value, keys }: OwnedRows, rows: readonly Row[]): Coroutine<void> {
+  const text = `delete from ${table} where ${conditionOf(owner)} and ${keys.map((key) => `${key} = ?`).join(" and ")}`;
+  for (const row of rows) yield* q.run(text, [value, ...keys.map((key) => row[key]!)]);
+}
+
 /** Removes a keyspace's rows a page at a time. */
-export async function removeRows(
-  database: Database,
-  change: RowChange,
-  { table, owner, keys }: Pick<CopiedRows, "table" | "keys"> & { readonly owner: [string, Value] },
-): Promise<void> {
-  const one = `delete from ${table} where ${owner[0]} = ? and ${keys.map((key) => `${key} = ?`).join(" and ")}`;
-  for await (const rows of pages(database, { table, owner, keys, columns: keys })) {
-    await change(function* (q) {
-      for (const row of rows) yield* q.run(one, [owner[1], ...keys.map((key) => row[key]!)]);
-    });
-  }
+export async function removeRows(database: Database, change: RowChange, of: Omit<OwnedRows, "columns">): Promise<void> {
+  const owned: OwnedRows = { ...of, columns: of.keys };
+  for await (const rows of pages(database, owned)) await change((q) => removeThese(q, owned, rows));
 }
 
 /**
@@ -171,13 +172,14 @@ export async function removeRows(
  */
 export function* countRows(
   q: Query,
-  { table, expires }: CopiedRows,
-  owner: [string, Value],
+  { table, owner, expires }: CopiedRows,
+  side: "from" | "to",
   horizonSeconds: number,
 ): Coroutine<number> {
   const lasting = expires && ` and (${expires.column} is null or ${expires.column} > ?)`;
-  const values = expires ? [owner[1], Math.floor(horizonSeconds * expires.perSecond)] : [owner[1]];
-  const text = `select count(*) as n from ${table} where ${owner[0]} = ?${lasting ?? ""}`;
+  const value = owner[side];
+  const values = expires ? [value, Math.floor(horizonSeconds * expires.perSecond)] : [value];
+  const text = `select count(*) as n from ${table} where ${conditionOf(owner)}${lasting ?? ""}`;
   const [row] = yield* q.rows<{ n: number }>(text, values);
   return row!.n;
 }

@@ -2,8 +2,9 @@
 import type { Database } from "../../db/types.js";
 import { LIST_LIMIT_ROWS } from "../rows.js";
 import type { Inbox, InboxEvent, InboxFilter } from "../types.js";
+import { askAll, innerId, outerId } from "./ids.js";
 import { SLOTS } from "./placement.js";
-import { askAll, innerId, outerId, type ReceiverPart, type ReceiverRouter } from "./receiver-part.js";
+import type { ReceiverPart, ReceiverRouter } from "./receiver-part.js";
 import { listForeign } from "./rows.js";
 import { taker } from "./take.js";
 

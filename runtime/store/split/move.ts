@@ -3,12 +3,22 @@
  * process was killed; what decides is one row in the old database, changed in one transaction.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
-import { type Copying, copyRows, countRows } from "./copy.js";
+import { type CopiedRows, type Copying, copyRows, countRows } from "./copy.js";
 import type { SplitKind } from "./placement.js";
-import { announceFence, arrive, type KeyspaceRow, readKeyspace, withdrawFence, writeKeyspace } from "./rows.js";
+import {
+  announceDrain,
+  announceFence,
+  arrive,
+  type KeyspaceRow,
+  readKeyspace,
+  withdrawDrain,
+  withdrawFence,
+  writeKeyspace,
+} from "./rows.js";
 import type { KeyspaceTables } from "./tables.js";
 
 /** Longest time that writers of a keyspace may have to wait for its move, in milliseconds, unless the caller says otherwise. */
@@ -19,6 +29,10 @@ const LIVE_PASSES = 5;
 const FEW_ROWS = 200;
 /** Fences put up for one keyspace before it is left for another time. */
 const FENCES = 4;
+/** Longest wait for what somebody is at work on, in milliseconds: the longest attempt of a delivery, and its signature. */
+const DRAIN_MS = 45_000;
+/** Pause between two looks at it, in milliseconds. */
+const DRAIN_PAUSE_MS = 100;
 /** What expires within it is not counted when a copy is verified, in seconds: either database may remove it meanwhile. */
 const HORIZON_SECONDS = 60;
 
@@ -60,10 +74,10 @@ const taken = (keyspace: string): AdbindError =>
  * @throws AdbindError `split_moving` where another process moves it, or it is too large for its fence; `split_unverified`
  */
 export async function moveKeyspace(move: KeyspaceMove): Promise<MovedKeyspace> {
-  const { kind, keyspace, from, to, onStep } = move;
+  const { kind, keyspace, from, to, onStep, tables } = move;
   const token = randomUUID();
   const before = await from.database.query((q) => readKeyspace(q, kind, keyspace));
-  let cost: MovedKeyspace = { rows: 0, fencedMs: 0 };
+  let cost: FencedCopy = { rows: 0, fencedMs: 0, until: 0 };
   if (before?.state !== "moved") {
     await claim(move, token);
     await onStep("arriving");
@@ -71,11 +85,16 @@ export async function moveKeyspace(move: KeyspaceMove): Promise<MovedKeyspace> {
     await onStep("left");
   }
   await to.database.write((q) => arrive(q, kind, keyspace));
-  await from.database.write((q) => withdrawFence(q, kind, keyspace));
+  const { until } = cost;
+  if (tables.arrived !== undefined && until > 0) await to.database.write((q) => tables.arrived!(q, keyspace, until));
+  await from.database.write(function* (q) {
+    yield* withdrawFence(q, kind, keyspace);
+    yield* withdrawDrain(q, kind, keyspace);
+  });
   await onStep("arrived");
   await clean(move, from.database);
   await onStep("removed");
-  return cost;
+  return { rows: cost.rows, fencedMs: cost.fencedMs };
 }
 
 /** Has the new database expect the keyspace, of this move and no other. */
@@ -91,8 +110,37 @@ async function claim(move: KeyspaceMove, token: string): Promise<void> {
   });
 }
 
+/** What is known of a fence when it is over. */
+interface FencedCopy extends MovedKeyspace {
+  /** When it might have been lifted, unix milliseconds. */
+  readonly until: number;
+}
+
+/**
+ * Waits until nobody is at work on anything of the keyspace: from now on nobody begins to be.
+ * @throws AdbindError `split_moving` where it takes too long
+ */
+async function drained({ kind, keyspace, tables, from, now, fenceMs }: KeyspaceMove): Promise<void> {
+  const { leased } = tables;
+  if (leased === undefined) return;
+  const until = now() + DRAIN_MS + FENCES * fenceMs;
+  await from.database.write((q) => announceDrain(q, kind, keyspace, until));
+  const end = performance.now() + DRAIN_MS;
+  let left = 0;
+  do {
+    left = await from.database.query((q) => leased(q, keyspace, now()));
+    if (left === 0) return;
+    await pause(DRAIN_PAUSE_MS);
+  } while (performance.now() < end);
+  await from.database.write((q) => withdrawDrain(q, kind, keyspace));
+  throw new AdbindError("split_moving", `${left} of the keyspace's events are still on their way to their receivers`, {
+    where: keyspace,
+    remedy: "it stays where it is; run `adbind split move` again when they have answered",
+  });
+}
+
 /** Copies until the old database has given the keyspace up. */
-async function copyOver(move: KeyspaceMove, token: string): Promise<MovedKeyspace> {
+async function copyOver(move: KeyspaceMove, token: string): Promise<FencedCopy> {
   const { keyspace, tables, from, to, onStep, fenceMs } = move;
   const change: Copying["change"] = (work) =>
     to.database.write(function* (q) {
@@ -106,14 +154,17 @@ async function copyOver(move: KeyspaceMove, token: string): Promise<MovedKeyspac
     for (const rows of await tables.rows(from.database, to.database, keyspace)) changed += await copyRows(live, rows);
     if (changed <= FEW_ROWS) break;
   }
+  const logs = await tables.copyLogs?.(live, keyspace);
   await onStep("copied");
+  await drained(move);
   for (let tries = 1; ; tries += 1) {
     try {
-      return await fenced(move, token, live);
+      return await fenced(move, token, { live, logs });
     } catch (error) {
       await unfence(move, token);
+      if (error instanceof FenceOver && tries < FENCES) continue;
+      await from.database.write((q) => withdrawDrain(q, move.kind, keyspace));
       if (!(error instanceof FenceOver)) throw error;
-      if (tries < FENCES) continue;
       throw new AdbindError("split_moving", `the keyspace could not be copied while it stood still for ${fenceMs} ms`, {
         where: keyspace,
         remedy: "it stays where it is; have its events handled, or allow a longer fence (--fence-seconds)",
@@ -122,8 +173,14 @@ async function copyOver(move: KeyspaceMove, token: string): Promise<MovedKeyspac
   }
 }
 
+type LogsRest = (fenced: Copying) => Promise<number>;
+
 /** Puts up the fence, copies what is left, and has the old database give the keyspace up. */
-async function fenced(move: KeyspaceMove, token: string, live: Copying): Promise<MovedKeyspace> {
+async function fenced(
+  move: KeyspaceMove,
+  token: string,
+  { live, logs }: { readonly live: Copying; readonly logs: LogsRest | undefined },
+): Promise<FencedCopy> {
   const { kind, keyspace, tables, from, to, now, fenceMs, onStep } = move;
   const begun = performance.now();
   const until = now() + fenceMs;
@@ -142,28 +199,16 @@ async function fenced(move: KeyspaceMove, token: string, live: Copying): Promise
   const goOn = (): void => {
     if (now() >= until) throw new FenceOver();
   };
+  const { leased } = tables;
+  // Leased between the last look and the fence, by somebody who did not see that nothing more was to be.
+  if (leased !== undefined && (await from.database.query((q) => leased(q, keyspace, now()))) > 0) throw new FenceOver();
   const copying = { ...live, goOn };
   let rows = 0;
   const all = await tables.rows(from.database, to.database, keyspace);
   for (const one of all) rows += await copyRows(copying, one);
-  rows += await tables.copyFenced(copying, keyspace);
-  const horizon = now() / 1000 + HORIZON_SECONDS;
-  const count = function* (q: Query, side: "from" | "to"): Coroutine<number[]> {
-    const counts: number[] = [];
-    for (const one of all) counts.push(yield* countRows(q, one, [one.owner.column, one.owner[side]], horizon));
-    return [...counts, yield* tables.countFenced(q, keyspace)];
-  };
-  const source = await from.database.query((q) => count(q, "from"));
-  const target = await to.database.query((q) => count(q, "to"));
-  const wrong = source.findIndex((n, at) => n !== target[at]);
-  if (wrong >= 0) {
-    const table = all[wrong]?.table ?? "the rest";
-    throw new AdbindError("split_unverified", `${target[wrong]} of ${source[wrong]} rows of ${table} were copied`, {
-      where: keyspace,
-      remedy:
-        "it stays where it is, and can be moved again; if it happens again, another keyspace has its routes there",
-    });
-  }
+  rows += (await logs?.(copying)) ?? 0;
+  rows += await tables.copyFenced(copying, keyspace, until);
+  await verify(move, all);
   await onStep("verified");
   await from.database.write(function* (q) {
     const row = yield* readKeyspace(q, kind, keyspace, true);
@@ -171,7 +216,26 @@ async function fenced(move: KeyspaceMove, token: string, live: Copying): Promise
     if (row?.state !== "moving" || row.token !== token) throw new FenceOver();
     yield* writeKeyspace(q, kind, { ...fence, state: "moved", until: null });
   });
-  return { rows, fencedMs: Math.round(performance.now() - begun) };
+  return { rows, until, fencedMs: Math.round(performance.now() - begun) };
+}
+
+/** @throws AdbindError `split_unverified` where the two databases do not have as many rows of the keyspace */
+async function verify({ keyspace, tables, from, to, now }: KeyspaceMove, all: readonly CopiedRows[]): Promise<void> {
+  const horizon = now() / 1000 + HORIZON_SECONDS;
+  const count = function* (q: Query, side: "from" | "to"): Coroutine<number[]> {
+    const counts: number[] = [];
+    for (const one of all) counts.push(yield* countRows(q, one, side, horizon));
+    return [...counts, yield* tables.countFenced(q, keyspace)];
+  };
+  const source = await from.database.query((q) => count(q, "from"));
+  const target = await to.database.query((q) => count(q, "to"));
+  const wrong = source.findIndex((n, at) => n !== target[at]);
+  if (wrong < 0) return;
+  const table = all[wrong]?.table ?? "the rest";
+  throw new AdbindError("split_unverified", `${target[wrong]} of ${source[wrong]} rows of ${table} were copied`, {
+    where: keyspace,
+    remedy: "it stays where it is, and can be moved again; if it happens again, another keyspace has its rows there",
+  });
 }
 
 /** Takes the fence down where it is ours. */

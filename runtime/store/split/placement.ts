@@ -5,8 +5,8 @@
 import { hash } from "node:crypto";
 import { AdbindError } from "../../errors.js";
 
-/** What a set of databases splits by: the sender of a receiver's events. */
-export type SplitKind = "sender";
+/** What a set of databases splits by: the sender of a receiver's events, or whose calls and events a seller's and a sender's are. */
+export type SplitKind = "sender" | "principal";
 
 /** A database's place in a set. */
 export interface SplitMember {

@@ -1,7 +1,5 @@
-/** What a receiver has in one database of a set, and how rows of several are told apart. */
-import type { Database } from "../../db/types.js";
+/** What a receiver has in one database of a set. */
 import type { ReceiverStore } from "../types.js";
-import { everyMember, SLOTS } from "./placement.js";
 import type { Router } from "./router.js";
 
 export interface ReceiverPart<Tx> {
@@ -10,34 +8,3 @@ export interface ReceiverPart<Tx> {
 }
 
 export type ReceiverRouter<Tx> = Router<ReceiverPart<Tx>>;
-
-/** Number of an event among those of all databases: in steps of all slots, so that none is of two. */
-export function outerId<Tx>(router: ReceiverRouter<Tx>, name: string, id: number): number {
-  const member = everyMember(router.set()).find((one) => one.name === name);
-  // Nothing is asked of a database before this instance knows the set with it.
-  if (member === undefined) throw new TypeError(`${name} is none of the set`);
-  return id * SLOTS + member.slot;
-}
-
-export interface InnerId {
-  readonly id: number;
-  /** Undefined where the database is none of the set any more. */
-  readonly name: string | undefined;
-}
-
-export function innerId<Tx>(router: ReceiverRouter<Tx>, outer: number): InnerId {
-  const slot = outer % SLOTS;
-  return { id: (outer - slot) / SLOTS, name: everyMember(router.set()).find((one) => one.slot === slot)?.name };
-}
-
-/** Asks every database that is not away, and leaves out those that fail. @throws what the first said, where all fail */
-export async function askAll<Tx, T>(
-  router: ReceiverRouter<Tx>,
-  ask: (part: ReceiverPart<Tx>, database: Database) => Promise<T>,
-): Promise<T[]> {
-  const asked = await Promise.allSettled(router.used().map((member) => member.use(ask)));
-  const found = asked.filter((one) => one.status === "fulfilled").map(({ value }) => value);
-  const [first] = asked;
-  if (found.length === 0 && first?.status === "rejected") throw first.reason;
-  return found;
-}

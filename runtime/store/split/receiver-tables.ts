@@ -5,6 +5,7 @@ import type { Database, Query, Value } from "../../db/types.js";
 import { senderOfKeyid } from "../keys.js";
 import { keyspaceCountsOf } from "../stores.js";
 import { type CopiedRows, putRows, removeRows } from "./copy.js";
+import { copiedNonces, isPrincipalKey, keysOf, numberOf, removeNonces } from "./nonce-rows.js";
 import type { KeyspaceTables } from "./tables.js";
 
 /** Bodies copied at once: with the largest that is taken, tens of megabytes. */
@@ -27,33 +28,13 @@ const registration = {
   expires: milliseconds,
 };
 
-const nonceRows = {
-  ...{ table: "adbind_nonces", keys: ["nonce"], rest: ["expires"], unique: ["key", "nonce"] },
-  expires: { column: "expires", perSecond: 1 },
-};
-
 const inboxColumns = [
   ...["state", "sender", "key", "route", "kind", "release", "format", "task_type", "task_id", "operation_id", "status"],
   ...["instant", "notification_id", "reemission", "received_at", "attempts", "due", "owner", "error", "notes"],
   ...["traceparent", "token_digest", "ordering_key", "body"],
 ];
 
-/** A sender's number, made where it has none: numbers stay when rows go, for instances remember them. */
-function* numberOf(q: Query, table: string, column: string, name: string): Coroutine<number> {
-  yield* q.run(`insert into ${table} (${column}) values (?) on conflict do nothing`, [name]);
-  const [row] = yield* q.rows<{ id: number }>(`select id from ${table} where ${column} = ?`, [name]);
-  return row!.id;
-}
-
 const senderId = (q: Query, sender: string): Coroutine<number> => numberOf(q, "adbind_senders", "url", sender);
-
-/** Names of a sender's keys, each with its number. */
-const keysOf = (q: Query, sender: string): Coroutine<{ id: number; keyid: string }[]> =>
-  q.rows("select id, keyid from adbind_nonce_keys where keyid = ? or substr(keyid, 1, ?) = ?", [
-    sender,
-    [...sender].length + 1,
-    `${sender} `,
-  ]);
 
 /** A database as its engine's own statements need it. */
 const engineOf = (database: Database): AnyDatabase["engine"] => database.engine as AnyDatabase["engine"];
@@ -63,13 +44,7 @@ export const receiverTables: KeyspaceTables = {
     const ours = await from.write((q) => senderId(q, sender));
     const theirs = await to.write((q) => senderId(q, sender));
     const owner = { column: "sender", from: ours, to: theirs };
-    const keys = await from.query((q) => keysOf(q, sender));
-    const nonces: CopiedRows[] = [];
-    for (const { id, keyid } of keys) {
-      const other = await to.write((q) => numberOf(q, "adbind_nonce_keys", "keyid", keyid));
-      const ofKey = { column: "key", from: id, to: other };
-      nonces.push({ ...nonceRows, owner: ofKey });
-    }
+    const nonces = await copiedNonces(from, to, sender);
     return [
       ...numbered.map((one): CopiedRows => ({ ...one, owner, unique: ["sender", ...one.keys], expires: milliseconds })),
       { ...registration, owner: { column: "sender", from: sender, to: sender } },
@@ -114,11 +89,11 @@ export const receiverTables: KeyspaceTables = {
   async remove(database, change, sender) {
     const own = await database.write((q) => senderId(q, sender));
     const keys = await database.query((q) => keysOf(q, sender));
-    await removeRows(database, change, { table: "adbind_inbox", owner: ["sender", own], keys: ["id"] });
-    for (const { table, keys } of numbered) await removeRows(database, change, { table, owner: ["sender", own], keys });
-    await removeRows(database, change, { ...registration, owner: ["sender", sender] });
-    for (const { id } of keys)
-      await removeRows(database, change, { table: "adbind_nonces", owner: ["key", id], keys: ["nonce"] });
+    const owner = { column: "sender" };
+    await removeRows(database, change, { table: "adbind_inbox", owner, value: own, keys: ["id"] });
+    for (const { table, keys } of numbered) await removeRows(database, change, { table, owner, value: own, keys });
+    await removeRows(database, change, { ...registration, owner, value: sender });
+    await removeNonces(database, change, keys);
     await change((q) =>
       keyspaceCountsOf(engineOf(database)).recount(q, { sender: own, nonceKeys: keys.map(({ id }) => id) }, false),
     );
@@ -130,6 +105,8 @@ export const receiverTables: KeyspaceTables = {
       "select url as name from adbind_senders union select sender as name from adbind_registrations",
     );
     const keys = yield* q.rows<{ keyid: string }>("select keyid from adbind_nonce_keys where keyid <> ''");
-    return [...new Set([...rows.map(({ name }) => name), ...keys.map(({ keyid }) => senderOfKeyid(keyid))])];
+    // Keys of callers are their principals'.
+    const others = keys.filter(({ keyid }) => !isPrincipalKey(keyid));
+    return [...new Set([...rows.map(({ name }) => name), ...others.map(({ keyid }) => senderOfKeyid(keyid))])];
   },
 };

@@ -82,6 +82,7 @@ export async function openRouter<P, D extends Database = AnyDatabase>(
   for (const given of databases) {
     const asking: Asking = {
       kind,
+      own: given.name,
       version: () => state.set!.version,
       mayBegin: (keyspace) => mayBegin(state, given.name, keyspace),
     };

@@ -77,14 +77,27 @@ export function* readKeyspace(
   return row;
 }
 
-/** For who writes rows of it: as it is to the end of the transaction. One that is about to stand still reads as if it did. */
+type FencedRow = KeyspaceRow & { readonly fence: number | null };
+
+const FENCED = `select ${COLUMNS}, (select f.until from adbind_keyspaces f where f.kind = ? and f.name = k.name) as fence
+  from adbind_keyspaces k where kind = ?`;
+
+/** One that is about to stand still reads as if it did. */
+function asFenced({ fence: until, ...row }: FencedRow): KeyspaceRow {
+  return until === null || row.state !== "here" ? row : { ...row, state: "moving", until };
+}
+
+/** For who writes rows of it: as it is to the end of the transaction. */
 export function* shareKeyspace(q: Query, kind: SplitKind, name: string): Coroutine<KeyspaceRow | undefined> {
-  const fence = "(select f.until from adbind_keyspaces f where f.kind = ? and f.name = k.name)";
-  const text = `select ${COLUMNS}, ${fence} as fence from adbind_keyspaces k where kind = ? and name = ?${q.dialect.forShare}`;
-  const [row] = yield* q.rows<KeyspaceRow & { fence: number | null }>(text, [fenceOf(kind), kind, name]);
-  if (row === undefined) return undefined;
-  const { fence: until, ...rest } = row;
-  return until === null || row.state !== "here" ? rest : { ...rest, state: "moving", until };
+  const [row] = yield* q.rows<FencedRow>(`${FENCED} and name = ?${q.dialect.forShare}`, [fenceOf(kind), kind, name]);
+  return row && asFenced(row);
+}
+
+/** The same of several at once; those that nobody has seen are left out. */
+export function* shareKeyspaces(q: Query, kind: SplitKind, names: readonly string[]): Coroutine<KeyspaceRow[]> {
+  const { dialect } = q;
+  const text = `${FENCED} and ${dialect.among("name", "text")} order by name${dialect.forShare}`;
+  return (yield* q.rows<FencedRow>(text, [fenceOf(kind), kind, dialect.list(names)])).map(asFenced);
 }
 
 /** Tells those who come that the keyspace is about to stand still. @param until as a fence's */
@@ -94,6 +107,30 @@ export function* announceFence(q: Query, kind: SplitKind, name: string, until: n
 
 export function* withdrawFence(q: Query, kind: SplitKind, name: string): Coroutine<void> {
   yield* q.run("delete from adbind_keyspaces where kind = ? and name = ?", [fenceOf(kind), name]);
+}
+
+/** Nobody begins to work on anything of a keyspace that is about to move: a row of its own, until a time. */
+const drainOf = (kind: SplitKind): string => `${kind} drain`;
+
+/** @param until when it is over, whoever asked for it, unix milliseconds */
+export function* announceDrain(q: Query, kind: SplitKind, name: string, until: number): Coroutine<void> {
+  yield* writeKeyspace(q, drainOf(kind), { name, state: "moving", peer: null, token: null, until });
+}
+
+export function* withdrawDrain(q: Query, kind: SplitKind, name: string): Coroutine<void> {
+  yield* q.run("delete from adbind_keyspaces where kind = ? and name = ?", [drainOf(kind), name]);
+}
+
+/** Which keyspaces, of some, are not here to be worked on: on their way, about to be, or gone. */
+export function* awayOf(q: Query, kind: SplitKind, names: readonly string[], now: number): Coroutine<Set<string>> {
+  if (names.length === 0) return new Set();
+  const marks = names.map(() => "?").join(", ");
+  const rows = yield* q.rows<{ name: string }>(
+    `select name from adbind_keyspaces where kind = ? and state <> 'here' and name in (${marks}) ` +
+      `union select name from adbind_keyspaces where kind = ? and until > ? and name in (${marks})`,
+    [kind, ...names, drainOf(kind), now, ...names],
+  );
+  return new Set(rows.map(({ name }) => name));
 }
 
 export function* writeKeyspace(q: Query, kind: string, row: KeyspaceRow): Coroutine<void> {

@@ -2,6 +2,7 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
+import { indexesOf } from "./indexes.js";
 import type { SetMember } from "./member.js";
 import { checkName, everyMember, firstSet, memberNames, type SplitKind, type SplitSet } from "./placement.js";
 import { type OwnSet, readSplitSet, writeSplitSet } from "./rows.js";
@@ -71,15 +72,27 @@ export async function tellSet<P>(found: readonly FoundSet<P>[], kind: SplitKind,
     ({ member, known }) => names.includes(member.name) && (known?.set.version ?? 0) < set.version,
   );
   await Promise.all(
-    behind.map(({ member }) =>
-      member.use((_, database) => database.write((q) => writeSplitSet(q, kind, { own: member.name, set }))),
+    behind.map(({ member, known }) =>
+      member.use((_, database) =>
+        database.write(function* (q) {
+          if (known === undefined) yield* makeIndexes(q, kind);
+          yield* writeSplitSet(q, kind, { own: member.name, set });
+        }),
+      ),
     ),
   );
+}
+
+/** Of what is one of several only: what is alone is written faster without them. */
+function* makeIndexes(q: Query, kind: SplitKind): Coroutine<void> {
+  yield* q.lock("adbind split");
+  for (const text of indexesOf[kind]) yield* q.run(text);
 }
 
 /** Tables of what a keyspace has, and the column that is whose it is. */
 const owned: Readonly<Record<SplitKind, readonly string[]>> = {
   sender: ["adbind_senders", "adbind_registrations"],
+  principal: ["adbind_sent_tasks", "adbind_channels", "adbind_jobs", "adbind_calls", "adbind_seller_tasks"],
 };
 
 /** Does a database hold nothing of a kind? */

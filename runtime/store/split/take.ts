@@ -1,7 +1,8 @@
 /** Due events of all databases: one that is slow or away stops none of the others. */
 import type { Inbox, InboxEvent, Lease } from "../types.js";
+import { outerId } from "./ids.js";
 import type { SetMember } from "./member.js";
-import { outerId, type ReceiverPart, type ReceiverRouter } from "./receiver-part.js";
+import type { ReceiverPart, ReceiverRouter } from "./receiver-part.js";
 
 /** How long one database is waited for when all are asked, in milliseconds. */
 const TAKE_MS = 500;

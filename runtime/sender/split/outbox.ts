@@ -1,0 +1,104 @@
+/** The outbox of a sender on several databases: numbers of events say their database too. */
+import { innerId, outerId } from "../../store/split/ids.js";
+import { SLOTS } from "../../store/split/placement.js";
+import type { Moved } from "../move.js";
+import type { EndpointEntry, Outbox, OutboxCounts } from "../operators.js";
+import { inEach } from "./channels.js";
+import type { OneSender, SplitSenders } from "./members.js";
+
+const LIST_LIMIT = 100;
+
+/** What every database answered. @throws what the first said that failed */
+async function all<T>(senders: SplitSenders, ask: (one: OneSender) => Promise<T>): Promise<T[]> {
+  const answers = await senders.everywhere(ask);
+  const failed = answers.find((one) => one.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+}
+
+const sumOf = <T extends object>(parts: readonly T[], key: keyof T): number =>
+  parts.reduce((sum, one) => sum + (one[key] as number), 0);
+
+export function splitOutbox(senders: SplitSenders): Outbox {
+  const { router } = senders;
+  const inside = async <T>(outer: number, gone: T, work: (outbox: Outbox, id: number) => Promise<T>): Promise<T> => {
+    const { id, name } = innerId(router, outer);
+    const answers = await all(senders, async (one) => (one.name === name ? [await work(one.sender.outbox, id)] : []));
+    return answers.flat()[0] ?? gone;
+  };
+  const outer = (name: string, id: number): number => outerId(router, name, id);
+  return {
+    async list({ after = 0, limit = LIST_LIMIT, ...filter } = {}) {
+      const used = new Set(router.used().map(({ name }) => name));
+      const lists = await all(senders, async ({ name, sender }) => {
+        if (!used.has(name)) return [];
+        const first = Math.max(0, Math.ceil((after + 1 - outer(name, 0)) / SLOTS) - 1);
+        const entries = await sender.outbox.list({ ...filter, limit, after: first });
+        return entries.map((entry) => ({ ...entry, id: outer(name, entry.id) }));
+      });
+      return lists
+        .flat()
+        .sort((a, b) => a.id - b.id)
+        .slice(0, limit);
+    },
+    show: (id) =>
+      inside(id, undefined, async (outbox, inner) => {
+        const event = await outbox.show(inner);
+        return event && { ...event, id };
+      }),
+    async counts() {
+      const counts = await all(senders, ({ sender }) => sender.outbox.counts());
+      return addedCounts(counts);
+    },
+    retry: (id) => inside(id, false, (outbox, inner) => outbox.retry(inner)),
+    replay: (id) => inside(id, false, (outbox, inner) => outbox.replay(inner)),
+    drop: (id) => inside(id, false, (outbox, inner) => outbox.drop(inner)),
+    async move(endpoint, url) {
+      const moved = await all(senders, ({ sender }) => sender.outbox.move(endpoint, url));
+      const there = moved.find((one) => one.endpoint !== endpoint);
+      const sum = (key: "registrations" | "events" | "sealed" | "unproved"): number => sumOf<Moved>(moved, key);
+      return {
+        endpoint: there?.endpoint ?? endpoint,
+        ...{ registrations: sum("registrations"), events: sum("events") },
+        ...{ sealed: sum("sealed"), unproved: sum("unproved") },
+      };
+    },
+    async endpoints({ after = "", limit = LIST_LIMIT } = {}) {
+      const lists = await all(senders, ({ sender }) => sender.outbox.endpoints({ after, limit }));
+      return joined(lists.flat()).slice(0, limit);
+    },
+    pause: (endpoint) => pauseWhere(senders, endpoint),
+    async resume(endpoint) {
+      return (await all(senders, ({ sender }) => sender.outbox.resume(endpoint))).includes(true);
+    },
+  };
+}
+
+/** Where something waits for it; where nothing does yet, it will be in whichever database has its principal. */
+async function pauseWhere(senders: SplitSenders, endpoint: string): Promise<void> {
+  const waits = await all(senders, async ({ name, sender }) =>
+    (await sender.outbox.list({ endpoint, limit: 1 })).length > 0 ? [name] : [],
+  );
+  const names = waits.flat();
+  await inEach(senders, async ({ name, sender }) => {
+    if (names.length === 0 || names.includes(name)) await sender.outbox.pause(endpoint);
+  });
+}
+
+export const addedCounts = (counts: readonly OutboxCounts[]): OutboxCounts => ({
+  waiting: sumOf(counts, "waiting"),
+  dead: sumOf(counts, "dead"),
+  expired: sumOf(counts, "expired"),
+  refused: sumOf(counts, "refused"),
+});
+
+/** An endpoint that several databases know, of a principal that moves, is one. */
+function joined(entries: readonly EndpointEntry[]): EndpointEntry[] {
+  const byName = new Map<string, EndpointEntry>();
+  for (const entry of entries) {
+    const other = byName.get(entry.endpoint);
+    const first = other === undefined || other.waiting < entry.waiting ? entry : other;
+    byName.set(entry.endpoint, { ...first, waiting: entry.waiting + (other?.waiting ?? 0) });
+  }
+  return [...byName.values()].sort((a, b) => (a.endpoint < b.endpoint ? -1 : 1));
+}

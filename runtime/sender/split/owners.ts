@@ -1,0 +1,70 @@
+/** Whose a task or a media buy is, where nobody says so: every database is asked, and what is found is remembered. */
+import type { Coroutine } from "../../db/coroutine.js";
+import type { Query } from "../../db/types.js";
+import { AdbindError } from "../../errors.js";
+import type { OneSender, SplitSenders } from "./members.js";
+
+/** Names remembered; beyond it the memory starts anew. */
+const KNOWN = 50_000;
+
+/** Looks in one database. */
+type OwnerIn = (one: OneSender, query: Query, name: string) => Coroutine<string | undefined>;
+
+export interface Owners {
+  /**
+   * @returns undefined where none of the databases knows of it
+   * @throws what a database said that is away, where no other has it: it may be there; AdbindError `split_wrong_database` where
+   * two principals have it
+   */
+  of(name: string): Promise<string | undefined>;
+  /** Of what is being registered: a change that is asked for meanwhile comes after it. */
+  note(name: string, principal: string): void;
+  forget(name: string): void;
+  /** Looks in one database, in a transaction. */
+  within: OwnerIn;
+}
+
+const ambiguous = (where: string): AdbindError =>
+  new AdbindError("split_wrong_database", "two principals have it, each in a database of its own", {
+    where,
+    remedy: "give `principal`; ids of tasks and media buys should be one principal's only",
+  });
+
+const ownersBy = ({ everywhere }: SplitSenders, look: OwnerIn): Owners => {
+  const known = new Map<string, string>();
+  const note = (name: string, principal: string): void => {
+    if (known.size >= KNOWN) known.clear();
+    known.set(name, principal);
+  };
+  return {
+    within: look,
+    note,
+    forget: (name) => void known.delete(name),
+    async of(name) {
+      const before = known.get(name);
+      if (before !== undefined) return before;
+      const answers = await everywhere((one) => one.queue.read((q) => look(one, q, name)));
+      const [found, other] = new Set(
+        answers.flatMap((one) => (one.status === "fulfilled" && one.value !== undefined ? [one.value] : [])),
+      );
+      if (other !== undefined) throw ambiguous(name);
+      if (found !== undefined) {
+        note(name, found);
+        return found;
+      }
+      const failed = answers.find((one) => one.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+      return undefined;
+    },
+  };
+};
+
+export const taskOwners = (senders: SplitSenders): Owners =>
+  ownersBy(senders, function* ({ tables }, q, taskId) {
+    return (yield* tables.knownTasks(q, [taskId]))[0]?.principal;
+  });
+
+export const buyOwners = (senders: SplitSenders): Owners =>
+  ownersBy(senders, function* ({ tables }, q, resource) {
+    return (yield* tables.channelTargets(q, [{ resource, kind: "buy", subscriber: "" }]))[0]?.principal;
+  });
