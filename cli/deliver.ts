@@ -141,7 +141,7 @@ export function register(command: Command): void {
     .option("--keys <file>", "keys of secrets; by default what ADBIND_SECRET_KEYS_FILE or ADBIND_SECRET_KEYS names")
     .option(
       "--release <release>",
-      `what is spoken: ${releaseHelp}; several, the usual one first; the newest that comes with adbind by default`,
+      `what is served: ${releaseHelp}; several, the usual one first; the newest that comes with adbind by default`,
       collect,
       [],
     )

@@ -33,6 +33,11 @@ function cliBeside(given: string, project: string): { readonly cli?: string } {
   return beside !== given && existsSync(userPath(beside)) ? { cli: dependency(beside, project) } : {};
 }
 
+const keptLine = (file: string, beside: string | null): string =>
+  beside === null
+    ? `kept as it is: ${file}; what it would be now was not written, for ${file}.new is yours: move that away and ask again`
+    : `kept as it is: ${file}; what it would be now is ${beside}: take from it what you want, then remove it`;
+
 /** What of the user's no longer compiles, with what to write. */
 function compileFaults(folder: string): string[] {
   if (!existsSync(path.join(folder, "node_modules/adbind")))
@@ -73,7 +78,8 @@ export function register(command: Command): void {
       "after",
       `
 Of specialisms that adbind answers the project has ports, configuration and a test; what it does comes with adbind. On an
-existing project: the bindings of the release, the ports it lacks, and what of yours no longer compiles, with what to write.
+existing project: the bindings of the release, the ports it lacks, its files anew where nobody changed them, beside those that
+were changed what they would be now, and what of yours no longer compiles, with what to write.
 
 Example: adbind new seller my-seller --release proto@3.1.0 --specialism sales_guaranteed`,
     )
@@ -100,6 +106,7 @@ Example: adbind new seller my-seller --release proto@3.1.0 --specialism sales_gu
       console.log(`${plural(result.files.length, "file")}, ${plural(result.tools.length, "tool")}`);
       if (result.open.length > 0) console.log(`missing, nobody answers: ${result.open.join(", ")}`);
       for (const line of result.byHand) console.log(`add by hand: ${line}`);
+      for (const { file, beside } of result.kept) console.log(keptLine(file, beside));
       for (const line of faults) console.log(line);
       console.log(`next: cd ${shownPath(target)} && npm install && npm test && npm start`);
     });

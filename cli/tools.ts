@@ -32,11 +32,11 @@ async function run(agent: string, options: Options): Promise<void> {
   try {
     const listed = await buyer.listed();
     const negotiation = await buyer.negotiate();
-    const spoken = negotiation.ok ? negotiation.negotiated.release.version : null;
+    const negotiated = negotiation.ok ? negotiation.negotiated.release.version : null;
     const rows = [...listed].sort().map((name) => rowOf(name, releases));
     const problem = negotiation.ok ? undefined : (negotiation.answer.data as Failure).errors[0];
     if (options.json) {
-      printJson({ ok: negotiation.ok, agent: url, release: spoken, tools: rows, ...(problem && { problem }) });
+      printJson({ ok: negotiation.ok, agent: url, release: negotiated, tools: rows, ...(problem && { problem }) });
     } else {
       const cells = rows.map(({ tool, protocol, changes, later, summary }) => [
         tool,
@@ -46,7 +46,7 @@ async function run(agent: string, options: Options): Promise<void> {
       for (const line of tableLines(["tool", "protocol", "changes", "answers", "what it does"], cells))
         console.log(line);
       console.log(
-        `${plural(rows.length, "tool")} at ${printable(url)}, ${spoken === null ? "no release shared" : `release ${spoken}`}`,
+        `${plural(rows.length, "tool")} at ${printable(url)}, ${negotiated === null ? "no release shared" : `release ${negotiated}`}`,
       );
       if (problem !== undefined) console.log(`${printable(problem.code)}: ${printable(problem.message)}`);
     }

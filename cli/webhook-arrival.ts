@@ -1,5 +1,6 @@
 /** What is said of a webhook that arrived: its headers, whether it verifies, whether it is one at all, its body. */
 import { isJsonObject, member } from "../runtime/extract/json-object.js";
+import { registeredEvents } from "../runtime/facts/index.js";
 import { type EnvelopeResult, readEnvelope } from "../runtime/receiver/envelope.js";
 import {
   type KeySource,
@@ -49,12 +50,14 @@ function parsed(body: Uint8Array): unknown {
   }
 }
 
+const notices = ["list_change", "artifact", "rights"] as const;
+
 /** Which kind of event a body looks like: no registration says so here. */
 function kindSeen(body: unknown): EventKind {
   if (member(body, "notification_type") === "impairment") return "impairment";
-  if (member(body, "list_id") != null && member(body, "event") != null) return "list_change";
-  if (member(body, "batch_id") != null && member(body, "artifacts") != null) return "artifact";
-  return member(body, "rights_id") != null && member(body, "status") == null ? "rights" : "task";
+  if (member(body, "status") != null) return "task";
+  const has = (field: string): boolean => field === "idempotency_key" || member(body, field) != null;
+  return notices.find((kind) => registeredEvents[kind].knownBy.every(has)) ?? "task";
 }
 
 export interface JudgeArrival {

@@ -20,7 +20,7 @@ test("a closing line has the unit, and names what is skipped and known only wher
   assert.is(closed("steps: 2 passed, 1 failed\nmore\n"), undefined);
 });
 
-test("what failed, and what judged nothing, exits 1", async () => {
+test("a judge that found a fault, or judged nothing, exits 1", async () => {
   const module = path.join(root, "cli/closing-line.ts");
   for (const [totals, code] of [
     ["{ passed: 1, failed: 0 }", 0],

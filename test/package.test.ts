@@ -115,7 +115,7 @@ test("both packages have one version, and the same range of whatever both name",
 });
 
 for (const one of installations)
-  test(`${one.what}: no more packages and megabytes than promised, by the lock`, () => {
+  test(`${one.what}: by the lock there are no more packages and megabytes than promised`, () => {
     const own = one.package === "adbind" ? ["adbind"] : names;
     const wanted = own.flatMap((name) => Object.keys(manifestOf(name as PackageName).dependencies));
     const { packages: count, bytes } = closureWeight([...wanted.filter((name) => name !== "adbind"), ...one.peers]);
@@ -124,7 +124,7 @@ for (const one of installations)
     assert.equal(boundFaults(one, weight), []);
   });
 
-test("every entry loads", () => {
+test("every entry loads in plain Node", () => {
   const program = [...entries.keys()].map((entry) => `await import("${entry}");`).join("\n");
   const { status, stderr } = run("node", ["--input-type=module", "--eval", program]);
   assert.is(status, 0, stderr);

@@ -8,7 +8,7 @@ import path from "node:path";
 import { close } from "../cli/closing-line.js";
 import { keptCode } from "./runner/caches.js";
 import { compiler } from "./runner/compiler.js";
-import { keepTook, lanesOf, tookBefore } from "./runner/order.js";
+import { keepTook, startingOrder, tookBefore } from "./runner/order.js";
 import { PostgresOfRun } from "./runner/postgres-of-run.js";
 import { scratch } from "./runner/scratch.js";
 import { type Outcome, print, runCheck, runFile } from "./runner/test-files.js";
@@ -51,12 +51,12 @@ const jobs: readonly Job[] = [
   ...(asked.length > 0 ? [] : checks),
   ...files.map((name) => ({ name, run: () => runFile(name, { env, attend: (child) => postgres.serve(child) }) })),
 ];
-const { waiting, working } = lanesOf(jobs, tookBefore(root));
+const { waiting, working } = startingOrder(jobs, tookBefore(root));
 
 const outcomes: Outcome[] = [];
-/** Takes what is first in its lanes until nothing is left in any. */
-async function work(...lanes: readonly Job[][]): Promise<void> {
-  const next = (): Job | undefined => lanes.find(({ length }) => length > 0)?.shift();
+/** Takes what is first in its lists until nothing is left in any. */
+async function work(...lists: readonly Job[][]): Promise<void> {
+  const next = (): Job | undefined => lists.find(({ length }) => length > 0)?.shift();
   for (let job = next(); job !== undefined; job = next()) {
     const outcome = await job.run();
     outcomes.push(outcome);

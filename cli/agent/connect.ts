@@ -37,7 +37,7 @@ export const withAgentOptions = (command: Command): Command =>
   withReleaseOptions(command)
     .option(
       "--release <release>",
-      `${releaseHelp}; may be given several times, the newest shared one is spoken`,
+      `${releaseHelp}; may be given several times, the newest shared one is used`,
       collect,
       [],
     )

@@ -133,14 +133,14 @@ export async function buyerPlacesOf(
   const { release, suite } = options;
   if (suite !== undefined) return placesOf(options, async () => []);
   const [newest] = versionsAtHand("releases");
-  const spoken = release ?? newest;
-  if (spoken === undefined)
+  const chosen = release ?? newest;
+  if (chosen === undefined)
     throw usage(
       "no release is at hand that the seller could speak",
       "give --release, or keep releases in $ADBIND_CORPUS",
     );
   const whole = await named(async () =>
-    wholeReleaseAt(ofCorpus("releases", spoken) ?? (await resolveRelease(spoken, options))),
+    wholeReleaseAt(ofCorpus("releases", chosen) ?? (await resolveRelease(chosen, options))),
   );
   return { ...whole, suite: undefined, warnings: [] };
 }

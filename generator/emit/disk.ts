@@ -39,7 +39,7 @@ function readOwned(folder: string): Owned | undefined {
 }
 
 /** Not the bytes adbind wrote; line ends that a checkout turned into those of Windows are nobody's edit. */
-function isEdited(found: Buffer, written: string): boolean {
+export function isEdited(found: Buffer, written: string): boolean {
   if (hashOf(found) === written) return false;
   return !found.includes("\r\n") || hashOf(found.toString("utf8").replaceAll("\r\n", "\n")) !== written;
 }

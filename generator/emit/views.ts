@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
 import { firstSentence } from "../model/sentence.js";
+import { jsonLiteral, keyText, sourceText } from "./layout.js";
 import { identOf, pascalCase, toolUnit } from "./names.js";
 import { contractModule, standaloneModule, standaloneSymbols, symbols } from "./symbols.js";
 import type { CompiledTypes, TypePlace, TypeUnit } from "./types/compile.js";
@@ -25,10 +26,6 @@ const literal = (value: unknown): string => JSON.stringify(value);
 /** A comment ends where its text says so, unless it is kept from it. */
 const docText = (text: string): string => text.replaceAll("*/", "* /").replace(/\s+/g, " ").trim();
 
-const isPlainKey = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name);
-
-const keyText = (name: string): string => (isPlainKey(name) ? name : literal(name));
-
 interface Field {
   key: string;
   value: string;
@@ -37,25 +34,7 @@ interface Field {
 const present = (fields: [key: string, value: unknown][], indent = "  "): Field[] =>
   fields
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ({ key, value: typeof value === "object" ? inline(value, indent) : literal(value) }));
-
-/** Columns a value may take before its entries get a line each. */
-const WIDTH = 100;
-
-/** Object or list as a person would write it: on one line, or with a line per entry where that is too long. */
-function inline(value: unknown, indent = "  "): string {
-  if (typeof value !== "object" || value === null) return literal(value);
-  const isList = Array.isArray(value);
-  const inner = `${indent}  `;
-  const entries = isList
-    ? value.map((one) => inline(one, inner))
-    : Object.entries(value).map(([key, one]) => `${keyText(key)}: ${inline(one, inner)}`);
-  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
-  const pad = isList || entries.length === 0 ? "" : " ";
-  const line = `${open}${pad}${entries.join(", ")}${pad}${close}`;
-  if (line.length <= WIDTH && !line.includes("\n")) return line;
-  return `${open}\n${entries.map((entry) => `${inner}${entry},\n`).join("")}${indent}${close}`;
-}
+    .map(([key, value]) => ({ key, value: typeof value === "object" ? sourceText(value, indent) : literal(value) }));
 
 const idempotencyDoc: Record<ToolModel["idempotency"], string> = {
   required: "idempotency_key required",
@@ -195,7 +174,7 @@ export const specialismsView = (model: Model): object => ({
   specialisms: model.specialisms.map(specialismRow),
 });
 
-const factGroup = ([group, held]: [string, unknown]): object => ({ key: keyText(group), value: inline(held) });
+const factGroup = ([group, held]: [string, unknown]): object => ({ key: keyText(group), value: sourceText(held) });
 
 export const factsView = (model: Model): object => ({
   ...bannerOf(["manifest.json", "*.json"], model.facts),
@@ -204,13 +183,10 @@ export const factsView = (model: Model): object => ({
   groups: Object.entries(model.facts).map(factGroup),
 });
 
-/** JSON as a single-quoted literal: double quotes stay as they are, so the line reads like the JSON it is. */
-const quoted = (json: string): string =>
-  `'${json.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}'`;
-
 export const schemaPartView = (documents: readonly { path: string; json: string }[]): object => ({
   ...bannerOf([`${partOf(documents[0]!)}/`], documents),
-  documents: documents.map(({ path, json }) => ({ path: literal(path), json: quoted(json) })),
+  // `  "path": ` and the two marks around the text stand in the line, too.
+  documents: documents.map(({ path, json }) => ({ path: literal(path), json: jsonLiteral(json, path.length + 8) })),
 });
 
 export const schemasView = (parts: readonly string[]): object => ({ ...manifestBanner(parts), contractModule, parts });

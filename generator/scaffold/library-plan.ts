@@ -15,7 +15,7 @@ export interface ProjectRequest {
   readonly specialisms: readonly string[];
   /** Areas that stand in no specialism. */
   readonly with?: readonly string[];
-  /** Versions of the further releases that are spoken, newest first. */
+  /** Versions of the further releases that are served, newest first. */
   readonly also?: readonly string[];
   /** The `src/seller.ts` that is there already. */
   readonly before?: string;

@@ -20,14 +20,15 @@ import {
   planLibraryProject,
 } from "./library-plan.js";
 import { readProjectTemplates } from "./template-files.js";
-import { claimsIn, type ProjectUpdate, type SellerClaims, updateProject } from "./update.js";
+import { claimsIn, isPlannedAnew, type ProjectUpdate, type SellerClaims, updateProject } from "./update.js";
+import { type KeptFile, readRecord, type ScaffoldRecord, writeRecord } from "./written.js";
 
 export interface NewSellerOptions {
   /** Folder of the project; made when missing. */
   readonly folder: string;
   /** Folder or archive of the release. */
   readonly release: string;
-  /** The same of further releases that are spoken, in any order: the newest of all is the one that the project is of. */
+  /** The same of further releases that are served, in any order: the newest of all is the one that the project is of. */
   readonly releases?: readonly string[];
   /** Ids of specialisms, snake or kebab case; those the project claims already where it exists. */
   readonly specialisms: readonly string[];
@@ -41,14 +42,14 @@ export interface NewSellerOptions {
   readonly cli?: string;
   /** Leave out tools that missing or dangling files of the release break, instead of refusing it. */
   readonly partial?: boolean;
-  /** Write over bindings that were edited by hand; other files of a project are never written over. */
+  /** Write over bindings that were edited by hand; of other files none that was changed is ever written over. */
   readonly force?: boolean;
 }
 
 export interface NewSellerResult {
   readonly folder: string;
   readonly created: boolean;
-  /** The newest release that is spoken. */
+  /** The newest release that is served. */
   readonly version: string;
   /** Versions of the further ones, newest first. */
   readonly also: readonly string[];
@@ -58,6 +59,8 @@ export interface NewSellerResult {
   readonly open: readonly string[];
   /** Files written or added to, bindings left out. */
   readonly files: readonly string[];
+  /** Files that were changed and stay as they are, where there is something new, and where that is. */
+  readonly kept: readonly KeptFile[];
   /** What could not be added without touching a line of the user's, for the user to add. */
   readonly byHand: readonly string[];
 }
@@ -74,16 +77,17 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const folder = path.resolve(options.folder);
   const created = !existsSync(path.join(folder, "package.json"));
   const partial = options.partial ?? false;
-  const [newest, ...further] = await spokenModels([options.release, ...(options.releases ?? [])], partial);
+  const [newest, ...further] = await servedModels([options.release, ...(options.releases ?? [])], partial);
   const { model } = newest;
-  const also = further.map((one) => one.model.version);
+  const record = created ? undefined : readRecord(folder);
+  const also = alsoServed(folder, [newest, ...further], record);
   const claimed = created ? { specialisms: [], areas: [] } : claimedThere(folder);
   const wanted = [...claimed.specialisms, ...options.specialisms];
   const specialisms = [...new Set(wanted.map((id) => answeredSpecialism(model, id)))];
   const areas = [...new Set([...claimed.areas, ...(options.with ?? [])])];
   if (specialisms.length + areas.length === 0)
     throw usage("no specialism was given", "--specialism", `give some of ${idsOf(model).join(", ")}`);
-  const name = options.name ?? path.basename(folder);
+  const name = options.name ?? record?.name ?? path.basename(folder);
   const request: ProjectRequest = {
     name,
     packageName: packageNameOf(name),
@@ -92,9 +96,10 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     specialisms,
     ...(also.length > 0 && { also }),
     ...(areas.length > 0 && { with: areas }),
-    ...(!created && { before: readFileSync(path.join(folder, "src/seller.ts"), "utf8") }),
   };
-  const plan = planFor(model, request);
+  const anew = planFor(model, request);
+  const whole = created || (record !== undefined && isPlannedAnew(folder, anew, record));
+  const plan = whole ? anew : planFor(model, { ...request, before: sellerIn(folder) });
   makeFolder(folder);
   if (!statSync(folder).isDirectory())
     throw new AdbindError("output_unusable", "it is a file, not a folder", {
@@ -111,8 +116,8 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   );
   if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
   const done = created
-    ? writeProject(folder, plan)
-    : updateProject(folder, plan, { model, also, added: missingIn(claimed.specialisms, specialisms) });
+    ? writeNew(folder, plan, { name, also })
+    : updateProject(folder, plan, { model, name, also, added: missingIn(claimed.specialisms, specialisms), whole });
   return {
     folder,
     created,
@@ -123,6 +128,29 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     open: plan.open,
     ...done,
   };
+}
+
+const sellerIn = (folder: string): string => readFileSync(path.join(folder, "src/seller.ts"), "utf8");
+
+/** Versions that are served beside the newest: those given, and those the project had, whose bindings are there still. */
+function alsoServed(folder: string, given: readonly SourceModel[], record: ScaffoldRecord | undefined): string[] {
+  const versions = given.map(({ model }) => model.version);
+  const lines = new Set(versions.map(lineOf));
+  const before = (record?.also ?? []).filter(
+    (one) => !lines.has(lineOf(one)) && existsSync(path.join(folder, "bindings", one)),
+  );
+  return [...versions.slice(1), ...before].sort(semver.rcompare);
+}
+
+/** A seller's project, and the record of what was written. */
+function writeNew(
+  folder: string,
+  { files }: ProjectPlan,
+  { name, also }: { readonly name: string; readonly also: readonly string[] },
+): ProjectUpdate {
+  const done = writeProject(folder, { files });
+  writeRecord(folder, { name, also, files: new Map([...files].filter(([file]) => file !== "package.json")) });
+  return done;
 }
 
 const missingIn = (has: readonly string[], wanted: readonly string[]): string[] =>
@@ -164,7 +192,7 @@ interface SourceModel {
 const lineOf = (version: string): string => version.replace(/^(\d+\.\d+)\.\d+/, "$1");
 
 /** The releases that a project speaks, newest first. */
-async function spokenModels(sources: readonly string[], partial: boolean): Promise<[SourceModel, ...SourceModel[]]> {
+async function servedModels(sources: readonly string[], partial: boolean): Promise<[SourceModel, ...SourceModel[]]> {
   const all: SourceModel[] = [];
   for (const source of sources) all.push({ source, model: await modelOf(source, partial) });
   all.sort((a, b) => semver.rcompare(a.model.version, b.model.version));
@@ -238,7 +266,7 @@ export function writeProject(folder: string, plan: Pick<ProjectPlan, "files">): 
       "give an empty or a new folder",
     );
   for (const [file, text] of plan.files) writeText(path.join(folder, file), text);
-  return { files: [...plan.files.keys()].sort(), byHand: [] };
+  return { files: [...plan.files.keys()].sort(), byHand: [], kept: [] };
 }
 
 function writeText(file: string, text: string): void {

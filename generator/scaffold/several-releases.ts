@@ -12,7 +12,7 @@ export function speakingSeveral(text: string, also: readonly string[] = []): str
   const imports = [...also]
     .sort()
     .map((version) => `import { release as ${constantOf(version)} } from "#bindings/${version}";\n`);
-  const list = `/** Spoken beside it: each call is answered in its caller's release, by the same ports and from the same store. */
+  const list = `/** Served beside it: each call is answered in its caller's release, by the same ports and from the same store. */
 export const releases = [${also.map(constantOf).join(", ")}] as const;\n\n`;
   return text
     .replace('from "#bindings";\n', (line) => line + imports.join(""))
@@ -35,12 +35,12 @@ export function testingSeveral(text: string, also: readonly string[] = []): stri
   return text
     .replace("import { openMySeller, specialisms }", "import { openMySeller, releases, specialisms }")
     .replace(asked, (_, body: string) => {
-      const inside = body.replace("release, specialisms,", "release: spoken, specialisms: claimed,");
+      const inside = body.replace("release, specialisms,", "release: served, specialisms: claimed,");
       const lines = [
-        "for (const spoken of [release, ...releases]) {",
-        "  const claimed = specialisms.filter((id) => Object.hasOwn(spoken.specialisms, id));",
+        "for (const served of [release, ...releases]) {",
+        "  const claimed = specialisms.filter((id) => Object.hasOwn(served.specialisms, id));",
         // biome-ignore lint/suspicious/noTemplateCurlyInString: of the file that is written
-        "  test(`every tool of what it claims answers in ${spoken.version}`, " +
+        "  test(`every tool of what it claims answers in ${served.version}`, " +
           inside.replaceAll(/^(?=.)/gm, "  ").trimStart(),
       ];
       return `${lines.join("\n")}  });\n}`;

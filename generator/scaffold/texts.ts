@@ -14,7 +14,7 @@ export interface ProjectFacts {
   readonly word: string;
   readonly version: string;
   readonly specialisms: readonly string[];
-  /** Versions of the further releases that are spoken, newest first. */
+  /** Versions of the further releases that are served, newest first. */
   readonly also?: readonly string[];
   readonly tools: readonly string[];
   /** Tools that the specialisms name and nobody answers. */

@@ -1,8 +1,8 @@
 /**
- * An existing project gets what it lacks: files, and arms in its handlers. Only whole lines are added; what cannot be added
- * that way is named for the user to add.
+ * An existing project gets what it lacks: files, and arms in its handlers. What nobody changed is written anew; to what somebody
+ * did only whole lines are added, and what cannot be added that way is named for the user to add.
  */
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import {
   type ArrayLiteralExpression,
@@ -12,14 +12,18 @@ import {
   type SourceFile,
   SyntaxKind,
 } from "ts-morph";
+import { hashOf } from "../emit/disk.js";
 import { pascalCase } from "../emit/names.js";
 import type { Model } from "../model/model.js";
 import type { ProjectPlan } from "./library-plan.js";
 import { bindingsOf } from "./texts.js";
+import { isUntouched, type KeptFile, readRecord, type ScaffoldRecord, writeRecord, writeUnchanged } from "./written.js";
 
 export interface ProjectUpdate {
   readonly files: readonly string[];
   readonly byHand: readonly string[];
+  /** Files that their owner changed, where there is something new. */
+  readonly kept: readonly KeptFile[];
 }
 
 const project = new Project({ skipAddingFilesFromTsConfig: true, skipFileDependencyResolution: true });
@@ -45,24 +49,57 @@ export function claimsIn(folder: string): SellerClaims | undefined {
   return { specialisms: listed(/\bspecialisms\s*[:=]\s*\[([^\]]*)\]/), areas: listed(/\bwith\s*:\s*\[([^\]]*)\]/) };
 }
 
+const SELLER = "src/seller.ts";
+
+/** Files whose text is of the whole project: of a part of it they say too little. */
+const ofTheWhole: readonly string[] = [SELLER, "README.md"];
+
+/** Npm writes to it, too: only what has to be in it is looked at. */
+const MANIFEST = "package.json";
+
+const isPort = (file: string): boolean => /^src\/[\w-]+\.ts$/.test(file) && file !== SELLER && file !== "src/serve.ts";
+
 /**
- * A project gets the release's bindings, the ports it lacks, and the arms that its handlers lack; every line of its own stays
- * as it is.
+ * Whether the project can be planned as a new one: nobody changed what names its ports, and those that somebody did change stay
+ * what they are.
  */
-export function updateProject(
-  folder: string,
-  plan: ProjectPlan,
-  {
-    model,
-    also,
-    added,
-  }: { readonly model: Model; readonly also: readonly string[]; readonly added: readonly string[] },
-): ProjectUpdate {
-  const files = writeMissing(folder, plan);
-  const ports = files.filter((file) => /^src\/[\w-]+\.ts$/.test(file));
+export function isPlannedAnew(folder: string, { files }: ProjectPlan, record: ScaffoldRecord): boolean {
+  if (!isUntouched(folder, SELLER, record)) return false;
+  return Object.entries(record.files).every(
+    ([file, hash]) =>
+      !isPort(file) ||
+      isUntouched(folder, file, record) ||
+      hash === hashOf(files.get(file) ?? "") ||
+      !existsSync(path.join(folder, file)),
+  );
+}
+
+export interface UpdateRequest {
+  readonly model: Model;
+  readonly name: string;
+  readonly also: readonly string[];
+  /** Specialisms that the project did not claim before. */
+  readonly added: readonly string[];
+  /** The plan is of all of the project, and not of the ports that it lacks. */
+  readonly whole: boolean;
+}
+
+/**
+ * A project gets the release's bindings, the files and ports it lacks, the arms that its handlers lack, and anew what nobody
+ * changed; every line of its owner's stays as it is.
+ */
+export function updateProject(folder: string, plan: ProjectPlan, request: UpdateRequest): ProjectUpdate {
+  const { model, also, added, whole } = request;
+  const record = readRecord(folder);
+  const own = [...plan.files].filter(
+    ([file]) => file !== MANIFEST && (whole || !ofTheWhole.includes(file) || !existsSync(path.join(folder, file))),
+  );
+  const { written, kept, known } = writeUnchanged(folder, new Map(own), record);
+  const files = [...written];
+  const ports = whole ? [] : written.filter(isPort);
   const byHand = [
-    ...added.map((id) => `src/seller.ts: ${JSON.stringify(id)} in specialisms`),
-    ...unnamedReleases(folder, also).map((one) => `src/seller.ts: ${JSON.stringify(`#bindings/${one}`)} in releases`),
+    ...(whole ? [] : added).map((id) => `${SELLER}: ${JSON.stringify(id)} in specialisms`),
+    ...unnamedReleases(folder, also).map((one) => `${SELLER}: ${JSON.stringify(`#bindings/${one}`)} in releases`),
   ];
   for (const file of globSync("{src,test}/**/*.ts", { cwd: folder }).sort()) {
     const target = path.join(folder, file);
@@ -76,17 +113,9 @@ export function updateProject(
     files.push(name);
   }
   if (pointToBindings(folder, model.version, also)) files.push("package.json");
-  return { files: files.sort(), byHand: [...byHand, ...ports.map((file) => `src/seller.ts: the port of ${file}`)] };
-}
-
-function writeMissing(folder: string, plan: ProjectPlan): string[] {
-  const missing = [...plan.files].filter(([file]) => !existsSync(path.join(folder, file)));
-  for (const [file, text] of missing) {
-    const target = path.join(folder, file);
-    mkdirSync(path.dirname(target), { recursive: true });
-    writeFileSync(target, text);
-  }
-  return missing.map(([file]) => file);
+  writeRecord(folder, { name: request.name, also, files: known }, record);
+  const unnamed = ports.map((file) => `${SELLER}: the port of ${file}`);
+  return { files: [...new Set(files)].sort(), byHand: [...byHand, ...unnamed], kept };
 }
 
 type Literal = ObjectLiteralExpression | ArrayLiteralExpression;

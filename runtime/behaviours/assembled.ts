@@ -52,8 +52,8 @@ export function assembled(parts: AssemblyParts): Assembled {
   const facts: Omit<CallFacts, "effect" | "principal"> = { release, mode, logger, now, uuid, sender };
   const onBehalf: Upkeep["onBehalf"] = (who, work, commit) => {
     const { principal, release: version } = typeof who === "string" ? { principal: who, release: "" } : who;
-    const spoken = options.releases?.find((one) => one.version === version) ?? release;
-    return standingCall(settings, { ...facts, principal, release: spoken }, work, commit);
+    const served = options.releases?.find((one) => one.version === version) ?? release;
+    return standingCall(settings, { ...facts, principal, release: served }, work, commit);
   };
   const task: Upkeep["task"] = (id) => seller.task(id);
   const upkeep = createPeriodic({

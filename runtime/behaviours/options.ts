@@ -29,12 +29,12 @@ export type ToolHandlers<R extends Release> = {
   readonly [N in ToolNames<R>]: SellerHandler<ToolOf<R, N>>;
 };
 
-/** `O`: the further releases that are spoken, for the types of `tools`. */
+/** `O`: the further releases that are served, for the types of `tools`. */
 export interface BehavingSellerOptions<R extends Release = Release, O extends Release = Release> extends Shared<R> {
-  /** The newest release that is spoken; what is claimed has its ids. */
+  /** The newest release that is served; what is claimed has its ids. */
   readonly release: R;
   /**
-   * Further releases, spoken with callers who pin them or what is between: each call is answered in its caller's, by the same
+   * Further releases, served to callers who pin them or what is between: each call is answered in its caller's, by the same
    * ports and from the same store.
    */
   readonly releases?: readonly O[];

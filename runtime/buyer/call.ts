@@ -102,7 +102,7 @@ export class ToolInvocation {
     return this.elsewhere(route, pinned);
   }
 
-  /** A call that was kept is made again as it was, if its agent still knows the key and the release is still spoken. */
+  /** A call that was kept is made again as it was, if its agent still knows the key and still serves the release. */
   private async repeated({ release: version, at }: Intent): Promise<ExchangeResult | CallResult<AnyArms>> {
     const { settings, negotiation } = this.dependencies;
     const result = await negotiation.get(this.options.signal);

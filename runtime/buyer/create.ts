@@ -23,7 +23,7 @@ export type TypedNegotiatedRelease<R extends Release> = Omit<NegotiatedRelease, 
 /** What came of agreeing with an agent on release, transport and signing. */
 export type NegotiationResult<R extends Release = Release> =
   | { readonly ok: true; readonly negotiated: TypedNegotiatedRelease<R> }
-  /** The failed call that showed it: `VERSION_UNSUPPORTED` where nothing is spoken by both. */
+  /** The failed call that showed it: `VERSION_UNSUPPORTED` where the two have no release in common. */
   | { readonly ok: false; readonly answer: Answer<AnyArms>; readonly recovery: Recovery | undefined };
 
 /** Names that a release's bindings have; none of a release that was read at run time. */

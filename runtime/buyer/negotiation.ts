@@ -1,4 +1,4 @@
-/** Which release is spoken: the newest both sides have (docs/protocol/transports.md#version-negotiation). */
+/** Which release is negotiated: the newest both sides have (docs/protocol/transports.md#version-negotiation). */
 import {
   type AnyTool,
   type Failure,

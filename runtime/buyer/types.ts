@@ -229,7 +229,7 @@ export interface InvalidMessage {
 export interface BuyerOptions<R extends Release = Release> {
   /** The release whose types the methods have. */
   readonly release: R;
-  /** Further releases spoken; the newest the agent speaks too is used. */
+  /** Further releases that the buyer has; the newest the agent speaks too is used. */
   readonly releases?: readonly Release[];
   readonly agent: AgentRef;
   readonly webhooks?: BuyerWebhooks;

@@ -55,8 +55,8 @@ function seedCall(
   };
 }
 
-const saysNo = (answer: AgentAnswer, spoken: AnsweredTool): boolean =>
-  answer.payload?.success === false || isFailedAnswer(answer, spoken);
+const saysNo = (answer: AgentAnswer, answered: AnsweredTool): boolean =>
+  answer.payload?.success === false || isFailedAnswer(answer, answered);
 
 const why = ({ payload, error }: AgentAnswer): string =>
   String(payload?.error_detail ?? payload?.error ?? error?.message ?? JSON.stringify(payload)).slice(0, 300);
@@ -98,14 +98,14 @@ export interface Seeding {
   readonly session: AgentSession;
   readonly sleep: (ms: number) => Promise<void>;
   readonly scenarios: readonly string[];
-  readonly spoken: AnsweredTool;
+  readonly answered: AnsweredTool;
 }
 
 /** Has the controller prepare one row. */
 export async function seedRow(
   { kind, row }: FixtureRow,
   storyboard: Storyboard,
-  { session, scenarios, spoken, sleep }: Seeding,
+  { session, scenarios, answered, sleep }: Seeding,
 ): Promise<SeedOutcome> {
   const missing = (detail: string): SeedOutcome => ({ skip: { reason: "not_applicable", detail } });
   if (!scenarios.includes(kind.scenario))
@@ -113,7 +113,7 @@ export async function seedRow(
       `the test controller would have to list the scenario ${kind.scenario}; it lists ${scenarios.join(", ") || "none"}`,
     );
   const answer = await callPatiently(session, sleep, CONTROLLER, seedCall(row, kind, { storyboard }));
-  if (!saysNo(answer, spoken)) return {};
+  if (!saysNo(answer, answered)) return {};
   if (unknownScenario(answer)) return missing(`the test controller does not know ${kind.scenario}`);
   const named = kind.ids.map((id) => row[id]).join("/");
   return { failed: { answer, problem: `${kind.scenario} of ${named} was refused: ${why(answer)}` } };
@@ -127,13 +127,13 @@ const RESET = "reset_state";
  */
 export async function reset(
   storyboard: Storyboard,
-  { session, scenarios, spoken, sleep }: Seeding,
+  { session, scenarios, answered, sleep }: Seeding,
 ): Promise<SeedOutcome> {
   if (!scenarios.includes(RESET)) return {};
   const account = sandboxAccount(accountOf(storyboard));
   const context = { correlation_id: `${storyboard.id}--__reset__` };
   const answer = await callPatiently(session, sleep, CONTROLLER, { scenario: RESET, params: {}, account, context });
-  return saysNo(answer, spoken) ? { failed: { answer, problem: `${RESET} was refused: ${why(answer)}` } } : {};
+  return saysNo(answer, answered) ? { failed: { answer, problem: `${RESET} was refused: ${why(answer)}` } } : {};
 }
 
 /** Prepares what a storyboard starts from. */

@@ -53,7 +53,7 @@ type Products =
   | { readonly ok: false; answer: AgentAnswer };
 
 /** Everything that the seller sells, page by page. */
-async function everyProduct(storyboard: Storyboard, { session, spoken }: Seeding): Promise<Products> {
+async function everyProduct(storyboard: Storyboard, { session, answered }: Seeding): Promise<Products> {
   const products: JsonObject[] = [];
   let cursor: unknown;
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -61,7 +61,7 @@ async function everyProduct(storyboard: Storyboard, { session, spoken }: Seeding
     const account = sandboxAccount(accountOf(storyboard));
     const answer = await session.call("get_products", { buying_mode: "wholesale", account, pagination });
     const rows = answer.payload?.products;
-    if (isFailedAnswer(answer, spoken) || !Array.isArray(rows)) return { ok: false, answer };
+    if (isFailedAnswer(answer, answered) || !Array.isArray(rows)) return { ok: false, answer };
     products.push(...rows.filter(isJsonObject));
     cursor = fieldAt(answer.payload, "pagination.cursor");
     if (fieldAt(answer.payload, "pagination.has_more") !== true) return { ok: true, products };

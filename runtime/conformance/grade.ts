@@ -17,17 +17,17 @@ const judgesFailure = new Set([
 ]);
 
 /** What a step asks of its task's outcome, before its checks. */
-export function outcomeProblem(step: StoryboardStep, answer: AgentAnswer, spoken: AnsweredTool): string | undefined {
+export function outcomeProblem(step: StoryboardStep, answer: AgentAnswer, answered: AnsweredTool): string | undefined {
   const refused = answer.payload?.success === false;
-  const failed = isFailedAnswer(answer, spoken);
-  const code = errorCodeOf(answer, spoken)?.code;
+  const failed = isFailedAnswer(answer, answered);
+  const code = errorCodeOf(answer, answered)?.code;
   if (step.expect_error === true)
     return failed || refused ? undefined : "the step asks for an error, and the call succeeded";
   if (!failed) return undefined;
   // A controller's refusal is an answer like any other: the step's checks say what it should be.
   if (step.task === CONTROLLER && answer.payload?.success !== undefined) return undefined;
   if ((step.validations ?? []).some(({ check }) => judgesFailure.has(check))) return undefined;
-  const message = messageOf(answer, spoken);
+  const message = messageOf(answer, answered);
   return `the task failed: ${[code, message].filter(Boolean).join(": ") || "it says neither code nor message"}`;
 }
 

@@ -26,10 +26,10 @@ const retryAfterMs = (answer: AgentAnswer, word: string): number => {
 
 /** An answer that says another is being made: asked again under the same key until that one is there. */
 async function resolved({ task, args, session, run }: ParallelCall): Promise<AgentAnswer> {
-  const spoken = { word: run.release.word, tool: undefined };
+  const answered = { word: run.release.word, tool: undefined };
   let answer = await session.call(task, args);
   for (let tries = 0; tries < MAX_RETRIES; tries++) {
-    if (errorCodeOf(answer, spoken)?.code !== "IDEMPOTENCY_IN_FLIGHT") break;
+    if (errorCodeOf(answer, answered)?.code !== "IDEMPOTENCY_IN_FLIGHT") break;
     await run.sleep(retryAfterMs(answer, run.release.word));
     answer = await session.call(task, args);
   }

@@ -51,8 +51,8 @@ async function orderOf(args: JsonObject, agent: KnownAgent, story: StoryState): 
   const answer = await story.sessionOf(agent).call("get_products", asked);
   const product = fieldAt(answer.payload, "products[0]");
   if (!isJsonObject(product)) {
-    const spoken = { word: story.run.release.word, tool: undefined };
-    const why = errorCodeOf(answer, spoken)?.code ?? answer.error?.message ?? "no products";
+    const answered = { word: story.run.release.word, tool: undefined };
+    const why = errorCodeOf(answer, answered)?.code ?? answer.error?.message ?? "no products";
     return `the run orders the first product that get_products offers, and got ${why}`;
   }
   const pricing = fieldAt(product, "pricing_options[0]");

@@ -81,12 +81,12 @@ interface Judging {
   readonly answers: readonly AgentAnswer[];
 }
 
-function viewOf({ step, task, agent, story, args, answers }: Judging, spoken: AnsweredTool): CheckView {
+function viewOf({ step, task, agent, story, args, answers }: Judging, answered: AnsweredTool): CheckView {
   const [answer] = answers;
   const { run } = story;
   return {
     step: { ...step, task },
-    spoken,
+    answered,
     payload: answer?.payload ?? undefined,
     answer,
     answers,
@@ -102,7 +102,7 @@ function viewOf({ step, task, agent, story, args, answers }: Judging, spoken: An
   };
 }
 
-const spokenFor = (task: string, story: StoryState): AnsweredTool => {
+const answeredToolOf = (task: string, story: StoryState): AnsweredTool => {
   const { word, tools } = story.run.release;
   return { word, tool: Object.hasOwn(tools, task) ? tools[task] : undefined };
 };
@@ -114,15 +114,19 @@ async function judge(
 ): Promise<{ checks: GradedCheck[]; problem?: string }> {
   const { step, task, story, answers } = judging;
   const [answer] = answers;
-  const spoken = spokenFor(task, story);
-  const code = answer && errorCodeOf(answer, spoken)?.code;
-  const failed = answer !== undefined && isFailedAnswer(answer, spoken);
+  const answered = answeredToolOf(task, story);
+  const code = answer && errorCodeOf(answer, answered)?.code;
+  const failed = answer !== undefined && isFailedAnswer(answer, answered);
   // An error that the step's text takes as well: the schema of a success is not what it is held to.
   const taken = failed && code !== undefined && takesError(story.storyboard.id, step.id, stepHash(step));
   const asked = (step.validations ?? []).filter(({ check }) => !(taken && check === "response_schema"));
   const base =
-    own !== undefined ? own.problem : answer && !taken ? outcomeProblem({ ...step, task }, answer, spoken) : undefined;
-  const checks = [...(own?.checks ?? []), ...(await runChecks(asked, viewOf(judging, spoken)))];
+    own !== undefined
+      ? own.problem
+      : answer && !taken
+        ? outcomeProblem({ ...step, task }, answer, answered)
+        : undefined;
+  const checks = [...(own?.checks ?? []), ...(await runChecks(asked, viewOf(judging, answered)))];
   const passed = base === undefined && !checks.some(isBroken);
   if (answer !== undefined && own === undefined && !checks.some((one) => one.schema !== undefined && isBroken(one))) {
     const observed = { storyboard: story.storyboard, step, task, answer, code, passed, failed };

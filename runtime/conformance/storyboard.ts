@@ -172,8 +172,8 @@ const allSkipped = (story: StoryState, skip: Skip, phases: Iterable<Phase> = sto
 async function prepare(story: StoryState): Promise<boolean> {
   const { storyboard, run } = story;
   const { primary, release, scenarios } = run;
-  const spoken = { word: release.word, tool: release.tools[CONTROLLER] };
-  const seeding = { session: story.sessionOf(primary), scenarios, spoken, sleep: run.sleep };
+  const answered = { word: release.word, tool: release.tools[CONTROLLER] };
+  const seeding = { session: story.sessionOf(primary), scenarios, answered, sleep: run.sleep };
   const { failed } = await reset(storyboard, seeding);
   if (failed !== undefined) return unprepared(story, failed);
   if (storyboard.prerequisites?.controller_seeding !== true) return true;

@@ -12,5 +12,12 @@ export {
   refusesUnnamed,
   surfaceMember,
 } from "./events.js";
+export {
+  missingInNotice,
+  noticesOf,
+  type RegisteredKind,
+  type ResourceNotice,
+  registeredEvents,
+} from "./registered-events.js";
 export { type EndpointSigning, endpointSigning, legacySigned, peerProfile } from "./signing.js";
 export { signingRecovery } from "./signing-recovery.js";

@@ -30,7 +30,7 @@ export function endpointSigning(releases: readonly Pick<Release, "facts">[]): En
   };
 }
 
-/** The releases of some that are spoken at an endpoint of their own, because the newest ones change how requests are signed. */
+/** The releases of some that are served at an endpoint of their own, because the newest ones change how requests are signed. */
 export const legacySigned = <R extends Pick<Release, "facts">>(releases: readonly R[]): R[] => {
   const older = releases.filter(({ facts }) => facts.signing.profile.value === "3.1");
   return older.length < releases.length ? older : [];

@@ -15,42 +15,41 @@ export interface AcksOptions {
   readonly now: () => number;
   /** More attempts are under way, which may end soon. */
   readonly moreToCome: () => boolean;
-  /** @param written the token was still the job's */
-  readonly acked: (ack: Ack, written: boolean) => void;
   /** A transaction of them was written. */
   readonly written: () => void;
   readonly onFault: (error: unknown) => void;
 }
 
+interface PendingAck {
+  readonly ack: Ack;
+  readonly tell: (written: boolean) => void;
+}
+
 export class Acks {
-  #pending: Ack[] = [];
+  readonly #pending: PendingAck[] = [];
   readonly #writes = new Set<Promise<void>>();
   #enough = (): void => undefined;
   /** Set once nobody waits for a database that is away. */
-  #givenUp: ((ack: Ack) => void) | undefined;
+  #givenUp = false;
 
   constructor(readonly options: AcksOptions) {}
 
-  push(ack: Ack): void {
-    this.#pending.push(ack);
+  /** @returns whether the token was still the job's; false too where it was given up to be written */
+  push(ack: Ack): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#pending.push({ ack, tell: resolve });
     if (this.#pending.length >= ENOUGH) this.#enough();
     this.#soon();
+    return promise;
   }
 
-  get under(): boolean {
-    return this.#writes.size > 0;
-  }
-
-  async settled(): Promise<void> {
+  async allWritten(): Promise<void> {
     await Promise.all(this.#writes);
   }
 
-  /**
-   * From now on a fault of the queue is not waited for: the leases end by themselves, and the attempts are made again.
-   * @param abandoned told what is left
-   */
-  giveUp(abandoned: (ack: Ack) => void): void {
-    this.#givenUp = abandoned;
+  /** From now on a fault of the queue is not waited for: the leases end by themselves, and the attempts are made again. */
+  giveUp(): void {
+    this.#givenUp = true;
   }
 
   #soon(): void {
@@ -81,19 +80,20 @@ export class Acks {
     });
   }
 
-  async #writeAll(batch: Ack[]): Promise<void> {
-    const { queue, effect, now, acked, written, onFault } = this.options;
+  async #writeAll(batch: readonly PendingAck[]): Promise<void> {
+    const { queue, effect, now, written, onFault } = this.options;
     if (batch.length === 0) return;
     try {
-      const flags = await queue.ack(batch, now(), effect);
-      for (const [at, ack] of batch.entries()) acked(ack, flags[at]!);
+      const acks = batch.map(({ ack }) => ack);
+      const flags = await queue.ack(acks, now(), effect);
+      for (const [at, { tell }] of batch.entries()) tell(flags[at]!);
       written();
     } catch (error) {
       // A full disk, a database away: what happened stays known here and is written when it can be.
       onFault(error);
       this.#pending.unshift(...batch);
       await new Promise((resolve) => setTimeout(resolve, FAULT_DELAY_MS));
-      if (this.#givenUp !== undefined) for (const ack of this.#pending.splice(0)) this.#givenUp(ack);
+      if (this.#givenUp) for (const { tell } of this.#pending.splice(0)) tell(false);
     }
   }
 }

@@ -3,14 +3,33 @@
  * without a journey to the database between. Few begin at a time, so that quick endpoints answer on connections that are
  * open already.
  */
-import type { HeldJob } from "./worker-options.js";
 
-/** Attempts that may be younger than that, in milliseconds. Slow ones do not count, however many they are. */
+/** A job of any kind, by its number where it is kept. */
+export interface Leasable {
+  readonly id: number;
+}
+
+/** A job here, until its lease is over. Times are of the process's own clock unless they say otherwise. */
+export interface HeldJob<J extends Leasable> {
+  job: J;
+  readonly endpoint: string;
+  /** When its lease was last asked for, by the process's own clock and by the system's: one of them may stand still. */
+  since: number;
+  sinceWall: number;
+  /** Since when it waits for its turn. */
+  waitsSince: number;
+  /** Its attempt has begun. */
+  begun: boolean;
+  /** It was leased again while its attempt ended. */
+  again: boolean;
+}
+
+/** Attempts that may be younger than that, in milliseconds, by default. Slow ones do not count, however many they are. */
 const YOUNG_ATTEMPTS = 64;
 const YOUNG_MS = 20;
 
-interface Line {
-  readonly waiting: HeldJob[];
+interface Line<J extends Leasable> {
+  readonly waiting: HeldJob<J>[];
   /** Attempts under way. */
   busy: number;
 }
@@ -22,45 +41,65 @@ export interface BegunAttempt {
   young: boolean;
 }
 
-export interface AheadOptions {
+export interface AheadOptions<J extends Leasable> {
   /** Most attempts at once. */
   readonly concurrency: number;
   /** How many attempts of an endpoint may be under way. */
   widthOf(endpoint: string): number;
   /** Begins an attempt; its end is told by `ended`. */
-  begin(held: HeldJob, begun: BegunAttempt): void;
+  begin(held: HeldJob<J>, begun: BegunAttempt): void;
+  /** Most attempts that may be young at a time; 64 by default. */
+  readonly atOnce?: number;
+  /** What a job that waits weighs, in bytes; nothing by default. */
+  readonly weightOf?: (job: J) => number;
 }
 
-export class Ahead {
-  readonly #lines = new Map<string, Line>();
+export class Ahead<J extends Leasable> {
+  readonly #lines = new Map<string, Line<J>>();
   /** Endpoints that may have both a job and a slot, in turn. */
   readonly #turns = new Set<string>();
   /** By age; some have ended. */
   readonly #youngest: BegunAttempt[] = [];
   #young = 0;
   #waiting = 0;
+  #weight = 0;
   #underWay = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(readonly options: AheadOptions) {}
+  readonly #atOnce: number;
+
+  constructor(readonly options: AheadOptions<J>) {
+    this.#atOnce = options.atOnce ?? YOUNG_ATTEMPTS;
+  }
 
   get waiting(): number {
     return this.#waiting;
+  }
+
+  /** Of what waits. */
+  get weight(): number {
+    return this.#weight;
   }
 
   get underWay(): number {
     return this.#underWay;
   }
 
-  /** Attempts are begun as fast as they are answered: what comes now need not be looked for at once. */
-  get busy(): boolean {
-    return this.#young >= YOUNG_ATTEMPTS / 4;
+  /** Jobs here whose attempts have not ended. */
+  get unattempted(): number {
+    return this.#waiting + this.#underWay;
   }
 
-  add(held: HeldJob): void {
-    const { endpoint } = held.job;
+  /** Attempts are begun as fast as they are answered: what comes now need not be looked for at once. */
+  get busy(): boolean {
+    return this.#young >= this.#atOnce / 4;
+  }
+
+  add(held: HeldJob<J>): void {
+    const { endpoint } = held;
     this.#lineOf(endpoint).waiting.push(held);
     this.#waiting += 1;
+    if (this.options.weightOf) this.#weight += this.options.weightOf(held.job);
     this.#turns.add(endpoint);
   }
 
@@ -68,7 +107,7 @@ export class Ahead {
   begin(): void {
     this.#age();
     for (const endpoint of this.#turns) {
-      if (this.#young >= YOUNG_ATTEMPTS || this.#underWay >= this.options.concurrency) break;
+      if (this.#young >= this.#atOnce || this.#underWay >= this.options.concurrency) break;
       // At the end of the turns again, where it has more: a set is walked in the order of its adding.
       this.#turns.delete(endpoint);
       const line = this.#lineOf(endpoint);
@@ -77,10 +116,11 @@ export class Ahead {
       const held = line.waiting.shift();
       if (held === undefined) continue;
       this.#waiting -= 1;
+      if (this.options.weightOf) this.#weight -= this.options.weightOf(held.job);
       if (line.waiting.length > 0) this.#turns.add(endpoint);
       this.#start(line, held);
     }
-    if (this.#turns.size > 0 && this.#young >= YOUNG_ATTEMPTS) this.#later();
+    if (this.#turns.size > 0 && this.#young >= this.#atOnce) this.#later();
   }
 
   ended(begun: BegunAttempt): void {
@@ -94,15 +134,28 @@ export class Ahead {
   }
 
   /** Takes out what waits, of one endpoint or of all. */
-  drop(endpoint?: string): HeldJob[] {
-    const lines = endpoint === undefined ? [...this.#lines.values()] : [this.#lines.get(endpoint)];
+  drop(endpoint?: string): HeldJob<J>[] {
+    return this.#dropOf(endpoint === undefined ? [...this.#lines.values()] : [this.#lines.get(endpoint)]);
+  }
+
+  /** Takes out what waits where the first has waited for so many milliseconds. */
+  overdue(ms: number): HeldJob<J>[] {
+    if (this.#waiting === 0 || ms === Number.POSITIVE_INFINITY) return [];
+    const before = performance.now() - ms;
+    return this.#dropOf(
+      [...this.#lines.values()].filter(({ waiting }) => waiting[0] && waiting[0].waitsSince <= before),
+    );
+  }
+
+  #dropOf(lines: readonly (Line<J> | undefined)[]): HeldJob<J>[] {
     const dropped = lines.flatMap((line) => line?.waiting.splice(0) ?? []);
     this.#waiting -= dropped.length;
+    for (const { job } of dropped) this.#weight -= this.options.weightOf?.(job) ?? 0;
     return dropped;
   }
 
-  #start(line: Line, held: HeldJob): void {
-    const begun = { endpoint: held.job.endpoint, at: performance.now(), young: true };
+  #start(line: Line<J>, held: HeldJob<J>): void {
+    const begun = { endpoint: held.endpoint, at: performance.now(), young: true };
     line.busy += 1;
     this.#underWay += 1;
     this.#young += 1;
@@ -110,7 +163,7 @@ export class Ahead {
     this.options.begin(held, begun);
   }
 
-  #lineOf(endpoint: string): Line {
+  #lineOf(endpoint: string): Line<J> {
     let line = this.#lines.get(endpoint);
     if (line === undefined) {
       line = { waiting: [], busy: 0 };

@@ -1,4 +1,5 @@
 /** Jobs as every engine keeps them; `types.ts` says what a queue does with them. Times are unix milliseconds. */
+import type { Coroutine, Query } from "../db/index.js";
 
 /**
  * `ready`: due at its time, or leased. `dead`: attempted and given up. `expired`: waited too long without an attempt.
@@ -54,6 +55,9 @@ export interface Job extends JobRecord {
   readonly startedAt: number;
   readonly token: string;
 }
+
+/** A job whose attempt is under way, wherever its worker is. */
+export type JobUnderWay = Pick<Job, "id" | "key" | "attempts" | "startedAt" | "meta">;
 
 /**
  * What became of a leased job. `later` counts the attempt; `released` gives it back as if it had not been leased, under
@@ -187,6 +191,18 @@ export const PRUNE_OLD_SQL = `delete from adbind_jobs where id in (select id fro
 export const PRUNE_FIRST_SQL = `delete from adbind_jobs where id in (select id from adbind_jobs
   where topic = ? and state <> 'ready' order by id limit ?) returning id, body_at`;
 export const COUNT_KEPT_SQL = "select count(*) as n from adbind_jobs where topic = ? and state <> 'ready'";
+
+/** Jobs under some ordering keys that are leased and have begun. One text for every engine. */
+export function* jobsUnderWay(q: Query, topic: string, orderingKeys: readonly string[]): Coroutine<JobUnderWay[]> {
+  if (orderingKeys.length === 0) return [];
+  return yield* q.rows<JobUnderWay>(
+    `select j.id, j.key, j.attempts, j.started_at as "startedAt", b.meta from adbind_jobs j
+      join adbind_job_bodies b on b.job = j.id and b.at = j.body_at
+      where topic = ? and ordering_key in (${orderingKeys.map(() => "?").join(", ")})
+        and state = 'ready' and started_at is not null and token is not null`,
+    [topic, ...orderingKeys],
+  );
+}
 
 /** A job behind another under its ordering key has no time of its own yet: later than any clock. */
 export const BEHIND_DUE_MS = Number.MAX_SAFE_INTEGER;

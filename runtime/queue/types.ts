@@ -13,6 +13,7 @@ import type {
   JobOutcome,
   JobRecord,
   JobState,
+  JobUnderWay,
   NewJob,
 } from "./jobs.js";
 
@@ -27,6 +28,7 @@ export type {
   JobOutcome,
   JobRecord,
   JobState,
+  JobUnderWay,
   NewJob,
 };
 
@@ -125,6 +127,8 @@ export interface Queue {
   endpoints(page: { readonly after?: string; readonly limit: number }): Promise<EndpointRecord[]>;
   /** Brings whatever lies beyond `horizon` to `now`, after the clock was set back. */
   pull(horizon: number, now: number): Promise<number>;
+  /** Jobs under some ordering keys whose attempts are under way, of every worker. */
+  underWay(query: Query, orderingKeys: readonly string[]): Coroutine<JobUnderWay[]>;
   list(filter?: Omit<JobFilter, "topic">): Promise<JobRecord[]>;
   get(id: number): Promise<JobRecord | undefined>;
   /** Makes a kept job due now, with a new time to live. False when there is none. */

@@ -103,11 +103,3 @@ export function workerSettingsOf(given: WorkerOptions): WorkerSettings {
   }
   return options;
 }
-
-/** A job here, until it is acknowledged. */
-export interface HeldJob {
-  job: Job;
-  /** When its lease was last asked for, by the process's own clock and by the system's: one of them may stand still. */
-  since: number;
-  sinceWall: number;
-}

@@ -1,15 +1,16 @@
 /** From an event of the inbox to the one handler written for it. */
 import {
+  extra,
+  isJsonObject,
   isTaskStatus,
   type JsonObject,
   type Release,
   readWebhookAnswer,
   type TaskEnvelope,
 } from "../contract/index.js";
-import { isJsonObject, member } from "../extract/json-object.js";
-import { extractWebhook } from "../extract/webhook.js";
 import type { CataloguedEvent } from "../facts/index.js";
 import type { Effect, EventKind, InboxEvent } from "../store/types.js";
+import { type EventContent, readStored } from "./envelope.js";
 import { instantText } from "./instant.js";
 import { eventOf } from "./kinds.js";
 import type { ReceiverConfig } from "./settings.js";
@@ -41,22 +42,25 @@ const deliveryOf = (event: InboxEvent, kind: string | null, body: unknown, signa
 
 /**
  * Runs the handler of an event. Rejects or throws as the handler does.
- * @param body where it was parsed already; it was strict JSON when it was accepted
+ * @param content its body, where it was read already
  */
 export async function runHandler<Tx>(
   config: ReceiverConfig<Tx>,
   event: InboxEvent,
-  { body: parsed, signal }: { readonly body?: unknown; readonly signal: AbortSignal },
+  { content, signal }: { readonly content?: EventContent | undefined; readonly signal: AbortSignal },
 ): Promise<Effect<Tx> | undefined> {
-  const body: unknown = parsed === undefined ? JSON.parse(Buffer.from(event.body).toString()) : parsed;
+  const { body, payload } = content ?? readStored(event);
   // A release that is no longer configured cannot read its events: a human decides, the fallback is not asked to guess.
   const bound = config.releases.get(event.release);
   if (bound === undefined) throw new Error(`no release ${event.release} is configured`);
   const known = eventOf(bound.release, event.kind, body);
   const word = typeof known === "string" ? known : (known?.kind ?? null);
-  const outcome = await select(bound, event, deliveryOf(event, word, body, signal), known);
+  const outcome = await select(bound, { ...event, payload }, deliveryOf(event, word, body, signal), known);
   return outcome ?? undefined;
 }
+
+/** An event with what its body carries. */
+type ReadEvent = InboxEvent & Pick<EventContent, "payload">;
 
 /** What an event of another kind than a task is about: where it stands in `result`, that; else the whole body. */
 export function dataOf(kind: Exclude<EventKind, "task">, body: JsonObject): JsonObject {
@@ -66,7 +70,7 @@ export function dataOf(kind: Exclude<EventKind, "task">, body: JsonObject): Json
 
 function select<Tx>(
   bound: BoundRelease<Tx>,
-  event: InboxEvent,
+  event: ReadEvent,
   delivery: ReceivedEvent,
   known: CataloguedEvent | string | undefined,
 ): EventOutcome<Tx> {
@@ -75,7 +79,7 @@ function select<Tx>(
   if (kind === "task") return runTask(bound, event, delivery);
   const flat = isJsonObject(delivery.body) ? delivery.body : {};
   if (handlers.events !== undefined && typeof known === "object") {
-    const handler = member(handlers.events, known.kind);
+    const handler = extra(handlers.events, known.kind);
     const within = known.within === "result" && isJsonObject(flat.result) ? flat.result : flat;
     if (typeof handler === "function") return handler(within, delivery);
   }
@@ -102,19 +106,19 @@ type AnyHandler<Tx> = (data: unknown, answer: unknown, delivery: ReceivedEvent) 
 /** The handler of the tool's arm; the fallback for a tool without handlers, and for a status its release gives no arm. */
 function runTask<Tx>(
   { release, handlers }: BoundRelease<Tx>,
-  event: InboxEvent,
+  event: ReadEvent,
   delivery: ReceivedEvent,
 ): EventOutcome<Tx> {
   const { taskType, status } = event;
-  const arms = taskType === null ? undefined : member(handlers.tools, taskType);
-  const handler = status === null || !isTaskStatus(status) ? undefined : member(arms, status);
+  const arms = taskType === null ? undefined : extra(handlers.tools, taskType);
+  const handler = status === null || !isTaskStatus(status) ? undefined : extra(arms, status);
   if (typeof handler !== "function") return handlers.fallback(delivery);
   const answer = answerOf(release, event, delivery.body);
   if (answer === undefined) return handlers.fallback(delivery);
   return (handler as AnyHandler<Tx>)(answer.data, answer, delivery);
 }
 
-type AboutTask = Pick<InboxEvent, "taskType" | "status" | "format" | "taskId">;
+type AboutTask = Pick<ReadEvent, "taskType" | "status" | "format" | "taskId" | "payload">;
 
 /** A task's event as its tool's answer; undefined where the release has no such tool, or the tool no such status. */
 export function answerOf(release: Release, event: AboutTask, body: unknown): { readonly data: unknown } | undefined {
@@ -126,11 +130,11 @@ export function answerOf(release: Release, event: AboutTask, body: unknown): { r
 }
 
 /** A task's event as the envelope the contract reads, whichever shape it came in. */
-const envelopeOf = ({ format, status, taskId }: AboutTask, body: unknown): TaskEnvelope => {
+const envelopeOf = ({ format, status, taskId, payload }: AboutTask, body: unknown): TaskEnvelope => {
   if (format !== "a2a") return body as JsonObject as TaskEnvelope;
   return {
     status: status!,
     ...(taskId !== null && { task_id: taskId }),
-    result: extractWebhook(body, "a2a").data ?? {},
+    result: payload?.data ?? {},
   };
 };

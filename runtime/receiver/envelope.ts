@@ -6,8 +6,9 @@ import { hash } from "node:crypto";
 import { isTaskStatus, isTerminal, type JsonObject } from "../contract/index.js";
 import { a2aState, unwrapA2a } from "../extract/a2a.js";
 import { isJsonObject, member } from "../extract/json-object.js";
-import { detectFormat, type WebhookFormat } from "../extract/webhook.js";
-import type { EventKind } from "../store/types.js";
+import { detectFormat, extractWebhook, type WebhookExtraction, type WebhookFormat } from "../extract/webhook.js";
+import { registeredEvents } from "../facts/index.js";
+import type { EventKind, InboxEvent } from "../store/types.js";
 import { type EventTime, timeAt, timeOf, toInstant } from "./instant.js";
 
 /** What the receiver needs of a body, whatever its kind and shape. */
@@ -25,6 +26,25 @@ export interface Envelope {
   /** Events of its task come in an order, and it has a place in it. */
   readonly ordered: boolean;
   readonly terminal: boolean;
+  /** What a task's event carries; null of every other kind. */
+  readonly payload: WebhookExtraction | null;
+}
+
+/** A body, and what was found in it: carried from its arrival to its handler, so that it is looked through once. */
+export interface EventContent {
+  /** Parsed. */
+  readonly body: unknown;
+  readonly payload: WebhookExtraction | null;
+}
+
+/** What an event carries, by its kind and shape; what has no shape is read as MCP has it. */
+export const payloadOf = (body: unknown, kind: EventKind, format: WebhookFormat | null): WebhookExtraction | null =>
+  kind === "task" ? extractWebhook(body, format ?? "mcp") : null;
+
+/** Of an event that is in the store: it was strict JSON when it was accepted. */
+export function readStored({ body: raw, kind, format }: Pick<InboxEvent, "body" | "kind" | "format">): EventContent {
+  const body: unknown = JSON.parse(Buffer.from(raw).toString());
+  return { body, payload: payloadOf(body, kind, format) };
 }
 
 /** Why a body is no event. */
@@ -66,18 +86,6 @@ const checks: Record<string, (value: unknown) => boolean> = {
   artifacts: (value) => typeof value === "object" && value !== null,
 };
 
-/** Fields each kind must have; what docs/protocol/webhooks.md#other-kinds shows of it, and no more than lets it be recognised. */
-const required: Record<EventKind, readonly string[]> = {
-  task: ["idempotency_key", "task_id", "task_type", "status", "timestamp"],
-  report: ["idempotency_key", "task_id", "task_type", "status", "timestamp"],
-  impairment: ["idempotency_key"],
-  list_change: ["idempotency_key", "event", "list_id"],
-  artifact: ["idempotency_key", "media_buy_id", "batch_id", "artifacts"],
-  rights: ["idempotency_key", "rights_id", "brand_id"],
-  // Of which kind they are is found out afterwards: one that is unknown is kept.
-  account: ["idempotency_key"],
-  agent: ["idempotency_key"],
-};
 const optional = ["operation_id", "notification_id", "token"] as const;
 
 const absent = (body: JsonObject, field: string): boolean => member(body, field) == null;
@@ -100,12 +108,12 @@ export function readEnvelope(body: unknown, context: EnvelopeContext): EnvelopeR
 }
 
 function readFlat(body: JsonObject, { kind, now }: EnvelopeContext, format: WebhookFormat | null): EnvelopeResult {
-  const missing = required[kind].filter((field) => absent(body, field));
+  const missing = registeredEvents[kind].knownBy.filter((field) => absent(body, field));
   if (missing.length > 0) {
     const keyOnly = missing.length === 1 && missing[0] === "idempotency_key";
     return { ok: false, code: keyOnly ? "missing_idempotency_key" : "missing_envelope_fields", fields: missing };
   }
-  const known = [...required[kind], ...optional.filter((field) => !absent(body, field))];
+  const known = [...registeredEvents[kind].knownBy, ...optional.filter((field) => !absent(body, field))];
   const invalid = known.filter((field) => !(checks[field] ?? isId)(body[field]));
   if (invalid.length > 0) {
     const statusOnly = invalid.length === 1 && invalid[0] === "status";
@@ -125,6 +133,7 @@ function readFlat(body: JsonObject, { kind, now }: EnvelopeContext, format: Webh
     // A report's status is that of its own fire: in a task's order the first would end all that follow.
     ordered: kind === "task",
     terminal: status !== null && isTerminal(status),
+    payload: payloadOf(body, kind, format),
   };
   return { ok: true, envelope };
 }
@@ -177,6 +186,7 @@ function readTask(body: JsonObject, { now, raw }: EnvelopeContext): EnvelopeResu
     token: tokenIn(metadata),
     ordered: state !== null,
     terminal: isTaskStatus(state) && isTerminal(state),
+    payload: payloadOf(body, "task", "a2a"),
   };
   return { ok: true, envelope };
 }

@@ -92,7 +92,7 @@ async function ingestChange<Tx>(
       envelope: {
         ...{ key, format: null, taskId: null, taskType: null, operationId: null, status: null },
         ...{ time: timeOf(member(change, "recorded_at"), config.now()), notificationId: id, token: null },
-        ...{ ordered: false, terminal: false },
+        ...{ ordered: false, terminal: false, payload: null },
       },
     },
     { ...binding, ...registered },

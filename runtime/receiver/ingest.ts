@@ -12,7 +12,7 @@ import type {
   Registration,
   RouteBinding,
 } from "../store/types.js";
-import type { Envelope } from "./envelope.js";
+import type { Envelope, EventContent } from "./envelope.js";
 import { instantMs } from "./instant.js";
 import { eventOf, kindNotes } from "./kinds.js";
 import { resultValidator } from "./result-validator.js";
@@ -87,7 +87,7 @@ export function createIngest<Tx>(
       const leased = outcome?.outcome === "accepted" && outcome.leased;
       if (lease !== undefined && !leased) worker.release();
     }
-    begin(worker, event, body, outcome);
+    begin(worker, event, { body, payload: envelope.payload }, outcome);
     if (envelope.time?.early) {
       config.metrics.anomaly("future_timestamp");
       config.log.warn(
@@ -175,11 +175,14 @@ const unfitFor = ({ ordered, terminal, time }: Envelope, { notes }: NewEvent): s
   return wrong && `the result is not what its release says: ${wrong.pointer} ${wrong.message}`;
 };
 
-function begin(worker: InboxWorker, event: NewEvent, body: unknown, outcome: AcceptOutcome): void {
+function begin(worker: InboxWorker, event: NewEvent, content: EventContent, outcome: AcceptOutcome): void {
   if (outcome.outcome !== "accepted" || outcome.parked || outcome.unfit === true) return;
   const { id, leased, reemission } = outcome;
   if (leased) {
-    worker.run({ ...event, id, state: "pending", reemission, attempts: 0, due: event.receivedAt, error: null }, body);
+    worker.run(
+      { ...event, id, state: "pending", reemission, attempts: 0, due: event.receivedAt, error: null },
+      content,
+    );
   } else worker.wake();
 }
 

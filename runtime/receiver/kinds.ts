@@ -1,23 +1,11 @@
 /** Which event a body is: by what its route was registered for, and by what its release calls it. */
 import type { EventChannel, Release } from "../contract/index.js";
 import { member } from "../extract/json-object.js";
-import { type CataloguedEvent, eventCatalogue, eventIn, kindNamed } from "../facts/index.js";
+import { type CataloguedEvent, eventCatalogue, eventIn, kindNamed, registeredEvents } from "../facts/index.js";
 import type { EventKind, EventNote, Registration } from "../store/types.js";
 
 /** Longest word kept of a body, in characters: the sender chose it. */
 const MAX_WORD_CHARS = 64;
-
-/** What carries the events that a route is registered for. */
-const channels: Record<EventKind, readonly EventChannel[]> = {
-  task: ["task"],
-  report: ["reporting"],
-  impairment: ["media-buy"],
-  list_change: ["resource"],
-  artifact: ["resource"],
-  rights: ["resource"],
-  account: ["account"],
-  agent: ["agent"],
-};
 
 const many: readonly EventKind[] = ["account", "agent"];
 
@@ -50,7 +38,7 @@ export const eventOf = (
   body: unknown,
 ): CataloguedEvent | string | undefined => {
   if (kind === "task") return eventCatalogue(release).get("task");
-  const found = eventIn(release, body, channels[kind]);
+  const found = eventIn(release, body, registeredEvents[kind].channels);
   return found ?? (kind === "impairment" ? eventCatalogue(release).get("impairment") : undefined);
 };
 

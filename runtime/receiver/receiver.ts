@@ -15,7 +15,7 @@ import type {
   ReceiverSettings,
 } from "./types.js";
 import { Endings, type Pause, type Watched, type WatchOptions, watch } from "./watch.js";
-import { createInboxWorker } from "./worker.js";
+import { inboxWorker } from "./worker.js";
 
 /** What a receiver is made of: one release or several, and handlers for them. */
 export type ReceiverOptions<T extends Tools, Tx, E extends Events = Events> = ReceiverSettings<Tx> &
@@ -88,7 +88,7 @@ export function createReceiver<T extends Tools, Tx, E extends Events = Events>(
 ): Receiver<Tx> {
   const bound = options.releases ?? [bindRelease(options.release, options.handlers)];
   const config = resolveSettings(options, bound);
-  const worker = createInboxWorker(config);
+  const worker = inboxWorker(config);
   const endings = new Endings();
   const receiving = createReceiving(config, worker, endings.tell);
   const { store } = config;

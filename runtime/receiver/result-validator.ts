@@ -2,7 +2,6 @@
 import { isTaskStatus, type Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { isJsonObject, member } from "../extract/json-object.js";
-import { extractWebhook } from "../extract/webhook.js";
 import type { CataloguedEvent } from "../facts/index.js";
 import type { EventKind, EventNote } from "../store/types.js";
 import type { ValidationError, ValidationResult } from "../validate/types.js";
@@ -46,7 +45,7 @@ export function resultValidator<Tx>(config: ReceiverConfig<Tx>): ResultValidator
       const event = eventOf(release, kind, body);
       return typeof event === "object" ? judgeEvent(event, body, await validatorOf(release)) : [];
     }
-    const { data, problem } = extractWebhook(body, envelope.format ?? "mcp");
+    const { data = null, problem } = envelope.payload ?? {};
     if (problem !== undefined) return [{ code: problem, pointer: "", message: "the data is wrapped in response" }];
     const { taskType, status } = envelope;
     if (taskType === null || !isTaskStatus(status) || !hasArm(release, taskType, status)) return [];

@@ -2,6 +2,7 @@
 import type { Held, InboxEvent } from "../store/types.js";
 import { HandlerOverdue, startRun, type TimedRun } from "./deadline.js";
 import { runHandler } from "./dispatch.js";
+import type { EventContent } from "./envelope.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { RunOutcome } from "./tracing.js";
 
@@ -20,103 +21,65 @@ export const faultText = (error: unknown): string => {
   return text.replaceAll("\0", "").toWellFormed().slice(0, MAX_ERROR_CHARS);
 };
 
+/** An event that is leased, and its body where it was read already. */
+export interface InboxJob {
+  readonly id: number;
+  readonly event: InboxEvent;
+  readonly content: EventContent | undefined;
+}
+
 export interface HandlerRuns {
-  readonly ids: () => number[];
-  readonly count: () => number;
-  /** Handlers and effects that run: a run without an effect is none of them while its completion is stored. */
-  readonly busy: () => number;
-  /** Runs the handler of an event that is leased; once more, when the run before it is just ending. */
-  run(event: InboxEvent, body?: unknown): void;
+  /**
+   * Runs the handler of an event that is leased, and stores what became of it.
+   * @param free called when the handler has ended, and its effect where it has one
+   * @returns `kept` where the event is in the store still
+   */
+  run(job: InboxJob, free: () => void): Promise<"gone" | "kept">;
   /** Gives up every run; their events are left to their leases. */
   giveUp(): void;
-  /** Settles when those that run now are done. */
-  allDone(): Promise<unknown>;
-  /** Settles when one of them is done. */
-  oneDone(): Promise<unknown>;
 }
 
 /**
  * Makes the keeper of runs.
  * @param owner whose lease the events are under
- * @param onFree called when a handler has ended, and its effect where it has one
- * @param onDone called when a run has ended and what became of it is stored
  */
-export function handlerRuns<Tx>(
-  config: ReceiverConfig<Tx>,
-  owner: string,
-  { onFree, onDone }: { readonly onFree: () => void; readonly onDone: () => void },
-): HandlerRuns {
-  const running = new Map<number, { readonly done: Promise<void>; readonly given: TimedRun }>();
-  const slots = slotsOf(onFree);
-
-  const run = (event: InboxEvent, body?: unknown): void => {
-    const before = running.get(event.id);
-    if (before !== undefined) {
-      // Given back and taken again in one commit, before the first run has heard of it.
-      before.done
-        .then(() => run(event, body))
-        .catch((error: unknown) =>
-          config.log.error({ id: event.id, error: faultText(error) }, "event left to its lease"),
-        );
-      return;
-    }
-    const given = startRun(config.handlerTimeoutSeconds);
-    const done = handle(config, owner, { event, body, given, leave: slots.take() })
-      // The store is out of reach: the lease runs out, and the event is taken again.
-      .catch((error: unknown) => config.log.error({ id: event.id, error: faultText(error) }, "event left to its lease"))
-      .finally(() => {
-        running.delete(event.id);
-        onDone();
-      });
-    running.set(event.id, { done, given });
-  };
-
+export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string): HandlerRuns {
+  const running = new Set<TimedRun>();
   return {
-    ids: () => [...running.keys()],
-    count: () => running.size,
-    busy: slots.taken,
-    run,
-    giveUp() {
-      for (const { given } of running.values()) given.giveUp(new Stopped());
+    async run({ id, event, content }, free) {
+      const given = startRun(config.handlerTimeoutSeconds);
+      running.add(given);
+      try {
+        const ended = await handle(config, owner, { event, content, given, free });
+        return ended === "completed" || ended === "lost" ? "gone" : "kept";
+      } catch (error) {
+        // The store is out of reach: the lease runs out, and the event is taken again.
+        config.log.error({ id, error: faultText(error) }, "event left to its lease");
+        return "kept";
+      } finally {
+        running.delete(given);
+      }
     },
-    allDone: () => Promise.all([...running.values()].map(({ done }) => done)),
-    oneDone: () => Promise.race([...running.values()].map(({ done }) => done)),
-  };
-}
-
-/** Slots of handlers. `take` answers what gives the slot back, the first time it is called. */
-function slotsOf(onFree: () => void) {
-  let taken = 0;
-  return {
-    taken: () => taken,
-    take(): () => void {
-      taken += 1;
-      let held = true;
-      return () => {
-        if (!held) return;
-        held = false;
-        taken -= 1;
-        onFree();
-      };
+    giveUp() {
+      for (const given of running) given.giveUp(new Stopped());
     },
   };
 }
 
 interface Run {
   readonly event: InboxEvent;
-  /** Where it was parsed already. */
-  readonly body: unknown;
+  readonly content: EventContent | undefined;
   readonly given: TimedRun;
   /** Gives its slot to the next handler. */
-  readonly leave: () => void;
+  readonly free: () => void;
 }
 
 /** One run of a handler, to what becomes of its event. */
 async function handle<Tx>(
   config: ReceiverConfig<Tx>,
   owner: string,
-  { event, body, given, leave }: Run,
-): Promise<void> {
+  { event, content, given, free }: Run,
+): Promise<RunOutcome> {
   const { signal } = given;
   const begun = performance.now();
   const span = config.traces.run(event);
@@ -124,20 +87,20 @@ async function handle<Tx>(
   let fault: unknown;
   const held = (): Held => ({ id: event.id, owner, now: config.now(), attempts: event.attempts });
   try {
-    const effect = await given.wait(span.within(() => runHandler(config, event, { body, signal })));
-    if (effect === undefined) leave();
+    const effect = await given.wait(span.within(() => runHandler(config, event, { content, signal })));
+    if (effect === undefined) free();
     ended = await given.wait(config.store.inbox.complete({ ...held(), signal }, effect));
   } catch (error) {
     // Who stops the receiver leaves the event to its lease: the handler may still be at it.
-    if (error instanceof Stopped) return;
+    if (error instanceof Stopped) return ended;
     fault = error;
     ended = await fail(config, event, held(), error);
   } finally {
-    leave();
     given.close();
     span.end(ended, fault);
     config.metrics.handled(ended, event.kind, (performance.now() - begun) / 1000);
   }
+  return ended;
 }
 
 async function fail<Tx>(

@@ -1,6 +1,7 @@
 /** Polling as the backup of webhooks: what it finds goes through the same claim, order and inbox. */
 import { isTaskStatus, isTerminal, type TaskStatus } from "../contract/index.js";
 import type { AcceptOutcome, RouteBinding, TaskState } from "../store/types.js";
+import { payloadOf } from "./envelope.js";
 import type { Ingest } from "./ingest.js";
 import { timeOf, toInstant } from "./instant.js";
 import type { ReceiverConfig } from "./settings.js";
@@ -159,16 +160,18 @@ async function ingestPolled<Tx>(
     release: release ?? config.senderOf(sender)?.release ?? null,
   };
   const { status } = polled;
+  const body: unknown = JSON.parse(raw.toString());
   const outcome = await ingest(
     {
       binding,
-      body: JSON.parse(raw.toString()),
+      body,
       raw,
       token: null,
       envelope: {
         ...{ key, format: "mcp", taskId, taskType, operationId: operationId ?? null, status },
         ...{ time: { instant: timeOf(polled.timestamp, config.now()).instant, by: "poll" } },
         ...{ notificationId: null, token: null, ordered: true, terminal: isTerminal(status) },
+        payload: payloadOf(body, "task", "mcp"),
       },
     },
     { ...binding, operationId: null, taskType, tokenDigest: null, events: null, expires: null },

@@ -1,7 +1,7 @@
 /** Brand files as they came: kept, found by the words of their names, and told. */
 import { createHash } from "node:crypto";
 import type { Coroutine } from "../db/coroutine.js";
-import type { Database, Query } from "../db/types.js";
+import type { Query } from "../db/types.js";
 import {
   type BrandFileRow,
   brandFileState,
@@ -29,9 +29,9 @@ export const nameWords = (text: string): string[] => [
 ];
 
 /** Whether what a brand file said comes to its end: it is gone, or cannot be reached, for a week. */
-export async function brandEnds(db: Database, { domain, crawledAt, brand }: CrawlResult): Promise<boolean> {
+export function* brandEnds(q: Query, { domain, crawledAt, brand }: CrawlResult): Coroutine<boolean> {
   if (brand.outcome === "present") return false;
-  const kept = await db.query((q) => brandFileState(q, domain));
+  const kept = yield* brandFileState(q, domain);
   return kept?.fetched_at != null && kept.fetched_at <= crawledAt - KEPT_MS;
 }
 

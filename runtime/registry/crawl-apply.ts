@@ -4,7 +4,14 @@ import type { Database } from "../db/types.js";
 import { publishersByDomain } from "../store/registry-lookups.js";
 import type { PropertySource, PublisherRow } from "../store/registry-publishers.js";
 import { brandProperties, presentBrand } from "./brand.js";
-import { makeRows, type PreparedChange, type PublisherChange, type PublisherFacts, prepare } from "./prepared.js";
+import {
+  makeRows,
+  type PreparedChange,
+  PreparedSet,
+  type PublisherChange,
+  type PublisherFacts,
+  prepare,
+} from "./prepared.js";
 import { type SourceSet, setOfFile } from "./project.js";
 import type { CrawlResult } from "./types.js";
 
@@ -13,24 +20,26 @@ const RESOLVED_LIMIT = 2048;
 
 const noBrand = { brand_name: null, brand_key: null, brand_agents: null } as const;
 
-/** @param ended what the brand file said comes to its end */
-function changeOfCrawl(result: CrawlResult, ended: boolean): PublisherChange {
+function changeOfCrawl(result: CrawlResult): PublisherChange {
   const { adagents, brand } = result;
   const sets: Partial<Record<PropertySource, SourceSet>> = {};
   const file = adagents.outcome === "valid" ? adagents.file : undefined;
   if (file !== undefined) sets.adagents_json = setOfFile(file);
   if (brand.outcome === "present") sets.brand_json = { properties: brandProperties(brand.properties), agents: [] };
-  if (ended) sets.brand_json = { properties: [], agents: [] };
   return {
     domain: result.domain,
-    facts: (before) => ({
-      ...adagentsFacts(result, before),
-      ...(ended ? { brand_outcome: brand.outcome, ...noBrand } : brandFacts(brand, before)),
-    }),
+    facts: (before) => ({ ...adagentsFacts(result, before), ...brandFacts(brand, before) }),
     sets,
     ...(file !== undefined && { others: file.others }),
   };
 }
+
+/** The same, where what the brand file said comes to its end. */
+export const withoutBrand = (change: PreparedChange, result: CrawlResult): PreparedChange => ({
+  ...change,
+  facts: (before) => ({ ...adagentsFacts(result, before), brand_outcome: result.brand.outcome, ...noBrand }),
+  sets: [...change.sets, new PreparedSet("brand_json", { properties: [], agents: [] }, change.now)],
+});
 
 /** Properties and entries from which on a change is worked out in several turns: some ten milliseconds of work. */
 const LARGE_SET = 1_000;
@@ -38,14 +47,10 @@ const LARGE_SET = 1_000;
 /**
  * What a crawl changes, worked out before its transaction, and with large files a turn of the event loop between the parts:
  * the transaction itself is one piece, for nobody may see half a file.
- * @param ended what the brand file said comes to its end
+ * @param now unix milliseconds
  */
-export async function preparedCrawl(
-  db: Database,
-  result: CrawlResult,
-  { ended, now }: { readonly ended: boolean; readonly now: number },
-): Promise<PreparedChange> {
-  const change = prepare(changeOfCrawl(result, ended), now);
+export async function preparedCrawl(db: Database, result: CrawlResult, now: number): Promise<PreparedChange> {
+  const change = prepare(changeOfCrawl(result), now);
   if (!change.sets.some(({ set }) => set.properties.length + set.agents.length >= LARGE_SET)) return change;
   const [row] = await db.query((q) => publishersByDomain(q, [change.domain]));
   const before = JSON.parse(row?.digests ?? "{}") as Record<string, string>;

@@ -23,7 +23,7 @@ import { addCounts, recountMembers } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { brandEnds, keepBrandFile } from "./brand-files.js";
 import { checkedData } from "./checks.js";
-import { preparedCrawl } from "./crawl-apply.js";
+import { preparedCrawl, withoutBrand } from "./crawl-apply.js";
 import { recomputeEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
 import type { FileProblem } from "./file-problems.js";
@@ -80,26 +80,26 @@ function urlOf(text: string): string {
  * @param store both kinds answer alike; on PostgreSQL any number of instances may share one
  */
 export function createRegistryData(store: AnyStore, options: RegistryDataOptions = {}): RegistryData {
-  const parts = {
+  const dependencies = {
     db: store.database,
     now: options.now ?? Date.now,
     publicUrl: options.publicUrl ?? "http://localhost",
   };
-  const search = searchOf(parts.db, options);
+  const search = searchOf(dependencies.db, options);
   return {
-    ...lookups(parts),
-    ...listedData({ ...parts, urlOf }),
-    ...followed({ ...parts, domainOf, urlOf }),
-    ...optOutData({ ...parts, domainOf }),
-    ...checkedData(parts),
-    ...crawling(parts),
-    ...hosting(parts),
-    ...membership(parts),
-    ...pagedData({ ...parts, search, domainOf, urlOf }),
+    ...lookups(dependencies),
+    ...listedData({ ...dependencies, urlOf }),
+    ...followed({ ...dependencies, domainOf, urlOf }),
+    ...optOutData({ ...dependencies, domainOf }),
+    ...checkedData(dependencies),
+    ...crawling(dependencies),
+    ...hosting(dependencies),
+    ...membership(dependencies),
+    ...pagedData({ ...dependencies, search, domainOf, urlOf }),
     ...searchData(search),
     warm: async (signal) => {
-      await recomputeEffect(parts.db, parts.now);
-      await recomputeProfiles(parts.db, parts.now);
+      await recomputeEffect(dependencies.db, dependencies.now);
+      await recomputeProfiles(dependencies.db, dependencies.now);
       await search.warm(signal);
     },
   };
@@ -150,11 +150,12 @@ const lookups = ({ db, now, publicUrl }: DataDependencies) => {
 
 const crawling = ({ db, now }: DataDependencies) =>
   ({
-    applyCrawl: async (result) => {
-      const ended = await brandEnds(db, result);
-      const change = await preparedCrawl(db, result, { ended, now: now() });
+    applyCrawl: async (result, along) => {
+      const change = await preparedCrawl(db, result, now());
       return db.write(function* (q): Coroutine<AppliedCrawl> {
-        const written = yield* writePublishers(q, [change]);
+        if (along !== undefined) yield* along(q);
+        const ended = yield* brandEnds(q, result);
+        const written = yield* writePublishers(q, [ended ? withoutBrand(change, result) : change]);
         yield* keepBrandFile(q, result, ended);
         const agents = yield* finish(q, written, now());
         const { changed, properties, authorizations } = written;

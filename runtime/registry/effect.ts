@@ -19,7 +19,7 @@ const EFFECT_EDGES = 100;
 function* recomputeSome(q: Query, now: number): Coroutine<number> {
   const due = yield* publishersChanging(q, now, EFFECT_EDGES);
   if (due.length === 0) return 0;
-  // As every writer of publishers does, and in the same order: what another instance has settled meanwhile is not due any more.
+  // As every writer of publishers does, and in the same order: what another instance has recomputed meanwhile is not due any more.
   yield* lockPublishersById(q, due);
   const edges = yield* edgesChanging(q, due, now);
   const publishers = [...new Set(edges.map(({ publisher }) => publisher))];

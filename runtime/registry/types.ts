@@ -3,6 +3,8 @@
  * `model.ts` makes; wire shapes are those of the API document.
  */
 import type { components } from "../../generated/registry/openapi.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
 import type { AnyStore } from "../store/index.js";
 import type { CheckedData } from "./checked-types.js";
 import type { FileProblem } from "./file-problems.js";
@@ -90,8 +92,11 @@ export interface RegistryDataOptions {
 
 /** The registry's data, on either database. Domains and URLs may come as callers wrote them, but must be usable. */
 export interface RegistryData extends FollowedData, ListedData, OptOutData, CheckedData, PagedData {
-  /** One transaction: the domain's rows, and the profiles of the agents they touch. */
-  applyCrawl(result: CrawlResult): Promise<AppliedCrawl>;
+  /**
+   * One transaction: the domain's rows, and the profiles of the agents they touch.
+   * @param along what else is written in it, before them
+   */
+  applyCrawl(result: CrawlResult, along?: (query: Query) => Coroutine<void>): Promise<AppliedCrawl>;
   /** Never says `checking` or `auto_crawl_triggered`: the server adds them when it starts a crawl. */
   lookupPublisher(domain: string): Promise<PublisherLookup>;
   lookupAuthorization(domain: string, agentUrl: string): Promise<AuthorizationLookup | undefined>;

@@ -122,10 +122,10 @@ class Invocation<Tx> {
     const { unchecked, judgedByHandler } = this.dependencies.settings;
     const { name } = this.at.served.tool;
     if (unchecked.has(name)) return true;
-    const dependencies = (judgedByHandler[name] ?? []).map((one) => one.split("/"));
+    const places = (judgedByHandler[name] ?? []).map((one) => one.split("/"));
     const isBelow = (pointer: string): boolean => {
       const at = pointer.split("/");
-      return dependencies.some((part) => part.every((key, index) => key === "*" || key === at[index]));
+      return places.some((steps) => steps.every((key, index) => key === "*" || key === at[index]));
     };
     return errors.every(({ pointer }) => isBelow(pointer));
   }

@@ -16,13 +16,13 @@ export function domainStatusReader(documents: SchemaDocuments): (ref: SchemaRef)
     const [document = "", pointer = ""] = reference.split("#");
     const uri = document === "" ? here : document;
     const text = byUri.get(uri);
-    const dependencies = pointer
+    const steps = pointer
       .split("/")
       .slice(1)
       .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
     const root: unknown = text === undefined ? undefined : JSON.parse(text);
     return {
-      schema: dependencies.reduce<unknown>((value, part) => (isObject(value) ? value[part] : undefined), root),
+      schema: steps.reduce<unknown>((value, part) => (isObject(value) ? value[part] : undefined), root),
       uri,
     };
   };

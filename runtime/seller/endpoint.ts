@@ -1,5 +1,5 @@
 /**
- * The URLs a seller is spoken to under. Two endpoints where its releases sign requests in two ways: one URL never verifies two
+ * The URLs a seller answers under. Two endpoints where its releases sign requests in two ways: one URL never verifies two
  * profiles, so callers who sign as older releases do have URLs of their own.
  */
 import type { Release, TransportName } from "../contract/index.js";

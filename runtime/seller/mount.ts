@@ -24,11 +24,11 @@ export interface Mounting extends MountedSeller {
 
 /** A pattern of a route, `/previews/:id` or `/*`, as an expression. */
 const patternOf = (url: string): RegExp => {
-  const dependencies = url.split("/").map((part) => {
+  const segments = url.split("/").map((part) => {
     if (part === "*") return ".*";
     return part.startsWith(":") ? "[^/]+" : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   });
-  return new RegExp(`^${dependencies.join("/")}$`);
+  return new RegExp(`^${segments.join("/")}$`);
 };
 
 /** Every path that routes of an app are added under from now on. */

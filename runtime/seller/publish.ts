@@ -48,7 +48,7 @@ export function publish<Tx>(app: FastifyInstance, { settings, endpoints: served 
   }
 }
 
-/** Which agents are at this origin, and over which transport each is spoken to: one look instead of many guesses. */
+/** Which agents are at this origin, and over which transport each is called: one look instead of many guesses. */
 function agentsFile<Tx>(
   { baseUrl, name, description, specialisms, auth, now }: SellerSettings<Tx>,
   endpoints: readonly { readonly id: string; readonly transport: TransportName; readonly path: string }[],

@@ -116,10 +116,10 @@ const unsupported = (
   servedReleases: readonly ServedRelease<never>[],
   field: string,
   asked: string | number,
-  why = `Version ${String(asked).slice(0, 32)} is not spoken here`,
+  why = `Version ${String(asked).slice(0, 32)} is not served here`,
 ): ToolError => {
   const versions = servedReleases.map(({ version }) => version);
-  return new ToolError("VERSION_UNSUPPORTED", `${why}; spoken: ${versions.join(", ")}.`, {
+  return new ToolError("VERSION_UNSUPPORTED", `${why}; served: ${versions.join(", ")}.`, {
     field,
     details: { supported_versions: versions, supported_majors: [...new Set(servedReleases.map(({ major }) => major))] },
   });

@@ -79,7 +79,7 @@ export interface SellerContext<T = AnyTool, Tx = unknown> {
   /** Name of the tool, as the release has it. */
   readonly tool: string;
   readonly transport: TransportName;
-  /** The release spoken with this caller. */
+  /** The release that this caller is answered in. */
   readonly release: Release;
   readonly mode: "development" | "production";
   /** Who called; what it owns is nobody else's. */
@@ -209,9 +209,9 @@ export interface SellerOptions<
   S extends keyof R["specialisms"] & string = keyof R["specialisms"] & string,
   St extends SellerStore = SellerStore,
 > {
-  /** The release whose types the handlers have: the newest one spoken. */
+  /** The release whose types the handlers have: the newest one served. */
   readonly release: R;
-  /** Further releases spoken with callers who ask for them, by the same handlers; `ctx.release` tells which. */
+  /** Further releases served to callers who ask for them, by the same handlers; `ctx.release` tells which. */
   readonly releases?: readonly Release[];
   /** What is claimed, ids as keys of `release.specialisms`; nothing by default. */
   readonly specialisms?: readonly S[];

@@ -1,6 +1,6 @@
 /** `webhook_activity[]`: what was fired, attempt by attempt, for the principal it was fired for. For debugging, not recovery. */
-import type { Job } from "../queue/types.js";
-import type { ActivityRow, PendingJobRow } from "../store/sender-tables.js";
+import type { Job, JobUnderWay } from "../queue/types.js";
+import type { ActivityRow } from "../store/sender-tables.js";
 import type { AttemptReport, AttemptStatus, DeliveryMeta } from "./attempt.js";
 import { type AnswerExcerpt, redactUrl } from "./redact.js";
 
@@ -73,14 +73,13 @@ export function activityRow(
 }
 
 /** An attempt that is under way. */
-export function pendingRecord(row: PendingJobRow): ActivityRecord {
-  const meta = JSON.parse(row.meta) as DeliveryMeta;
+export function pendingRecord(job: JobUnderWay, meta: DeliveryMeta): ActivityRecord {
   return {
-    idempotency_key: row.key,
+    idempotency_key: job.key,
     notification_type: meta.type,
     status: "pending",
-    attempt: row.attempts + 1,
-    fired_at: iso(row.started_at),
+    attempt: job.attempts + 1,
+    fired_at: iso(job.startedAt),
     completed_at: null,
     http_status_code: null,
     response_time_ms: null,

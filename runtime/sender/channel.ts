@@ -8,7 +8,7 @@ import type { Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables } from "../store/sender-tables.js";
 import type { Frequency } from "./calendar.js";
 import { encodeBody, TOKEN_BYTES } from "./envelope.js";
-import { boundUnder, orderingKeyOf } from "./outbox.js";
+import { boundUnder, orderingKeyOf, resourceOrderingKey } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
 import type { SenderReleases } from "./releases.js";
@@ -66,7 +66,7 @@ export function tokenedBody(config: StoredConfig<PushNotificationConfig>, body: 
 
 /** Ordering key of what is sent on a channel. */
 export const channelOrderingKey = ({ resource, kind, subscriber }: ChannelKey): string =>
-  subscriber === "" ? orderingKeyOf("buy", resource) : orderingKeyOf(kind, JSON.stringify([resource, subscriber]));
+  subscriber === "" ? resourceOrderingKey(resource) : orderingKeyOf(kind, JSON.stringify([resource, subscriber]));
 
 /** Can its events name the buyer's operation, where they must? None is ever invented. */
 export const isNamed = (

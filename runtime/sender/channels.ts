@@ -2,7 +2,7 @@
 import type { JsonObject, MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
-import { refusesUnnamed } from "../facts/index.js";
+import { missingInNotice, type ResourceNotice, refusesUnnamed } from "../facts/index.js";
 import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { isFrequency, nextTurn } from "./calendar.js";
@@ -35,12 +35,12 @@ export interface BuyChannels {
 export interface OwnedBuy {
   readonly mediaBuyId: string;
   readonly principal: string;
-  /** Version of the release spoken with the principal; the sender's first by default. */
+  /** Version of the release the principal is served; the sender's first by default. */
   readonly release?: string;
 }
 
 /** A kind of notice to those who subscribed to a resource. */
-export type NoticeKind = "list_change" | "artifact" | "rights";
+export type NoticeKind = ResourceNotice;
 
 /** Channels that outlive one operation: reports, impairments, notices. */
 export interface Channels {
@@ -78,7 +78,7 @@ export interface Channels {
     config: PushNotificationConfig | null,
     options?: WithinOptions,
   ): MaybePromise<{ readonly ok: true } | Refused>;
-  /** Sends a notice to each of the resource's subscribers, with a key for each. @throws AdbindError `event_invalid` for a payload that lacks a field */
+  /** Sends a notice to each of the resource's subscribers, with a key for each. @throws AdbindError `event_invalid` for a payload that lacks a field, or an event that the release does not have */
   notify(kind: NoticeKind, resource: string, payload: JsonObject, options?: WithinOptions): MaybePromise<Emitted>;
   /** Coalescence windows that are shorter than the defaults, in seconds, for `get_agent_capabilities`. */
   readonly declaredWindows: Readonly<Record<string, number>>;
@@ -88,13 +88,6 @@ export interface Channels {
    */
   tick(): Promise<void>;
 }
-
-/** Fields a notice must have beside its key (docs/protocol/webhooks.md#other-kinds). */
-const noticeFields: Record<NoticeKind, readonly string[]> = {
-  list_change: ["event", "list_id", "resolved_at", "signature"],
-  artifact: ["media_buy_id", "batch_id", "timestamp", "artifacts"],
-  rights: ["rights_id", "brand_id", "reason", "effective_at"],
-};
 
 const EVER = Number.MAX_SAFE_INTEGER;
 
@@ -123,7 +116,7 @@ export function createChannels(parts: ChannelDependencies): Channels {
       );
     },
     notify(kind, resource, payload, options = {}) {
-      checkNotice(kind, payload);
+      checkNotice(parts, kind, payload);
       return run(options, (open) => noticeFlow(parts, open, { kind, resource, payload }));
     },
     declaredWindows: Object.fromEntries(shorter.map(([type, ms]) => [type, ms / 1_000])),
@@ -249,8 +242,15 @@ function* closeFlow(parts: ChannelDependencies, tx: Query, resource: string): Co
   return sent;
 }
 
-function checkNotice(kind: NoticeKind, payload: JsonObject): void {
-  const missing = noticeFields[kind].filter((field) => payload[field] == null);
+function checkNotice({ releases }: ChannelDependencies, kind: NoticeKind, payload: JsonObject): void {
+  const { release } = releases.of();
+  const missing = missingInNotice(release, kind, payload);
+  if (missing === undefined) {
+    throw new AdbindError("event_invalid", `release ${release.version} has no such notice`, {
+      where: typeof payload.event === "string" ? `event: ${payload.event}` : kind,
+      remedy: "send what the release has; its events are listed by `release.events`",
+    });
+  }
   if (missing.length === 0 && !("idempotency_key" in payload)) return;
   throw new AdbindError("event_invalid", "a notice is not complete", {
     where: missing.length > 0 ? missing.join(", ") : "idempotency_key",

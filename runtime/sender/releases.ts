@@ -9,7 +9,7 @@ export interface SenderRelease {
 }
 
 export interface SenderReleases {
-  /** The release of a version; the first where it is not given, or not spoken any more. */
+  /** The release of a version; the first where it is not given, or not served any more. */
   of(version?: string | null): SenderRelease;
 }
 

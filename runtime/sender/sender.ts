@@ -20,7 +20,7 @@ import { provingStep } from "./moved-configs.js";
 import type { NotificationDependencies } from "./notification-configs.js";
 import { createNotifications, type NotificationConfigs } from "./notifications.js";
 import { type Outbox, outboxOf } from "./operators.js";
-import { isChange, metaOf, orderingKeyOf, ownerOf } from "./outbox.js";
+import { isChange, metaOf, ownerOf, subjectOrderingKeys } from "./outbox.js";
 import { eraseSecrets } from "./registered-secrets.js";
 import { openSenderReleases } from "./releases.js";
 import { resealSecrets } from "./reseal.js";
@@ -214,17 +214,16 @@ async function listActivity(
 ): Promise<ActivityRecord[]> {
   const limit = Math.min(Math.max(1, request.limit ?? ACTIVITY_LIMIT.default), ACTIVITY_LIMIT.max);
   const { principal, subject } = request;
-  const keys = ["task", "a2a", "buy"].map((kind) => orderingKeyOf(kind, subject));
   // Outside any transaction: who asks inside one of its own waits for nobody.
   const [out, done] = await queue.read(function* (q: Query) {
     return [
-      yield* tables.pendingJobs(q, queue.topic, keys),
+      yield* queue.underWay(q, subjectOrderingKeys(subject)),
       yield* tables.activity(q, principal, subject, limit),
     ] as const;
   });
-  const pending = out.flatMap((row) => {
-    const meta = metaOf({ id: 0, meta: row.meta });
-    return isChange(meta) || meta.principal !== principal ? [] : [pendingRecord(row)];
+  const pending = out.flatMap((job) => {
+    const meta = metaOf(job);
+    return isChange(meta) || meta.principal !== principal ? [] : [pendingRecord(job, meta)];
   });
   pending.sort((a, b) => (a.fired_at < b.fired_at ? 1 : -1));
   return [...pending, ...done.map(({ record }) => shownRecord(record))].slice(0, limit);

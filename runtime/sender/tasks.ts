@@ -34,7 +34,7 @@ import type {
 export interface Tasks {
   /**
    * Judges channels without taking them, so that a call is refused before it has done anything.
-   * @param release version of the one spoken with the caller
+   * @param release version of the one the caller is answered in
    * @returns a refusal to answer the caller with; undefined where `register` takes them
    * @throws AdbindError `event_invalid` for a tool the release does not have
    */

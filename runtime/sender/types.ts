@@ -43,7 +43,7 @@ export interface NotificationConfig {
 export interface NotificationScope {
   readonly principal: string;
   readonly account?: string;
-  /** Version of the release spoken with the caller; the sender's first by default. */
+  /** Version of the release the caller is served; the sender's first by default. */
   readonly release?: string;
 }
 
@@ -68,7 +68,7 @@ export interface TaskStart {
   readonly context?: JsonObject;
   /** A2A's context, which its events name; the task's id by default. */
   readonly contextId?: string;
-  /** Version of the release spoken with the caller; the sender's first by default. */
+  /** Version of the release the caller is served; the sender's first by default. */
   readonly release?: string;
 }
 
@@ -178,7 +178,7 @@ export interface SenderOptions {
   readonly store: { readonly database: AnyDatabase };
   /** What hands events out to deliverers: `natsQueue` of adbind/queue for a fleet; by default the database itself. */
   readonly queue?: OpenQueue;
-  /** The release spoken. */
+  /** The release that is served. */
   readonly release: Release;
   /** Further ones: what was registered under one of them is told in it. */
   readonly releases?: readonly Release[];

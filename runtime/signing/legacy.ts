@@ -23,7 +23,7 @@ const REMOVED_IN_MAJOR = 4;
 export interface LegacyOptions {
   /** The protocol's word; `proto` by default. */
   readonly word?: string;
-  /** Version of the release spoken. From 4.0 on the legacy schemes do not exist. */
+  /** Version of the release negotiated. From 4.0 on the legacy schemes do not exist. */
   readonly version?: string;
   /** Unix seconds; the system clock by default. */
   readonly now?: () => number;

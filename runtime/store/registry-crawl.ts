@@ -238,9 +238,9 @@ export const setPlace = (q: Query, name: string, place: number): Coroutine<unkno
 export const endTurn = (q: Query, name: string, owner: string): Coroutine<unknown> =>
   q.rows("update adbind_crawl_turns set until = 0 where name = ? and owner = ?", [name, owner]);
 
-/** Remembers what a file revokes. @param source host of the file */
+/** Remembers what a file revokes, in one order: files of one host may be taken side by side. @param source host of the file */
 export function* addRevocations(q: Query, source: string, domains: readonly string[], until: number): Coroutine<void> {
-  for (const domain of domains)
+  for (const domain of [...domains].sort())
     yield* q.rows(
       "insert into adbind_crawl_revocations (source, domain, until) values (?, ?, ?) " +
         "on conflict (source, domain) do update set until = excluded.until",

@@ -76,15 +76,15 @@ interface Part {
 }
 
 const conditionOf = (q: Query, given: SearchCondition): Part => {
-  const parts = given.tokens.map(
+  const conditions = given.tokens.map(
     (tokens): Part => ({ text: "s.tokens && ?::text[]", values: [q.dialect.list(tokens)] }),
   );
-  if (given.hasTmp) parts.push({ text: "s.has_tmp = 1", values: [] });
-  if (given.registered) parts.push({ text: "s.registered = 1", values: [] });
-  if (given.leastProperties > 0) parts.push({ text: "s.property_count >= ?", values: [given.leastProperties] });
+  if (given.hasTmp) conditions.push({ text: "s.has_tmp = 1", values: [] });
+  if (given.registered) conditions.push({ text: "s.registered = 1", values: [] });
+  if (given.leastProperties > 0) conditions.push({ text: "s.property_count >= ?", values: [given.leastProperties] });
   return {
-    text: ["s.gone = 0", ...parts.map(({ text }) => text)].join(" and "),
-    values: parts.flatMap(({ values }) => values),
+    text: ["s.gone = 0", ...conditions.map(({ text }) => text)].join(" and "),
+    values: conditions.flatMap(({ values }) => values),
   };
 };
 

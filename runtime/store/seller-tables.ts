@@ -202,10 +202,10 @@ const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, T
 });
 
 function whereOf(filter: TaskFilter): { text: string; values: Value[] } {
-  const parts = ["principal = ?"];
+  const conditions = ["principal = ?"];
   const values: Value[] = [filter.principal];
   const add = (text: string, ...given: Value[]): void => {
-    parts.push(text);
+    conditions.push(text);
     values.push(...given);
   };
   if (filter.account !== undefined) add("account = ?", filter.account);
@@ -219,7 +219,7 @@ function whereOf(filter: TaskFilter): { text: string; values: Value[] } {
   if (filter.contextContains !== undefined) {
     add("context like ? escape '\\'", `%${filter.contextContains.replace(/[\\%_]/g, "\\$&")}%`);
   }
-  return { text: `where ${parts.join(" and ")}`, values };
+  return { text: `where ${conditions.join(" and ")}`, values };
 }
 
 /** Each removes by one statement the oldest of what has expired. */

@@ -67,8 +67,6 @@ export interface SenderTables extends SecretTables, UpkeepTables, BodyTables {
   due(tx: Query, now: number): Coroutine<DueWork>;
   log(tx: Query, rows: readonly ActivityRow[]): Coroutine<void>;
   activity(tx: Query, principal: string, subject: string, limit: number): Coroutine<{ record: string }[]>;
-  /** Jobs of a subject that are out, by what their `meta` says. */
-  pendingJobs(tx: Query, topic: string, orderingKeys: readonly string[]): Coroutine<PendingJobRow[]>;
   readonly expiring: readonly ExpiringIn<Query>[];
 }
 
@@ -79,13 +77,6 @@ export interface DueWork {
   readonly secrets: boolean;
   /** For each of `expiring`. */
   readonly expired: readonly boolean[];
-}
-
-export interface PendingJobRow {
-  readonly key: string;
-  readonly attempts: number;
-  readonly started_at: number;
-  readonly meta: string;
 }
 
 const run = <Row>(q: Query, text: string, values: readonly Value[]): Coroutine<Row[]> => q.rows<Row>(text, values);
@@ -260,7 +251,7 @@ const log: SenderTables["log"] = (tx, rows) =>
     rows.map((row) => activityColumns.map(([name]) => row[name])),
   );
 
-const activityTables: Pick<SenderTables, "log" | "activity" | "pendingJobs" | "expiring"> = {
+const activityTables: Pick<SenderTables, "log" | "activity" | "expiring"> = {
   log,
   activity: (tx, principal, subject, limit) =>
     run(tx, "select record from adbind_activity where principal = ? and subject = ? order by id desc limit ?", [
@@ -268,14 +259,6 @@ const activityTables: Pick<SenderTables, "log" | "activity" | "pendingJobs" | "e
       subject,
       limit,
     ]),
-  pendingJobs: (tx, topic, keys) =>
-    run(
-      tx,
-      "select j.key, j.attempts, j.started_at, b.meta from adbind_jobs j join adbind_job_bodies b on b.job = j.id " +
-        `and b.at = j.body_at where topic = ? and ordering_key in (${marks(keys)}) ` +
-        "and state = 'ready' and started_at is not null and token is not null",
-      [topic, ...keys],
-    ),
   expiring: [
     expiringOf(expiringTables[0], "(expires, id)", "old webhook activity"),
     expiringOf(expiringTables[1], "task_id", "expired tasks"),

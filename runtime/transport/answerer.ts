@@ -128,7 +128,7 @@ export interface AnswererDependencies {
   readonly listing: ListingOptions | undefined;
   /** Schemas of the release listed. */
   readonly documents: SchemaDocuments;
-  /** A tool of a release spoken, be it offered here or not: its calls are answered with a code of the protocol. */
+  /** A tool of a served release, be it offered here or not: its calls are answered with a code of the protocol. */
   knows(tool: string): boolean;
   answer(call: Call): Promise<CallAnswer>;
   /** An error as the payload of an answer. */

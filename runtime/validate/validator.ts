@@ -30,8 +30,8 @@ const toErrors = (errors: readonly ErrorObject[] | null | undefined): Validation
     message: error.message ?? error.keyword,
   }));
 
-/** URIs a document refers to. It is compact JSON of our own making, so its text tells; data that looks alike leads nowhere. */
-const referred = (json: string): string[] => [...json.matchAll(/"\$ref":"(\/[^"#]+)/g)].map((match) => match[1]!);
+/** URIs a document refers to. It is JSON of our own making, so its text tells; data that looks alike leads nowhere. */
+const referred = (json: string): string[] => [...json.matchAll(/"\$ref": ?"(\/[^"#]+)/g)].map((match) => match[1]!);
 
 class SchemaValidators {
   /** Documents by URI. */

@@ -74,7 +74,7 @@ for (const version of versions) {
     await own.close();
   });
 
-  test(`${version}: no licence for the past, for other uses, or abroad`, async () => {
+  test(`${version}: nobody gets a licence for the past, for other uses, or abroad`, async () => {
     const own = await sellerOf(version);
     const past = await own.refused("acquire_rights", request({}, { start_date: day(-30), end_date: day(-1) }));
     assert.is(past.field, "campaign.end_date");

@@ -147,7 +147,7 @@ for (const kind of transports) {
       },
     ));
 
-  test(`${kind}: the older release is spoken with an agent that has only that`, () =>
+  test(`${kind}: the older release is used with an agent that has only that`, () =>
     withScene(
       { kind, declares: capabilities({}, { supported_versions: undefined, major_versions: [3] }) },
       async (made) => {
@@ -165,7 +165,7 @@ for (const kind of transports) {
     ));
 }
 
-test("VERSION_UNSUPPORTED names what is spoken: the call is made again in it, under its key", () =>
+test("VERSION_UNSUPPORTED names what is served: the call is made again in it, under its key", () =>
   withScene(
     {
       answer: ({ args }) =>

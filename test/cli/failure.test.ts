@@ -152,7 +152,7 @@ test("on a terminal a run shows what it does, and then its lines alone", () => {
   assert.ok(out.lastIndexOf("\u001b[?25h") > out.lastIndexOf("\u001b[?25l"));
 });
 
-test("a build server, a pipe and a program that asked for JSON see nothing move", () => {
+test("nothing moves before a build server, a pipe or a program that asked for JSON", () => {
   const json = onTerminal(`generate ${source} --out ${tempFolder()} --json`);
   assert.is(JSON.parse(json.out).ok, true);
   for (const { out } of [onTerminal(`generate ${source} --out ${tempFolder()}`, { CI: "true" })]) {

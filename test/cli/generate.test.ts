@@ -40,7 +40,7 @@ test("--json prints the result and nothing else on stdout", async () => {
   assert.is(releases[0].outcome, "written");
 });
 
-test("a broken release: file, pointer, rule and remedy on stderr, exit 1, nothing written", async () => {
+test("a broken release exits 1 with file, pointer, rule and remedy on stderr, and nothing is written", async () => {
   const out = tempFolder();
   const broken = changedRelease((files) => {
     files["manifest.json"].tools.list_orders.protocol = "bazaar";

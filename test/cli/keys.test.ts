@@ -28,7 +28,7 @@ const readKeys = (name = "k.json"): (Jwk & { kid: string })[] => JSON.parse(read
 const published = async (): Promise<(Jwk & { kid: string })[]> => JSON.parse((await keys("jwks", "k.json")).out).keys;
 const modeOf = (name: string): number => statSync(place.at(name)).mode & 0o777;
 
-test("generate: a private file for the owner alone, and nothing private printed", async () => {
+test("generate makes a private file for the owner alone, and prints nothing private", async () => {
   const { out, err, code } = await keys("generate", "--word", "proto", "--out", "k.json");
   const [key, ...others] = readKeys();
   assert.equal([code, err, others, modeOf("k.json")], [0, "", [], 0o600]);
@@ -38,7 +38,7 @@ test("generate: a private file for the owner alone, and nothing private printed"
   assert.equal(readdirSync(place.folder), ["k.json"], "no draft is left");
 });
 
-test("generate never overwrites", async () => {
+test("generate writes over no file that is there", async () => {
   await keys("generate", "--word", "proto", "--out", "k.json");
   const before = readFileSync(place.at("k.json"), "utf8");
   const { code, err } = await keys("generate", "--word", "proto", "--out", "k.json");
@@ -79,7 +79,7 @@ test("what jwks prints verifies what the file signs, for both algorithms and any
   }
 });
 
-test("rotate: a new key beside the old, of its kind, both published", async () => {
+test("rotate makes a new key beside the old, of its kind, and both are published", async () => {
   await keys("generate", "--out", "k.json", "--alg", "ecdsa-p256-sha256", "--word", "acme", "--use", "governance");
   const [old] = readKeys();
   const { code } = await keys("rotate", "k.json");
@@ -141,7 +141,7 @@ test("a change under way keeps others out", async () => {
   assert.is(readKeys().length, 1);
 });
 
-test("remove: gone, or published only; the last signing key stays", async () => {
+test("remove takes a key away, or leaves it published only; the last signing key stays", async () => {
   await keys("generate", "--word", "proto", "--out", "k.json", "--kid", "one");
   assert.is((await keys("remove", "k.json", "one")).code, 1);
   await keys("rotate", "k.json", "--kid", "two");

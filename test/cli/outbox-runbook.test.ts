@@ -73,7 +73,7 @@ const endpoints = async (): Promise<{ endpoint: string; state: string; waiting: 
 const listed = async (...which: string[]): Promise<{ id: number; state: string; subject: string }[]> =>
   JSON.parse((await runCommand(outbox, ["list", ...given, ...which, "--json"])).out).events;
 
-test("the backlog grows", async () => {
+test("what the runbook says of a backlog that grows empties it", async () => {
   await runCommand(outbox, ["secrets", "new", "keys", "--id", "k1"]);
   await tell("a");
   network.react = () => ({ ok: false, code: "connect_failed" }) as never;
@@ -84,7 +84,7 @@ test("the backlog grows", async () => {
   await attempted(0, async (sender) => (await sender.outbox.counts()).waiting === 0);
 });
 
-test("an endpoint dies", async () => {
+test("what the runbook says of an endpoint that dies moves it, and brings its events back", async () => {
   network.react = () => ({ status: 503, body: Buffer.from("down for good") });
   await tell("b");
   await attempted(0, async (sender) => (await sender.outbox.list())[0]?.attempts === 1);
@@ -113,7 +113,7 @@ test("an endpoint dies", async () => {
   assert.equal(await listed(), []);
 });
 
-test("a key leaks, or is lost", async () => {
+test("what the runbook says of a key that leaks, or is lost, seals all anew", async () => {
   await tell("d");
   await run("adbind outbox secrets new FILE", { FILE: "keys" });
   assert.match((await run("adbind outbox secrets rotate")).out, /^[1-9]\d* sealed anew/);
@@ -128,7 +128,7 @@ test("a key leaks, or is lost", async () => {
   assert.is(network.sent.at(-1)!.body.task_id, "d");
 });
 
-test("a disk fills", async () => {
+test("what the runbook says of a disk that fills makes room on it", async () => {
   network.react = () => 500;
   clock.at = Date.now() - 9 * DAY;
   await tell("e", "https://full.example/h");

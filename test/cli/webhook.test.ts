@@ -151,7 +151,7 @@ test("wrong arguments are told", async () => {
     assert.match((await webhook(name, "--help")).out, `Example: adbind webhook ${name}`);
 });
 
-test("through the command itself, as a user runs it", async () => {
+test("the command itself signs and sends as a user runs it", async () => {
   const main = path.resolve(import.meta.dirname, "../../cli/main.ts");
   const args = [...fromSource, main, "webhook", "verify", "ok.http", "--jwks", "jwks.json"];
   const { stdout } = await promisify(execFile)("node", args, { env: { ...process.env, ADBIND_CWD: place.folder } });

@@ -93,7 +93,7 @@ async function run(
 
 for (const fault of cellsOf(judgeCommand("conformance"), faults, 3)) {
   const judged = caught[fault];
-  test(`${fault}: caught at ${judged.steps.join(", ")}, where a right agent passes`, async () => {
+  test(`${fault} is caught at ${judged.steps.join(", ")}, where a right agent passes`, async () => {
     const right = await run(judged, undefined, fault === "capability that is not there");
     assert.equal(right.failed, []);
     assert.ok(right.passed > 0);

@@ -12,7 +12,7 @@ import { skipIf, unmetCapability } from "../../runtime/conformance/gates.js";
 import { fieldAt, valuesAt } from "../../runtime/conformance/paths.js";
 import { substitute } from "../../runtime/conformance/substitution.js";
 
-const spoken = { word: "proto", tool: undefined };
+const answered = { word: "proto", tool: undefined };
 
 const payload = {
   status: "completed",
@@ -42,7 +42,7 @@ const source = {
 
 async function outcome(check: StoryboardCheck, answer: Partial<AgentAnswer> = {}): Promise<string> {
   const view = {
-    spoken,
+    answered,
     payload,
     answer: { payload, headers: {}, failed: false, ...answer },
     answers: [],
@@ -107,19 +107,19 @@ test("the code of a failure is found where it may stand", () => {
     [{ error: { code: "D" } }, "D"],
     [{ success: false, error: "E" }, "E"],
   ];
-  for (const [body, code] of places) assert.is(errorCodeOf(failed(body), spoken)?.code, code);
+  for (const [body, code] of places) assert.is(errorCodeOf(failed(body), answered)?.code, code);
   const rpc = { ...failed({}), payload: null, error: { message: "x", data: { proto_error: { code: "F" } } } };
-  assert.is(errorCodeOf(rpc as AgentAnswer, spoken)?.code, "F");
+  assert.is(errorCodeOf(rpc as AgentAnswer, answered)?.code, "F");
   assert.is(
-    errorCodeOf({ ...rpc, error: { message: "RATE_LIMITED: wait" } } as AgentAnswer, spoken)?.code,
+    errorCodeOf({ ...rpc, error: { message: "RATE_LIMITED: wait" } } as AgentAnswer, answered)?.code,
     "RATE_LIMITED",
   );
 });
 
 test("errors beside data, or beside a task that was taken on, are no failure", () => {
-  assert.is(isFailedPayload({ errors: [{ code: "A" }] }, spoken), true);
-  assert.is(isFailedPayload({ errors: [{ code: "A" }], products: [] }, spoken), false);
-  assert.is(isFailedPayload({ errors: [{ code: "A" }], status: "submitted", task_id: "t" }, spoken), false);
+  assert.is(isFailedPayload({ errors: [{ code: "A" }] }, answered), true);
+  assert.is(isFailedPayload({ errors: [{ code: "A" }], products: [] }, answered), false);
+  assert.is(isFailedPayload({ errors: [{ code: "A" }], status: "submitted", task_id: "t" }, answered), false);
 });
 
 test("payloads are found in either transport's result", () => {
@@ -195,7 +195,7 @@ test("an agent that is called too often is called again when it says, and a stor
   };
   const session = { call } as unknown as AgentSession;
   const sleep = async (ms: number) => void waits.push(ms);
-  const seeding = { session, sleep, scenarios: ["reset_state"], spoken };
+  const seeding = { session, sleep, scenarios: ["reset_state"], answered };
   const storyboard = { id: "a", phases: [] } as unknown as Storyboard;
   assert.equal(await reset(storyboard, seeding), {});
   assert.equal(waits, [2_000, 2_000]);

@@ -115,7 +115,7 @@ test("a failed step says what was asked, sent and answered, where it differs, an
   assert.is(countsLine(report.counts), "steps: 1 passed, 1 failed, 1 skipped, 0 not graded, 1 faulty");
 });
 
-test("JUnit counts and escapes", () => {
+test("JUnit's report counts steps and escapes texts", () => {
   assert.match(forms.junit, '<testsuite name="orders" tests="4" failures="1" skipped="2">');
   assert.not.match(forms.junit, "<script>");
 });
@@ -124,7 +124,7 @@ test("Markdown's fences cannot be closed from inside", () => {
   assert.match(forms.markdown, "````json");
 });
 
-test("the page works from disk: no script, nothing loaded, no sideways scrolling on a phone", async () => {
+test("the page works from disk: it has no script, loads nothing, and scrolls sideways on no phone", async () => {
   const browser = await startBrowser();
   if (browser === undefined) return;
   const file = path.join(mkdtempSync(path.join(tmpdir(), "adbind-report-")), "report.html");

@@ -10,7 +10,7 @@ import { databaseCase } from "./database.case.js";
 if (!hasPgbouncer()) {
   // Where it can be had, `./run test` has installed it.
   console.log("skipped: pgbouncer is not installed (apt-get install pgbouncer)");
-  test("no pooler", () => undefined);
+  test("without a pooler nothing is tested", () => undefined);
   test.run();
   process.exit(0);
 }

@@ -37,7 +37,7 @@ test("json is what the published schema says, and has the break with its witness
   assert.equal([found?.verdict, found?.witness?.kind], ["broken", "payload"]);
 });
 
-test("exit codes: nothing, findings, the command line, an unreadable release", async () => {
+test("the exit code tells nothing, findings, a wrong command line and an unreadable release apart", async () => {
   assert.is((await run(older, older)).code, 0);
   assert.is((await run(older, newer)).code, 1);
   assert.is((await run(older)).code, 2);
@@ -67,7 +67,7 @@ test("an accepted finding is left out until its last day", async () => {
   assert.is((await run(older, newer, "--accept", "accepted.json")).code, 2);
 });
 
-test("traffic, witnesses and the matrix", async () => {
+test("traffic is judged, witnesses are written and run, and the matrix tells who breaks whom", async () => {
   const row = (payload: unknown) => JSON.stringify({ tool: "list_orders", direction: "request", payload });
   const found = (await reported()).findings.find(({ tool, side }) => tool === "list_orders" && side === "request");
   const payload = found?.witness?.kind === "payload" ? found.witness.payload : undefined;
@@ -83,7 +83,7 @@ test("traffic, witnesses and the matrix", async () => {
   assert.match((await run("--matrix", older, newer)).out, /caller 1\.2\.3 +seller 1\.3\.0 +1 breaking in requests/);
 });
 
-test("what a project uses: its tools, fields and codes, with file and line", async () => {
+test("what a project uses is told with its tools, fields and codes, file and line", async () => {
   mkdirSync(at("project/src"), { recursive: true });
   const other = changedRelease((files) => {
     files["manifest.json"].proto_version = "1.3.0";

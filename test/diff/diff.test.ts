@@ -203,7 +203,7 @@ test("an id is the same however the file is laid out, and another for another ch
   assert.is.not(plain, other);
 });
 
-test("tables: a code, its recovery, a tool that writes, a tool gone, a specialism's tools", async () => {
+test("tables are compared: a code, its recovery, a tool that writes, a tool gone, a specialism's tools", async () => {
   const plain = object({ x: text });
   const changed = await side(plain, (files) => {
     const manifest = files["manifest.json"] as { tools: Map; error_codes: Map; specialisms: Record<string, Map> };

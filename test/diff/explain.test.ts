@@ -45,12 +45,12 @@ test("a field of a tool: each place, what it holds, whether it is demanded", asy
   ]);
 });
 
-test("a specialism in kebab or snake case", async () => {
+test("a specialism is found in kebab or snake case", async () => {
   const found = await explained("selling", "--release", release);
   assert.is(found.kind === "specialism" ? found.entryPoints.join() : found.kind, "place_order");
 });
 
-test("a finding: its witness and what to do; without the older release it is asked for", async () => {
+test("a finding is told with its witness and what to do; without the older release it is asked for", async () => {
   const newer = changedRelease((files) => {
     files["manifest.json"].proto_version = "1.3.0";
     files["media-buy/list-orders-request.json"].required = ["unheard"];

@@ -56,7 +56,7 @@ if (!existsSync(folder)) {
     console.log(`skipped: extraction vectors, ${folder} is not there`));
 } else {
   for (const word of ["adcp", "proto"]) {
-    test(`mcp-response-extraction, ${word}`, () => {
+    test(`mcp-response-extraction is as published, ${word}`, () => {
       const vectors = read("mcp-response-extraction", word);
       assert.is(vectors.length, 16);
       for (const { id, response, expected_data } of vectors) {
@@ -64,7 +64,7 @@ if (!existsSync(folder)) {
       }
     });
 
-    test(`a2a-response-extraction, ${word}`, () => {
+    test(`a2a-response-extraction is as published, ${word}`, () => {
       const vectors = read("a2a-response-extraction", word);
       assert.is(vectors.length, 31);
       for (const { id, status, response, expected_data, expected_error_type } of vectors) {
@@ -75,7 +75,7 @@ if (!existsSync(folder)) {
       }
     });
 
-    test(`webhook-payload-extraction, ${word}`, () => {
+    test(`webhook-payload-extraction is as published, ${word}`, () => {
       const vectors = read("webhook-payload-extraction", word);
       assert.is(vectors.length, 12);
       for (const { id, payload, format, expected_format, expected_data } of vectors) {
@@ -86,7 +86,7 @@ if (!existsSync(folder)) {
       }
     });
 
-    test(`transport-error-mapping, ${word}`, () => {
+    test(`transport-error-mapping is as published, ${word}`, () => {
       const vectors = read("transport-error-mapping", word);
       assert.is(vectors.length, 30);
       for (const { id, response, expected_error, expected_action } of vectors) {

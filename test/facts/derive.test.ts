@@ -69,7 +69,8 @@ const expected: Readonly<Record<string, string>> = {
     "3.2 required one target_uri_malformed capabilities canonical requests task true media_buy_status payload get_task_status",
 };
 
-if (folder === undefined) test("facts of the corpus", () => console.log("skipped: there is no corpus"));
+if (folder === undefined)
+  test("facts of the corpus are skipped where it is not there", () => console.log("skipped: there is no corpus"));
 else {
   for (const [version, line] of Object.entries(expected)) {
     test(`facts of ${version}: each place is there, and what behaviour turns on is right`, async () => {
@@ -81,7 +82,7 @@ else {
     });
   }
 
-  test("3.2.4: what only its schemas tell", async () => {
+  test("what only the schemas of 3.2.4 tell is in its facts", async () => {
     const { facts } = await read(path.join(folder, "releases/3.2.4"));
     assert.match(facts.signing.profile.from, /allOf\/11\/then/);
     assert.is(Object.keys(facts.recovery.codes["request-signing-error-code"]!.value).length, 29);

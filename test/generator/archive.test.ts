@@ -68,7 +68,7 @@ for (const [what, entries, told] of [
   ["a device", [{ path: "a/d", type: "CharacterDevice" }], /is neither file nor folder but CharacterDevice/],
   ["a name twice", [json, { path: "./a//b.json", content: "[]" }], /holds ".*" twice/],
 ] as [string, Entry[], RegExp][]) {
-  test(`${what} is refused`, async () => {
+  test(`an archive with ${what} is refused`, async () => {
     const { code, message } = await thrownBy(() => read(entries));
     assert.is(code, "release_unreadable");
     assert.match(message, told);
@@ -83,7 +83,8 @@ for (const [what, limits, told] of [
   ["too much in all", { expandedBytes: 1500 }, /expands to more than 1500 bytes/],
   ["too large a file", { fileBytes: 99 }, /has 100 bytes, more than 99/],
 ] as [string, Partial<ArchiveLimits>, RegExp][]) {
-  test(`${what} is refused`, async () => assert.match((await thrownBy(() => read(many, limits))).message, told));
+  test(`an archive with ${what} is refused`, async () =>
+    assert.match((await thrownBy(() => read(many, limits))).message, told));
 }
 
 /** Ten gigabytes of zeros in ten megabytes: gzip members may stand one after the other. */

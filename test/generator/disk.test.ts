@@ -218,7 +218,7 @@ for (const [signal, code] of [["SIGINT", 130] as const, ["SIGTERM", 143] as cons
   });
 }
 
-test("runs at once on one folder all succeed", async () => {
+test("runs that write one folder at once all end well", async () => {
   const out = await written();
   const runs = Array.from({ length: 6 }, async (_, index) => {
     const child = spawn(

@@ -237,7 +237,7 @@ const broken: [rule: string, change: Change, file: string, pointer: string][] = 
 ];
 
 for (const [rule, change, file, pointer] of broken) {
-  test(`${rule} at ${file}#${pointer}`, async () => {
+  test(`${rule} is found at ${file}#${pointer}`, async () => {
     const { findings } = await lintRelease(changedRelease(change), checkNames);
     const level = rules.find(({ id }) => id === rule)?.level;
     const found = findings.find((one: Finding) => one.rule === rule && one.file === file && one.pointer === pointer);

@@ -60,7 +60,7 @@ const [SHAPES, LEGAL] = [1, 3];
 
 for (const group of cellsOf(judgeCommand("mutants"), Object.keys(groups) as (keyof typeof groups)[], SHAPES)) {
   const shapes: Record<string, Shape> = groups[group];
-  test(`shapes of schemas: ${group}`, async () => {
+  test(`types and validators agree with the judge on ${group}`, async () => {
     const { files, tools } = shapesRelease(shapes);
     const generated = await importGenerated(await accept(files), true);
     const values = placesOf(files).flatMap((place) => {
@@ -75,7 +75,7 @@ for (const group of cellsOf(judgeCommand("mutants"), Object.keys(groups) as (key
 }
 
 for (const name of cellsOf(judgeCommand("mutants"), Object.keys(legal), LEGAL)) {
-  test(`legal: ${name}`, async () => {
+  test(`a legal release with ${name} is taken as the judge takes it`, async () => {
     const files = fresh();
     legal[name]!(files);
     await agreeWithAjv(files, 12);
@@ -216,7 +216,7 @@ for (const [name, { change, rule, file = "manifest.json", pointer }] of Object.e
   ...brokenReferences,
   ...brokenManifests,
 })) {
-  test(`broken: ${name}`, async () => {
+  test(`a broken release with ${name} is refused by rule and pointer`, async () => {
     const files = fresh();
     change(files, mutate.manifestOf(files));
     const out = path.join(tempFolder(), "out");
@@ -271,7 +271,7 @@ test("the command names file, pointer, rule and remedy, exits 1 and writes nothi
   assert.not(existsSync(out), "one broken release keeps its sound neighbour from being written");
 });
 
-test("published releases, mutated", async () => {
+test("a published release that was changed legally is taken", async () => {
   const folder = publishedReleases().at(-2);
   if (folder === undefined) return;
   const published = mutate.cut(folder, ["create_media_buy", "acquire_rights"]);

@@ -20,7 +20,7 @@ const good = { idempotency_key: "0123456789abcdef", lines: [{ product_id: "a" }]
 const bad = { ...good, lines: [{}] };
 
 for (const folder of ["core é x", "co%20re", "c+o.re~1", "CORE"]) {
-  test(`a folder called ${folder}`, async () => {
+  test(`a folder called ${folder} is generated, compiled and validated`, async () => {
     const project = tempFolder();
     mkdirSync(path.join(project, "node_modules"));
     symlinkSync(root, path.join(project, "node_modules/adbind"));

@@ -32,7 +32,7 @@ const ways: [way: string, ref: string, expected?: string][] = [
 ];
 
 for (const [way, ref, expected = "/core/line.json"] of ways) {
-  test(`a reference by ${way}`, async () => {
+  test(`a reference by ${way} is resolved`, async () => {
     const folder = changedRelease((files) => {
       files[request].properties.lines.items = { $ref: ref };
     });
@@ -66,7 +66,7 @@ test("a release without ids is read by the places of its files", async () => {
   assert.equal(await faults(writeRelease(JSON.parse(text))), []);
 });
 
-test("anchors, nested ids and recursion", async () => {
+test("anchors, nested ids and recursion are resolved", async () => {
   const folder = changedRelease((files) => {
     files["core/line.json"] = schema("core/line.json", {
       type: "object",

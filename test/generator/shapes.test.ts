@@ -150,9 +150,9 @@ const readings: [name: string, schema: Schema, shape: object][] = [
 ];
 
 for (const [name, schema, shape] of readings)
-  test(`read: ${name}`, () => assert.equal(bare(read(schema, { "b.json": true }).shape), shape));
+  test(`the shape that is read says ${name}`, () => assert.equal(bare(read(schema, { "b.json": true }).shape), shape));
 
-test("read: a property that tells the members apart, through references", () => {
+test("a property that tells the members apart is read through references", () => {
   const member = (kind: string): Schema => ({ properties: { kind: { const: kind } }, required: ["kind"] });
   const { shape } = read({ oneOf: [{ $ref: "/b.json" }, member("c")] }, { "b.json": member("b") });
   assert.equal(shape.kind === "union" && shape.discriminator, { property: "kind", values: [["b"], ["c"]] });

@@ -78,13 +78,14 @@ const judged = findingsIn([...bad.map(([, lines]) => lines), ...good].map((lines
 );
 
 for (const [at, [about, , what]] of bad.entries()) {
-  test(`refused: ${about}`, () => {
+  test(`a promise that nobody waits for is found in ${about}`, () => {
     const [first, ...more] = judged[at]!;
     assert.match(first ?? "nothing", what);
     assert.equal(more, []);
   });
 }
 
-for (const [at, lines] of good.entries()) test(`allowed: ${lines}`, () => assert.equal(judged[bad.length + at], []));
+for (const [at, lines] of good.entries())
+  test(`no fault is found in ${lines}`, () => assert.equal(judged[bad.length + at], []));
 
 test.run();

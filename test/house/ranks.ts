@@ -48,7 +48,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "site",
   ],
   "generator/explorer/pages/": ["layout fields", "tool", "*"],
-  "generator/emit/": ["names", "types/ symbols render plan-files", "*", "plan", "disk disk-swap"],
+  "generator/emit/": ["names layout", "types/ symbols render plan-files", "*", "plan", "disk disk-swap"],
   "generator/scaffold/": ["texts template-files", "*", "scaffold", "new-buyer", "index"],
   "cli/": [
     "output listening",

@@ -3,7 +3,6 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { judge, type RuleName, rules } from "./rules.js";
 import { parse, type Source } from "./source.js";
-import { mended } from "./walks.js";
 
 const contract = {
   path: "runtime/contract.ts",
@@ -188,6 +187,21 @@ const proofs: Record<RuleName, { breaks: Record<string, string>; says: RegExp[];
       "test/a.ts": "use(1 as never);",
     },
   },
+  "a test's name states a fact": {
+    breaks: {
+      "test/a.test.ts":
+        'test("a disk fills", () => 1);\ntest("media types: with parameters, and nothing else", () => 1);',
+      "test/b.case.ts": 'function full() {}\nconst cases = [["limits of time and size", full]];',
+      "test/c.test.ts": "for (const name of names) test(`$\u007bname}: only the word`, () => 1);",
+    },
+    says: [/a\.test\.ts:1 .*fewer than 4 words/, /a\.test\.ts:2 .*says of nothing/, /b\.case\.ts:2/, /c\.test\.ts:1/],
+    keeps: {
+      "test/a.test.ts":
+        'test("a full disk keeps nobody waiting", () => 1); test(name, () => 1); const pair = ["a pool", pool];',
+      "test/b.case.ts": "for (const one of all) test(`$\u007bone.engine}: $\u007bone.name}`, () => 1);",
+      "test/c.test.ts": "test(`$\u007bengine}: a full disk is an answer`, () => 1);",
+    },
+  },
   "the statuses of a task are listed once": {
     breaks: {
       "runtime/seller/a.ts": 'const interim = ["submitted", "working", "completed", "other"];',
@@ -237,16 +251,6 @@ test("an entry that breaks its rule no longer is asked to be taken off", () => {
   const [line = "", ...others] = judge(rule, long, { "Some issue": { "runtime/url.ts": 310, "runtime/json.ts": 400 } });
   assert.match(line, '"runtime/json.ts" breaks this rule no longer');
   assert.equal(others, []);
-});
-
-test("a walk's fault that is mended, or whose file is gone, is asked to be taken off", () => {
-  const walk = { file: "runtime/url.ts", fault: "it reads all", until: "Some issue", still: /readAll\(/ };
-  assert.equal(
-    mended([walk], () => "readAll();"),
-    [],
-  );
-  assert.match(mended([walk], () => "readOne();")[0] ?? "", "runtime/url.ts");
-  assert.is(mended([walk], () => undefined).length, 1);
 });
 
 test("without the contract's list of statuses the rule says so", () => {

@@ -6,6 +6,7 @@ import { ranksRule } from "./ranks.js";
 import { defaultExportRule, diskRule, printRule, protocolNameRule, roomsRule } from "./rooms.js";
 import { fileSizeRule, functionSizeRule } from "./sizes.js";
 import type { Finding, Rule, Source } from "./source.js";
+import { testNamesRule } from "./test-names.js";
 
 export const rules = {
   "imports point downwards between rooms": roomsRule,
@@ -22,6 +23,7 @@ export const rules = {
   "a database engine is named in its own folder only": dialectRule,
   "the statuses of a task are listed once": statusListRule,
   "nothing is cast to never": neverCastRule,
+  "a test's name states a fact": testNamesRule,
 } satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof rules;

@@ -134,7 +134,7 @@ for (const version of versions) {
     for (const edit of WRONG) assert.not(holds(edit));
   });
 
-  test(`${version}: at least 36 tools over the twelve surfaces, with every tool that others lean on`, () => {
+  test(`${version}: there are at least 36 tools over the twelve surfaces, and every tool that others lean on`, () => {
     assert.ok(entries(manifest).length >= 36);
     assert.equal([...new Set(entries(manifest).map(([, tool]) => tool.protocol))].sort(), SURFACES);
     for (const name of NAMED_TOOLS) assert.ok(Object.hasOwn(manifest.tools, name), name);

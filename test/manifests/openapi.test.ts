@@ -202,7 +202,7 @@ test("the counts of an authorized agent come together or not at all", () => {
   assert.is(validate({ ...agent, properties_authorized: 1 }), false);
 });
 
-test("a selector names one publisher or several, never both or none", () => {
+test("a selector is of one publisher or several, never of both or none", () => {
   const validate = validatorAt({ $ref: "#/components/schemas/Selector" });
   assert.is(validate({ publisher_domain: "news.example" }), true);
   assert.is(validate({ publisher_domains: ["news.example"], tags: ["sport"] }), true);

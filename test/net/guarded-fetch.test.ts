@@ -163,7 +163,7 @@ test("a redirect is an answer unless the caller allows some", async () => {
   }
 });
 
-test("followed redirects: hops, scope, credentials, and each hop's address", async () => {
+test("redirects are followed within their hops and scope, without credentials elsewhere, and each address is checked", async () => {
   const seen: (string | undefined)[][] = [];
   const port = await serve((request, response) => {
     seen.push([request.headers.host?.split(":")[0], request.url, request.headers.authorization]);
@@ -194,7 +194,7 @@ test("followed redirects: hops, scope, credentials, and each hop's address", asy
   assert.is(textOf(await go(`http://other.example.net:${port}/`, "any")), "arrived");
 });
 
-test("limits in time: no headers, a silent body, a trickle, the caller", async () => {
+test("a request without headers, a silent body and a trickle end in time, and when the caller ends them", async () => {
   const port = await serve((request, response) => {
     if (request.url === "/headers") return;
     response.write("a");

@@ -183,7 +183,7 @@ test("the party that gave the URL learns only what it could read off the URL", (
   assert.is(publicReason("host_refused"), "url not allowed");
 });
 
-test("kinds of addresses at the edges of their ranges", () => {
+test("addresses at the edges of ranges are of the right kind", () => {
   const kinds: Record<string, string> = {
     "9.255.255.255": "public",
     "11.0.0.0": "public",

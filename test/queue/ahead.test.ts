@@ -4,14 +4,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { Ahead, type BegunAttempt } from "../../runtime/queue/ahead.js";
+import { Ahead, type BegunAttempt, type HeldJob, type Leasable } from "../../runtime/queue/ahead.js";
 import { Endpoints } from "../../runtime/queue/endpoints.js";
 import { createWorker, openQueue } from "../../runtime/queue/index.js";
-import { type HeldJob, workerSettingsOf } from "../../runtime/queue/worker-options.js";
+import { workerSettingsOf } from "../../runtime/queue/worker-options.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { until } from "../support/until.js";
 
-const heldOf = (endpoint: string): HeldJob => ({ job: { endpoint }, since: 0, sinceWall: 0 }) as HeldJob;
+const heldOf = (endpoint: string): HeldJob<Leasable> => ({
+  ...{ job: { id: 1 }, endpoint, since: 0, sinceWall: 0, waitsSince: 0, begun: false, again: false },
+});
 
 test("no endpoint has more under way than its slots, and the next begins when one ends", () => {
   const begun: BegunAttempt[] = [];

@@ -99,7 +99,7 @@ function streamTests(ground: Ground): void {
     await close();
   });
 
-  test("two relays that find the same row put one ticket in", async () => {
+  test("one ticket is made where two relays find the same row", async () => {
     const { queue, database, other, close } = await opened(ground);
     const second = await other();
     await put(queue, job(), job());

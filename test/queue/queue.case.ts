@@ -49,6 +49,20 @@ function addingCase(of: QueueCase): void {
     assert.is((await queue.counts()).ready, 20);
   });
 
+  test("what is under way is told by its ordering key, with what is known of it, and nothing that waits", async (context) => {
+    const { queue, clock } = context;
+    const other = await context.other();
+    await put(queue, job({ key: "out", orderingKey: "a", meta: '{"n":1}' }), job({ key: "else", orderingKey: "c" }));
+    await take(queue, clock.at);
+    await put(queue, job({ key: "waits", orderingKey: "b" }), job({ key: "behind", orderingKey: "a" }));
+    const found = await other.read((q) => other.underWay(q, ["a", "b"]));
+    assert.equal(
+      found.map(({ key, attempts, startedAt, meta }) => ({ key, attempts, startedAt, meta })),
+      [{ key: "out", attempts: 0, startedAt: clock.at, meta: '{"n":1}' }],
+    );
+    assert.equal(await queue.read((q) => queue.underWay(q, [])), []);
+  });
+
   test.run();
 }
 

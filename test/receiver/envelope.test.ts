@@ -131,7 +131,7 @@ test("a notification id is found where it may stand", () => {
 
 const task = { id: "t-1", contextId: "c", status: { state: "completed", timestamp: "2026-04-18T14:00:00Z" } };
 
-test("A2A tasks and events: identifiers of A2A, a key of their own or of their bytes", () => {
+test("A2A tasks and events have identifiers of A2A, and a key of their own or of their bytes", () => {
   const of = (body: unknown) => {
     const result = read(body, "task", "a2a");
     if (!result.ok) throw new Error(result.code);

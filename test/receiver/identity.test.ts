@@ -20,7 +20,7 @@ import { receiverSuite } from "./receiver-suite.js";
 
 const test = receiverSuite("identity");
 
-test("legacy credentials by registration only, with two secrets while rotating", async ({ open }) => {
+test("legacy credentials count by registration only, and two secrets do while rotating", async ({ open }) => {
   const previous = "cHJldmlvdXMtc2VjcmV0LW9mLWEtc2VsbGVyLTAx";
   const hmac = { current: SECRET, previous };
   const s = await open({ senderConfig: { hmac, bearer: { current: TOKEN } } });
@@ -54,7 +54,7 @@ test("legacy credentials by registration only, with two secrets while rotating",
   assert.is(errorOf(await sendHmac(s, "text", { route })), "body_not_object");
 });
 
-test("Standard Webhooks by registration only, with two secrets while rotating", async ({ open }) => {
+test("Standard Webhooks are verified by registration only, with two secrets while rotating", async ({ open }) => {
   const route = "/hooks/s";
   const expected = { route, sender: SELLER, kind: "task", operationId: "op-1", mode: "standard-webhooks" } as const;
   const bare = await open();

@@ -21,6 +21,32 @@ const test = receiverSuite("pipeline");
 
 const SKEWED = 10 * 60_000;
 
+test("a webhook asks the store three times: for its registration, to be kept, and at its handler's end", async ({
+  open,
+}) => {
+  const s = await open();
+  const asked: string[] = [];
+  const listen = (room: object, name: string): object =>
+    new Proxy(room, {
+      get(target, method) {
+        const found = Reflect.get(target, method) as unknown;
+        if (typeof found !== "function") return found;
+        return (...given: unknown[]) => {
+          asked.push(`${name}.${String(method)}`);
+          return found.apply(target, given) as unknown;
+        };
+      },
+    });
+  Object.assign(s.store, { inbox: listen(s.store.inbox, "inbox") });
+  Object.assign(s.store, { registrations: listen(s.store.registrations, "registrations") });
+  assert.is((await send(s, envelope())).status, 200);
+  await s.receiver.idle();
+  assert.equal(
+    asked.filter((one) => one !== "inbox.take"),
+    ["registrations.own", "inbox.accept", "inbox.complete"],
+  );
+});
+
 test("method, media type, size, route, mode, signature, envelope, token, claim: each goes before the next", async ({
   open,
 }) => {
@@ -92,7 +118,7 @@ test("a refused signature names its code in the challenge, and nothing is kept",
   assert.is(errorOf(replayed), "webhook_signature_replayed");
 });
 
-test("media types: application/json with or without parameters, and nothing else", async ({ open }) => {
+test("application/json is taken with or without parameters, and no other media type is", async ({ open }) => {
   const s = await open();
   const answerTo = async (type: string | undefined) => {
     const { headers, ...request } = await signed(s, envelope());

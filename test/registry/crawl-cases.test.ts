@@ -109,7 +109,7 @@ if (!existsSync(found)) console.log("skipped: registry/adagents-cases.json of th
 else {
   const { cases } = JSON.parse(readFileSync(found, "utf8")) as { cases: Case[] };
   for (const { name, file, python } of cases) {
-    test(`case ${name}`, () => {
+    test(`the file of ${name} is judged as the corpus says`, () => {
       const expected: Verdict = settled[name] ?? {
         valid: python.valid,
         properties: typeof python.properties === "string" ? [] : python.properties,

@@ -42,7 +42,7 @@ test("a large file leaves a turn to others before and after its rows are made, a
   const turns = countTurns();
   const during = async (name: string, count: number): Promise<number> => {
     const before = turns.now();
-    await preparedCrawl(store.database, of(name, count), { ended: false, now: NOW });
+    await preparedCrawl(store.database, of(name, count), NOW);
     return turns.now() - before;
   };
   assert.is(await during("small", 10), 0);
@@ -93,9 +93,9 @@ test("a large file is parsed, read and kept in different turns", async () => {
           note();
           return given.revokedBy(host);
         },
-        file: async () => {
+        file: () => {
           note();
-          return undefined as never;
+          return undefined;
         },
       },
       "news.example",

@@ -40,7 +40,7 @@ if (!existsSync(vectorFile)) {
   const { vectors } = JSON.parse(readFileSync(vectorFile, "utf8")) as { vectors: Vector[] };
   test("at least twelve redirect vectors are there", () => assert.ok(vectors.length >= 12));
   for (const vector of vectors) {
-    test(`vector ${vector.id}`, async () => {
+    test(`redirects are followed as vector ${vector.id} says`, async () => {
       const pointed = vector.target === "authoritative_location";
       const domain = pointed ? "publisher.example" : new URL(vector.origin_url).hostname;
       const hops = [vector.origin_url, ...vector.redirect_chain.map(({ location }) => location)];

@@ -45,6 +45,7 @@ export const crawlRulesCase = (test: Test, name: string, open: () => Promise<Sql
     ["a location that was changed is followed when it has stayed for a day, and not before", moved],
     ["a location that changes back, or again, begins anew", wavering],
     ["an operator may accept a changed location at once, and a pointer to a file hosted here needs nobody", accepted],
+    ["what an operator accepts while a crawl is under way stays accepted", acceptedMeanwhile],
     ["a file in place of a pointer counts at once, and so does a first pointer", unpointed],
     ["an older file than the one taken is refused, also where the location changed", older],
     ["a time ahead of ours does not shut out the file that mends it", ahead],
@@ -117,6 +118,28 @@ async function accepted(world: World): Promise<void> {
   origins.answers.set("news.example/adagents.json", { authoritative_location: hosted });
   const after = await crawled(world);
   assert.equal([after.error, after.agents], [null, [SELLER]]);
+}
+
+async function acceptedMeanwhile(world: World): Promise<void> {
+  const { origins, crawler } = world;
+  const one = await crawler();
+  const pointTo = (location: string) => {
+    const body = Buffer.from(JSON.stringify({ authoritative_location: location }));
+    return { ok: true, status: 200, headers: {}, body, truncated: false, url: "https://news.example/x" } as const;
+  };
+  const serve = (at: string, url: string) =>
+    origins.answers.set("one.example/files/news.json", fileOf(url, { last_updated: at }));
+  origins.answers.set("news.example/adagents.json", async () => pointTo(ONE));
+  serve("2026-03-01T00:00:00Z", SELLER);
+  await crawled(world);
+  origins.answers.set("news.example/adagents.json", async () => {
+    assert.is(await one.accept("news.example"), true);
+    return pointTo(TWO);
+  });
+  assert.match((await crawled(world)).error!, `authoritative_location changed to ${TWO}`);
+  origins.answers.set("news.example/adagents.json", async () => pointTo(ONE));
+  serve("2026-02-01T00:00:00Z", THIEF);
+  assert.equal((await crawled(world)).agents, [THIEF], "an older file was accepted");
 }
 
 async function unpointed(world: World): Promise<void> {

@@ -45,7 +45,7 @@ test.after.each(({ store }) => store.close());
 
 /** Writes as a crawl does, and does not end until it is let go: its number is taken, and others go past it. */
 async function held({ database }: AnyStore, result: ReturnType<typeof file>) {
-  const change = await preparedCrawl(database, result, { ended: false, now: NOW });
+  const change = await preparedCrawl(database, result, NOW);
   const numbered = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   const done = database.write(function* (q) {

@@ -9,7 +9,10 @@ const file = (properties: ReturnType<typeof property>[]) => ({ agents: [entry(SE
 type Case = ReturnType<typeof dataSuite>;
 
 function domainsChecked(test: Case): void {
-  test("domains: named before, in another form, unknown, known; read again for seven days", async ({ data, clock }) => {
+  test("domains are known, to be modified, assessed or removed, and what was said is read again for seven days", async ({
+    data,
+    clock,
+  }) => {
     await data.applyCrawl(crawl("news.example", file([property("site")])));
     const given = [
       "news.example",

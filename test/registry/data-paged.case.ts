@@ -40,7 +40,7 @@ function explained(test: Case): void {
     assert.is((await data.explain(NEWS, SELLER)).may_sell, true);
   });
 
-  test("why not: each reason by its name", async ({ data, clock }) => {
+  test("each reason why an agent may not sell has its name", async ({ data, clock }) => {
     assert.equal(codes(await data.explain(NEWS, SELLER)), ["publisher_unknown"]);
     await data.applyCrawl(failed("broken.example", "invalid", 200));
     assert.equal(codes(await data.explain("broken.example", SELLER)), ["no_valid_file"]);
@@ -95,7 +95,7 @@ function inParts(test: Case): void {
     });
   });
 
-  test("what changed since last time: agents with their dates, properties with their names", async ({
+  test("what changed since last time is told, agents with their dates and properties with their names", async ({
     data,
     clock,
   }) => {

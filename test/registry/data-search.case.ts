@@ -19,7 +19,9 @@ import { opener, type SearchKind } from "./search-parts.js";
 
 /** Who comes, and in which order. */
 function rankings(test: Case, { opened }: Searched): void {
-  test("the ranking of the reference: properties and trusted match, one point for filters", async ({ data }) => {
+  test("agents are ranked as the reference does: by properties and trusted match, with one point for filters", async ({
+    data,
+  }) => {
     const given = { a: [100, true], b: [10, true], c: [200, false], d: [30, false], e: [5, false] } as const;
     await register(
       data,
@@ -58,7 +60,9 @@ function rankings(test: Case, { opened }: Searched): void {
     assert.equal(names(await everything(open, {}, 10)), ["members", "private", "public", "stranger"]);
   });
 
-  test("fewest properties, trusted match, unknown values, no results", async ({ data }) => {
+  test("filters take fewest properties, trusted match and unknown values, and may leave no results", async ({
+    data,
+  }) => {
     await register(data, [agent(urlOf(1), { hasTmp: true }), agent(urlOf(2)), agent(urlOf(3))]);
     for (const name of [1, 2, 3]) await data.applyCrawl(inventory(name, name * 10));
     assert.equal(names(await everything(data, { min_properties: 20 }, 1)), ["3", "2"]);

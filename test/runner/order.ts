@@ -75,7 +75,7 @@ interface Named {
 /** Seconds of a processor by file. */
 export type Took = Readonly<Record<string, number>>;
 
-export interface Lanes<T> {
+export interface Starting<T> {
   /** One at a time. */
   readonly waiting: T[];
   readonly working: T[];
@@ -83,9 +83,9 @@ export interface Lanes<T> {
 
 /**
  * @param took of the last run; the lists above for what it does not know
- * @returns all of them, each once; in either lane what takes longest is first
+ * @returns all of them, each once; of either kind what takes longest is first
  */
-export function lanesOf<T extends Named>(jobs: readonly T[], took: Took = {}): Lanes<T> {
+export function startingOrder<T extends Named>(jobs: readonly T[], took: Took = {}): Starting<T> {
   const secondsOf = ({ name }: T): number => took[name] ?? WORKING[name] ?? 0;
   return {
     waiting: WAITING.flatMap((name) => jobs.filter((job) => job.name === name)),

@@ -60,7 +60,7 @@ const invalid = [
 ];
 
 for (const text of invalid) {
-  test(`refuses ${JSON.stringify(text)}`, () => {
+  test(`the reader refuses ${JSON.stringify(text)}`, () => {
     assert.is(parses(text), false);
     assert.is(reasonOf(text), "syntax");
   });
@@ -99,7 +99,7 @@ const valid = [
 ];
 
 for (const text of valid) {
-  test(`accepts ${JSON.stringify(text)}`, () => {
+  test(`the reader accepts ${JSON.stringify(text)}`, () => {
     const result = parseStrict(bytes(text));
     assert.ok(result.ok);
     assert.equal(JSON.stringify(result.value), JSON.stringify(JSON.parse(text)));
@@ -125,7 +125,7 @@ const doubled: [string, string[]][] = [
 ];
 
 for (const [text, keys] of doubled) {
-  test(`finds the doubled keys of ${text}`, () => {
+  test(`the reader finds the doubled keys of ${text}`, () => {
     const result = strictFault(bytes(text));
     assert.is(result?.reason, "duplicate_keys");
     assert.equal(result?.keys, keys);
@@ -189,7 +189,7 @@ test("names and texts in any script are judged alike", () => {
   }
 });
 
-test("agrees with JSON.parse on documents with distinct keys", () => {
+test("the reader agrees with JSON.parse on documents with distinct keys", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), fc.integer({ min: 0, max: 4 }), (text, indent) => {
       const spaced = JSON.stringify(JSON.parse(text), null, indent);
@@ -201,7 +201,7 @@ test("agrees with JSON.parse on documents with distinct keys", () => {
   );
 });
 
-test("agrees with JSON.parse on documents with a few characters changed", () => {
+test("the reader agrees with JSON.parse on documents with a few characters changed", () => {
   const alphabet = fc.constantFrom(...'{}[]:,"\\0123456789.eE+-tfnrulasbu \t\n/x\u0000\u007fé😀');
   const edit = fc.record({ at: fc.nat(), remove: fc.nat(2), insert: fc.string({ unit: alphabet, maxLength: 2 }) });
   fc.assert(

@@ -1,4 +1,4 @@
-/** Re-running on an existing project: what a newer release needs is added, and no line of the user's is touched. */
+/** Re-running on an existing project: what nobody changed is written anew, and no line of the user's is touched. */
 import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
@@ -79,6 +79,9 @@ test("another specialism brings its ports, and says where they and it are named;
   const mine = path.join(folder, "src/catalogue.ts");
   writeFileSync(mine, `// mine\n${readFileSync(mine, "utf8")}`);
   const before = sourceOf(folder);
+  const seller = path.join(folder, "src/seller.ts");
+  writeFileSync(seller, `// mine\n${readFileSync(seller, "utf8")}`);
+  before.set("src/seller.ts", readFileSync(seller, "utf8"));
   const result = await newSeller({ folder, release: newer, specialisms: ["brand-rights"] });
   assert.equal(result.specialisms, ["sales_guaranteed", "brand_rights"]);
   assert.equal(result.files, ["src/brands.ts"]);
@@ -89,6 +92,31 @@ test("another specialism brings its ports, and says where they and it are named;
   for (const [file, text] of before) assert.is(readFileSync(path.join(folder, file), "utf8"), text, file);
   const types = await typeCheck(folder);
   assert.is(types.code, 0, types.output);
+});
+
+const textOf = (folder: string, file: string): string => readFileSync(path.join(folder, file), "utf8");
+const again = (folder: string, ...specialisms: string[]) => newSeller({ folder, release: newer, specialisms });
+
+test("another specialism is named where nobody changed the file that names them", async () => {
+  const folder = await shop(newer);
+  const mine = `// mine\n${textOf(folder, "src/catalogue.ts")}`;
+  writeFileSync(path.join(folder, "src/catalogue.ts"), mine);
+  const { byHand, kept, files } = await again(folder, "brand_rights");
+  assert.equal([byHand, kept], [[], []]);
+  assert.ok(files.includes("src/seller.ts") && files.includes("README.md"), String(files));
+  assert.match(textOf(folder, "src/seller.ts"), '"sales_guaranteed", "brand_rights"');
+  assert.is(textOf(folder, "src/catalogue.ts"), mine);
+  const types = await typeCheck(folder);
+  assert.is(types.code, 0, types.output);
+});
+
+test("the name and the further releases of a project outlast a run that does not give them", async () => {
+  const folder = path.join(workspace(), "shop");
+  await newSeller({ folder, release: newer, releases: [older], specialisms: ["sales_guaranteed"], name: "My Shop" });
+  const before = sourceOf(folder);
+  const { also, files } = await again(folder);
+  assert.equal([also, files], [["3.0.0"], []]);
+  assert.equal(sourceOf(folder), before);
 });
 
 test("a project of another kind is left alone, and told what can be done", async () => {
@@ -148,6 +176,7 @@ test("arms that cannot be added without touching a line are named", async () => 
 test("whatever lines a user adds, they stay as they are", async () => {
   const folder = await shop(older);
   const fresh = sourceOf(folder);
+  const record = textOf(folder, "adbind.scaffold.json");
   const files = [...fresh.keys()].sort();
   const insertion = fc.record({
     file: fc.constantFrom(...files),
@@ -157,6 +186,7 @@ test("whatever lines a user adds, they stay as they are", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(insertion, { minLength: 1, maxLength: 12 }), async (insertions) => {
       for (const [file, text] of fresh) writeFileSync(path.join(folder, file), text);
+      writeFileSync(path.join(folder, "adbind.scaffold.json"), record);
       for (const { file, at, line } of insertions) {
         const target = path.join(folder, file);
         const lines = readFileSync(target, "utf8").split("\n");
@@ -166,7 +196,8 @@ test("whatever lines a user adds, they stay as they are", async () => {
       const before = sourceOf(folder);
       await newSeller({ folder, release: newer, specialisms: ["sales_guaranteed", "brand_rights"] });
       for (const [file, text] of before)
-        assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), `${file} lost a line`);
+        if (text !== fresh.get(file))
+          assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), `${file} lost a line`);
     }),
     { numRuns: 8 },
   );

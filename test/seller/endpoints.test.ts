@@ -99,7 +99,7 @@ const injected =
 const capabilities = async (seller: Seller, url: string): Promise<JsonObject> =>
   (await send(seller, url, callBody("get_adcp_capabilities"))).body.result.structuredContent;
 
-if (!there) test("endpoints", () => console.log("skipped: there is no corpus"));
+if (!there) test("endpoints are skipped where there is no corpus", () => console.log("skipped: there is no corpus"));
 else {
   test("a URL verifies the profile of the releases it declares, whatever a request pins", async () => {
     await opened({ requestSigning: { keys } }, async ({ seller }) => {
@@ -142,7 +142,7 @@ else {
     );
   });
 
-  test("one release, one endpoint", async () => {
+  test("a seller of one release has one endpoint", async () => {
     for (const release of releases) {
       await opened({ release, releases: [], requestSigning: { keys } }, async ({ seller }) => {
         assert.is((await seller.app.inject({ method: "POST", url: "/legacy/mcp", payload: {} })).statusCode, 404);

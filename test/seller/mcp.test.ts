@@ -139,7 +139,7 @@ test("capabilities are what is registered, under both names", async ({ seller })
   assert.equal(said.webhook_signing, { supported: false });
 });
 
-test("a caller's release is spoken where it can be, and else refused by name", async (context) => {
+test("a caller's release is served where it can be, and else refused by name", async (context) => {
   await with_(context, { releases: [release30] }, async (seller) => {
     const ask = (pin: object) => tool(seller, "get_agent_capabilities", pin).then(({ body }) => body.result);
     const old = await ask({ proto_version: "3.0" });
@@ -150,7 +150,7 @@ test("a caller's release is spoken where it can be, and else refused by name", a
     assert.is((await ask({ proto_version: "3.7" })).structuredContent.proto_version, "3.1", "the newest before it");
     const refused = [
       ...[{ proto_version: "4.0" }, { proto_major_version: 9 }, { proto_version: "nonsense" }],
-      // Pre-releases are spoken exactly or not at all, and a request has one major version.
+      // Pre-releases are served exactly or not at all, and a request has one major version.
       ...[{ proto_version: "3.2-beta.1" }, { proto_version: "3.1", proto_major_version: 4 }],
     ];
     for (const pin of refused) {

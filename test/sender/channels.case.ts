@@ -203,7 +203,7 @@ function impairments(test: Case, of: SenderCase): void {
 
 /** Notices of single things. */
 function notices(test: Case): void {
-  test("notices go to their subscriber with a key of their own, and incomplete ones nowhere", async (context) => {
+  test("a notice goes to its subscriber with a key of its own, and an incomplete one nowhere", async (context) => {
     const { sender, network } = context;
     sender.start();
     const of_ = { resource: "list-1", principal: "buyer-1" };

@@ -37,7 +37,7 @@ export function taskBatchesCase(of: SenderCase): void {
     assert.ok(times[0] < times[1]);
   });
 
-  test("all of them or none, in the caller's transaction too", async ({ sender }) => {
+  test("all changes are stored or none, in the caller's transaction too", async ({ sender }) => {
     for (const taskId of ["a", "b"]) await sender.tasks.register(start({ taskId }), { push });
     const wrong = [...changes, { taskId: "b", status: "working" } as const];
     assert.is(await codeOf(() => sender.tasks.updateAll(wrong)), "transition_refused");

@@ -169,7 +169,7 @@ function shapes(test: Case): void {
 
 /** Secrets of Standard Webhooks. */
 function standardWebhooks(test: Case, of: SenderCase): void {
-  test("Standard Webhooks, where both sides agreed on it: one id at every attempt, a secret of its form, never by default", async (context) => {
+  test("Standard Webhooks are sent where both sides agreed on it, with one id at every attempt, and never by default", async (context) => {
     const { network, clock, sender } = context;
     const { credentials, schemes } = standard("agreed");
     const config = (secret = credentials) => ({ push: { ...push, authentication: { schemes, credentials: secret } } });

@@ -66,6 +66,27 @@ test("an open transaction keeps nobody waiting but for its own task, and may ask
   );
 });
 
+test("from a change of status to its attempt at most two transactions write, beside the notification of other instances", async () => {
+  await registered("a");
+  sender.start();
+  const next = async (): Promise<number> =>
+    Number((await application.query("select pg_snapshot_xmax(pg_current_snapshot())::text as at")).rows[0].at);
+  const written: number[] = [];
+  // What is due now and then writes beside it at times. A notification takes a number as a write does.
+  for (let round = 0; round < 6; round++) {
+    const before = await next();
+    const { promise: attempted, resolve } = Promise.withResolvers<number>();
+    network.react = async () => {
+      resolve(await next());
+      return 200;
+    };
+    await sender.tasks.update("a", { status: "working" });
+    written.push((await attempted) - before);
+    await until(() => drained(sender));
+  }
+  assert.ok(Math.min(...written) <= 2 + 1, `${written}`);
+});
+
 test("a task that an open transaction has registered keeps only who registers it too", async () => {
   await registered("a");
   await application.query("begin");

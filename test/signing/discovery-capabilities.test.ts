@@ -39,7 +39,7 @@ const failed = (asked: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-test("structured, as text and as an event stream", async () => {
+test("capabilities are read structured, as text and as an event stream", async () => {
   const told = result({ structuredContent: { identity } });
   const { ask, requests } = agent(({ method, params }) => {
     assert.equal([method, params?.name], ["tools/call", "get_acme_capabilities"]);

@@ -27,7 +27,7 @@ test.after(() => {
 const jwksAt = (host: string) => nock(`https://${host}`).get("/jwks.json");
 const keys = (host: string) => remoteJwks({ url: `https://${host}/jwks.json`, sender: AGENT, fetch });
 
-test("a key set up to 64 KiB", async () => {
+test("a key set is taken up to 64 KiB", async () => {
   const padded = (bytes: number) => {
     const empty = JSON.stringify({ keys: [key], pad: "" });
     return JSON.stringify({ keys: [key], pad: "x".repeat(bytes - empty.length) });
@@ -71,7 +71,7 @@ test("a brand file that points inside the network leads nowhere", async () => {
   }
 });
 
-test("the brand file and the default key set of an agent, over HTTP", async () => {
+test("the brand file and the default key set of an agent are found over HTTP", async () => {
   nock("https://example.com")
     .get("/.well-known/brand.json")
     .reply(200, { agents: [{ url: AGENT }] });

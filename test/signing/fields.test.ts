@@ -39,14 +39,14 @@ const goodInputs = [
   `sig1=()${params}`,
 ];
 for (const input of goodInputs) {
-  test(`reads ${input.slice(0, 60)}...`, () => {
+  test(`both parsers take ${input.slice(0, 60)}...`, () => {
     const parsed = parseSignatureInput(input);
     assert.not(isMalformed(parsed), JSON.stringify(parsed));
     assert.equal(parsed, parseSignatureInputGenerally(input));
   });
 }
 
-test("reads components, parameters and the text as received", () => {
+test("a signature's input is read as components, parameters and the text as received", () => {
   const parsed = parseSignatureInput(` x=1,  ${member} `.trim());
   assert.equal(parsed, {
     components: ["@method", "@target-uri", "@authority", "content-type", "content-digest"],
@@ -230,7 +230,7 @@ const readings: [string, (field: string) => unknown, (field: string) => unknown]
   [`sha-256=:${digest}=:`, parseContentDigest, parseContentDigestGenerally],
 ];
 for (const [field, quick, general] of readings) {
-  test(`one reading of text near ${field.slice(0, 40)}...`, () => {
+  test(`both parsers read text near ${field.slice(0, 40)}... alike, or it is malformed to both`, () => {
     fc.assert(
       fc.property(near(field), (text) => {
         const [left, right] = [quick(text), general(text)];

@@ -52,7 +52,7 @@ function acceptedVectors({ name, word, secret, signHmac, verifyHmac }: Tried, { 
   for (const one of vectors) {
     const { id, timestamp, raw_body, expected_signature, expected_verifier_action } = one;
     const options = optionsAt(word, timestamp);
-    test(`hmac ${name} ${word}: ${id}`, async () => {
+    test(`hmac ${name} ${word} signs and verifies ${id} as published`, async () => {
       const body = bytes(raw_body);
       const request = { headers: headersOf(word, expected_signature, timestamp), body };
       const result = await verifyHmac(request, { ...options, secrets: { current: secret } });
@@ -106,7 +106,7 @@ function signerVectors({ name, word, secret, signHmac, verifyHmac }: Tried, { si
 
 function secretVectors({ name, word, signHmac, verifyHmac }: Tried, { secret_rejection_vectors }: HmacVectors): void {
   for (const { description, secret: weak } of secret_rejection_vectors) {
-    test(`hmac ${name} ${word}: ${description}`, async () => {
+    test(`hmac ${name} ${word} holds what is published: ${description}`, async () => {
       const options = optionsAt(word, 1);
       assert.is(await codeOf(() => signHmac(bytes("{}"), { ...options, secret: weak })), "secret_weak");
       const verifying = () =>
@@ -119,7 +119,8 @@ function secretVectors({ name, word, signHmac, verifyHmac }: Tried, { secret_rej
 function hmacVectors(name: string, { signHmac, verifyHmac }: Hmac): void {
   const file = corpusFile("webhook-hmac-sha256.json");
   if (!existsSync(file)) {
-    test(`hmac vectors ${name}`, () => console.log("skipped: no corpus for the HMAC vectors"));
+    test(`hmac vectors are skipped for ${name} where there is no corpus`, () =>
+      console.log("skipped: no corpus for the HMAC vectors"));
     return;
   }
   const corpus: HmacVectors = readJson(file);

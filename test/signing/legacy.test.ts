@@ -48,7 +48,7 @@ test("the MAC is over the timestamp's own text", async () => {
   assert.is(codeFrom(await verifying({ ...made, "x-proto-timestamp": `0${NOW}` })), "hmac_signature_invalid");
 });
 
-test("one signature and one timestamp, in lower-case hex", async () => {
+test("there is one signature and one timestamp, in lower-case hex", async () => {
   const made = await signHmac(body, { ...quiet, secret: SECRET, now });
   const signature = made["x-proto-signature"]!;
   const cases: [node.HeaderFields, string][] = [

@@ -115,7 +115,7 @@ test("a webhook's signature is no request's, nor a webhook key a request key", (
   refuses(good, "request_signature_key_purpose_invalid", 8, {}, webhookKey);
 });
 
-test("the other codes of the profile", () => {
+test("each other fault of a request has its code and step of the profile", () => {
   const input = good.headers["Signature-Input"]!;
   const changed = (from: RegExp, to: string): SignedRequest =>
     withHeaders(good, { "Signature-Input": input.replace(from, to) });

@@ -31,7 +31,7 @@ const throws = (run: () => unknown, code: string): AdbindError => {
   throw new Error();
 };
 
-test("emits the fields in the spelling that verifiers know", () => {
+test("a signature's fields are in the spelling that verifiers know", () => {
   const nonce = "KXYnfEfJ0PBRZXQyVXfVQA";
   const { headers, signatureBase } = signWebhookSync(webhook(), { ...options, nonce });
   assert.equal(Object.keys(headers), ["Content-Type", "Content-Digest", "Signature-Input", "Signature"]);
@@ -53,7 +53,7 @@ test("emits the fields in the spelling that verifiers know", () => {
   );
 });
 
-test("signs the canonical target", () => {
+test("what is signed is the canonical target", () => {
   const { signatureBase } = signWebhookSync(webhook({ url: "HTTPS://B\u00fccher.Example:443/a/../%7e" }), options);
   assert.match(signatureBase, '"@target-uri": https://xn--bcher-kva.example/~\n"@authority": xn--bcher-kva.example\n');
 });

@@ -11,13 +11,14 @@ const backends = { node: signing, web } as const;
 for (const kind of ["webhook", "request"] as const) {
   const published = loadVectors(`${kind}-signing`);
   if (published === undefined) {
-    test(`${kind} vectors`, () => console.log(`skipped: no corpus for ${kind} vectors`));
+    test(`${kind} vectors are skipped where there is no corpus`, () =>
+      console.log(`skipped: no corpus for ${kind} vectors`));
     continue;
   }
   for (const set of [published, reword(published, "proto")]) {
     for (const [name, backend] of Object.entries(backends)) {
       for (const vector of set.vectors) {
-        test(`${kind} ${set.word} ${name}: ${vector.file}`, async () => {
+        test(`${kind} ${set.word} ${name} has the published outcome: ${vector.file}`, async () => {
           const outcome = await runVector(backend, vector, { kind, word: set.word, keys: set.keys });
           assert.is(judge(vector, outcome), undefined);
           const { failed_step } = vector.expected_outcome;
@@ -27,7 +28,7 @@ for (const kind of ["webhook", "request"] as const) {
     }
   }
 
-  test(`${kind}: the word decides`, async () => {
+  test(`${kind}: a vector holds under its own word only`, async () => {
     const reworded = reword(published, "proto");
     const first = reworded.vectors[0]!;
     assert.is((await runVector(signing, first, { kind, word: "adcp", keys: published.keys })).ok, false);

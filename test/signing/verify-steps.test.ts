@@ -24,7 +24,7 @@ import {
 } from "./fixtures.js";
 import { es256, good, input, key, reached, refuses } from "./webhook-refusal.js";
 
-test("1: header_malformed", () => {
+test("step 1 refuses headers that are missing or odd", () => {
   const code = "webhook_signature_header_malformed";
   refuses(withHeaders(good, { "Signature-Input": undefined }), code, 1);
   refuses(withHeaders(good, { Signature: undefined }), code, 1);
@@ -57,7 +57,7 @@ test("1: header_malformed", () => {
   }
 });
 
-test("2: params_incomplete", () => {
+test("step 2 refuses parameters that are incomplete", () => {
   for (const name of ["created", "expires", "nonce", "keyid", "alg", "tag"]) {
     const less = input.replace(new RegExp(`;${name}=("[^"]*"|[0-9]+)`), "");
     assert.is.not(less, input);
@@ -65,7 +65,7 @@ test("2: params_incomplete", () => {
   }
 });
 
-test("3: tag_invalid", () => {
+test("step 3 refuses a tag of another profile", () => {
   for (const tag of [
     "proto/request-signing/v1",
     "PROTO/webhook-signing/v1",
@@ -79,14 +79,14 @@ test("3: tag_invalid", () => {
   refuses(good, "webhook_signature_tag_invalid", 3, { word: "other" });
 });
 
-test("4: alg_not_allowed", () => {
+test("step 4 refuses an algorithm that is not allowed", () => {
   for (const alg of ["rsa-pss-sha512", "hmac-sha256", "ED25519", "none", "toString", ""]) {
     const other = input.replace('alg="ed25519"', `alg="${alg}"`);
     refuses(withHeaders(good, { "Signature-Input": other }), "webhook_signature_alg_not_allowed", 4);
   }
 });
 
-test("5: window_invalid, with the bounds themselves inside", () => {
+test("step 5 refuses what is outside its window, and takes the bounds themselves", () => {
   const window = (created: number, expires: number) =>
     withHeaders(good, {
       "Signature-Input": input.replace(/created=\d+;expires=\d+/, `created=${created};expires=${expires}`),
@@ -114,7 +114,7 @@ test("5: window_invalid, with the bounds themselves inside", () => {
   refuses(good, "webhook_signature_window_invalid", 5, { now: () => NOW - 61 });
 });
 
-test("6: components_incomplete for all but exactly the five in order", () => {
+test("step 6 refuses all components but exactly the five in order", () => {
   const code = "webhook_signature_components_incomplete";
   const five = ["@method", "@target-uri", "@authority", "content-type", "content-digest"];
   const lists = [
@@ -133,7 +133,7 @@ test("6: components_incomplete for all but exactly the five in order", () => {
   refuses(withHeaders(good, { "Content-Type": undefined }), code, 6);
 });
 
-test("7: key_unknown", () => {
+test("step 7 refuses a key that is unknown", () => {
   const other = withHeaders(good, { "Signature-Input": input.replace(KID, "other") });
   refuses(other, "webhook_signature_key_unknown", 7);
   const source = (code: "key_unknown" | "untrusted"): KeySource => ({
@@ -143,7 +143,7 @@ test("7: key_unknown", () => {
   assert.is(refuses(good, "webhook_signature_key_unknown", 7, { keys: source("untrusted") }).keyid, KID);
 });
 
-test("8: key_purpose_invalid", () => {
+test("step 8 refuses a key of another purpose", () => {
   const wrong: object[] = [
     { use: "enc" },
     { use: undefined },
@@ -177,7 +177,7 @@ test("8: key_purpose_invalid", () => {
   }
 });
 
-test("9: key_revoked and revocation_stale", () => {
+test("step 9 refuses a revoked key, and a list of those that is stale", () => {
   refuses(good, "webhook_signature_key_revoked", 9, { revocation: { check: () => "revoked" } });
   refuses(good, "webhook_signature_revocation_stale", 9, { revocation: { check: () => "stale" } });
   const pinned = (revokedAt: number): KeySource => ({
@@ -198,14 +198,14 @@ test("9: key_revoked and revocation_stale", () => {
   assert.equal(asked, [KID, SENDER, NOW]);
 });
 
-test("9a: rate_abuse before any cryptography", () => {
+test("step 9a refuses abuse before any cryptography", () => {
   const replay = memoryReplayStore({ perKeyCap: 1 });
   replay.insert(KID, "filler", NOW + 100, NOW);
   const unsigned = withHeaders(good, { Signature: `sig1=:${"A".repeat(86)}:` });
   refuses(unsigned, "webhook_signature_rate_abuse", "9a", { replay });
 });
 
-test("10: webhook_target_uri_malformed", () => {
+test("step 10 refuses a target that is no URI", () => {
   const code = "webhook_target_uri_malformed";
   refuses({ ...good, url: "https:///p" }, code, 10);
   refuses({ ...good, url: "https://buyer.example.com/%zz" }, code, 10);
@@ -222,7 +222,7 @@ test("10: webhook_target_uri_malformed", () => {
   }
 });
 
-test("10: webhook_signature_invalid", () => {
+test("step 10 refuses a signature that is not of the key", () => {
   const code = "webhook_signature_invalid";
   refuses({ ...good, url: good.url.replace("a=1", "a=2") }, code, 10);
   refuses({ ...good, method: "PUT" }, code, 10);
@@ -233,13 +233,13 @@ test("10: webhook_signature_invalid", () => {
   refuses(signed(es256), code, 10, {}, makeKey("P-256"));
 });
 
-test("11: digest_mismatch", () => {
+test("step 11 refuses a body of another digest", () => {
   const code = "webhook_signature_digest_mismatch";
   refuses({ ...good, body: bytes("{}") }, code, 11);
   refuses({ ...good, body: new Uint8Array() }, code, 11);
 });
 
-test("12: replayed", () => {
+test("step 12 refuses what came before", () => {
   const replay = memoryReplayStore();
   assert.ok(verifyWebhookSync(good, optionsFor(key, { replay })).ok);
   refuses(good, "webhook_signature_replayed", 12, { replay });

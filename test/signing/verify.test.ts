@@ -30,7 +30,7 @@ test("accepts what was signed, with either algorithm", async () => {
   }
 });
 
-test("takes headers in every shape", () => {
+test("headers are taken in every shape", () => {
   const lower = Object.fromEntries(Object.entries(good.headers).map(([name, value]) => [name.toLowerCase(), value]));
   const distinct = Object.fromEntries(Object.entries(lower).map(([name, value]) => [name, [value]]));
   for (const headers of [lower, distinct, Object.entries(lower), new Headers(lower), new Map(Object.entries(lower))]) {

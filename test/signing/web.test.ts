@@ -62,7 +62,7 @@ test("the graph of the entry holds nothing of node", async () => {
   assert.ok(inputs.some((file) => file.endsWith("web-crypto.ts")));
 });
 
-test("in Chromium: vectors of both profiles under two words, and a round trip", async () => {
+test("vectors of both profiles and a round trip hold in Chromium, under two words", async () => {
   const browser = await startBrowser();
   if (browser === undefined) return;
   const { text } = await bundle();

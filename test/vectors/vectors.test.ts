@@ -4,7 +4,8 @@ import * as assert from "uvu/assert";
 import { publishedGroups, words } from "./suites.js";
 
 const groups = await publishedGroups();
-if (groups.length === 0) test("published vectors", () => console.log("skipped: there is no corpus"));
+if (groups.length === 0)
+  test("published vectors are skipped where there is no corpus", () => console.log("skipped: there is no corpus"));
 
 /** The figures that must not shrink unseen. */
 const counts = {
@@ -17,7 +18,7 @@ const counts = {
 };
 
 for (const { release, suite, group, cases } of groups) {
-  test(`${release} ${suite} ${group}`, async () => {
+  test(`${release} ${suite} ${group} is judged as published`, async () => {
     if (release === "3.2.4" && Object.hasOwn(counts, group))
       assert.is(cases.length, counts[group as keyof typeof counts]);
     const faults: string[] = [];

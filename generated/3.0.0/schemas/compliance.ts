@@ -3,6 +3,245 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "compliance/comply-test-controller-request.json": '{"additionalProperties":true,"allOf":[{"if":{"properties":{"scenario":{"const":"force_creative_status"}}},"then":{"properties":{"params":{"required":["creative_id","status"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"force_account_status"}}},"then":{"properties":{"params":{"required":["account_id","status"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"force_media_buy_status"}}},"then":{"properties":{"params":{"required":["media_buy_id","status"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"force_create_media_buy_arm"}}},"then":{"properties":{"params":{"required":["arm"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"force_task_completion"}}},"then":{"properties":{"params":{"required":["task_id","result"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"force_session_status"}}},"then":{"properties":{"params":{"required":["session_id","status"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"simulate_delivery"}}},"then":{"properties":{"params":{"required":["media_buy_id"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"simulate_budget_spend"}}},"then":{"properties":{"params":{"required":["spend_percentage"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"seed_product"}}},"then":{"properties":{"params":{"required":["product_id"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"seed_pricing_option"}}},"then":{"properties":{"params":{"required":["product_id","pricing_option_id"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"seed_creative"}}},"then":{"properties":{"params":{"required":["creative_id"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"seed_plan"}}},"then":{"properties":{"params":{"required":["plan_id"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"seed_media_buy"}}},"then":{"properties":{"params":{"required":["media_buy_id"]}},"required":["params"]}},{"if":{"properties":{"scenario":{"const":"seed_creative_format"}}},"then":{"properties":{"params":{"required":["format_id"]}},"required":["params"]}}],"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"params":{"additionalProperties":true,"properties":{"account_id":{"type":"string"},"arm":{"enum":["submitted","input-required"],"type":"string"},"clicks":{"minimum":0,"type":"integer"},"conversions":{"minimum":0,"type":"integer"},"creative_id":{"type":"string"},"fixture":{"additionalProperties":true,"type":"object"},"format_id":{"type":"string"},"impressions":{"minimum":0,"type":"integer"},"media_buy_id":{"type":"string"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"plan_id":{"type":"string"},"pricing_option_id":{"type":"string"},"product_id":{"type":"string"},"rejection_reason":{"type":"string"},"reported_spend":{"$ref":"/core/money.json"},"result":{"additionalProperties":true,"type":"object"},"session_id":{"type":"string"},"spend_percentage":{"maximum":100,"minimum":0,"type":"number"},"status":{"type":"string"},"task_id":{"maxLength":128,"minLength":0,"type":"string"},"termination_reason":{"type":"string"}},"type":"object"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"scenario":{"enum":["list_scenarios","force_creative_status","force_account_status","force_media_buy_status","force_create_media_buy_arm","force_task_completion","force_session_status","simulate_delivery","simulate_budget_spend","seed_product","seed_pricing_option","seed_creative","seed_plan","seed_media_buy","seed_creative_format"],"type":"string"}},"required":["scenario"],"type":"object"}',
-  "compliance/comply-test-controller-response.json": '{"oneOf":[{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"scenarios":{"items":{"enum":["force_creative_status","force_account_status","force_media_buy_status","force_create_media_buy_arm","force_task_completion","force_session_status","simulate_delivery","simulate_budget_spend","seed_product","seed_pricing_option","seed_creative","seed_plan","seed_media_buy","seed_creative_format"],"type":"string"},"type":"array"},"success":{"const":true}},"required":["success","scenarios"],"type":"object"},{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"current_state":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"message":{"type":"string"},"previous_state":{"type":"string"},"success":{"const":true}},"required":["success","previous_state","current_state"],"type":"object"},{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"cumulative":{"additionalProperties":true,"type":"object"},"ext":{"$ref":"/core/ext.json"},"message":{"type":"string"},"simulated":{"additionalProperties":true,"type":"object"},"success":{"const":true}},"required":["success","simulated"],"type":"object"},{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"forced":{"additionalProperties":false,"properties":{"arm":{"enum":["submitted","input-required"],"type":"string"},"task_id":{"maxLength":128,"minLength":0,"type":"string"}},"required":["arm"],"type":"object"},"message":{"type":"string"},"success":{"const":true}},"required":["success","forced"],"type":"object"},{"additionalProperties":true,"not":{"anyOf":[{"required":["scenarios"]},{"required":["previous_state"]},{"required":["simulated"]},{"required":["forced"]}]},"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"message":{"type":"string"},"success":{"const":true}},"required":["success"],"type":"object"},{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"current_state":{"type":["string","null"]},"error":{"enum":["INVALID_TRANSITION","INVALID_STATE","NOT_FOUND","UNKNOWN_SCENARIO","INVALID_PARAMS","FORBIDDEN","INTERNAL_ERROR"],"type":"string"},"error_detail":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"success":{"const":false}},"required":["success","error"],"type":"object"}],"type":"object"}',
+  "compliance/comply-test-controller-request.json": `{
+ "additionalProperties": true,
+ "allOf": [
+  {
+   "if": {"properties": {"scenario": {"const": "force_creative_status"}}},
+   "then": {"properties": {"params": {"required": ["creative_id", "status"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "force_account_status"}}},
+   "then": {"properties": {"params": {"required": ["account_id", "status"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "force_media_buy_status"}}},
+   "then": {"properties": {"params": {"required": ["media_buy_id", "status"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "force_create_media_buy_arm"}}},
+   "then": {"properties": {"params": {"required": ["arm"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "force_task_completion"}}},
+   "then": {"properties": {"params": {"required": ["task_id", "result"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "force_session_status"}}},
+   "then": {"properties": {"params": {"required": ["session_id", "status"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "simulate_delivery"}}},
+   "then": {"properties": {"params": {"required": ["media_buy_id"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "simulate_budget_spend"}}},
+   "then": {"properties": {"params": {"required": ["spend_percentage"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "seed_product"}}},
+   "then": {"properties": {"params": {"required": ["product_id"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "seed_pricing_option"}}},
+   "then": {"properties": {"params": {"required": ["product_id", "pricing_option_id"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "seed_creative"}}},
+   "then": {"properties": {"params": {"required": ["creative_id"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "seed_plan"}}},
+   "then": {"properties": {"params": {"required": ["plan_id"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "seed_media_buy"}}},
+   "then": {"properties": {"params": {"required": ["media_buy_id"]}}, "required": ["params"]}
+  },
+  {
+   "if": {"properties": {"scenario": {"const": "seed_creative_format"}}},
+   "then": {"properties": {"params": {"required": ["format_id"]}}, "required": ["params"]}
+  }
+ ],
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "params": {
+   "additionalProperties": true,
+   "properties": {
+    "account_id": {"type": "string"},
+    "arm": {"enum": ["submitted", "input-required"], "type": "string"},
+    "clicks": {"minimum": 0, "type": "integer"},
+    "conversions": {"minimum": 0, "type": "integer"},
+    "creative_id": {"type": "string"},
+    "fixture": {"additionalProperties": true, "type": "object"},
+    "format_id": {"type": "string"},
+    "impressions": {"minimum": 0, "type": "integer"},
+    "media_buy_id": {"type": "string"},
+    "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+    "plan_id": {"type": "string"},
+    "pricing_option_id": {"type": "string"},
+    "product_id": {"type": "string"},
+    "rejection_reason": {"type": "string"},
+    "reported_spend": {"$ref": "/core/money.json"},
+    "result": {"additionalProperties": true, "type": "object"},
+    "session_id": {"type": "string"},
+    "spend_percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+    "status": {"type": "string"},
+    "task_id": {"maxLength": 128, "minLength": 0, "type": "string"},
+    "termination_reason": {"type": "string"}
+   },
+   "type": "object"
+  },
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "scenario": {
+   "enum": [
+    "list_scenarios",
+    "force_creative_status",
+    "force_account_status",
+    "force_media_buy_status",
+    "force_create_media_buy_arm",
+    "force_task_completion",
+    "force_session_status",
+    "simulate_delivery",
+    "simulate_budget_spend",
+    "seed_product",
+    "seed_pricing_option",
+    "seed_creative",
+    "seed_plan",
+    "seed_media_buy",
+    "seed_creative_format"
+   ],
+   "type": "string"
+  }
+ },
+ "required": ["scenario"],
+ "type": "object"
+}`,
+  "compliance/comply-test-controller-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "scenarios": {
+     "items": {
+      "enum": [
+       "force_creative_status",
+       "force_account_status",
+       "force_media_buy_status",
+       "force_create_media_buy_arm",
+       "force_task_completion",
+       "force_session_status",
+       "simulate_delivery",
+       "simulate_budget_spend",
+       "seed_product",
+       "seed_pricing_option",
+       "seed_creative",
+       "seed_plan",
+       "seed_media_buy",
+       "seed_creative_format"
+      ],
+      "type": "string"
+     },
+     "type": "array"
+    },
+    "success": {"const": true}
+   },
+   "required": ["success", "scenarios"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "current_state": {"type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "message": {"type": "string"},
+    "previous_state": {"type": "string"},
+    "success": {"const": true}
+   },
+   "required": ["success", "previous_state", "current_state"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "cumulative": {"additionalProperties": true, "type": "object"},
+    "ext": {"$ref": "/core/ext.json"},
+    "message": {"type": "string"},
+    "simulated": {"additionalProperties": true, "type": "object"},
+    "success": {"const": true}
+   },
+   "required": ["success", "simulated"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "forced": {
+     "additionalProperties": false,
+     "properties": {
+      "arm": {"enum": ["submitted", "input-required"], "type": "string"},
+      "task_id": {"maxLength": 128, "minLength": 0, "type": "string"}
+     },
+     "required": ["arm"],
+     "type": "object"
+    },
+    "message": {"type": "string"},
+    "success": {"const": true}
+   },
+   "required": ["success", "forced"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {
+    "anyOf": [
+     {"required": ["scenarios"]},
+     {"required": ["previous_state"]},
+     {"required": ["simulated"]},
+     {"required": ["forced"]}
+    ]
+   },
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "message": {"type": "string"},
+    "success": {"const": true}
+   },
+   "required": ["success"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "current_state": {"type": ["string", "null"]},
+    "error": {
+     "enum": [
+      "INVALID_TRANSITION",
+      "INVALID_STATE",
+      "NOT_FOUND",
+      "UNKNOWN_SCENARIO",
+      "INVALID_PARAMS",
+      "FORBIDDEN",
+      "INTERNAL_ERROR"
+     ],
+     "type": "string"
+    },
+    "error_detail": {"type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "success": {"const": false}
+   },
+   "required": ["success", "error"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
 };

@@ -3,21 +3,637 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "content-standards/artifact-webhook-payload.json": '{"additionalProperties":true,"properties":{"artifacts":{"items":{"additionalProperties":true,"properties":{"artifact":{"$ref":"/content-standards/artifact.json"},"delivered_at":{"format":"date-time","type":"string"},"impression_id":{"type":"string"},"package_id":{"type":"string"}},"required":["artifact","delivered_at"],"type":"object"},"type":"array"},"batch_id":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"media_buy_id":{"type":"string"},"pagination":{"additionalProperties":true,"properties":{"batch_number":{"type":"integer"},"total_artifacts":{"type":"integer"},"total_batches":{"type":"integer"}},"type":"object"},"timestamp":{"format":"date-time","type":"string"}},"required":["idempotency_key","media_buy_id","batch_id","timestamp","artifacts"],"type":"object"}',
-  "content-standards/artifact.json": '{"additionalProperties":true,"properties":{"artifact_id":{"type":"string"},"assets":{"items":{"oneOf":[{"additionalProperties":true,"properties":{"content":{"maxLength":100000,"minLength":0,"type":"string"},"language":{"type":"string"},"role":{"enum":["title","paragraph","heading","caption","quote","list_item","description"],"type":"string"},"type":{"const":"text"}},"required":["type","content"],"type":"object"},{"additionalProperties":true,"properties":{"alt_text":{"type":"string"},"height":{"type":"integer"},"type":{"const":"image"},"url":{"format":"uri","type":"string"},"width":{"type":"integer"}},"required":["type","url"],"type":"object"},{"additionalProperties":true,"properties":{"duration_ms":{"type":"integer"},"transcript":{"maxLength":200000,"minLength":0,"type":"string"},"type":{"const":"video"},"url":{"format":"uri","type":"string"}},"required":["type","url"],"type":"object"},{"additionalProperties":true,"properties":{"duration_ms":{"type":"integer"},"transcript":{"maxLength":200000,"minLength":0,"type":"string"},"type":{"const":"audio"},"url":{"format":"uri","type":"string"}},"required":["type","url"],"type":"object"}]},"maxItems":200,"type":"array"},"last_update_time":{"format":"date-time","type":"string"},"metadata":{"additionalProperties":true,"properties":{"author":{"type":"string"},"canonical":{"format":"uri","type":"string"},"keywords":{"type":"string"}},"type":"object"},"property_rid":{"type":"string"},"provenance":{"$ref":"/core/provenance.json"},"published_time":{"format":"date-time","type":"string"},"url":{"format":"uri","type":"string"},"variant_id":{"type":"string"}},"required":["property_rid","artifact_id","assets"],"type":"object"}',
-  "content-standards/calibrate-content-request.json": '{"additionalProperties":true,"properties":{"artifact":{"$ref":"/content-standards/artifact.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"standards_id":{"type":"string"}},"required":["idempotency_key","standards_id","artifact"],"type":"object"}',
-  "content-standards/calibrate-content-response.json": '{"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"confidence":{"maximum":1,"minimum":0,"type":"number"},"context":{"$ref":"/core/context.json"},"explanation":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"features":{"items":{"additionalProperties":true,"properties":{"confidence":{"maximum":1,"minimum":0,"type":"number"},"explanation":{"type":"string"},"feature_id":{"type":"string"},"policy_id":{"type":"string"},"status":{"$ref":"/enums/feature-check-status.json"}},"required":["feature_id","status"],"type":"object"},"type":"array"},"verdict":{"$ref":"/enums/binary-verdict.json"}},"required":["verdict"],"type":"object"},{"additionalProperties":true,"not":{"required":["verdict"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "content-standards/content-standards.json": '{"additionalProperties":true,"properties":{"calibration_exemplars":{"additionalProperties":true,"properties":{"fail":{"items":{"$ref":"/content-standards/artifact.json"},"type":"array"},"pass":{"items":{"$ref":"/content-standards/artifact.json"},"type":"array"}},"type":"object"},"channels_any":{"items":{"$ref":"/enums/channels.json"},"minItems":1,"type":"array"},"countries_all":{"items":{"type":"string"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"},"languages_any":{"items":{"type":"string"},"minItems":1,"type":"array"},"name":{"type":"string"},"policies":{"items":{"$ref":"/governance/policy-entry.json"},"minItems":1,"type":"array"},"pricing_options":{"items":{"$ref":"/core/vendor-pricing-option.json"},"minItems":1,"type":"array"},"standards_id":{"type":"string"}},"required":["standards_id"],"type":"object"}',
-  "content-standards/create-content-standards-request.json": '{"additionalProperties":true,"anyOf":[{"required":["policies"]},{"required":["registry_policy_ids"]}],"properties":{"calibration_exemplars":{"additionalProperties":true,"properties":{"fail":{"items":{"oneOf":[{"additionalProperties":true,"properties":{"language":{"type":"string"},"type":{"const":"url"},"value":{"format":"uri","type":"string"}},"required":["type","value"],"type":"object"},{"$ref":"/content-standards/artifact.json"}]},"type":"array"},"pass":{"items":{"oneOf":[{"additionalProperties":true,"properties":{"language":{"type":"string"},"type":{"const":"url"},"value":{"format":"uri","type":"string"}},"required":["type","value"],"type":"object"},{"$ref":"/content-standards/artifact.json"}]},"type":"array"}},"type":"object"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"policies":{"items":{"$ref":"/governance/policy-entry.json"},"minItems":1,"type":"array"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"registry_policy_ids":{"items":{"type":"string"},"type":"array"},"scope":{"additionalProperties":true,"properties":{"channels_any":{"items":{"$ref":"/enums/channels.json"},"minItems":1,"type":"array"},"countries_all":{"items":{"type":"string"},"minItems":1,"type":"array"},"description":{"type":"string"},"languages_any":{"items":{"type":"string"},"minItems":1,"type":"array"}},"required":["languages_any"],"type":"object"}},"required":["idempotency_key","scope"],"type":"object"}',
-  "content-standards/create-content-standards-response.json": '{"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"standards_id":{"type":"string"}},"required":["standards_id"],"type":"object"},{"additionalProperties":true,"not":{"required":["standards_id"]},"properties":{"conflicting_standards_id":{"type":"string"},"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "content-standards/get-content-standards-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"standards_id":{"type":"string"}},"required":["standards_id"],"type":"object"}',
-  "content-standards/get-content-standards-response.json": '{"oneOf":[{"additionalProperties":true,"allOf":[{"$ref":"/content-standards/content-standards.json"}],"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"}},"type":"object"},{"additionalProperties":true,"not":{"required":["standards_id"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "content-standards/get-media-buy-artifacts-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"failures_only":{"type":"boolean"},"media_buy_id":{"type":"string"},"package_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"pagination":{"additionalProperties":false,"properties":{"cursor":{"type":"string"},"max_results":{"maximum":10000,"minimum":1,"type":"integer"}},"type":"object"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"time_range":{"additionalProperties":true,"properties":{"end":{"format":"date-time","type":"string"},"start":{"format":"date-time","type":"string"}},"type":"object"}},"required":["media_buy_id"],"type":"object"}',
-  "content-standards/get-media-buy-artifacts-response.json": '{"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"artifacts":{"items":{"additionalProperties":true,"properties":{"artifact":{"$ref":"/content-standards/artifact.json"},"channel":{"type":"string"},"country":{"type":"string"},"local_verdict":{"enum":["pass","fail","unevaluated"],"type":"string"},"package_id":{"type":"string"},"record_id":{"type":"string"},"timestamp":{"format":"date-time","type":"string"}},"required":["record_id","artifact"],"type":"object"},"type":"array"},"collection_info":{"additionalProperties":true,"properties":{"effective_rate":{"type":"number"},"returned_count":{"type":"integer"},"total_collected":{"type":"integer"},"total_deliveries":{"type":"integer"}},"type":"object"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"media_buy_id":{"type":"string"},"pagination":{"$ref":"/core/pagination-response.json"}},"required":["media_buy_id","artifacts"],"type":"object"},{"additionalProperties":true,"not":{"required":["artifacts"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "content-standards/list-content-standards-request.json": '{"additionalProperties":true,"properties":{"channels":{"items":{"$ref":"/enums/channels.json"},"minItems":1,"type":"array"},"context":{"$ref":"/core/context.json"},"countries":{"items":{"type":"string"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"},"languages":{"items":{"type":"string"},"minItems":1,"type":"array"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"}},"type":"object"}',
-  "content-standards/list-content-standards-response.json": '{"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"pagination":{"$ref":"/core/pagination-response.json"},"standards":{"items":{"$ref":"/content-standards/content-standards.json"},"type":"array"}},"required":["standards"],"type":"object"},{"additionalProperties":true,"not":{"required":["standards"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "content-standards/update-content-standards-request.json": '{"additionalProperties":true,"properties":{"calibration_exemplars":{"additionalProperties":true,"properties":{"fail":{"items":{"oneOf":[{"additionalProperties":true,"properties":{"language":{"type":"string"},"type":{"const":"url"},"value":{"format":"uri","type":"string"}},"required":["type","value"],"type":"object"},{"$ref":"/content-standards/artifact.json"}]},"type":"array"},"pass":{"items":{"oneOf":[{"additionalProperties":true,"properties":{"language":{"type":"string"},"type":{"const":"url"},"value":{"format":"uri","type":"string"}},"required":["type","value"],"type":"object"},{"$ref":"/content-standards/artifact.json"}]},"type":"array"}},"type":"object"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"policies":{"items":{"$ref":"/governance/policy-entry.json"},"minItems":1,"type":"array"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"registry_policy_ids":{"items":{"type":"string"},"type":"array"},"scope":{"additionalProperties":true,"properties":{"channels_any":{"items":{"$ref":"/enums/channels.json"},"minItems":1,"type":"array"},"countries_all":{"items":{"type":"string"},"minItems":1,"type":"array"},"description":{"type":"string"},"languages_any":{"items":{"type":"string"},"minItems":1,"type":"array"}},"type":"object"},"standards_id":{"type":"string"}},"required":["idempotency_key","standards_id"],"type":"object"}',
-  "content-standards/update-content-standards-response.json": '{"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"standards_id":{"type":"string"},"success":{"const":true}},"required":["success","standards_id"],"type":"object"},{"additionalProperties":true,"not":{"required":["standards_id"]},"properties":{"conflicting_standards_id":{"type":"string"},"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"},"success":{"const":false}},"required":["success","errors"],"type":"object"}],"type":"object"}',
-  "content-standards/validate-content-delivery-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"feature_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"include_passed":{"type":"boolean"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"records":{"items":{"additionalProperties":true,"properties":{"artifact":{"$ref":"/content-standards/artifact.json"},"channel":{"type":"string"},"country":{"type":"string"},"media_buy_id":{"type":"string"},"record_id":{"type":"string"},"timestamp":{"format":"date-time","type":"string"}},"required":["record_id","artifact"],"type":"object"},"maxItems":10000,"minItems":1,"type":"array"},"standards_id":{"type":"string"}},"required":["standards_id","records"],"type":"object"}',
-  "content-standards/validate-content-delivery-response.json": '{"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"results":{"items":{"additionalProperties":true,"properties":{"features":{"items":{"additionalProperties":true,"properties":{"confidence":{"maximum":1,"minimum":0,"type":"number"},"explanation":{"type":"string"},"feature_id":{"type":"string"},"policy_id":{"type":"string"},"status":{"$ref":"/enums/feature-check-status.json"}},"required":["feature_id","status"],"type":"object"},"type":"array"},"record_id":{"type":"string"},"verdict":{"$ref":"/enums/binary-verdict.json"}},"required":["record_id","verdict"],"type":"object"},"type":"array"},"summary":{"additionalProperties":true,"properties":{"failed_records":{"type":"integer"},"passed_records":{"type":"integer"},"total_records":{"type":"integer"}},"required":["total_records","passed_records","failed_records"],"type":"object"}},"required":["summary","results"],"type":"object"},{"additionalProperties":true,"not":{"required":["results"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
+  "content-standards/artifact-webhook-payload.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "artifacts": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "artifact": {"$ref": "/content-standards/artifact.json"},
+     "delivered_at": {"format": "date-time", "type": "string"},
+     "impression_id": {"type": "string"},
+     "package_id": {"type": "string"}
+    },
+    "required": ["artifact", "delivered_at"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "batch_id": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "media_buy_id": {"type": "string"},
+  "pagination": {
+   "additionalProperties": true,
+   "properties": {
+    "batch_number": {"type": "integer"},
+    "total_artifacts": {"type": "integer"},
+    "total_batches": {"type": "integer"}
+   },
+   "type": "object"
+  },
+  "timestamp": {"format": "date-time", "type": "string"}
+ },
+ "required": ["idempotency_key", "media_buy_id", "batch_id", "timestamp", "artifacts"],
+ "type": "object"
+}`,
+  "content-standards/artifact.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "artifact_id": {"type": "string"},
+  "assets": {
+   "items": {
+    "oneOf": [
+     {
+      "additionalProperties": true,
+      "properties": {
+       "content": {"maxLength": 100000, "minLength": 0, "type": "string"},
+       "language": {"type": "string"},
+       "role": {
+        "enum": ["title", "paragraph", "heading", "caption", "quote", "list_item", "description"],
+        "type": "string"
+       },
+       "type": {"const": "text"}
+      },
+      "required": ["type", "content"],
+      "type": "object"
+     },
+     {
+      "additionalProperties": true,
+      "properties": {
+       "alt_text": {"type": "string"},
+       "height": {"type": "integer"},
+       "type": {"const": "image"},
+       "url": {"format": "uri", "type": "string"},
+       "width": {"type": "integer"}
+      },
+      "required": ["type", "url"],
+      "type": "object"
+     },
+     {
+      "additionalProperties": true,
+      "properties": {
+       "duration_ms": {"type": "integer"},
+       "transcript": {"maxLength": 200000, "minLength": 0, "type": "string"},
+       "type": {"const": "video"},
+       "url": {"format": "uri", "type": "string"}
+      },
+      "required": ["type", "url"],
+      "type": "object"
+     },
+     {
+      "additionalProperties": true,
+      "properties": {
+       "duration_ms": {"type": "integer"},
+       "transcript": {"maxLength": 200000, "minLength": 0, "type": "string"},
+       "type": {"const": "audio"},
+       "url": {"format": "uri", "type": "string"}
+      },
+      "required": ["type", "url"],
+      "type": "object"
+     }
+    ]
+   },
+   "maxItems": 200,
+   "type": "array"
+  },
+  "last_update_time": {"format": "date-time", "type": "string"},
+  "metadata": {
+   "additionalProperties": true,
+   "properties": {
+    "author": {"type": "string"},
+    "canonical": {"format": "uri", "type": "string"},
+    "keywords": {"type": "string"}
+   },
+   "type": "object"
+  },
+  "property_rid": {"type": "string"},
+  "provenance": {"$ref": "/core/provenance.json"},
+  "published_time": {"format": "date-time", "type": "string"},
+  "url": {"format": "uri", "type": "string"},
+  "variant_id": {"type": "string"}
+ },
+ "required": ["property_rid", "artifact_id", "assets"],
+ "type": "object"
+}`,
+  "content-standards/calibrate-content-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "artifact": {"$ref": "/content-standards/artifact.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "standards_id": {"type": "string"}
+ },
+ "required": ["idempotency_key", "standards_id", "artifact"],
+ "type": "object"
+}`,
+  "content-standards/calibrate-content-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "confidence": {"maximum": 1, "minimum": 0, "type": "number"},
+    "context": {"$ref": "/core/context.json"},
+    "explanation": {"type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "features": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "confidence": {"maximum": 1, "minimum": 0, "type": "number"},
+       "explanation": {"type": "string"},
+       "feature_id": {"type": "string"},
+       "policy_id": {"type": "string"},
+       "status": {"$ref": "/enums/feature-check-status.json"}
+      },
+      "required": ["feature_id", "status"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "verdict": {"$ref": "/enums/binary-verdict.json"}
+   },
+   "required": ["verdict"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["verdict"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "content-standards/content-standards.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "calibration_exemplars": {
+   "additionalProperties": true,
+   "properties": {
+    "fail": {"items": {"$ref": "/content-standards/artifact.json"}, "type": "array"},
+    "pass": {"items": {"$ref": "/content-standards/artifact.json"}, "type": "array"}
+   },
+   "type": "object"
+  },
+  "channels_any": {"items": {"$ref": "/enums/channels.json"}, "minItems": 1, "type": "array"},
+  "countries_all": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "languages_any": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "name": {"type": "string"},
+  "policies": {"items": {"$ref": "/governance/policy-entry.json"}, "minItems": 1, "type": "array"},
+  "pricing_options": {"items": {"$ref": "/core/vendor-pricing-option.json"}, "minItems": 1, "type": "array"},
+  "standards_id": {"type": "string"}
+ },
+ "required": ["standards_id"],
+ "type": "object"
+}`,
+  "content-standards/create-content-standards-request.json": `{
+ "additionalProperties": true,
+ "anyOf": [{"required": ["policies"]}, {"required": ["registry_policy_ids"]}],
+ "properties": {
+  "calibration_exemplars": {
+   "additionalProperties": true,
+   "properties": {
+    "fail": {
+     "items": {
+      "oneOf": [
+       {
+        "additionalProperties": true,
+        "properties": {
+         "language": {"type": "string"},
+         "type": {"const": "url"},
+         "value": {"format": "uri", "type": "string"}
+        },
+        "required": ["type", "value"],
+        "type": "object"
+       },
+       {"$ref": "/content-standards/artifact.json"}
+      ]
+     },
+     "type": "array"
+    },
+    "pass": {
+     "items": {
+      "oneOf": [
+       {
+        "additionalProperties": true,
+        "properties": {
+         "language": {"type": "string"},
+         "type": {"const": "url"},
+         "value": {"format": "uri", "type": "string"}
+        },
+        "required": ["type", "value"],
+        "type": "object"
+       },
+       {"$ref": "/content-standards/artifact.json"}
+      ]
+     },
+     "type": "array"
+    }
+   },
+   "type": "object"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "policies": {"items": {"$ref": "/governance/policy-entry.json"}, "minItems": 1, "type": "array"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "registry_policy_ids": {"items": {"type": "string"}, "type": "array"},
+  "scope": {
+   "additionalProperties": true,
+   "properties": {
+    "channels_any": {"items": {"$ref": "/enums/channels.json"}, "minItems": 1, "type": "array"},
+    "countries_all": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+    "description": {"type": "string"},
+    "languages_any": {"items": {"type": "string"}, "minItems": 1, "type": "array"}
+   },
+   "required": ["languages_any"],
+   "type": "object"
+  }
+ },
+ "required": ["idempotency_key", "scope"],
+ "type": "object"
+}`,
+  "content-standards/create-content-standards-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "standards_id": {"type": "string"}
+   },
+   "required": ["standards_id"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["standards_id"]},
+   "properties": {
+    "conflicting_standards_id": {"type": "string"},
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "content-standards/get-content-standards-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "standards_id": {"type": "string"}
+ },
+ "required": ["standards_id"],
+ "type": "object"
+}`,
+  "content-standards/get-content-standards-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "allOf": [{"$ref": "/content-standards/content-standards.json"}],
+   "not": {"required": ["errors"]},
+   "properties": {"context": {"$ref": "/core/context.json"}, "ext": {"$ref": "/core/ext.json"}},
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["standards_id"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "content-standards/get-media-buy-artifacts-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "failures_only": {"type": "boolean"},
+  "media_buy_id": {"type": "string"},
+  "package_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "pagination": {
+   "additionalProperties": false,
+   "properties": {"cursor": {"type": "string"}, "max_results": {"maximum": 10000, "minimum": 1, "type": "integer"}},
+   "type": "object"
+  },
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "time_range": {
+   "additionalProperties": true,
+   "properties": {"end": {"format": "date-time", "type": "string"}, "start": {"format": "date-time", "type": "string"}},
+   "type": "object"
+  }
+ },
+ "required": ["media_buy_id"],
+ "type": "object"
+}`,
+  "content-standards/get-media-buy-artifacts-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "artifacts": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "artifact": {"$ref": "/content-standards/artifact.json"},
+       "channel": {"type": "string"},
+       "country": {"type": "string"},
+       "local_verdict": {"enum": ["pass", "fail", "unevaluated"], "type": "string"},
+       "package_id": {"type": "string"},
+       "record_id": {"type": "string"},
+       "timestamp": {"format": "date-time", "type": "string"}
+      },
+      "required": ["record_id", "artifact"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "collection_info": {
+     "additionalProperties": true,
+     "properties": {
+      "effective_rate": {"type": "number"},
+      "returned_count": {"type": "integer"},
+      "total_collected": {"type": "integer"},
+      "total_deliveries": {"type": "integer"}
+     },
+     "type": "object"
+    },
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "media_buy_id": {"type": "string"},
+    "pagination": {"$ref": "/core/pagination-response.json"}
+   },
+   "required": ["media_buy_id", "artifacts"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["artifacts"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "content-standards/list-content-standards-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "channels": {"items": {"$ref": "/enums/channels.json"}, "minItems": 1, "type": "array"},
+  "context": {"$ref": "/core/context.json"},
+  "countries": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "languages": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"}
+ },
+ "type": "object"
+}`,
+  "content-standards/list-content-standards-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "pagination": {"$ref": "/core/pagination-response.json"},
+    "standards": {"items": {"$ref": "/content-standards/content-standards.json"}, "type": "array"}
+   },
+   "required": ["standards"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["standards"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "content-standards/update-content-standards-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "calibration_exemplars": {
+   "additionalProperties": true,
+   "properties": {
+    "fail": {
+     "items": {
+      "oneOf": [
+       {
+        "additionalProperties": true,
+        "properties": {
+         "language": {"type": "string"},
+         "type": {"const": "url"},
+         "value": {"format": "uri", "type": "string"}
+        },
+        "required": ["type", "value"],
+        "type": "object"
+       },
+       {"$ref": "/content-standards/artifact.json"}
+      ]
+     },
+     "type": "array"
+    },
+    "pass": {
+     "items": {
+      "oneOf": [
+       {
+        "additionalProperties": true,
+        "properties": {
+         "language": {"type": "string"},
+         "type": {"const": "url"},
+         "value": {"format": "uri", "type": "string"}
+        },
+        "required": ["type", "value"],
+        "type": "object"
+       },
+       {"$ref": "/content-standards/artifact.json"}
+      ]
+     },
+     "type": "array"
+    }
+   },
+   "type": "object"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "policies": {"items": {"$ref": "/governance/policy-entry.json"}, "minItems": 1, "type": "array"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "registry_policy_ids": {"items": {"type": "string"}, "type": "array"},
+  "scope": {
+   "additionalProperties": true,
+   "properties": {
+    "channels_any": {"items": {"$ref": "/enums/channels.json"}, "minItems": 1, "type": "array"},
+    "countries_all": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+    "description": {"type": "string"},
+    "languages_any": {"items": {"type": "string"}, "minItems": 1, "type": "array"}
+   },
+   "type": "object"
+  },
+  "standards_id": {"type": "string"}
+ },
+ "required": ["idempotency_key", "standards_id"],
+ "type": "object"
+}`,
+  "content-standards/update-content-standards-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "standards_id": {"type": "string"},
+    "success": {"const": true}
+   },
+   "required": ["success", "standards_id"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["standards_id"]},
+   "properties": {
+    "conflicting_standards_id": {"type": "string"},
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"},
+    "success": {"const": false}
+   },
+   "required": ["success", "errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "content-standards/validate-content-delivery-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "feature_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "include_passed": {"type": "boolean"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "records": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "artifact": {"$ref": "/content-standards/artifact.json"},
+     "channel": {"type": "string"},
+     "country": {"type": "string"},
+     "media_buy_id": {"type": "string"},
+     "record_id": {"type": "string"},
+     "timestamp": {"format": "date-time", "type": "string"}
+    },
+    "required": ["record_id", "artifact"],
+    "type": "object"
+   },
+   "maxItems": 10000,
+   "minItems": 1,
+   "type": "array"
+  },
+  "standards_id": {"type": "string"}
+ },
+ "required": ["standards_id", "records"],
+ "type": "object"
+}`,
+  "content-standards/validate-content-delivery-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "results": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "features": {
+        "items": {
+         "additionalProperties": true,
+         "properties": {
+          "confidence": {"maximum": 1, "minimum": 0, "type": "number"},
+          "explanation": {"type": "string"},
+          "feature_id": {"type": "string"},
+          "policy_id": {"type": "string"},
+          "status": {"$ref": "/enums/feature-check-status.json"}
+         },
+         "required": ["feature_id", "status"],
+         "type": "object"
+        },
+        "type": "array"
+       },
+       "record_id": {"type": "string"},
+       "verdict": {"$ref": "/enums/binary-verdict.json"}
+      },
+      "required": ["record_id", "verdict"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "summary": {
+     "additionalProperties": true,
+     "properties": {
+      "failed_records": {"type": "integer"},
+      "passed_records": {"type": "integer"},
+      "total_records": {"type": "integer"}
+     },
+     "required": ["total_records", "passed_records", "failed_records"],
+     "type": "object"
+    }
+   },
+   "required": ["summary", "results"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["results"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
 };

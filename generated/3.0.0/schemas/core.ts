@@ -3,68 +3,1808 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "core/account-ref.json": '{"oneOf":[{"additionalProperties":false,"properties":{"account_id":{"type":"string"}},"required":["account_id"],"type":"object"},{"additionalProperties":false,"properties":{"brand":{"$ref":"/core/brand-ref.json"},"operator":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"sandbox":{"type":"boolean"}},"required":["brand","operator"],"type":"object"}]}',
-  "core/account.json": '{"additionalProperties":true,"properties":{"account_id":{"type":"string"},"account_scope":{"$ref":"/enums/account-scope.json"},"advertiser":{"type":"string"},"billing":{"$ref":"/enums/billing-party.json"},"billing_entity":{"$ref":"/core/business-entity.json"},"brand":{"$ref":"/core/brand-ref.json"},"credit_limit":{"$ref":"/core/money.json"},"ext":{"$ref":"/core/ext.json"},"governance_agents":{"items":{"additionalProperties":false,"properties":{"categories":{"items":{"maxLength":64,"pattern":"^[a-z][a-z0-9_]*$","type":"string"},"maxItems":20,"type":"array"},"url":{"format":"uri","pattern":"^https://","type":"string"}},"required":["url"],"type":"object"},"maxItems":10,"type":"array"},"name":{"type":"string"},"operator":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"payment_terms":{"$ref":"/enums/payment-terms.json"},"rate_card":{"type":"string"},"sandbox":{"type":"boolean"},"setup":{"additionalProperties":true,"properties":{"expires_at":{"format":"date-time","type":"string"},"message":{"type":"string"},"url":{"format":"uri","type":"string"}},"required":["message"],"type":"object"},"status":{"$ref":"/enums/account-status.json"}},"required":["account_id","name","status"],"type":"object"}',
-  "core/asset.json": '{"oneOf":[{"additionalProperties":true,"properties":{"alt_text":{"type":"string"},"asset_type":{"const":"image"},"format":{"type":"string"},"height":{"minimum":1,"type":"integer"},"provenance":{"$ref":"/core/provenance.json"},"url":{"format":"uri","type":"string"},"width":{"minimum":1,"type":"integer"}},"required":["asset_type","url","width","height"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"video"},"captions_url":{"format":"uri","type":"string"},"container_format":{"type":"string"},"duration_ms":{"minimum":1,"type":"integer"},"has_audio":{"type":"boolean"},"height":{"minimum":1,"type":"integer"},"provenance":{"$ref":"/core/provenance.json"},"url":{"format":"uri","type":"string"},"width":{"minimum":1,"type":"integer"}},"required":["asset_type","url","width","height"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"audio"},"container_format":{"type":"string"},"duration_ms":{"minimum":0,"type":"integer"},"provenance":{"$ref":"/core/provenance.json"},"transcript_url":{"format":"uri","type":"string"},"url":{"format":"uri","type":"string"}},"required":["asset_type","url"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"text"},"content":{"type":"string"},"language":{"type":"string"},"provenance":{"$ref":"/core/provenance.json"}},"required":["asset_type","content"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"html"},"content":{"type":"string"},"provenance":{"$ref":"/core/provenance.json"},"version":{"type":"string"}},"required":["asset_type","content"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"markdown"},"content":{"type":"string"},"language":{"type":"string"},"provenance":{"$ref":"/core/provenance.json"}},"required":["asset_type","content"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"css"},"content":{"type":"string"},"media":{"type":"string"},"provenance":{"$ref":"/core/provenance.json"}},"required":["asset_type","content"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"javascript"},"content":{"type":"string"},"module_type":{"enum":["esm","commonjs","script"],"type":"string"},"provenance":{"$ref":"/core/provenance.json"}},"required":["asset_type","content"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"vast"},"content":{"type":"string"},"delivery_type":{"enum":["url","inline"],"type":"string"},"duration_ms":{"minimum":0,"type":"integer"},"provenance":{"$ref":"/core/provenance.json"},"url":{"format":"uri","type":"string"},"vast_version":{"enum":["2.0","3.0","4.0","4.1","4.2"],"type":"string"}},"required":["asset_type","delivery_type"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"daast"},"content":{"type":"string"},"daast_version":{"enum":["1.0","1.1"],"type":"string"},"delivery_type":{"enum":["url","inline"],"type":"string"},"duration_ms":{"minimum":0,"type":"integer"},"provenance":{"$ref":"/core/provenance.json"},"url":{"format":"uri","type":"string"}},"required":["asset_type","delivery_type"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"webhook"},"method":{"enum":["GET","POST"],"type":"string"},"provenance":{"$ref":"/core/provenance.json"},"response_type":{"enum":["html","json","xml","javascript"],"type":"string"},"security":{"additionalProperties":true,"properties":{"api_key_header":{"type":"string"},"hmac_header":{"type":"string"},"method":{"enum":["hmac_sha256","api_key","none"],"type":"string"}},"required":["method"],"type":"object"},"timeout_ms":{"maximum":5000,"minimum":10,"type":"integer"},"url":{"format":"uri","type":"string"}},"required":["asset_type","url","response_type","security"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"brief"},"audience":{"type":"string"},"compliance":{"additionalProperties":true,"properties":{"prohibited_claims":{"items":{"type":"string"},"minItems":1,"type":"array"},"required_disclosures":{"items":{"additionalProperties":true,"properties":{"jurisdictions":{"items":{"type":"string"},"minItems":1,"type":"array"},"persistence":{"enum":["continuous","initial","flexible"],"type":"string"},"position":{"type":"string"},"text":{"type":"string"}},"required":["text"],"type":"object"},"minItems":1,"type":"array"}},"type":"object"},"messaging":{"additionalProperties":true,"properties":{"cta":{"type":"string"},"headline":{"type":"string"},"key_messages":{"items":{"type":"string"},"type":"array"},"tagline":{"type":"string"}},"type":"object"},"name":{"type":"string"},"objective":{"enum":["awareness","consideration","conversion","retention","engagement"],"type":"string"},"provenance":{"$ref":"/core/provenance.json"},"reference_assets":{"items":{"additionalProperties":true,"type":"object"},"type":"array"},"territory":{"type":"string"},"tone":{"type":"string"}},"required":["asset_type","name"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"catalog"},"catalog_id":{"type":"string"},"feed_format":{"$ref":"/enums/feed-format.json"},"ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"items":{"items":{"additionalProperties":true,"type":"object"},"minItems":1,"type":"array"},"name":{"type":"string"},"provenance":{"$ref":"/core/provenance.json"},"query":{"type":"string"},"type":{"$ref":"/enums/catalog-type.json"},"url":{"format":"uri","type":"string"}},"required":["asset_type","type"],"type":"object"},{"additionalProperties":true,"properties":{"asset_type":{"const":"url"},"description":{"type":"string"},"provenance":{"$ref":"/core/provenance.json"},"url":{"minLength":1,"type":"string"},"url_type":{"enum":["clickthrough","tracker_pixel","tracker_script"],"type":"string"}},"required":["asset_type","url"],"type":"object"}]}',
-  "core/audience-member.json": '{"additionalProperties":true,"anyOf":[{"required":["hashed_email"]},{"required":["hashed_phone"]},{"required":["uids"]}],"properties":{"ext":{"$ref":"/core/ext.json"},"external_id":{"type":"string"},"hashed_email":{"pattern":"^[a-f0-9]{64}$","type":"string"},"hashed_phone":{"pattern":"^[a-f0-9]{64}$","type":"string"},"uids":{"items":{"additionalProperties":true,"properties":{"type":{"$ref":"/enums/uid-type.json"},"value":{"type":"string"}},"required":["type","value"],"type":"object"},"minItems":1,"type":"array"}},"required":["external_id"],"type":"object"}',
-  "core/brand-ref.json": '{"additionalProperties":false,"properties":{"brand_id":{"maxLength":100,"minLength":1,"type":"string"},"domain":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"industries":{"items":{"type":"string"},"type":"array"}},"required":["domain"],"type":"object"}',
-  "core/business-entity.json": '{"additionalProperties":false,"properties":{"address":{"additionalProperties":false,"properties":{"city":{"maxLength":100,"minLength":0,"type":"string"},"country":{"pattern":"^[A-Z]{2}$","type":"string"},"postal_code":{"maxLength":20,"minLength":0,"type":"string"},"region":{"maxLength":100,"minLength":0,"type":"string"},"street":{"maxLength":200,"minLength":0,"type":"string"}},"required":["street","city","postal_code","country"],"type":"object"},"contacts":{"items":{"additionalProperties":false,"properties":{"email":{"format":"email","type":"string"},"name":{"maxLength":200,"minLength":0,"type":"string"},"phone":{"maxLength":30,"minLength":0,"type":"string"},"role":{"enum":["billing","legal","creative","general"],"type":"string"}},"required":["role"],"type":"object"},"maxItems":10,"type":"array"},"ext":{"$ref":"/core/ext.json"},"legal_name":{"maxLength":200,"minLength":0,"type":"string"},"registration_number":{"maxLength":50,"minLength":0,"type":"string"},"tax_id":{"maxLength":30,"minLength":0,"type":"string"},"vat_id":{"pattern":"^[A-Z]{2}[A-Z0-9]{2,13}$","type":"string"}},"required":["legal_name"],"type":"object"}',
-  "core/cancellation-policy.json": '{"additionalProperties":true,"properties":{"cancellation_fee":{"additionalProperties":true,"properties":{"amount":{"minimum":0,"type":"number"},"rate":{"maximum":1,"minimum":0,"type":"number"},"type":{"enum":["percent_remaining","full_commitment","fixed_fee","none"],"type":"string"}},"required":["type"],"type":"object"},"notice_period":{"$ref":"/core/duration.json"}},"required":["notice_period","cancellation_fee"],"type":"object"}',
-  "core/cancellation.json": '{"additionalProperties":false,"properties":{"canceled_at":{"format":"date-time","type":"string"},"canceled_by":{"$ref":"/enums/canceled-by.json"},"reason":{"maxLength":500,"minLength":0,"type":"string"}},"required":["canceled_at","canceled_by"],"type":"object"}',
-  "core/catalog.json": '{"additionalProperties":true,"properties":{"catalog_id":{"type":"string"},"category":{"type":"string"},"conversion_events":{"items":{"$ref":"/enums/event-type.json"},"minItems":1,"type":"array","uniqueItems":true},"feed_format":{"$ref":"/enums/feed-format.json"},"ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"items":{"items":{"additionalProperties":true,"type":"object"},"minItems":1,"type":"array"},"name":{"type":"string"},"query":{"type":"string"},"tags":{"items":{"type":"string"},"minItems":1,"type":"array"},"type":{"$ref":"/enums/catalog-type.json"},"update_frequency":{"$ref":"/enums/update-frequency.json"},"url":{"format":"uri","type":"string"}},"required":["type"],"type":"object"}',
-  "core/collection-list-ref.json": '{"additionalProperties":false,"properties":{"agent_url":{"format":"uri","type":"string"},"auth_token":{"type":"string"},"list_id":{"minLength":1,"type":"string"}},"required":["agent_url","list_id"],"type":"object"}',
-  "core/content-rating.json": '{"additionalProperties":true,"properties":{"rating":{"type":"string"},"system":{"$ref":"/enums/content-rating-system.json"}},"required":["system","rating"],"type":"object"}',
-  "core/context.json": '{"additionalProperties":true,"type":"object"}',
-  "core/creative-asset.json": '{"additionalProperties":true,"properties":{"assets":{"additionalProperties":{"$ref":"/core/asset.json"},"type":"object"},"creative_id":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"format_id":{"$ref":"/core/format-id.json"},"name":{"type":"string"},"placement_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"provenance":{"$ref":"/core/provenance.json"},"status":{"$ref":"/enums/creative-status.json"},"tags":{"items":{"type":"string"},"type":"array"},"weight":{"maximum":100,"minimum":0,"type":"number"}},"required":["creative_id","name","format_id","assets"],"type":"object"}',
-  "core/creative-assignment.json": '{"additionalProperties":true,"properties":{"creative_id":{"type":"string"},"placement_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"weight":{"maximum":100,"minimum":0,"type":"number"}},"required":["creative_id"],"type":"object"}',
-  "core/creative-filters.json": '{"additionalProperties":true,"properties":{"accounts":{"items":{"$ref":"/core/account-ref.json"},"minItems":1,"type":"array"},"assigned_to_packages":{"items":{"type":"string"},"minItems":1,"type":"array"},"created_after":{"format":"date-time","type":"string"},"created_before":{"format":"date-time","type":"string"},"creative_ids":{"items":{"type":"string"},"maxItems":100,"minItems":1,"type":"array"},"format_ids":{"items":{"$ref":"/core/format-id.json"},"minItems":1,"type":"array"},"media_buy_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"name_contains":{"type":"string"},"statuses":{"items":{"$ref":"/enums/creative-status.json"},"minItems":1,"type":"array"},"tags":{"items":{"type":"string"},"minItems":1,"type":"array"},"tags_any":{"items":{"type":"string"},"minItems":1,"type":"array"},"unassigned":{"type":"boolean"},"updated_after":{"format":"date-time","type":"string"},"updated_before":{"format":"date-time","type":"string"}},"type":"object"}',
-  "core/creative-manifest.json": '{"additionalProperties":true,"properties":{"assets":{"additionalProperties":{"$ref":"/core/asset.json"},"type":"object"},"ext":{"$ref":"/core/ext.json"},"format_id":{"$ref":"/core/format-id.json"},"provenance":{"$ref":"/core/provenance.json"},"rights":{"items":{"$ref":"/core/rights-constraint.json"},"type":"array"}},"required":["format_id","assets"],"type":"object"}',
-  "core/creative-variant.json": '{"allOf":[{"$ref":"/core/delivery-metrics.json"},{"additionalProperties":true,"properties":{"manifest":{"$ref":"/core/creative-manifest.json"},"variant_id":{"type":"string"}},"required":["variant_id"],"type":"object"}]}',
-  "core/date-range.json": '{"additionalProperties":true,"properties":{"end":{"format":"date","type":"string"},"start":{"format":"date","type":"string"}},"required":["start","end"],"type":"object"}',
-  "core/datetime-range.json": '{"additionalProperties":true,"properties":{"end":{"format":"date-time","type":"string"},"start":{"format":"date-time","type":"string"}},"required":["start","end"],"type":"object"}',
-  "core/delivery-forecast.json": '{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"ext":{"$ref":"/core/ext.json"},"generated_at":{"format":"date-time","type":"string"},"method":{"$ref":"/enums/forecast-method.json"},"points":{"items":{"additionalProperties":true,"properties":{"budget":{"minimum":0,"type":"number"},"label":{"maxLength":128,"minLength":0,"type":"string"},"metrics":{"additionalProperties":{"$ref":"/core/forecast-range.json"},"type":"object"}},"required":["metrics"],"type":"object"},"minItems":1,"type":"array"},"reach_unit":{"$ref":"/enums/reach-unit.json"},"valid_until":{"format":"date-time","type":"string"}},"required":["points","method","currency"],"type":"object"}',
-  "core/delivery-metrics.json": '{"additionalProperties":true,"properties":{"clicks":{"minimum":0,"type":"number"},"completed_views":{"minimum":0,"type":"number"},"completion_rate":{"maximum":1,"minimum":0,"type":"number"},"conversion_value":{"minimum":0,"type":"number"},"conversions":{"minimum":0,"type":"number"},"cost_per_acquisition":{"minimum":0,"type":"number"},"cost_per_click":{"minimum":0,"type":"number"},"ctr":{"maximum":1,"minimum":0,"type":"number"},"engagement_rate":{"maximum":1,"minimum":0,"type":"number"},"frequency":{"minimum":0,"type":"number"},"grps":{"minimum":0,"type":"number"},"impressions":{"minimum":0,"type":"number"},"leads":{"minimum":0,"type":"number"},"new_to_brand_rate":{"maximum":1,"minimum":0,"type":"number"},"quartile_data":{"additionalProperties":true,"properties":{"q1_views":{"minimum":0,"type":"number"},"q2_views":{"minimum":0,"type":"number"},"q3_views":{"minimum":0,"type":"number"},"q4_views":{"minimum":0,"type":"number"}},"type":"object"},"reach":{"minimum":0,"type":"number"},"reach_unit":{"$ref":"/enums/reach-unit.json"},"roas":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"},"viewability":{"additionalProperties":true,"properties":{"measurable_impressions":{"minimum":0,"type":"number"},"standard":{"$ref":"/enums/viewability-standard.json"},"viewable_impressions":{"minimum":0,"type":"number"},"viewable_rate":{"maximum":1,"minimum":0,"type":"number"}},"type":"object"},"views":{"minimum":0,"type":"number"}},"type":"object"}',
-  "core/deployment.json": '{"oneOf":[{"additionalProperties":true,"properties":{"account":{"type":"string"},"activation_key":{"oneOf":[{"additionalProperties":true,"properties":{"segment_id":{"type":"string"},"type":{"const":"segment_id"}},"required":["type","segment_id"],"type":"object"},{"additionalProperties":true,"properties":{"key":{"type":"string"},"type":{"const":"key_value"},"value":{"type":"string"}},"required":["type","key","value"],"type":"object"}]},"deployed_at":{"format":"date-time","type":"string"},"estimated_activation_duration_minutes":{"minimum":0,"type":"number"},"is_live":{"type":"boolean"},"platform":{"type":"string"},"type":{"const":"platform"}},"required":["type","platform","is_live"],"type":"object"},{"additionalProperties":true,"properties":{"account":{"type":"string"},"activation_key":{"oneOf":[{"additionalProperties":true,"properties":{"segment_id":{"type":"string"},"type":{"const":"segment_id"}},"required":["type","segment_id"],"type":"object"},{"additionalProperties":true,"properties":{"key":{"type":"string"},"type":{"const":"key_value"},"value":{"type":"string"}},"required":["type","key","value"],"type":"object"}]},"agent_url":{"format":"uri","type":"string"},"deployed_at":{"format":"date-time","type":"string"},"estimated_activation_duration_minutes":{"minimum":0,"type":"number"},"is_live":{"type":"boolean"},"type":{"const":"agent"}},"required":["type","agent_url","is_live"],"type":"object"}]}',
-  "core/destination.json": '{"oneOf":[{"additionalProperties":true,"properties":{"account":{"type":"string"},"platform":{"type":"string"},"type":{"const":"platform"}},"required":["type","platform"],"type":"object"},{"additionalProperties":true,"properties":{"account":{"type":"string"},"agent_url":{"format":"uri","type":"string"},"type":{"const":"agent"}},"required":["type","agent_url"],"type":"object"}]}',
-  "core/duration.json": '{"additionalProperties":false,"properties":{"interval":{"minimum":1,"type":"integer"},"unit":{"enum":["seconds","minutes","hours","days","campaign"],"type":"string"}},"required":["interval","unit"],"type":"object"}',
-  "core/error.json": '{"additionalProperties":true,"properties":{"code":{"maxLength":64,"minLength":1,"type":"string"},"details":{"additionalProperties":true,"type":"object"},"field":{"type":"string"},"issues":{"items":{"additionalProperties":true,"properties":{"keyword":{"type":"string"},"message":{"type":"string"},"pointer":{"type":"string"},"schemaPath":{"type":"string"}},"required":["pointer","message","keyword"],"type":"object"},"type":"array"},"message":{"type":"string"},"recovery":{"$ref":"/enums/recovery.json"},"retry_after":{"maximum":3600,"minimum":1,"type":"number"},"suggestion":{"type":"string"}},"required":["code","message"],"type":"object"}',
-  "core/event.json": '{"additionalProperties":true,"properties":{"action_source":{"$ref":"/enums/action-source.json"},"custom_data":{"additionalProperties":true,"properties":{"content_ids":{"items":{"type":"string"},"type":"array"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"num_items":{"minimum":0,"type":"integer"},"order_id":{"type":"string"},"value":{"minimum":0,"type":"number"}},"type":"object"},"custom_event_name":{"type":"string"},"event_id":{"maxLength":256,"minLength":1,"type":"string"},"event_source_url":{"format":"uri","type":"string"},"event_time":{"format":"date-time","type":"string"},"event_type":{"$ref":"/enums/event-type.json"},"ext":{"$ref":"/core/ext.json"},"user_match":{"$ref":"/core/user-match.json"}},"required":["event_id","event_type","event_time"],"type":"object"}',
-  "core/ext.json": '{"additionalProperties":true,"type":"object"}',
-  "core/forecast-range.json": '{"additionalProperties":true,"anyOf":[{"required":["mid"]},{"required":["low","high"]}],"properties":{"high":{"minimum":0,"type":"number"},"low":{"minimum":0,"type":"number"},"mid":{"minimum":0,"type":"number"}},"type":"object"}',
-  "core/format-id.json": '{"additionalProperties":true,"properties":{"agent_url":{"format":"uri","type":"string"},"duration_ms":{"minimum":1,"type":"number"},"height":{"minimum":1,"type":"integer"},"id":{"pattern":"^[a-zA-Z0-9_-]+$","type":"string"},"width":{"minimum":1,"type":"integer"}},"required":["agent_url","id"],"type":"object"}',
-  "core/format.json": '{"additionalProperties":true,"properties":{"accepts_parameters":{"items":{"enum":["dimensions","duration"],"type":"string"},"type":"array","uniqueItems":true},"accessibility":{"additionalProperties":true,"properties":{"requires_accessible_assets":{"type":"boolean"},"wcag_level":{"$ref":"/enums/wcag-level.json"}},"required":["wcag_level"],"type":"object"},"assets":{"items":{"additionalProperties":true,"properties":{"asset_id":{"type":"string"},"asset_role":{"type":"string"},"asset_type":{"$ref":"/enums/asset-content-type.json"},"item_type":{"const":"individual"},"required":{"type":"boolean"},"requirements":{"additionalProperties":true,"type":"object"}},"required":["item_type","asset_id","asset_type","required"],"type":"object"},"type":"array"},"description":{"type":"string"},"example_url":{"format":"uri","type":"string"},"ext":{"$ref":"/core/ext.json"},"format_id":{"$ref":"/core/format-id.json"},"input_format_ids":{"items":{"$ref":"/core/format-id.json"},"type":"array"},"name":{"type":"string"},"output_format_ids":{"items":{"$ref":"/core/format-id.json"},"type":"array"},"renders":{"items":{"additionalProperties":true,"anyOf":[{"required":["dimensions"]},{"required":["parameters_from_format_id"]}],"properties":{"dimensions":{"additionalProperties":true,"properties":{"height":{"exclusiveMinimum":0,"type":"number"},"unit":{"enum":["px","dp","inches","cm","mm","pt"],"type":"string"},"width":{"exclusiveMinimum":0,"type":"number"}},"type":"object"},"parameters_from_format_id":{"type":"boolean"},"role":{"type":"string"}},"required":["role"],"type":"object"},"minItems":1,"type":"array"}},"required":["format_id","name"],"type":"object"}',
-  "core/frequency-cap.json": '{"additionalProperties":true,"anyOf":[{"required":["suppress"]},{"required":["suppress_minutes"]},{"required":["max_impressions"]}],"properties":{"max_impressions":{"minimum":1,"type":"integer"},"per":{"$ref":"/enums/reach-unit.json"},"suppress":{"$ref":"/core/duration.json"},"suppress_minutes":{"minimum":0,"type":"number"},"window":{"$ref":"/core/duration.json"}},"type":"object"}',
-  "core/generation-credential.json": '{"additionalProperties":true,"properties":{"endpoint":{"format":"uri","type":"string"},"expires_at":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"provider":{"type":"string"},"rights_key":{"type":"string"},"uses":{"items":{"$ref":"/enums/right-use.json"},"minItems":1,"type":"array"}},"required":["provider","rights_key","uses"],"type":"object"}',
-  "core/identifier.json": '{"additionalProperties":false,"properties":{"type":{"$ref":"/enums/identifier-types.json"},"value":{"type":"string"}},"required":["type","value"],"type":"object"}',
-  "core/impairment.json": '{"additionalProperties":true,"properties":{"impairment_id":{"type":"string"},"observed_at":{"format":"date-time","type":"string"},"package_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"reason":{"maxLength":500,"minLength":0,"type":"string"},"reason_code":{"$ref":"/enums/impairment-reason-code.json"},"remediation":{"maxLength":500,"minLength":0,"type":"string"},"resource_id":{"type":"string"},"resource_type":{"$ref":"/enums/impairment-resource-type.json"},"transition":{"additionalProperties":false,"properties":{"from":{"pattern":"^[a-z][a-z0-9_]*$","type":"string"},"to":{"$ref":"/enums/impairment-offline-state.json"}},"required":["to"],"type":"object"}},"required":["impairment_id","resource_type","resource_id","package_ids","transition","reason_code","observed_at"],"type":"object"}',
-  "core/measurement-window.json": '{"additionalProperties":true,"properties":{"description":{"maxLength":500,"minLength":0,"type":"string"},"duration_days":{"minimum":0,"type":"integer"},"expected_availability_days":{"minimum":0,"type":"integer"},"is_guarantee_basis":{"type":"boolean"},"window_id":{"maxLength":50,"minLength":0,"type":"string"}},"required":["window_id","duration_days"],"type":"object"}',
-  "core/media-buy-features.json": '{"additionalProperties":{"type":"boolean"},"properties":{"catalog_management":{"type":"boolean"},"inline_creative_management":{"type":"boolean"},"property_list_filtering":{"type":"boolean"}},"type":"object"}',
-  "core/money.json": '{"additionalProperties":false,"properties":{"amount":{"minimum":0,"type":"number"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"}},"required":["amount","currency"],"type":"object"}',
-  "core/optimization-goal.json": '{"oneOf":[{"additionalProperties":true,"properties":{"kind":{"const":"metric"},"metric":{"enum":["clicks","views","completed_views","viewed_seconds","attention_seconds","attention_score","engagements","follows","saves","profile_visits","reach"],"type":"string"},"priority":{"minimum":1,"type":"integer"},"reach_unit":{"$ref":"/enums/reach-unit.json"},"target":{"oneOf":[{"additionalProperties":true,"properties":{"kind":{"const":"cost_per"},"value":{"exclusiveMinimum":0,"type":"number"}},"required":["kind","value"],"type":"object"},{"additionalProperties":true,"properties":{"kind":{"const":"threshold_rate"},"value":{"exclusiveMinimum":0,"type":"number"}},"required":["kind","value"],"type":"object"}]}},"required":["kind","metric"],"type":"object"},{"additionalProperties":true,"properties":{"event_sources":{"items":{"additionalProperties":true,"properties":{"event_source_id":{"minLength":1,"type":"string"},"event_type":{"$ref":"/enums/event-type.json"},"value_factor":{"type":"number"},"value_field":{"type":"string"}},"required":["event_source_id","event_type"],"type":"object"},"minItems":1,"type":"array"},"kind":{"const":"event"},"priority":{"minimum":1,"type":"integer"},"target":{"oneOf":[{"additionalProperties":true,"properties":{"kind":{"const":"cost_per"},"value":{"exclusiveMinimum":0,"type":"number"}},"required":["kind","value"],"type":"object"},{"additionalProperties":true,"properties":{"kind":{"const":"per_ad_spend"},"value":{"exclusiveMinimum":0,"type":"number"}},"required":["kind","value"],"type":"object"},{"additionalProperties":true,"properties":{"kind":{"const":"maximize_value"}},"required":["kind"],"type":"object"}]}},"required":["kind","event_sources"],"type":"object"}]}',
-  "core/package.json": '{"additionalProperties":true,"properties":{"bid_price":{"minimum":0,"type":"number"},"budget":{"minimum":0,"type":"number"},"canceled":{"type":"boolean"},"cancellation":{"$ref":"/core/cancellation.json"},"catalogs":{"items":{"$ref":"/core/catalog.json"},"type":"array"},"context":{"$ref":"/core/context.json"},"creative_assignments":{"items":{"$ref":"/core/creative-assignment.json"},"type":"array"},"creative_deadline":{"format":"date-time","type":"string"},"end_time":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"format_ids":{"items":{"$ref":"/core/format-id.json"},"type":"array"},"format_ids_to_provide":{"items":{"$ref":"/core/format-id.json"},"type":"array"},"impressions":{"minimum":0,"type":"number"},"optimization_goals":{"items":{"$ref":"/core/optimization-goal.json"},"minItems":1,"type":"array"},"pacing":{"$ref":"/enums/pacing.json"},"package_id":{"type":"string"},"paused":{"type":"boolean"},"performance_standards":{"items":{"$ref":"/core/performance-standard.json"},"minItems":1,"type":"array"},"pricing_option_id":{"type":"string"},"product_id":{"type":"string"},"start_time":{"format":"date-time","type":"string"},"targeting_overlay":{"$ref":"/core/targeting.json"}},"required":["package_id"],"type":"object"}',
-  "core/pagination-request.json": '{"additionalProperties":false,"properties":{"cursor":{"type":"string"},"max_results":{"maximum":100,"minimum":1,"type":"integer"}},"type":"object"}',
-  "core/pagination-response.json": '{"additionalProperties":false,"properties":{"cursor":{"type":"string"},"has_more":{"type":"boolean"},"total_count":{"minimum":0,"type":"integer"}},"required":["has_more"],"type":"object"}',
-  "core/performance-standard.json": '{"additionalProperties":true,"properties":{"metric":{"enum":["viewability","ivt","completion_rate","brand_safety","attention_score"],"type":"string"},"standard":{"$ref":"/enums/viewability-standard.json"},"threshold":{"maximum":1,"minimum":0,"type":"number"},"vendor":{"$ref":"/core/brand-ref.json"}},"required":["metric","threshold","vendor"],"type":"object"}',
-  "core/placement.json": '{"additionalProperties":true,"properties":{"description":{"type":"string"},"format_ids":{"items":{"$ref":"/core/format-id.json"},"minItems":1,"type":"array"},"name":{"type":"string"},"placement_id":{"type":"string"},"tags":{"items":{"type":"string"},"type":"array","uniqueItems":true}},"required":["placement_id","name"],"type":"object"}',
-  "core/planned-delivery.json": '{"additionalProperties":true,"properties":{"audience_summary":{"type":"string"},"channels":{"items":{"$ref":"/enums/channels.json"},"type":"array"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"end_time":{"format":"date-time","type":"string"},"enforced_policies":{"items":{"type":"string"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"frequency_cap":{"$ref":"/core/frequency-cap.json"},"geo":{"additionalProperties":true,"properties":{"countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"},"regions":{"items":{"type":"string"},"type":"array"}},"type":"object"},"start_time":{"format":"date-time","type":"string"},"total_budget":{"minimum":0,"type":"number"}},"type":"object"}',
-  "core/price-guidance.json": '{"additionalProperties":true,"properties":{"p25":{"minimum":0,"type":"number"},"p50":{"minimum":0,"type":"number"},"p75":{"minimum":0,"type":"number"},"p90":{"minimum":0,"type":"number"}},"type":"object"}',
-  "core/pricing-option.json": '{"oneOf":[{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"fixed_price":{"minimum":0,"type":"number"},"floor_price":{"minimum":0,"type":"number"},"max_bid":{"type":"boolean"},"min_spend_per_package":{"minimum":0,"type":"number"},"price_guidance":{"$ref":"/core/price-guidance.json"},"pricing_model":{"const":"cpm"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","pricing_model","currency"],"type":"object"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"fixed_price":{"minimum":0,"type":"number"},"floor_price":{"minimum":0,"type":"number"},"max_bid":{"type":"boolean"},"min_spend_per_package":{"minimum":0,"type":"number"},"price_guidance":{"$ref":"/core/price-guidance.json"},"pricing_model":{"const":"vcpm"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","pricing_model","currency"],"type":"object"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"fixed_price":{"minimum":0,"type":"number"},"floor_price":{"minimum":0,"type":"number"},"max_bid":{"type":"boolean"},"min_spend_per_package":{"minimum":0,"type":"number"},"price_guidance":{"$ref":"/core/price-guidance.json"},"pricing_model":{"const":"cpc"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","pricing_model","currency"],"type":"object"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"fixed_price":{"minimum":0,"type":"number"},"floor_price":{"minimum":0,"type":"number"},"max_bid":{"type":"boolean"},"min_spend_per_package":{"minimum":0,"type":"number"},"price_guidance":{"$ref":"/core/price-guidance.json"},"pricing_model":{"const":"cpcv"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","pricing_model","currency"],"type":"object"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"fixed_price":{"minimum":0,"type":"number"},"floor_price":{"minimum":0,"type":"number"},"max_bid":{"type":"boolean"},"min_spend_per_package":{"minimum":0,"type":"number"},"parameters":{"additionalProperties":true,"properties":{"view_threshold":{"oneOf":[{"maximum":1,"minimum":0,"type":"number"},{"additionalProperties":true,"properties":{"duration_seconds":{"minimum":1,"type":"integer"}},"required":["duration_seconds"],"type":"object"}]}},"required":["view_threshold"],"type":"object"},"price_guidance":{"$ref":"/core/price-guidance.json"},"pricing_model":{"const":"cpv"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","pricing_model","currency","parameters"],"type":"object"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"fixed_price":{"minimum":0,"type":"number"},"floor_price":{"minimum":0,"type":"number"},"max_bid":{"type":"boolean"},"min_spend_per_package":{"minimum":0,"type":"number"},"parameters":{"additionalProperties":true,"properties":{"demographic":{"type":"string"},"min_points":{"minimum":0,"type":"number"}},"required":["demographic"],"type":"object"},"price_guidance":{"$ref":"/core/price-guidance.json"},"pricing_model":{"const":"cpp"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","pricing_model","currency","parameters"],"type":"object"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"custom_event_name":{"type":"string"},"event_source_id":{"type":"string"},"event_type":{"$ref":"/enums/event-type.json"},"fixed_price":{"exclusiveMinimum":0,"type":"number"},"min_spend_per_package":{"minimum":0,"type":"number"},"pricing_model":{"const":"cpa"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","pricing_model","event_type","currency","fixed_price"],"type":"object"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"fixed_price":{"minimum":0,"type":"number"},"floor_price":{"minimum":0,"type":"number"},"max_bid":{"type":"boolean"},"min_spend_per_package":{"minimum":0,"type":"number"},"price_guidance":{"$ref":"/core/price-guidance.json"},"pricing_model":{"const":"flat_rate"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","pricing_model","currency"],"type":"object"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"fixed_price":{"minimum":0,"type":"number"},"floor_price":{"minimum":0,"type":"number"},"max_bid":{"type":"boolean"},"min_spend_per_package":{"minimum":0,"type":"number"},"parameters":{"additionalProperties":true,"properties":{"max_duration":{"minimum":1,"type":"integer"},"min_duration":{"minimum":1,"type":"integer"},"time_unit":{"enum":["hour","day","week","month"],"type":"string"}},"required":["time_unit"],"type":"object"},"price_guidance":{"$ref":"/core/price-guidance.json"},"pricing_model":{"const":"time"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","pricing_model","currency","parameters"],"type":"object"}]}',
-  "core/product-allocation.json": '{"additionalProperties":true,"properties":{"allocation_percentage":{"maximum":100,"minimum":0,"type":"number"},"end_time":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"pricing_option_id":{"type":"string"},"product_id":{"type":"string"},"rationale":{"type":"string"},"sequence":{"minimum":1,"type":"integer"},"start_time":{"format":"date-time","type":"string"},"tags":{"items":{"type":"string"},"type":"array"}},"required":["product_id","allocation_percentage"],"type":"object"}',
-  "core/product-filters.json": '{"additionalProperties":true,"properties":{"budget_range":{"additionalProperties":true,"anyOf":[{"required":["min"]},{"required":["max"]}],"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"max":{"minimum":0,"type":"number"},"min":{"minimum":0,"type":"number"}},"required":["currency"],"type":"object"},"channels":{"items":{"$ref":"/enums/channels.json"},"minItems":1,"type":"array"},"countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"minItems":1,"type":"array"},"delivery_type":{"$ref":"/enums/delivery-type.json"},"end_date":{"format":"date","type":"string"},"exclusivity":{"$ref":"/enums/exclusivity.json"},"format_ids":{"items":{"$ref":"/core/format-id.json"},"minItems":1,"type":"array"},"is_fixed_price":{"type":"boolean"},"min_exposures":{"minimum":1,"type":"integer"},"regions":{"items":{"pattern":"^[A-Z]{2}-[A-Z0-9]{1,3}$","type":"string"},"minItems":1,"type":"array"},"required_features":{"$ref":"/core/media-buy-features.json"},"required_performance_standards":{"items":{"$ref":"/core/performance-standard.json"},"minItems":1,"type":"array"},"standard_formats_only":{"type":"boolean"},"start_date":{"format":"date","type":"string"}},"type":"object"}',
-  "core/product.json": '{"additionalProperties":true,"properties":{"brief_relevance":{"type":"string"},"cancellation_policy":{"$ref":"/core/cancellation-policy.json"},"catalog_types":{"items":{"$ref":"/enums/catalog-type.json"},"minItems":1,"type":"array","uniqueItems":true},"channels":{"items":{"$ref":"/enums/channels.json"},"type":"array","uniqueItems":true},"delivery_type":{"$ref":"/enums/delivery-type.json"},"description":{"type":"string"},"enforced_policies":{"items":{"type":"string"},"type":"array"},"exclusivity":{"$ref":"/enums/exclusivity.json"},"expires_at":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"forecast":{"$ref":"/core/delivery-forecast.json"},"format_ids":{"items":{"$ref":"/core/format-id.json"},"type":"array"},"is_custom":{"type":"boolean"},"measurement_windows":{"items":{"$ref":"/core/measurement-window.json"},"type":"array"},"name":{"type":"string"},"performance_standards":{"items":{"$ref":"/core/performance-standard.json"},"minItems":1,"type":"array"},"placements":{"items":{"$ref":"/core/placement.json"},"minItems":1,"type":"array"},"pricing_options":{"items":{"$ref":"/core/pricing-option.json"},"minItems":1,"type":"array"},"product_id":{"type":"string"},"property_targeting_allowed":{"type":"boolean"},"publisher_properties":{"items":{"$ref":"/core/publisher-property-selector.json"},"minItems":1,"type":"array"},"reporting_capabilities":{"$ref":"/core/reporting-capabilities.json"},"signal_targeting_allowed":{"type":"boolean"}},"required":["product_id","name","description","publisher_properties","format_ids","delivery_type","pricing_options","reporting_capabilities"],"type":"object"}',
-  "core/property-list-ref.json": '{"additionalProperties":false,"properties":{"agent_url":{"format":"uri","type":"string"},"auth_token":{"type":"string"},"list_id":{"minLength":1,"type":"string"}},"required":["agent_url","list_id"],"type":"object"}',
-  "core/proposal.json": '{"additionalProperties":true,"properties":{"allocations":{"items":{"$ref":"/core/product-allocation.json"},"minItems":1,"type":"array"},"brief_alignment":{"maxLength":2000,"minLength":0,"type":"string"},"description":{"maxLength":2000,"minLength":0,"type":"string"},"expires_at":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"forecast":{"$ref":"/core/delivery-forecast.json"},"insertion_order":{"additionalProperties":true,"properties":{"io_id":{"maxLength":255,"minLength":0,"type":"string"},"requires_signature":{"type":"boolean"},"signing_url":{"format":"uri","type":"string"},"terms_url":{"format":"uri","type":"string"}},"required":["io_id","requires_signature"],"type":"object"},"name":{"maxLength":500,"minLength":0,"type":"string"},"proposal_id":{"maxLength":255,"minLength":0,"type":"string"},"proposal_status":{"$ref":"/enums/proposal-status.json"},"total_budget_guidance":{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"max":{"minimum":0,"type":"number"},"min":{"minimum":0,"type":"number"},"recommended":{"minimum":0,"type":"number"}},"type":"object"}},"required":["proposal_id","name","allocations"],"type":"object"}',
-  "core/provenance.json": '{"additionalProperties":true,"properties":{"ai_tool":{"additionalProperties":true,"properties":{"name":{"type":"string"},"provider":{"type":"string"},"version":{"type":"string"}},"required":["name"],"type":"object"},"declared_at":{"format":"date-time","type":"string"},"digital_source_type":{"enum":["digital_capture","digital_creation","trained_algorithmic_media","composite_with_trained_algorithmic_media","algorithmic_media","composite_capture","composite_synthetic","human_edits","data_driven_media"],"type":"string"},"disclosure":{"additionalProperties":true,"properties":{"required":{"type":"boolean"}},"required":["required"],"type":"object"},"ext":{"$ref":"/core/ext.json"},"human_oversight":{"enum":["none","prompt_only","selected","edited","directed"],"type":"string"}},"type":"object"}',
-  "core/publisher-property-selector.json": '{"oneOf":[{"additionalProperties":true,"properties":{"publisher_domain":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"selection_type":{"const":"all"}},"required":["publisher_domain","selection_type"],"type":"object"},{"additionalProperties":true,"properties":{"property_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"publisher_domain":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"selection_type":{"const":"by_id"}},"required":["publisher_domain","selection_type","property_ids"],"type":"object"},{"additionalProperties":true,"properties":{"property_tags":{"items":{"type":"string"},"minItems":1,"type":"array"},"publisher_domain":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"selection_type":{"const":"by_tag"}},"required":["publisher_domain","selection_type","property_tags"],"type":"object"}]}',
-  "core/push-notification-config.json": '{"additionalProperties":true,"properties":{"authentication":{"additionalProperties":false,"properties":{"credentials":{"minLength":32,"type":"string"},"schemes":{"items":{"$ref":"/enums/auth-scheme.json"},"maxItems":1,"minItems":1,"type":"array"}},"required":["schemes","credentials"],"type":"object"},"operation_id":{"maxLength":255,"minLength":1,"pattern":"^[A-Za-z0-9_.:-]{1,255}$","type":"string"},"token":{"maxLength":4096,"minLength":16,"type":"string"},"url":{"format":"uri","type":"string"}},"required":["url"],"type":"object"}',
-  "core/reporting-capabilities.json": '{"additionalProperties":true,"properties":{"available_metrics":{"items":{"$ref":"/enums/available-metric.json"},"type":"array","uniqueItems":true},"available_reporting_frequencies":{"items":{"$ref":"/enums/reporting-frequency.json"},"minItems":1,"type":"array","uniqueItems":true},"date_range_support":{"enum":["date_range","lifetime_only"],"type":"string"},"expected_delay_minutes":{"minimum":0,"type":"integer"},"supports_creative_breakdown":{"type":"boolean"},"supports_device_type_breakdown":{"type":"boolean"},"supports_geo_breakdown":{"type":"boolean"},"supports_placement_breakdown":{"type":"boolean"},"supports_webhooks":{"type":"boolean"},"timezone":{"type":"string"},"windowed_pull_granularities":{"items":{"$ref":"/enums/reporting-frequency.json"},"type":"array","uniqueItems":true}},"required":["available_reporting_frequencies","expected_delay_minutes","timezone","supports_webhooks","available_metrics","date_range_support"],"type":"object"}',
-  "core/reporting-webhook.json": '{"additionalProperties":true,"properties":{"authentication":{"additionalProperties":false,"properties":{"credentials":{"minLength":32,"type":"string"},"schemes":{"items":{"$ref":"/enums/auth-scheme.json"},"maxItems":1,"minItems":1,"type":"array"}},"required":["schemes","credentials"],"type":"object"},"reporting_frequency":{"$ref":"/enums/reporting-frequency.json"},"requested_metrics":{"items":{"$ref":"/enums/available-metric.json"},"type":"array","uniqueItems":true},"token":{"maxLength":4096,"minLength":16,"type":"string"},"url":{"format":"uri","type":"string"}},"required":["url","reporting_frequency"],"type":"object"}',
-  "core/rights-constraint.json": '{"additionalProperties":true,"properties":{"approval_status":{"enum":["pending","approved","rejected"],"type":"string"},"countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"},"excluded_countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"impression_cap":{"minimum":1,"type":"integer"},"right_type":{"$ref":"/enums/right-type.json"},"rights_agent":{"additionalProperties":true,"properties":{"id":{"type":"string"},"url":{"format":"uri","type":"string"}},"required":["url","id"],"type":"object"},"rights_id":{"type":"string"},"uses":{"items":{"$ref":"/enums/right-use.json"},"minItems":1,"type":"array"},"valid_from":{"format":"date-time","type":"string"},"valid_until":{"format":"date-time","type":"string"},"verification_url":{"format":"uri","type":"string"}},"required":["rights_id","rights_agent","uses"],"type":"object"}',
-  "core/signal-filters.json": '{"additionalProperties":true,"properties":{"catalog_types":{"items":{"$ref":"/enums/signal-catalog-type.json"},"minItems":1,"type":"array"},"data_providers":{"items":{"type":"string"},"minItems":1,"type":"array"},"max_cpm":{"minimum":0,"type":"number"},"max_percent":{"maximum":100,"minimum":0,"type":"number"},"min_coverage_percentage":{"maximum":100,"minimum":0,"type":"number"}},"type":"object"}',
-  "core/signal-id.json": '{"oneOf":[{"additionalProperties":true,"properties":{"data_provider_domain":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"id":{"pattern":"^[a-zA-Z0-9_-]+$","type":"string"},"source":{"const":"catalog"}},"required":["source","data_provider_domain","id"],"type":"object"},{"additionalProperties":true,"properties":{"agent_url":{"format":"uri","type":"string"},"id":{"pattern":"^[a-zA-Z0-9_-]+$","type":"string"},"source":{"const":"agent"}},"required":["source","agent_url","id"],"type":"object"}]}',
-  "core/start-timing.json": '{"oneOf":[{"const":"asap"},{"format":"date-time","type":"string"}]}',
-  "core/targeting.json": '{"additionalProperties":true,"properties":{"age_restriction":{"additionalProperties":false,"properties":{"min":{"maximum":99,"minimum":13,"type":"integer"},"verification_required":{"type":"boolean"}},"required":["min"],"type":"object"},"audience_exclude":{"items":{"type":"string"},"minItems":1,"type":"array"},"audience_include":{"items":{"type":"string"},"minItems":1,"type":"array"},"collection_list":{"$ref":"/core/collection-list-ref.json"},"collection_list_exclude":{"$ref":"/core/collection-list-ref.json"},"device_platform":{"items":{"$ref":"/enums/device-platform.json"},"minItems":1,"type":"array"},"device_type":{"items":{"$ref":"/enums/device-type.json"},"minItems":1,"type":"array"},"device_type_exclude":{"items":{"$ref":"/enums/device-type.json"},"minItems":1,"type":"array"},"frequency_cap":{"$ref":"/core/frequency-cap.json"},"geo_countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"minItems":1,"type":"array"},"geo_countries_exclude":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"minItems":1,"type":"array"},"geo_metros":{"items":{"additionalProperties":false,"properties":{"system":{"$ref":"/enums/metro-system.json"},"values":{"items":{"type":"string"},"minItems":1,"type":"array"}},"required":["system","values"],"type":"object"},"minItems":1,"type":"array"},"geo_regions":{"items":{"pattern":"^[A-Z]{2}-[A-Z0-9]{1,3}$","type":"string"},"minItems":1,"type":"array"},"geo_regions_exclude":{"items":{"pattern":"^[A-Z]{2}-[A-Z0-9]{1,3}$","type":"string"},"minItems":1,"type":"array"},"keyword_targets":{"items":{"additionalProperties":false,"properties":{"bid_price":{"minimum":0,"type":"number"},"keyword":{"minLength":1,"type":"string"},"match_type":{"$ref":"/enums/match-type.json"}},"required":["keyword","match_type"],"type":"object"},"minItems":1,"type":"array"},"language":{"items":{"pattern":"^[a-z]{2}$","type":"string"},"minItems":1,"type":"array"},"negative_keywords":{"items":{"additionalProperties":false,"properties":{"keyword":{"minLength":1,"type":"string"},"match_type":{"$ref":"/enums/match-type.json"}},"required":["keyword","match_type"],"type":"object"},"minItems":1,"type":"array"},"property_list":{"$ref":"/core/property-list-ref.json"}},"type":"object"}',
-  "core/user-match.json": '{"additionalProperties":true,"anyOf":[{"required":["uids"]},{"required":["hashed_email"]},{"required":["hashed_phone"]},{"required":["click_id"]},{"required":["client_ip","client_user_agent"]}],"properties":{"click_id":{"type":"string"},"click_id_type":{"type":"string"},"client_ip":{"type":"string"},"client_user_agent":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"hashed_email":{"pattern":"^[a-f0-9]{64}$","type":"string"},"hashed_phone":{"pattern":"^[a-f0-9]{64}$","type":"string"},"uids":{"items":{"additionalProperties":true,"properties":{"type":{"$ref":"/enums/uid-type.json"},"value":{"type":"string"}},"required":["type","value"],"type":"object"},"minItems":1,"type":"array"}},"type":"object"}',
-  "core/vendor-pricing-option.json": '{"oneOf":[{"additionalProperties":true,"properties":{"cpm":{"minimum":0,"type":"number"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"ext":{"$ref":"/core/ext.json"},"model":{"const":"cpm"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","model","cpm","currency"],"type":"object"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"ext":{"$ref":"/core/ext.json"},"max_cpm":{"minimum":0,"type":"number"},"model":{"const":"percent_of_media"},"percent":{"maximum":100,"minimum":0,"type":"number"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","model","percent","currency"],"type":"object"},{"additionalProperties":true,"properties":{"amount":{"minimum":0,"type":"number"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"ext":{"$ref":"/core/ext.json"},"model":{"const":"flat_fee"},"period":{"enum":["monthly","quarterly","annual","campaign"],"type":"string"},"pricing_option_id":{"type":"string"}},"required":["pricing_option_id","model","amount","period","currency"],"type":"object"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"ext":{"$ref":"/core/ext.json"},"model":{"const":"per_unit"},"pricing_option_id":{"type":"string"},"unit":{"type":"string"},"unit_price":{"minimum":0,"type":"number"}},"required":["pricing_option_id","model","unit","unit_price","currency"],"type":"object"}]}',
-  "core/webhook-activity-record.json": '{"additionalProperties":false,"properties":{"attempt":{"minimum":1,"type":"integer"},"completed_at":{"format":"date-time","type":["string","null"]},"error_message":{"maxLength":500,"minLength":0,"type":["string","null"]},"ext":{"$ref":"/core/ext.json"},"fired_at":{"format":"date-time","type":"string"},"http_status_code":{"maximum":599,"minimum":100,"type":["integer","null"]},"idempotency_key":{"type":"string"},"notification_type":{"$ref":"/enums/notification-type.json"},"payload_size_bytes":{"minimum":0,"type":"integer"},"response_time_ms":{"minimum":0,"type":["integer","null"]},"sequence_number":{"minimum":0,"type":"integer"},"status":{"$ref":"/enums/webhook-activity-status.json"},"subscriber_id":{"maxLength":64,"minLength":1,"type":"string"},"task_type":{"type":"string"},"url":{"format":"uri","type":"string"}},"required":["idempotency_key","fired_at","attempt","status","url"],"type":"object"}',
+  "core/account-ref.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": false,
+   "properties": {"account_id": {"type": "string"}},
+   "required": ["account_id"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": false,
+   "properties": {
+    "brand": {"$ref": "/core/brand-ref.json"},
+    "operator": {"pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$", "type": "string"},
+    "sandbox": {"type": "boolean"}
+   },
+   "required": ["brand", "operator"],
+   "type": "object"
+  }
+ ]
+}`,
+  "core/account.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account_id": {"type": "string"},
+  "account_scope": {"$ref": "/enums/account-scope.json"},
+  "advertiser": {"type": "string"},
+  "billing": {"$ref": "/enums/billing-party.json"},
+  "billing_entity": {"$ref": "/core/business-entity.json"},
+  "brand": {"$ref": "/core/brand-ref.json"},
+  "credit_limit": {"$ref": "/core/money.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "governance_agents": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "categories": {
+      "items": {"maxLength": 64, "pattern": "^[a-z][a-z0-9_]*$", "type": "string"},
+      "maxItems": 20,
+      "type": "array"
+     },
+     "url": {"format": "uri", "pattern": "^https://", "type": "string"}
+    },
+    "required": ["url"],
+    "type": "object"
+   },
+   "maxItems": 10,
+   "type": "array"
+  },
+  "name": {"type": "string"},
+  "operator": {"pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$", "type": "string"},
+  "payment_terms": {"$ref": "/enums/payment-terms.json"},
+  "rate_card": {"type": "string"},
+  "sandbox": {"type": "boolean"},
+  "setup": {
+   "additionalProperties": true,
+   "properties": {
+    "expires_at": {"format": "date-time", "type": "string"},
+    "message": {"type": "string"},
+    "url": {"format": "uri", "type": "string"}
+   },
+   "required": ["message"],
+   "type": "object"
+  },
+  "status": {"$ref": "/enums/account-status.json"}
+ },
+ "required": ["account_id", "name", "status"],
+ "type": "object"
+}`,
+  "core/asset.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "alt_text": {"type": "string"},
+    "asset_type": {"const": "image"},
+    "format": {"type": "string"},
+    "height": {"minimum": 1, "type": "integer"},
+    "provenance": {"$ref": "/core/provenance.json"},
+    "url": {"format": "uri", "type": "string"},
+    "width": {"minimum": 1, "type": "integer"}
+   },
+   "required": ["asset_type", "url", "width", "height"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "video"},
+    "captions_url": {"format": "uri", "type": "string"},
+    "container_format": {"type": "string"},
+    "duration_ms": {"minimum": 1, "type": "integer"},
+    "has_audio": {"type": "boolean"},
+    "height": {"minimum": 1, "type": "integer"},
+    "provenance": {"$ref": "/core/provenance.json"},
+    "url": {"format": "uri", "type": "string"},
+    "width": {"minimum": 1, "type": "integer"}
+   },
+   "required": ["asset_type", "url", "width", "height"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "audio"},
+    "container_format": {"type": "string"},
+    "duration_ms": {"minimum": 0, "type": "integer"},
+    "provenance": {"$ref": "/core/provenance.json"},
+    "transcript_url": {"format": "uri", "type": "string"},
+    "url": {"format": "uri", "type": "string"}
+   },
+   "required": ["asset_type", "url"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "text"},
+    "content": {"type": "string"},
+    "language": {"type": "string"},
+    "provenance": {"$ref": "/core/provenance.json"}
+   },
+   "required": ["asset_type", "content"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "html"},
+    "content": {"type": "string"},
+    "provenance": {"$ref": "/core/provenance.json"},
+    "version": {"type": "string"}
+   },
+   "required": ["asset_type", "content"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "markdown"},
+    "content": {"type": "string"},
+    "language": {"type": "string"},
+    "provenance": {"$ref": "/core/provenance.json"}
+   },
+   "required": ["asset_type", "content"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "css"},
+    "content": {"type": "string"},
+    "media": {"type": "string"},
+    "provenance": {"$ref": "/core/provenance.json"}
+   },
+   "required": ["asset_type", "content"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "javascript"},
+    "content": {"type": "string"},
+    "module_type": {"enum": ["esm", "commonjs", "script"], "type": "string"},
+    "provenance": {"$ref": "/core/provenance.json"}
+   },
+   "required": ["asset_type", "content"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "vast"},
+    "content": {"type": "string"},
+    "delivery_type": {"enum": ["url", "inline"], "type": "string"},
+    "duration_ms": {"minimum": 0, "type": "integer"},
+    "provenance": {"$ref": "/core/provenance.json"},
+    "url": {"format": "uri", "type": "string"},
+    "vast_version": {"enum": ["2.0", "3.0", "4.0", "4.1", "4.2"], "type": "string"}
+   },
+   "required": ["asset_type", "delivery_type"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "daast"},
+    "content": {"type": "string"},
+    "daast_version": {"enum": ["1.0", "1.1"], "type": "string"},
+    "delivery_type": {"enum": ["url", "inline"], "type": "string"},
+    "duration_ms": {"minimum": 0, "type": "integer"},
+    "provenance": {"$ref": "/core/provenance.json"},
+    "url": {"format": "uri", "type": "string"}
+   },
+   "required": ["asset_type", "delivery_type"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "webhook"},
+    "method": {"enum": ["GET", "POST"], "type": "string"},
+    "provenance": {"$ref": "/core/provenance.json"},
+    "response_type": {"enum": ["html", "json", "xml", "javascript"], "type": "string"},
+    "security": {
+     "additionalProperties": true,
+     "properties": {
+      "api_key_header": {"type": "string"},
+      "hmac_header": {"type": "string"},
+      "method": {"enum": ["hmac_sha256", "api_key", "none"], "type": "string"}
+     },
+     "required": ["method"],
+     "type": "object"
+    },
+    "timeout_ms": {"maximum": 5000, "minimum": 10, "type": "integer"},
+    "url": {"format": "uri", "type": "string"}
+   },
+   "required": ["asset_type", "url", "response_type", "security"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "brief"},
+    "audience": {"type": "string"},
+    "compliance": {
+     "additionalProperties": true,
+     "properties": {
+      "prohibited_claims": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+      "required_disclosures": {
+       "items": {
+        "additionalProperties": true,
+        "properties": {
+         "jurisdictions": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+         "persistence": {"enum": ["continuous", "initial", "flexible"], "type": "string"},
+         "position": {"type": "string"},
+         "text": {"type": "string"}
+        },
+        "required": ["text"],
+        "type": "object"
+       },
+       "minItems": 1,
+       "type": "array"
+      }
+     },
+     "type": "object"
+    },
+    "messaging": {
+     "additionalProperties": true,
+     "properties": {
+      "cta": {"type": "string"},
+      "headline": {"type": "string"},
+      "key_messages": {"items": {"type": "string"}, "type": "array"},
+      "tagline": {"type": "string"}
+     },
+     "type": "object"
+    },
+    "name": {"type": "string"},
+    "objective": {"enum": ["awareness", "consideration", "conversion", "retention", "engagement"], "type": "string"},
+    "provenance": {"$ref": "/core/provenance.json"},
+    "reference_assets": {"items": {"additionalProperties": true, "type": "object"}, "type": "array"},
+    "territory": {"type": "string"},
+    "tone": {"type": "string"}
+   },
+   "required": ["asset_type", "name"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "catalog"},
+    "catalog_id": {"type": "string"},
+    "feed_format": {"$ref": "/enums/feed-format.json"},
+    "ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+    "items": {"items": {"additionalProperties": true, "type": "object"}, "minItems": 1, "type": "array"},
+    "name": {"type": "string"},
+    "provenance": {"$ref": "/core/provenance.json"},
+    "query": {"type": "string"},
+    "type": {"$ref": "/enums/catalog-type.json"},
+    "url": {"format": "uri", "type": "string"}
+   },
+   "required": ["asset_type", "type"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "asset_type": {"const": "url"},
+    "description": {"type": "string"},
+    "provenance": {"$ref": "/core/provenance.json"},
+    "url": {"minLength": 1, "type": "string"},
+    "url_type": {"enum": ["clickthrough", "tracker_pixel", "tracker_script"], "type": "string"}
+   },
+   "required": ["asset_type", "url"],
+   "type": "object"
+  }
+ ]
+}`,
+  "core/audience-member.json": `{
+ "additionalProperties": true,
+ "anyOf": [{"required": ["hashed_email"]}, {"required": ["hashed_phone"]}, {"required": ["uids"]}],
+ "properties": {
+  "ext": {"$ref": "/core/ext.json"},
+  "external_id": {"type": "string"},
+  "hashed_email": {"pattern": "^[a-f0-9]{64}$", "type": "string"},
+  "hashed_phone": {"pattern": "^[a-f0-9]{64}$", "type": "string"},
+  "uids": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {"type": {"$ref": "/enums/uid-type.json"}, "value": {"type": "string"}},
+    "required": ["type", "value"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  }
+ },
+ "required": ["external_id"],
+ "type": "object"
+}`,
+  "core/brand-ref.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "brand_id": {"maxLength": 100, "minLength": 1, "type": "string"},
+  "domain": {"pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$", "type": "string"},
+  "industries": {"items": {"type": "string"}, "type": "array"}
+ },
+ "required": ["domain"],
+ "type": "object"
+}`,
+  "core/business-entity.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "address": {
+   "additionalProperties": false,
+   "properties": {
+    "city": {"maxLength": 100, "minLength": 0, "type": "string"},
+    "country": {"pattern": "^[A-Z]{2}$", "type": "string"},
+    "postal_code": {"maxLength": 20, "minLength": 0, "type": "string"},
+    "region": {"maxLength": 100, "minLength": 0, "type": "string"},
+    "street": {"maxLength": 200, "minLength": 0, "type": "string"}
+   },
+   "required": ["street", "city", "postal_code", "country"],
+   "type": "object"
+  },
+  "contacts": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "email": {"format": "email", "type": "string"},
+     "name": {"maxLength": 200, "minLength": 0, "type": "string"},
+     "phone": {"maxLength": 30, "minLength": 0, "type": "string"},
+     "role": {"enum": ["billing", "legal", "creative", "general"], "type": "string"}
+    },
+    "required": ["role"],
+    "type": "object"
+   },
+   "maxItems": 10,
+   "type": "array"
+  },
+  "ext": {"$ref": "/core/ext.json"},
+  "legal_name": {"maxLength": 200, "minLength": 0, "type": "string"},
+  "registration_number": {"maxLength": 50, "minLength": 0, "type": "string"},
+  "tax_id": {"maxLength": 30, "minLength": 0, "type": "string"},
+  "vat_id": {"pattern": "^[A-Z]{2}[A-Z0-9]{2,13}$", "type": "string"}
+ },
+ "required": ["legal_name"],
+ "type": "object"
+}`,
+  "core/cancellation-policy.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "cancellation_fee": {
+   "additionalProperties": true,
+   "properties": {
+    "amount": {"minimum": 0, "type": "number"},
+    "rate": {"maximum": 1, "minimum": 0, "type": "number"},
+    "type": {"enum": ["percent_remaining", "full_commitment", "fixed_fee", "none"], "type": "string"}
+   },
+   "required": ["type"],
+   "type": "object"
+  },
+  "notice_period": {"$ref": "/core/duration.json"}
+ },
+ "required": ["notice_period", "cancellation_fee"],
+ "type": "object"
+}`,
+  "core/cancellation.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "canceled_at": {"format": "date-time", "type": "string"},
+  "canceled_by": {"$ref": "/enums/canceled-by.json"},
+  "reason": {"maxLength": 500, "minLength": 0, "type": "string"}
+ },
+ "required": ["canceled_at", "canceled_by"],
+ "type": "object"
+}`,
+  "core/catalog.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "catalog_id": {"type": "string"},
+  "category": {"type": "string"},
+  "conversion_events": {
+   "items": {"$ref": "/enums/event-type.json"},
+   "minItems": 1,
+   "type": "array",
+   "uniqueItems": true
+  },
+  "feed_format": {"$ref": "/enums/feed-format.json"},
+  "ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "items": {"items": {"additionalProperties": true, "type": "object"}, "minItems": 1, "type": "array"},
+  "name": {"type": "string"},
+  "query": {"type": "string"},
+  "tags": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "type": {"$ref": "/enums/catalog-type.json"},
+  "update_frequency": {"$ref": "/enums/update-frequency.json"},
+  "url": {"format": "uri", "type": "string"}
+ },
+ "required": ["type"],
+ "type": "object"
+}`,
+  "core/collection-list-ref.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "agent_url": {"format": "uri", "type": "string"},
+  "auth_token": {"type": "string"},
+  "list_id": {"minLength": 1, "type": "string"}
+ },
+ "required": ["agent_url", "list_id"],
+ "type": "object"
+}`,
+  "core/content-rating.json": `{
+ "additionalProperties": true,
+ "properties": {"rating": {"type": "string"}, "system": {"$ref": "/enums/content-rating-system.json"}},
+ "required": ["system", "rating"],
+ "type": "object"
+}`,
+  "core/context.json": `{"additionalProperties": true, "type": "object"}`,
+  "core/creative-asset.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "assets": {"additionalProperties": {"$ref": "/core/asset.json"}, "type": "object"},
+  "creative_id": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "format_id": {"$ref": "/core/format-id.json"},
+  "name": {"type": "string"},
+  "placement_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "provenance": {"$ref": "/core/provenance.json"},
+  "status": {"$ref": "/enums/creative-status.json"},
+  "tags": {"items": {"type": "string"}, "type": "array"},
+  "weight": {"maximum": 100, "minimum": 0, "type": "number"}
+ },
+ "required": ["creative_id", "name", "format_id", "assets"],
+ "type": "object"
+}`,
+  "core/creative-assignment.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "creative_id": {"type": "string"},
+  "placement_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "weight": {"maximum": 100, "minimum": 0, "type": "number"}
+ },
+ "required": ["creative_id"],
+ "type": "object"
+}`,
+  "core/creative-filters.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "accounts": {"items": {"$ref": "/core/account-ref.json"}, "minItems": 1, "type": "array"},
+  "assigned_to_packages": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "created_after": {"format": "date-time", "type": "string"},
+  "created_before": {"format": "date-time", "type": "string"},
+  "creative_ids": {"items": {"type": "string"}, "maxItems": 100, "minItems": 1, "type": "array"},
+  "format_ids": {"items": {"$ref": "/core/format-id.json"}, "minItems": 1, "type": "array"},
+  "media_buy_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "name_contains": {"type": "string"},
+  "statuses": {"items": {"$ref": "/enums/creative-status.json"}, "minItems": 1, "type": "array"},
+  "tags": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "tags_any": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "unassigned": {"type": "boolean"},
+  "updated_after": {"format": "date-time", "type": "string"},
+  "updated_before": {"format": "date-time", "type": "string"}
+ },
+ "type": "object"
+}`,
+  "core/creative-manifest.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "assets": {"additionalProperties": {"$ref": "/core/asset.json"}, "type": "object"},
+  "ext": {"$ref": "/core/ext.json"},
+  "format_id": {"$ref": "/core/format-id.json"},
+  "provenance": {"$ref": "/core/provenance.json"},
+  "rights": {"items": {"$ref": "/core/rights-constraint.json"}, "type": "array"}
+ },
+ "required": ["format_id", "assets"],
+ "type": "object"
+}`,
+  "core/creative-variant.json": `{
+ "allOf": [
+  {"$ref": "/core/delivery-metrics.json"},
+  {
+   "additionalProperties": true,
+   "properties": {"manifest": {"$ref": "/core/creative-manifest.json"}, "variant_id": {"type": "string"}},
+   "required": ["variant_id"],
+   "type": "object"
+  }
+ ]
+}`,
+  "core/date-range.json": `{
+ "additionalProperties": true,
+ "properties": {"end": {"format": "date", "type": "string"}, "start": {"format": "date", "type": "string"}},
+ "required": ["start", "end"],
+ "type": "object"
+}`,
+  "core/datetime-range.json": `{
+ "additionalProperties": true,
+ "properties": {"end": {"format": "date-time", "type": "string"}, "start": {"format": "date-time", "type": "string"}},
+ "required": ["start", "end"],
+ "type": "object"
+}`,
+  "core/delivery-forecast.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "generated_at": {"format": "date-time", "type": "string"},
+  "method": {"$ref": "/enums/forecast-method.json"},
+  "points": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "budget": {"minimum": 0, "type": "number"},
+     "label": {"maxLength": 128, "minLength": 0, "type": "string"},
+     "metrics": {"additionalProperties": {"$ref": "/core/forecast-range.json"}, "type": "object"}
+    },
+    "required": ["metrics"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "reach_unit": {"$ref": "/enums/reach-unit.json"},
+  "valid_until": {"format": "date-time", "type": "string"}
+ },
+ "required": ["points", "method", "currency"],
+ "type": "object"
+}`,
+  "core/delivery-metrics.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "clicks": {"minimum": 0, "type": "number"},
+  "completed_views": {"minimum": 0, "type": "number"},
+  "completion_rate": {"maximum": 1, "minimum": 0, "type": "number"},
+  "conversion_value": {"minimum": 0, "type": "number"},
+  "conversions": {"minimum": 0, "type": "number"},
+  "cost_per_acquisition": {"minimum": 0, "type": "number"},
+  "cost_per_click": {"minimum": 0, "type": "number"},
+  "ctr": {"maximum": 1, "minimum": 0, "type": "number"},
+  "engagement_rate": {"maximum": 1, "minimum": 0, "type": "number"},
+  "frequency": {"minimum": 0, "type": "number"},
+  "grps": {"minimum": 0, "type": "number"},
+  "impressions": {"minimum": 0, "type": "number"},
+  "leads": {"minimum": 0, "type": "number"},
+  "new_to_brand_rate": {"maximum": 1, "minimum": 0, "type": "number"},
+  "quartile_data": {
+   "additionalProperties": true,
+   "properties": {
+    "q1_views": {"minimum": 0, "type": "number"},
+    "q2_views": {"minimum": 0, "type": "number"},
+    "q3_views": {"minimum": 0, "type": "number"},
+    "q4_views": {"minimum": 0, "type": "number"}
+   },
+   "type": "object"
+  },
+  "reach": {"minimum": 0, "type": "number"},
+  "reach_unit": {"$ref": "/enums/reach-unit.json"},
+  "roas": {"minimum": 0, "type": "number"},
+  "spend": {"minimum": 0, "type": "number"},
+  "viewability": {
+   "additionalProperties": true,
+   "properties": {
+    "measurable_impressions": {"minimum": 0, "type": "number"},
+    "standard": {"$ref": "/enums/viewability-standard.json"},
+    "viewable_impressions": {"minimum": 0, "type": "number"},
+    "viewable_rate": {"maximum": 1, "minimum": 0, "type": "number"}
+   },
+   "type": "object"
+  },
+  "views": {"minimum": 0, "type": "number"}
+ },
+ "type": "object"
+}`,
+  "core/deployment.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "account": {"type": "string"},
+    "activation_key": {
+     "oneOf": [
+      {
+       "additionalProperties": true,
+       "properties": {"segment_id": {"type": "string"}, "type": {"const": "segment_id"}},
+       "required": ["type", "segment_id"],
+       "type": "object"
+      },
+      {
+       "additionalProperties": true,
+       "properties": {"key": {"type": "string"}, "type": {"const": "key_value"}, "value": {"type": "string"}},
+       "required": ["type", "key", "value"],
+       "type": "object"
+      }
+     ]
+    },
+    "deployed_at": {"format": "date-time", "type": "string"},
+    "estimated_activation_duration_minutes": {"minimum": 0, "type": "number"},
+    "is_live": {"type": "boolean"},
+    "platform": {"type": "string"},
+    "type": {"const": "platform"}
+   },
+   "required": ["type", "platform", "is_live"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "account": {"type": "string"},
+    "activation_key": {
+     "oneOf": [
+      {
+       "additionalProperties": true,
+       "properties": {"segment_id": {"type": "string"}, "type": {"const": "segment_id"}},
+       "required": ["type", "segment_id"],
+       "type": "object"
+      },
+      {
+       "additionalProperties": true,
+       "properties": {"key": {"type": "string"}, "type": {"const": "key_value"}, "value": {"type": "string"}},
+       "required": ["type", "key", "value"],
+       "type": "object"
+      }
+     ]
+    },
+    "agent_url": {"format": "uri", "type": "string"},
+    "deployed_at": {"format": "date-time", "type": "string"},
+    "estimated_activation_duration_minutes": {"minimum": 0, "type": "number"},
+    "is_live": {"type": "boolean"},
+    "type": {"const": "agent"}
+   },
+   "required": ["type", "agent_url", "is_live"],
+   "type": "object"
+  }
+ ]
+}`,
+  "core/destination.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {"account": {"type": "string"}, "platform": {"type": "string"}, "type": {"const": "platform"}},
+   "required": ["type", "platform"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "account": {"type": "string"},
+    "agent_url": {"format": "uri", "type": "string"},
+    "type": {"const": "agent"}
+   },
+   "required": ["type", "agent_url"],
+   "type": "object"
+  }
+ ]
+}`,
+  "core/duration.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "interval": {"minimum": 1, "type": "integer"},
+  "unit": {"enum": ["seconds", "minutes", "hours", "days", "campaign"], "type": "string"}
+ },
+ "required": ["interval", "unit"],
+ "type": "object"
+}`,
+  "core/error.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "code": {"maxLength": 64, "minLength": 1, "type": "string"},
+  "details": {"additionalProperties": true, "type": "object"},
+  "field": {"type": "string"},
+  "issues": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "keyword": {"type": "string"},
+     "message": {"type": "string"},
+     "pointer": {"type": "string"},
+     "schemaPath": {"type": "string"}
+    },
+    "required": ["pointer", "message", "keyword"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "message": {"type": "string"},
+  "recovery": {"$ref": "/enums/recovery.json"},
+  "retry_after": {"maximum": 3600, "minimum": 1, "type": "number"},
+  "suggestion": {"type": "string"}
+ },
+ "required": ["code", "message"],
+ "type": "object"
+}`,
+  "core/event.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "action_source": {"$ref": "/enums/action-source.json"},
+  "custom_data": {
+   "additionalProperties": true,
+   "properties": {
+    "content_ids": {"items": {"type": "string"}, "type": "array"},
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "num_items": {"minimum": 0, "type": "integer"},
+    "order_id": {"type": "string"},
+    "value": {"minimum": 0, "type": "number"}
+   },
+   "type": "object"
+  },
+  "custom_event_name": {"type": "string"},
+  "event_id": {"maxLength": 256, "minLength": 1, "type": "string"},
+  "event_source_url": {"format": "uri", "type": "string"},
+  "event_time": {"format": "date-time", "type": "string"},
+  "event_type": {"$ref": "/enums/event-type.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "user_match": {"$ref": "/core/user-match.json"}
+ },
+ "required": ["event_id", "event_type", "event_time"],
+ "type": "object"
+}`,
+  "core/ext.json": `{"additionalProperties": true, "type": "object"}`,
+  "core/forecast-range.json": `{
+ "additionalProperties": true,
+ "anyOf": [{"required": ["mid"]}, {"required": ["low", "high"]}],
+ "properties": {
+  "high": {"minimum": 0, "type": "number"},
+  "low": {"minimum": 0, "type": "number"},
+  "mid": {"minimum": 0, "type": "number"}
+ },
+ "type": "object"
+}`,
+  "core/format-id.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "agent_url": {"format": "uri", "type": "string"},
+  "duration_ms": {"minimum": 1, "type": "number"},
+  "height": {"minimum": 1, "type": "integer"},
+  "id": {"pattern": "^[a-zA-Z0-9_-]+$", "type": "string"},
+  "width": {"minimum": 1, "type": "integer"}
+ },
+ "required": ["agent_url", "id"],
+ "type": "object"
+}`,
+  "core/format.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "accepts_parameters": {
+   "items": {"enum": ["dimensions", "duration"], "type": "string"},
+   "type": "array",
+   "uniqueItems": true
+  },
+  "accessibility": {
+   "additionalProperties": true,
+   "properties": {"requires_accessible_assets": {"type": "boolean"}, "wcag_level": {"$ref": "/enums/wcag-level.json"}},
+   "required": ["wcag_level"],
+   "type": "object"
+  },
+  "assets": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "asset_id": {"type": "string"},
+     "asset_role": {"type": "string"},
+     "asset_type": {"$ref": "/enums/asset-content-type.json"},
+     "item_type": {"const": "individual"},
+     "required": {"type": "boolean"},
+     "requirements": {"additionalProperties": true, "type": "object"}
+    },
+    "required": ["item_type", "asset_id", "asset_type", "required"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "description": {"type": "string"},
+  "example_url": {"format": "uri", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "format_id": {"$ref": "/core/format-id.json"},
+  "input_format_ids": {"items": {"$ref": "/core/format-id.json"}, "type": "array"},
+  "name": {"type": "string"},
+  "output_format_ids": {"items": {"$ref": "/core/format-id.json"}, "type": "array"},
+  "renders": {
+   "items": {
+    "additionalProperties": true,
+    "anyOf": [{"required": ["dimensions"]}, {"required": ["parameters_from_format_id"]}],
+    "properties": {
+     "dimensions": {
+      "additionalProperties": true,
+      "properties": {
+       "height": {"exclusiveMinimum": 0, "type": "number"},
+       "unit": {"enum": ["px", "dp", "inches", "cm", "mm", "pt"], "type": "string"},
+       "width": {"exclusiveMinimum": 0, "type": "number"}
+      },
+      "type": "object"
+     },
+     "parameters_from_format_id": {"type": "boolean"},
+     "role": {"type": "string"}
+    },
+    "required": ["role"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  }
+ },
+ "required": ["format_id", "name"],
+ "type": "object"
+}`,
+  "core/frequency-cap.json": `{
+ "additionalProperties": true,
+ "anyOf": [{"required": ["suppress"]}, {"required": ["suppress_minutes"]}, {"required": ["max_impressions"]}],
+ "properties": {
+  "max_impressions": {"minimum": 1, "type": "integer"},
+  "per": {"$ref": "/enums/reach-unit.json"},
+  "suppress": {"$ref": "/core/duration.json"},
+  "suppress_minutes": {"minimum": 0, "type": "number"},
+  "window": {"$ref": "/core/duration.json"}
+ },
+ "type": "object"
+}`,
+  "core/generation-credential.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "endpoint": {"format": "uri", "type": "string"},
+  "expires_at": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "provider": {"type": "string"},
+  "rights_key": {"type": "string"},
+  "uses": {"items": {"$ref": "/enums/right-use.json"}, "minItems": 1, "type": "array"}
+ },
+ "required": ["provider", "rights_key", "uses"],
+ "type": "object"
+}`,
+  "core/identifier.json": `{
+ "additionalProperties": false,
+ "properties": {"type": {"$ref": "/enums/identifier-types.json"}, "value": {"type": "string"}},
+ "required": ["type", "value"],
+ "type": "object"
+}`,
+  "core/impairment.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "impairment_id": {"type": "string"},
+  "observed_at": {"format": "date-time", "type": "string"},
+  "package_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "reason": {"maxLength": 500, "minLength": 0, "type": "string"},
+  "reason_code": {"$ref": "/enums/impairment-reason-code.json"},
+  "remediation": {"maxLength": 500, "minLength": 0, "type": "string"},
+  "resource_id": {"type": "string"},
+  "resource_type": {"$ref": "/enums/impairment-resource-type.json"},
+  "transition": {
+   "additionalProperties": false,
+   "properties": {
+    "from": {"pattern": "^[a-z][a-z0-9_]*$", "type": "string"},
+    "to": {"$ref": "/enums/impairment-offline-state.json"}
+   },
+   "required": ["to"],
+   "type": "object"
+  }
+ },
+ "required": [
+  "impairment_id",
+  "resource_type",
+  "resource_id",
+  "package_ids",
+  "transition",
+  "reason_code",
+  "observed_at"
+ ],
+ "type": "object"
+}`,
+  "core/measurement-window.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "description": {"maxLength": 500, "minLength": 0, "type": "string"},
+  "duration_days": {"minimum": 0, "type": "integer"},
+  "expected_availability_days": {"minimum": 0, "type": "integer"},
+  "is_guarantee_basis": {"type": "boolean"},
+  "window_id": {"maxLength": 50, "minLength": 0, "type": "string"}
+ },
+ "required": ["window_id", "duration_days"],
+ "type": "object"
+}`,
+  "core/media-buy-features.json": `{
+ "additionalProperties": {"type": "boolean"},
+ "properties": {
+  "catalog_management": {"type": "boolean"},
+  "inline_creative_management": {"type": "boolean"},
+  "property_list_filtering": {"type": "boolean"}
+ },
+ "type": "object"
+}`,
+  "core/money.json": `{
+ "additionalProperties": false,
+ "properties": {"amount": {"minimum": 0, "type": "number"}, "currency": {"pattern": "^[A-Z]{3}$", "type": "string"}},
+ "required": ["amount", "currency"],
+ "type": "object"
+}`,
+  "core/optimization-goal.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "kind": {"const": "metric"},
+    "metric": {
+     "enum": [
+      "clicks",
+      "views",
+      "completed_views",
+      "viewed_seconds",
+      "attention_seconds",
+      "attention_score",
+      "engagements",
+      "follows",
+      "saves",
+      "profile_visits",
+      "reach"
+     ],
+     "type": "string"
+    },
+    "priority": {"minimum": 1, "type": "integer"},
+    "reach_unit": {"$ref": "/enums/reach-unit.json"},
+    "target": {
+     "oneOf": [
+      {
+       "additionalProperties": true,
+       "properties": {"kind": {"const": "cost_per"}, "value": {"exclusiveMinimum": 0, "type": "number"}},
+       "required": ["kind", "value"],
+       "type": "object"
+      },
+      {
+       "additionalProperties": true,
+       "properties": {"kind": {"const": "threshold_rate"}, "value": {"exclusiveMinimum": 0, "type": "number"}},
+       "required": ["kind", "value"],
+       "type": "object"
+      }
+     ]
+    }
+   },
+   "required": ["kind", "metric"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "event_sources": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "event_source_id": {"minLength": 1, "type": "string"},
+       "event_type": {"$ref": "/enums/event-type.json"},
+       "value_factor": {"type": "number"},
+       "value_field": {"type": "string"}
+      },
+      "required": ["event_source_id", "event_type"],
+      "type": "object"
+     },
+     "minItems": 1,
+     "type": "array"
+    },
+    "kind": {"const": "event"},
+    "priority": {"minimum": 1, "type": "integer"},
+    "target": {
+     "oneOf": [
+      {
+       "additionalProperties": true,
+       "properties": {"kind": {"const": "cost_per"}, "value": {"exclusiveMinimum": 0, "type": "number"}},
+       "required": ["kind", "value"],
+       "type": "object"
+      },
+      {
+       "additionalProperties": true,
+       "properties": {"kind": {"const": "per_ad_spend"}, "value": {"exclusiveMinimum": 0, "type": "number"}},
+       "required": ["kind", "value"],
+       "type": "object"
+      },
+      {
+       "additionalProperties": true,
+       "properties": {"kind": {"const": "maximize_value"}},
+       "required": ["kind"],
+       "type": "object"
+      }
+     ]
+    }
+   },
+   "required": ["kind", "event_sources"],
+   "type": "object"
+  }
+ ]
+}`,
+  "core/package.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "bid_price": {"minimum": 0, "type": "number"},
+  "budget": {"minimum": 0, "type": "number"},
+  "canceled": {"type": "boolean"},
+  "cancellation": {"$ref": "/core/cancellation.json"},
+  "catalogs": {"items": {"$ref": "/core/catalog.json"}, "type": "array"},
+  "context": {"$ref": "/core/context.json"},
+  "creative_assignments": {"items": {"$ref": "/core/creative-assignment.json"}, "type": "array"},
+  "creative_deadline": {"format": "date-time", "type": "string"},
+  "end_time": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "format_ids": {"items": {"$ref": "/core/format-id.json"}, "type": "array"},
+  "format_ids_to_provide": {"items": {"$ref": "/core/format-id.json"}, "type": "array"},
+  "impressions": {"minimum": 0, "type": "number"},
+  "optimization_goals": {"items": {"$ref": "/core/optimization-goal.json"}, "minItems": 1, "type": "array"},
+  "pacing": {"$ref": "/enums/pacing.json"},
+  "package_id": {"type": "string"},
+  "paused": {"type": "boolean"},
+  "performance_standards": {"items": {"$ref": "/core/performance-standard.json"}, "minItems": 1, "type": "array"},
+  "pricing_option_id": {"type": "string"},
+  "product_id": {"type": "string"},
+  "start_time": {"format": "date-time", "type": "string"},
+  "targeting_overlay": {"$ref": "/core/targeting.json"}
+ },
+ "required": ["package_id"],
+ "type": "object"
+}`,
+  "core/pagination-request.json": `{
+ "additionalProperties": false,
+ "properties": {"cursor": {"type": "string"}, "max_results": {"maximum": 100, "minimum": 1, "type": "integer"}},
+ "type": "object"
+}`,
+  "core/pagination-response.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "cursor": {"type": "string"},
+  "has_more": {"type": "boolean"},
+  "total_count": {"minimum": 0, "type": "integer"}
+ },
+ "required": ["has_more"],
+ "type": "object"
+}`,
+  "core/performance-standard.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "metric": {"enum": ["viewability", "ivt", "completion_rate", "brand_safety", "attention_score"], "type": "string"},
+  "standard": {"$ref": "/enums/viewability-standard.json"},
+  "threshold": {"maximum": 1, "minimum": 0, "type": "number"},
+  "vendor": {"$ref": "/core/brand-ref.json"}
+ },
+ "required": ["metric", "threshold", "vendor"],
+ "type": "object"
+}`,
+  "core/placement.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "description": {"type": "string"},
+  "format_ids": {"items": {"$ref": "/core/format-id.json"}, "minItems": 1, "type": "array"},
+  "name": {"type": "string"},
+  "placement_id": {"type": "string"},
+  "tags": {"items": {"type": "string"}, "type": "array", "uniqueItems": true}
+ },
+ "required": ["placement_id", "name"],
+ "type": "object"
+}`,
+  "core/planned-delivery.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "audience_summary": {"type": "string"},
+  "channels": {"items": {"$ref": "/enums/channels.json"}, "type": "array"},
+  "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+  "end_time": {"format": "date-time", "type": "string"},
+  "enforced_policies": {"items": {"type": "string"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "frequency_cap": {"$ref": "/core/frequency-cap.json"},
+  "geo": {
+   "additionalProperties": true,
+   "properties": {
+    "countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"},
+    "regions": {"items": {"type": "string"}, "type": "array"}
+   },
+   "type": "object"
+  },
+  "start_time": {"format": "date-time", "type": "string"},
+  "total_budget": {"minimum": 0, "type": "number"}
+ },
+ "type": "object"
+}`,
+  "core/price-guidance.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "p25": {"minimum": 0, "type": "number"},
+  "p50": {"minimum": 0, "type": "number"},
+  "p75": {"minimum": 0, "type": "number"},
+  "p90": {"minimum": 0, "type": "number"}
+ },
+ "type": "object"
+}`,
+  "core/pricing-option.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "fixed_price": {"minimum": 0, "type": "number"},
+    "floor_price": {"minimum": 0, "type": "number"},
+    "max_bid": {"type": "boolean"},
+    "min_spend_per_package": {"minimum": 0, "type": "number"},
+    "price_guidance": {"$ref": "/core/price-guidance.json"},
+    "pricing_model": {"const": "cpm"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "pricing_model", "currency"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "fixed_price": {"minimum": 0, "type": "number"},
+    "floor_price": {"minimum": 0, "type": "number"},
+    "max_bid": {"type": "boolean"},
+    "min_spend_per_package": {"minimum": 0, "type": "number"},
+    "price_guidance": {"$ref": "/core/price-guidance.json"},
+    "pricing_model": {"const": "vcpm"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "pricing_model", "currency"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "fixed_price": {"minimum": 0, "type": "number"},
+    "floor_price": {"minimum": 0, "type": "number"},
+    "max_bid": {"type": "boolean"},
+    "min_spend_per_package": {"minimum": 0, "type": "number"},
+    "price_guidance": {"$ref": "/core/price-guidance.json"},
+    "pricing_model": {"const": "cpc"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "pricing_model", "currency"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "fixed_price": {"minimum": 0, "type": "number"},
+    "floor_price": {"minimum": 0, "type": "number"},
+    "max_bid": {"type": "boolean"},
+    "min_spend_per_package": {"minimum": 0, "type": "number"},
+    "price_guidance": {"$ref": "/core/price-guidance.json"},
+    "pricing_model": {"const": "cpcv"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "pricing_model", "currency"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "fixed_price": {"minimum": 0, "type": "number"},
+    "floor_price": {"minimum": 0, "type": "number"},
+    "max_bid": {"type": "boolean"},
+    "min_spend_per_package": {"minimum": 0, "type": "number"},
+    "parameters": {
+     "additionalProperties": true,
+     "properties": {
+      "view_threshold": {
+       "oneOf": [
+        {"maximum": 1, "minimum": 0, "type": "number"},
+        {
+         "additionalProperties": true,
+         "properties": {"duration_seconds": {"minimum": 1, "type": "integer"}},
+         "required": ["duration_seconds"],
+         "type": "object"
+        }
+       ]
+      }
+     },
+     "required": ["view_threshold"],
+     "type": "object"
+    },
+    "price_guidance": {"$ref": "/core/price-guidance.json"},
+    "pricing_model": {"const": "cpv"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "pricing_model", "currency", "parameters"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "fixed_price": {"minimum": 0, "type": "number"},
+    "floor_price": {"minimum": 0, "type": "number"},
+    "max_bid": {"type": "boolean"},
+    "min_spend_per_package": {"minimum": 0, "type": "number"},
+    "parameters": {
+     "additionalProperties": true,
+     "properties": {"demographic": {"type": "string"}, "min_points": {"minimum": 0, "type": "number"}},
+     "required": ["demographic"],
+     "type": "object"
+    },
+    "price_guidance": {"$ref": "/core/price-guidance.json"},
+    "pricing_model": {"const": "cpp"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "pricing_model", "currency", "parameters"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "custom_event_name": {"type": "string"},
+    "event_source_id": {"type": "string"},
+    "event_type": {"$ref": "/enums/event-type.json"},
+    "fixed_price": {"exclusiveMinimum": 0, "type": "number"},
+    "min_spend_per_package": {"minimum": 0, "type": "number"},
+    "pricing_model": {"const": "cpa"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "pricing_model", "event_type", "currency", "fixed_price"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "fixed_price": {"minimum": 0, "type": "number"},
+    "floor_price": {"minimum": 0, "type": "number"},
+    "max_bid": {"type": "boolean"},
+    "min_spend_per_package": {"minimum": 0, "type": "number"},
+    "price_guidance": {"$ref": "/core/price-guidance.json"},
+    "pricing_model": {"const": "flat_rate"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "pricing_model", "currency"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "fixed_price": {"minimum": 0, "type": "number"},
+    "floor_price": {"minimum": 0, "type": "number"},
+    "max_bid": {"type": "boolean"},
+    "min_spend_per_package": {"minimum": 0, "type": "number"},
+    "parameters": {
+     "additionalProperties": true,
+     "properties": {
+      "max_duration": {"minimum": 1, "type": "integer"},
+      "min_duration": {"minimum": 1, "type": "integer"},
+      "time_unit": {"enum": ["hour", "day", "week", "month"], "type": "string"}
+     },
+     "required": ["time_unit"],
+     "type": "object"
+    },
+    "price_guidance": {"$ref": "/core/price-guidance.json"},
+    "pricing_model": {"const": "time"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "pricing_model", "currency", "parameters"],
+   "type": "object"
+  }
+ ]
+}`,
+  "core/product-allocation.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "allocation_percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+  "end_time": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "pricing_option_id": {"type": "string"},
+  "product_id": {"type": "string"},
+  "rationale": {"type": "string"},
+  "sequence": {"minimum": 1, "type": "integer"},
+  "start_time": {"format": "date-time", "type": "string"},
+  "tags": {"items": {"type": "string"}, "type": "array"}
+ },
+ "required": ["product_id", "allocation_percentage"],
+ "type": "object"
+}`,
+  "core/product-filters.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "budget_range": {
+   "additionalProperties": true,
+   "anyOf": [{"required": ["min"]}, {"required": ["max"]}],
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "max": {"minimum": 0, "type": "number"},
+    "min": {"minimum": 0, "type": "number"}
+   },
+   "required": ["currency"],
+   "type": "object"
+  },
+  "channels": {"items": {"$ref": "/enums/channels.json"}, "minItems": 1, "type": "array"},
+  "countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "minItems": 1, "type": "array"},
+  "delivery_type": {"$ref": "/enums/delivery-type.json"},
+  "end_date": {"format": "date", "type": "string"},
+  "exclusivity": {"$ref": "/enums/exclusivity.json"},
+  "format_ids": {"items": {"$ref": "/core/format-id.json"}, "minItems": 1, "type": "array"},
+  "is_fixed_price": {"type": "boolean"},
+  "min_exposures": {"minimum": 1, "type": "integer"},
+  "regions": {"items": {"pattern": "^[A-Z]{2}-[A-Z0-9]{1,3}$", "type": "string"}, "minItems": 1, "type": "array"},
+  "required_features": {"$ref": "/core/media-buy-features.json"},
+  "required_performance_standards": {
+   "items": {"$ref": "/core/performance-standard.json"},
+   "minItems": 1,
+   "type": "array"
+  },
+  "standard_formats_only": {"type": "boolean"},
+  "start_date": {"format": "date", "type": "string"}
+ },
+ "type": "object"
+}`,
+  "core/product.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "brief_relevance": {"type": "string"},
+  "cancellation_policy": {"$ref": "/core/cancellation-policy.json"},
+  "catalog_types": {"items": {"$ref": "/enums/catalog-type.json"}, "minItems": 1, "type": "array", "uniqueItems": true},
+  "channels": {"items": {"$ref": "/enums/channels.json"}, "type": "array", "uniqueItems": true},
+  "delivery_type": {"$ref": "/enums/delivery-type.json"},
+  "description": {"type": "string"},
+  "enforced_policies": {"items": {"type": "string"}, "type": "array"},
+  "exclusivity": {"$ref": "/enums/exclusivity.json"},
+  "expires_at": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "forecast": {"$ref": "/core/delivery-forecast.json"},
+  "format_ids": {"items": {"$ref": "/core/format-id.json"}, "type": "array"},
+  "is_custom": {"type": "boolean"},
+  "measurement_windows": {"items": {"$ref": "/core/measurement-window.json"}, "type": "array"},
+  "name": {"type": "string"},
+  "performance_standards": {"items": {"$ref": "/core/performance-standard.json"}, "minItems": 1, "type": "array"},
+  "placements": {"items": {"$ref": "/core/placement.json"}, "minItems": 1, "type": "array"},
+  "pricing_options": {"items": {"$ref": "/core/pricing-option.json"}, "minItems": 1, "type": "array"},
+  "product_id": {"type": "string"},
+  "property_targeting_allowed": {"type": "boolean"},
+  "publisher_properties": {"items": {"$ref": "/core/publisher-property-selector.json"}, "minItems": 1, "type": "array"},
+  "reporting_capabilities": {"$ref": "/core/reporting-capabilities.json"},
+  "signal_targeting_allowed": {"type": "boolean"}
+ },
+ "required": [
+  "product_id",
+  "name",
+  "description",
+  "publisher_properties",
+  "format_ids",
+  "delivery_type",
+  "pricing_options",
+  "reporting_capabilities"
+ ],
+ "type": "object"
+}`,
+  "core/property-list-ref.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "agent_url": {"format": "uri", "type": "string"},
+  "auth_token": {"type": "string"},
+  "list_id": {"minLength": 1, "type": "string"}
+ },
+ "required": ["agent_url", "list_id"],
+ "type": "object"
+}`,
+  "core/proposal.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "allocations": {"items": {"$ref": "/core/product-allocation.json"}, "minItems": 1, "type": "array"},
+  "brief_alignment": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "description": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "expires_at": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "forecast": {"$ref": "/core/delivery-forecast.json"},
+  "insertion_order": {
+   "additionalProperties": true,
+   "properties": {
+    "io_id": {"maxLength": 255, "minLength": 0, "type": "string"},
+    "requires_signature": {"type": "boolean"},
+    "signing_url": {"format": "uri", "type": "string"},
+    "terms_url": {"format": "uri", "type": "string"}
+   },
+   "required": ["io_id", "requires_signature"],
+   "type": "object"
+  },
+  "name": {"maxLength": 500, "minLength": 0, "type": "string"},
+  "proposal_id": {"maxLength": 255, "minLength": 0, "type": "string"},
+  "proposal_status": {"$ref": "/enums/proposal-status.json"},
+  "total_budget_guidance": {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "max": {"minimum": 0, "type": "number"},
+    "min": {"minimum": 0, "type": "number"},
+    "recommended": {"minimum": 0, "type": "number"}
+   },
+   "type": "object"
+  }
+ },
+ "required": ["proposal_id", "name", "allocations"],
+ "type": "object"
+}`,
+  "core/provenance.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "ai_tool": {
+   "additionalProperties": true,
+   "properties": {"name": {"type": "string"}, "provider": {"type": "string"}, "version": {"type": "string"}},
+   "required": ["name"],
+   "type": "object"
+  },
+  "declared_at": {"format": "date-time", "type": "string"},
+  "digital_source_type": {
+   "enum": [
+    "digital_capture",
+    "digital_creation",
+    "trained_algorithmic_media",
+    "composite_with_trained_algorithmic_media",
+    "algorithmic_media",
+    "composite_capture",
+    "composite_synthetic",
+    "human_edits",
+    "data_driven_media"
+   ],
+   "type": "string"
+  },
+  "disclosure": {
+   "additionalProperties": true,
+   "properties": {"required": {"type": "boolean"}},
+   "required": ["required"],
+   "type": "object"
+  },
+  "ext": {"$ref": "/core/ext.json"},
+  "human_oversight": {"enum": ["none", "prompt_only", "selected", "edited", "directed"], "type": "string"}
+ },
+ "type": "object"
+}`,
+  "core/publisher-property-selector.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "publisher_domain": {
+     "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$",
+     "type": "string"
+    },
+    "selection_type": {"const": "all"}
+   },
+   "required": ["publisher_domain", "selection_type"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "property_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+    "publisher_domain": {
+     "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$",
+     "type": "string"
+    },
+    "selection_type": {"const": "by_id"}
+   },
+   "required": ["publisher_domain", "selection_type", "property_ids"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "property_tags": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+    "publisher_domain": {
+     "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$",
+     "type": "string"
+    },
+    "selection_type": {"const": "by_tag"}
+   },
+   "required": ["publisher_domain", "selection_type", "property_tags"],
+   "type": "object"
+  }
+ ]
+}`,
+  "core/push-notification-config.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "authentication": {
+   "additionalProperties": false,
+   "properties": {
+    "credentials": {"minLength": 32, "type": "string"},
+    "schemes": {"items": {"$ref": "/enums/auth-scheme.json"}, "maxItems": 1, "minItems": 1, "type": "array"}
+   },
+   "required": ["schemes", "credentials"],
+   "type": "object"
+  },
+  "operation_id": {"maxLength": 255, "minLength": 1, "pattern": "^[A-Za-z0-9_.:-]{1,255}$", "type": "string"},
+  "token": {"maxLength": 4096, "minLength": 16, "type": "string"},
+  "url": {"format": "uri", "type": "string"}
+ },
+ "required": ["url"],
+ "type": "object"
+}`,
+  "core/reporting-capabilities.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "available_metrics": {"items": {"$ref": "/enums/available-metric.json"}, "type": "array", "uniqueItems": true},
+  "available_reporting_frequencies": {
+   "items": {"$ref": "/enums/reporting-frequency.json"},
+   "minItems": 1,
+   "type": "array",
+   "uniqueItems": true
+  },
+  "date_range_support": {"enum": ["date_range", "lifetime_only"], "type": "string"},
+  "expected_delay_minutes": {"minimum": 0, "type": "integer"},
+  "supports_creative_breakdown": {"type": "boolean"},
+  "supports_device_type_breakdown": {"type": "boolean"},
+  "supports_geo_breakdown": {"type": "boolean"},
+  "supports_placement_breakdown": {"type": "boolean"},
+  "supports_webhooks": {"type": "boolean"},
+  "timezone": {"type": "string"},
+  "windowed_pull_granularities": {
+   "items": {"$ref": "/enums/reporting-frequency.json"},
+   "type": "array",
+   "uniqueItems": true
+  }
+ },
+ "required": [
+  "available_reporting_frequencies",
+  "expected_delay_minutes",
+  "timezone",
+  "supports_webhooks",
+  "available_metrics",
+  "date_range_support"
+ ],
+ "type": "object"
+}`,
+  "core/reporting-webhook.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "authentication": {
+   "additionalProperties": false,
+   "properties": {
+    "credentials": {"minLength": 32, "type": "string"},
+    "schemes": {"items": {"$ref": "/enums/auth-scheme.json"}, "maxItems": 1, "minItems": 1, "type": "array"}
+   },
+   "required": ["schemes", "credentials"],
+   "type": "object"
+  },
+  "reporting_frequency": {"$ref": "/enums/reporting-frequency.json"},
+  "requested_metrics": {"items": {"$ref": "/enums/available-metric.json"}, "type": "array", "uniqueItems": true},
+  "token": {"maxLength": 4096, "minLength": 16, "type": "string"},
+  "url": {"format": "uri", "type": "string"}
+ },
+ "required": ["url", "reporting_frequency"],
+ "type": "object"
+}`,
+  "core/rights-constraint.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "approval_status": {"enum": ["pending", "approved", "rejected"], "type": "string"},
+  "countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"},
+  "excluded_countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "impression_cap": {"minimum": 1, "type": "integer"},
+  "right_type": {"$ref": "/enums/right-type.json"},
+  "rights_agent": {
+   "additionalProperties": true,
+   "properties": {"id": {"type": "string"}, "url": {"format": "uri", "type": "string"}},
+   "required": ["url", "id"],
+   "type": "object"
+  },
+  "rights_id": {"type": "string"},
+  "uses": {"items": {"$ref": "/enums/right-use.json"}, "minItems": 1, "type": "array"},
+  "valid_from": {"format": "date-time", "type": "string"},
+  "valid_until": {"format": "date-time", "type": "string"},
+  "verification_url": {"format": "uri", "type": "string"}
+ },
+ "required": ["rights_id", "rights_agent", "uses"],
+ "type": "object"
+}`,
+  "core/signal-filters.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "catalog_types": {"items": {"$ref": "/enums/signal-catalog-type.json"}, "minItems": 1, "type": "array"},
+  "data_providers": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "max_cpm": {"minimum": 0, "type": "number"},
+  "max_percent": {"maximum": 100, "minimum": 0, "type": "number"},
+  "min_coverage_percentage": {"maximum": 100, "minimum": 0, "type": "number"}
+ },
+ "type": "object"
+}`,
+  "core/signal-id.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "data_provider_domain": {
+     "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$",
+     "type": "string"
+    },
+    "id": {"pattern": "^[a-zA-Z0-9_-]+$", "type": "string"},
+    "source": {"const": "catalog"}
+   },
+   "required": ["source", "data_provider_domain", "id"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "agent_url": {"format": "uri", "type": "string"},
+    "id": {"pattern": "^[a-zA-Z0-9_-]+$", "type": "string"},
+    "source": {"const": "agent"}
+   },
+   "required": ["source", "agent_url", "id"],
+   "type": "object"
+  }
+ ]
+}`,
+  "core/start-timing.json": `{"oneOf": [{"const": "asap"}, {"format": "date-time", "type": "string"}]}`,
+  "core/targeting.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "age_restriction": {
+   "additionalProperties": false,
+   "properties": {
+    "min": {"maximum": 99, "minimum": 13, "type": "integer"},
+    "verification_required": {"type": "boolean"}
+   },
+   "required": ["min"],
+   "type": "object"
+  },
+  "audience_exclude": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "audience_include": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "collection_list": {"$ref": "/core/collection-list-ref.json"},
+  "collection_list_exclude": {"$ref": "/core/collection-list-ref.json"},
+  "device_platform": {"items": {"$ref": "/enums/device-platform.json"}, "minItems": 1, "type": "array"},
+  "device_type": {"items": {"$ref": "/enums/device-type.json"}, "minItems": 1, "type": "array"},
+  "device_type_exclude": {"items": {"$ref": "/enums/device-type.json"}, "minItems": 1, "type": "array"},
+  "frequency_cap": {"$ref": "/core/frequency-cap.json"},
+  "geo_countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "minItems": 1, "type": "array"},
+  "geo_countries_exclude": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "minItems": 1, "type": "array"},
+  "geo_metros": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "system": {"$ref": "/enums/metro-system.json"},
+     "values": {"items": {"type": "string"}, "minItems": 1, "type": "array"}
+    },
+    "required": ["system", "values"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "geo_regions": {"items": {"pattern": "^[A-Z]{2}-[A-Z0-9]{1,3}$", "type": "string"}, "minItems": 1, "type": "array"},
+  "geo_regions_exclude": {
+   "items": {"pattern": "^[A-Z]{2}-[A-Z0-9]{1,3}$", "type": "string"},
+   "minItems": 1,
+   "type": "array"
+  },
+  "keyword_targets": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "bid_price": {"minimum": 0, "type": "number"},
+     "keyword": {"minLength": 1, "type": "string"},
+     "match_type": {"$ref": "/enums/match-type.json"}
+    },
+    "required": ["keyword", "match_type"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "language": {"items": {"pattern": "^[a-z]{2}$", "type": "string"}, "minItems": 1, "type": "array"},
+  "negative_keywords": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {"keyword": {"minLength": 1, "type": "string"}, "match_type": {"$ref": "/enums/match-type.json"}},
+    "required": ["keyword", "match_type"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "property_list": {"$ref": "/core/property-list-ref.json"}
+ },
+ "type": "object"
+}`,
+  "core/user-match.json": `{
+ "additionalProperties": true,
+ "anyOf": [
+  {"required": ["uids"]},
+  {"required": ["hashed_email"]},
+  {"required": ["hashed_phone"]},
+  {"required": ["click_id"]},
+  {"required": ["client_ip", "client_user_agent"]}
+ ],
+ "properties": {
+  "click_id": {"type": "string"},
+  "click_id_type": {"type": "string"},
+  "client_ip": {"type": "string"},
+  "client_user_agent": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "hashed_email": {"pattern": "^[a-f0-9]{64}$", "type": "string"},
+  "hashed_phone": {"pattern": "^[a-f0-9]{64}$", "type": "string"},
+  "uids": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {"type": {"$ref": "/enums/uid-type.json"}, "value": {"type": "string"}},
+    "required": ["type", "value"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  }
+ },
+ "type": "object"
+}`,
+  "core/vendor-pricing-option.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "cpm": {"minimum": 0, "type": "number"},
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "model": {"const": "cpm"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "model", "cpm", "currency"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "max_cpm": {"minimum": 0, "type": "number"},
+    "model": {"const": "percent_of_media"},
+    "percent": {"maximum": 100, "minimum": 0, "type": "number"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "model", "percent", "currency"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "amount": {"minimum": 0, "type": "number"},
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "model": {"const": "flat_fee"},
+    "period": {"enum": ["monthly", "quarterly", "annual", "campaign"], "type": "string"},
+    "pricing_option_id": {"type": "string"}
+   },
+   "required": ["pricing_option_id", "model", "amount", "period", "currency"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "model": {"const": "per_unit"},
+    "pricing_option_id": {"type": "string"},
+    "unit": {"type": "string"},
+    "unit_price": {"minimum": 0, "type": "number"}
+   },
+   "required": ["pricing_option_id", "model", "unit", "unit_price", "currency"],
+   "type": "object"
+  }
+ ]
+}`,
+  "core/webhook-activity-record.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "attempt": {"minimum": 1, "type": "integer"},
+  "completed_at": {"format": "date-time", "type": ["string", "null"]},
+  "error_message": {"maxLength": 500, "minLength": 0, "type": ["string", "null"]},
+  "ext": {"$ref": "/core/ext.json"},
+  "fired_at": {"format": "date-time", "type": "string"},
+  "http_status_code": {"maximum": 599, "minimum": 100, "type": ["integer", "null"]},
+  "idempotency_key": {"type": "string"},
+  "notification_type": {"$ref": "/enums/notification-type.json"},
+  "payload_size_bytes": {"minimum": 0, "type": "integer"},
+  "response_time_ms": {"minimum": 0, "type": ["integer", "null"]},
+  "sequence_number": {"minimum": 0, "type": "integer"},
+  "status": {"$ref": "/enums/webhook-activity-status.json"},
+  "subscriber_id": {"maxLength": 64, "minLength": 1, "type": "string"},
+  "task_type": {"type": "string"},
+  "url": {"format": "uri", "type": "string"}
+ },
+ "required": ["idempotency_key", "fired_at", "attempt", "status", "url"],
+ "type": "object"
+}`,
 };

@@ -3,16 +3,551 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "creative/get-creative-delivery-request.json": '{"additionalProperties":true,"anyOf":[{"required":["media_buy_ids"]},{"required":["creative_ids"]}],"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"creative_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"end_date":{"pattern":"^\\\\d{4}-\\\\d{2}-\\\\d{2}$","type":"string"},"ext":{"$ref":"/core/ext.json"},"max_variants":{"minimum":1,"type":"integer"},"media_buy_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"start_date":{"pattern":"^\\\\d{4}-\\\\d{2}-\\\\d{2}$","type":"string"}},"type":"object"}',
-  "creative/get-creative-delivery-response.json": '{"additionalProperties":true,"properties":{"account_id":{"type":"string"},"context":{"$ref":"/core/context.json"},"creatives":{"items":{"additionalProperties":true,"properties":{"creative_id":{"type":"string"},"format_id":{"$ref":"/core/format-id.json"},"media_buy_id":{"type":"string"},"totals":{"$ref":"/core/delivery-metrics.json"},"variant_count":{"minimum":0,"type":"integer"},"variants":{"items":{"$ref":"/core/creative-variant.json"},"type":"array"}},"required":["creative_id","variants"],"type":"object"},"type":"array"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"media_buy_id":{"type":"string"},"pagination":{"additionalProperties":true,"properties":{"has_more":{"type":"boolean"},"limit":{"minimum":1,"type":"integer"},"offset":{"minimum":0,"type":"integer"},"total":{"minimum":0,"type":"integer"}},"required":["limit","offset","has_more"],"type":"object"},"reporting_period":{"additionalProperties":true,"properties":{"end":{"format":"date-time","type":"string"},"start":{"format":"date-time","type":"string"},"timezone":{"type":"string"}},"required":["start","end"],"type":"object"}},"required":["currency","reporting_period","creatives"],"type":"object"}',
-  "creative/list-creatives-request.json": '{"additionalProperties":true,"allOf":[{"if":{"properties":{"include_pricing":{"const":true}},"required":["include_pricing"]},"then":{"required":["account"]}}],"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"fields":{"items":{"type":"string"},"minItems":1,"type":"array"},"filters":{"$ref":"/core/creative-filters.json"},"include_assignments":{"type":"boolean"},"include_pricing":{"type":"boolean"},"include_snapshot":{"type":"boolean"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"sort":{"additionalProperties":true,"properties":{"direction":{"$ref":"/enums/sort-direction.json"},"field":{"$ref":"/enums/creative-sort-field.json"}},"type":"object"}},"type":"object"}',
-  "creative/list-creatives-response.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"creatives":{"items":{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account.json"},"assets":{"additionalProperties":{"$ref":"/core/asset.json"},"type":"object"},"assignments":{"additionalProperties":true,"properties":{"assigned_packages":{"items":{"additionalProperties":true,"properties":{"assigned_date":{"format":"date-time","type":"string"},"package_id":{"type":"string"}},"required":["package_id","assigned_date"],"type":"object"},"type":"array"},"assignment_count":{"minimum":0,"type":"integer"}},"required":["assignment_count"],"type":"object"},"created_date":{"format":"date-time","type":"string"},"creative_id":{"type":"string"},"format_id":{"$ref":"/core/format-id.json"},"name":{"type":"string"},"pricing_options":{"items":{"$ref":"/core/vendor-pricing-option.json"},"minItems":1,"type":"array"},"snapshot":{"additionalProperties":true,"properties":{"as_of":{"format":"date-time","type":"string"},"impressions":{"minimum":0,"type":"integer"},"last_served":{"format":"date-time","type":"string"},"staleness_seconds":{"minimum":0,"type":"integer"}},"required":["as_of","staleness_seconds","impressions"],"type":"object"},"snapshot_unavailable_reason":{"$ref":"/enums/snapshot-unavailable-reason.json"},"status":{"$ref":"/enums/creative-status.json"},"tags":{"items":{"type":"string"},"type":"array"},"updated_date":{"format":"date-time","type":"string"}},"required":["creative_id","name","format_id","status","created_date","updated_date"],"type":"object"},"type":"array"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"pagination":{"$ref":"/core/pagination-response.json"},"query_summary":{"additionalProperties":true,"properties":{"filters_applied":{"items":{"type":"string"},"type":"array"},"returned":{"minimum":0,"type":"integer"},"total_matching":{"minimum":0,"type":"integer"}},"required":["total_matching","returned"],"type":"object"},"sandbox":{"type":"boolean"}},"required":["query_summary","pagination","creatives"],"type":"object"}',
-  "creative/preview-creative-request.json": '{"additionalProperties":true,"allOf":[{"if":{"properties":{"request_type":{"const":"single"}}},"then":{"required":["creative_manifest"]}},{"if":{"properties":{"request_type":{"const":"batch"}}},"then":{"required":["requests"]}},{"if":{"properties":{"request_type":{"const":"variant"}}},"then":{"required":["variant_id"]}}],"properties":{"context":{"$ref":"/core/context.json"},"creative_id":{"type":"string"},"creative_manifest":{"$ref":"/core/creative-manifest.json"},"ext":{"$ref":"/core/ext.json"},"format_id":{"$ref":"/core/format-id.json"},"inputs":{"items":{"additionalProperties":true,"properties":{"context_description":{"type":"string"},"macros":{"additionalProperties":{"type":"string"},"type":"object"},"name":{"type":"string"}},"required":["name"],"type":"object"},"minItems":1,"type":"array"},"item_limit":{"minimum":1,"type":"integer"},"output_format":{"$ref":"/enums/preview-output-format.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"quality":{"$ref":"/enums/creative-quality.json"},"request_type":{"enum":["single","batch","variant"],"type":"string"},"requests":{"items":{"additionalProperties":true,"properties":{"creative_manifest":{"$ref":"/core/creative-manifest.json"},"format_id":{"$ref":"/core/format-id.json"},"inputs":{"items":{"additionalProperties":true,"properties":{"context_description":{"type":"string"},"macros":{"additionalProperties":{"type":"string"},"type":"object"},"name":{"type":"string"}},"required":["name"],"type":"object"},"minItems":1,"type":"array"},"output_format":{"$ref":"/enums/preview-output-format.json"},"quality":{"$ref":"/enums/creative-quality.json"}},"required":["creative_manifest"],"type":"object"},"maxItems":50,"minItems":1,"type":"array"},"variant_id":{"type":"string"}},"required":["request_type"],"type":"object"}',
-  "creative/preview-creative-response.json": '{"oneOf":[{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"expires_at":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"interactive_url":{"format":"uri","type":"string"},"previews":{"items":{"additionalProperties":true,"properties":{"input":{"additionalProperties":true,"properties":{"context_description":{"type":"string"},"macros":{"additionalProperties":{"type":"string"},"type":"object"},"name":{"type":"string"}},"required":["name"],"type":"object"},"preview_id":{"type":"string"},"renders":{"items":{"$ref":"/creative/preview-render.json"},"minItems":1,"type":"array"}},"required":["preview_id","renders","input"],"type":"object"},"minItems":1,"type":"array"},"response_type":{"const":"single"}},"required":["response_type","previews","expires_at"],"type":"object"},{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"response_type":{"const":"batch"},"results":{"items":{"additionalProperties":true,"anyOf":[{"required":["response"]},{"required":["errors"]}],"properties":{"creative_id":{"type":"string"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"response":{"additionalProperties":true,"properties":{"expires_at":{"format":"date-time","type":"string"},"interactive_url":{"format":"uri","type":"string"},"previews":{"items":{"additionalProperties":true,"properties":{"input":{"additionalProperties":true,"properties":{"context_description":{"type":"string"},"macros":{"additionalProperties":{"type":"string"},"type":"object"},"name":{"type":"string"}},"required":["name"],"type":"object"},"preview_id":{"type":"string"},"renders":{"items":{"$ref":"/creative/preview-render.json"},"minItems":1,"type":"array"}},"required":["preview_id","renders","input"],"type":"object"},"minItems":1,"type":"array"}},"required":["previews","expires_at"],"type":"object"},"success":{"type":"boolean"}},"required":["success"],"type":"object"},"minItems":1,"type":"array"}},"required":["response_type","results"],"type":"object"},{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"creative_id":{"type":"string"},"expires_at":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"manifest":{"$ref":"/core/creative-manifest.json"},"previews":{"items":{"additionalProperties":true,"properties":{"preview_id":{"type":"string"},"renders":{"items":{"$ref":"/creative/preview-render.json"},"minItems":1,"type":"array"}},"required":["preview_id","renders"],"type":"object"},"minItems":1,"type":"array"},"response_type":{"const":"variant"},"variant_id":{"type":"string"}},"required":["response_type","variant_id","previews"],"type":"object"},{"additionalProperties":true,"not":{"required":["response_type"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "creative/preview-render.json": '{"oneOf":[{"additionalProperties":true,"properties":{"dimensions":{"additionalProperties":true,"properties":{"height":{"minimum":0,"type":"number"},"width":{"minimum":0,"type":"number"}},"required":["width","height"],"type":"object"},"output_format":{"const":"url"},"preview_url":{"format":"uri","type":"string"},"render_id":{"type":"string"},"role":{"type":"string"}},"required":["render_id","output_format","preview_url","role"],"type":"object"},{"additionalProperties":true,"properties":{"dimensions":{"additionalProperties":true,"properties":{"height":{"minimum":0,"type":"number"},"width":{"minimum":0,"type":"number"}},"required":["width","height"],"type":"object"},"output_format":{"const":"html"},"preview_html":{"type":"string"},"render_id":{"type":"string"},"role":{"type":"string"}},"required":["render_id","output_format","preview_html","role"],"type":"object"}]}',
-  "creative/sync-creatives-async-response-input-required.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"reason":{"anyOf":[{"enum":["APPROVAL_REQUIRED","ASSET_CONFIRMATION","FORMAT_CLARIFICATION"],"type":"string"},{"minLength":1,"type":"string"}]}},"type":"object"}',
-  "creative/sync-creatives-async-response-submitted.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}',
-  "creative/sync-creatives-async-response-working.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"creatives_processed":{"minimum":0,"type":"integer"},"creatives_total":{"minimum":0,"type":"integer"},"current_step":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"percentage":{"maximum":100,"minimum":0,"type":"number"},"step_number":{"minimum":1,"type":"integer"},"total_steps":{"minimum":1,"type":"integer"}},"type":"object"}',
-  "creative/sync-creatives-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"assignments":{"items":{"additionalProperties":false,"properties":{"creative_id":{"type":"string"},"package_id":{"type":"string"},"placement_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"weight":{"maximum":100,"minimum":0,"type":"number"}},"required":["creative_id","package_id"],"type":"object"},"minItems":1,"type":"array"},"context":{"$ref":"/core/context.json"},"creative_ids":{"items":{"type":"string"},"maxItems":100,"minItems":1,"type":"array"},"creatives":{"items":{"$ref":"/core/creative-asset.json"},"maxItems":100,"minItems":1,"type":"array"},"delete_missing":{"type":"boolean"},"dry_run":{"type":"boolean"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"push_notification_config":{"$ref":"/core/push-notification-config.json"},"validation_mode":{"$ref":"/enums/validation-mode.json"}},"required":["idempotency_key","account","creatives"],"type":"object"}',
-  "creative/sync-creatives-response.json": '{"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"creatives":{"items":{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account.json"},"action":{"$ref":"/enums/creative-action.json"},"assigned_to":{"items":{"type":"string"},"type":"array"},"assignment_errors":{"additionalProperties":{"type":"string"},"type":"object"},"changes":{"items":{"type":"string"},"type":"array"},"creative_id":{"type":"string"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"expires_at":{"format":"date-time","type":"string"},"platform_id":{"type":"string"},"preview_url":{"format":"uri","type":"string"},"status":{"$ref":"/enums/creative-status.json"},"warnings":{"items":{"type":"string"},"type":"array"}},"required":["creative_id","action"],"type":"object"},"type":"array"},"dry_run":{"type":"boolean"},"ext":{"$ref":"/core/ext.json"},"sandbox":{"type":"boolean"}},"required":["creatives"],"type":"object"},{"additionalProperties":true,"not":{"required":["creatives"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"},{"additionalProperties":true,"not":{"required":["creatives"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}],"type":"object"}',
+  "creative/get-creative-delivery-request.json": `{
+ "additionalProperties": true,
+ "anyOf": [{"required": ["media_buy_ids"]}, {"required": ["creative_ids"]}],
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "creative_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "end_date": {"pattern": "^\\\\d{4}-\\\\d{2}-\\\\d{2}$", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "max_variants": {"minimum": 1, "type": "integer"},
+  "media_buy_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "start_date": {"pattern": "^\\\\d{4}-\\\\d{2}-\\\\d{2}$", "type": "string"}
+ },
+ "type": "object"
+}`,
+  "creative/get-creative-delivery-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account_id": {"type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "creatives": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "creative_id": {"type": "string"},
+     "format_id": {"$ref": "/core/format-id.json"},
+     "media_buy_id": {"type": "string"},
+     "totals": {"$ref": "/core/delivery-metrics.json"},
+     "variant_count": {"minimum": 0, "type": "integer"},
+     "variants": {"items": {"$ref": "/core/creative-variant.json"}, "type": "array"}
+    },
+    "required": ["creative_id", "variants"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "media_buy_id": {"type": "string"},
+  "pagination": {
+   "additionalProperties": true,
+   "properties": {
+    "has_more": {"type": "boolean"},
+    "limit": {"minimum": 1, "type": "integer"},
+    "offset": {"minimum": 0, "type": "integer"},
+    "total": {"minimum": 0, "type": "integer"}
+   },
+   "required": ["limit", "offset", "has_more"],
+   "type": "object"
+  },
+  "reporting_period": {
+   "additionalProperties": true,
+   "properties": {
+    "end": {"format": "date-time", "type": "string"},
+    "start": {"format": "date-time", "type": "string"},
+    "timezone": {"type": "string"}
+   },
+   "required": ["start", "end"],
+   "type": "object"
+  }
+ },
+ "required": ["currency", "reporting_period", "creatives"],
+ "type": "object"
+}`,
+  "creative/list-creatives-request.json": `{
+ "additionalProperties": true,
+ "allOf": [
+  {
+   "if": {"properties": {"include_pricing": {"const": true}}, "required": ["include_pricing"]},
+   "then": {"required": ["account"]}
+  }
+ ],
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "fields": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "filters": {"$ref": "/core/creative-filters.json"},
+  "include_assignments": {"type": "boolean"},
+  "include_pricing": {"type": "boolean"},
+  "include_snapshot": {"type": "boolean"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "sort": {
+   "additionalProperties": true,
+   "properties": {
+    "direction": {"$ref": "/enums/sort-direction.json"},
+    "field": {"$ref": "/enums/creative-sort-field.json"}
+   },
+   "type": "object"
+  }
+ },
+ "type": "object"
+}`,
+  "creative/list-creatives-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "creatives": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "account": {"$ref": "/core/account.json"},
+     "assets": {"additionalProperties": {"$ref": "/core/asset.json"}, "type": "object"},
+     "assignments": {
+      "additionalProperties": true,
+      "properties": {
+       "assigned_packages": {
+        "items": {
+         "additionalProperties": true,
+         "properties": {"assigned_date": {"format": "date-time", "type": "string"}, "package_id": {"type": "string"}},
+         "required": ["package_id", "assigned_date"],
+         "type": "object"
+        },
+        "type": "array"
+       },
+       "assignment_count": {"minimum": 0, "type": "integer"}
+      },
+      "required": ["assignment_count"],
+      "type": "object"
+     },
+     "created_date": {"format": "date-time", "type": "string"},
+     "creative_id": {"type": "string"},
+     "format_id": {"$ref": "/core/format-id.json"},
+     "name": {"type": "string"},
+     "pricing_options": {"items": {"$ref": "/core/vendor-pricing-option.json"}, "minItems": 1, "type": "array"},
+     "snapshot": {
+      "additionalProperties": true,
+      "properties": {
+       "as_of": {"format": "date-time", "type": "string"},
+       "impressions": {"minimum": 0, "type": "integer"},
+       "last_served": {"format": "date-time", "type": "string"},
+       "staleness_seconds": {"minimum": 0, "type": "integer"}
+      },
+      "required": ["as_of", "staleness_seconds", "impressions"],
+      "type": "object"
+     },
+     "snapshot_unavailable_reason": {"$ref": "/enums/snapshot-unavailable-reason.json"},
+     "status": {"$ref": "/enums/creative-status.json"},
+     "tags": {"items": {"type": "string"}, "type": "array"},
+     "updated_date": {"format": "date-time", "type": "string"}
+    },
+    "required": ["creative_id", "name", "format_id", "status", "created_date", "updated_date"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "pagination": {"$ref": "/core/pagination-response.json"},
+  "query_summary": {
+   "additionalProperties": true,
+   "properties": {
+    "filters_applied": {"items": {"type": "string"}, "type": "array"},
+    "returned": {"minimum": 0, "type": "integer"},
+    "total_matching": {"minimum": 0, "type": "integer"}
+   },
+   "required": ["total_matching", "returned"],
+   "type": "object"
+  },
+  "sandbox": {"type": "boolean"}
+ },
+ "required": ["query_summary", "pagination", "creatives"],
+ "type": "object"
+}`,
+  "creative/preview-creative-request.json": `{
+ "additionalProperties": true,
+ "allOf": [
+  {"if": {"properties": {"request_type": {"const": "single"}}}, "then": {"required": ["creative_manifest"]}},
+  {"if": {"properties": {"request_type": {"const": "batch"}}}, "then": {"required": ["requests"]}},
+  {"if": {"properties": {"request_type": {"const": "variant"}}}, "then": {"required": ["variant_id"]}}
+ ],
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "creative_id": {"type": "string"},
+  "creative_manifest": {"$ref": "/core/creative-manifest.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "format_id": {"$ref": "/core/format-id.json"},
+  "inputs": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "context_description": {"type": "string"},
+     "macros": {"additionalProperties": {"type": "string"}, "type": "object"},
+     "name": {"type": "string"}
+    },
+    "required": ["name"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "item_limit": {"minimum": 1, "type": "integer"},
+  "output_format": {"$ref": "/enums/preview-output-format.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "quality": {"$ref": "/enums/creative-quality.json"},
+  "request_type": {"enum": ["single", "batch", "variant"], "type": "string"},
+  "requests": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "creative_manifest": {"$ref": "/core/creative-manifest.json"},
+     "format_id": {"$ref": "/core/format-id.json"},
+     "inputs": {
+      "items": {
+       "additionalProperties": true,
+       "properties": {
+        "context_description": {"type": "string"},
+        "macros": {"additionalProperties": {"type": "string"}, "type": "object"},
+        "name": {"type": "string"}
+       },
+       "required": ["name"],
+       "type": "object"
+      },
+      "minItems": 1,
+      "type": "array"
+     },
+     "output_format": {"$ref": "/enums/preview-output-format.json"},
+     "quality": {"$ref": "/enums/creative-quality.json"}
+    },
+    "required": ["creative_manifest"],
+    "type": "object"
+   },
+   "maxItems": 50,
+   "minItems": 1,
+   "type": "array"
+  },
+  "variant_id": {"type": "string"}
+ },
+ "required": ["request_type"],
+ "type": "object"
+}`,
+  "creative/preview-creative-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "expires_at": {"format": "date-time", "type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "interactive_url": {"format": "uri", "type": "string"},
+    "previews": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "input": {
+        "additionalProperties": true,
+        "properties": {
+         "context_description": {"type": "string"},
+         "macros": {"additionalProperties": {"type": "string"}, "type": "object"},
+         "name": {"type": "string"}
+        },
+        "required": ["name"],
+        "type": "object"
+       },
+       "preview_id": {"type": "string"},
+       "renders": {"items": {"$ref": "/creative/preview-render.json"}, "minItems": 1, "type": "array"}
+      },
+      "required": ["preview_id", "renders", "input"],
+      "type": "object"
+     },
+     "minItems": 1,
+     "type": "array"
+    },
+    "response_type": {"const": "single"}
+   },
+   "required": ["response_type", "previews", "expires_at"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "response_type": {"const": "batch"},
+    "results": {
+     "items": {
+      "additionalProperties": true,
+      "anyOf": [{"required": ["response"]}, {"required": ["errors"]}],
+      "properties": {
+       "creative_id": {"type": "string"},
+       "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+       "response": {
+        "additionalProperties": true,
+        "properties": {
+         "expires_at": {"format": "date-time", "type": "string"},
+         "interactive_url": {"format": "uri", "type": "string"},
+         "previews": {
+          "items": {
+           "additionalProperties": true,
+           "properties": {
+            "input": {
+             "additionalProperties": true,
+             "properties": {
+              "context_description": {"type": "string"},
+              "macros": {"additionalProperties": {"type": "string"}, "type": "object"},
+              "name": {"type": "string"}
+             },
+             "required": ["name"],
+             "type": "object"
+            },
+            "preview_id": {"type": "string"},
+            "renders": {"items": {"$ref": "/creative/preview-render.json"}, "minItems": 1, "type": "array"}
+           },
+           "required": ["preview_id", "renders", "input"],
+           "type": "object"
+          },
+          "minItems": 1,
+          "type": "array"
+         }
+        },
+        "required": ["previews", "expires_at"],
+        "type": "object"
+       },
+       "success": {"type": "boolean"}
+      },
+      "required": ["success"],
+      "type": "object"
+     },
+     "minItems": 1,
+     "type": "array"
+    }
+   },
+   "required": ["response_type", "results"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "creative_id": {"type": "string"},
+    "expires_at": {"format": "date-time", "type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "manifest": {"$ref": "/core/creative-manifest.json"},
+    "previews": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "preview_id": {"type": "string"},
+       "renders": {"items": {"$ref": "/creative/preview-render.json"}, "minItems": 1, "type": "array"}
+      },
+      "required": ["preview_id", "renders"],
+      "type": "object"
+     },
+     "minItems": 1,
+     "type": "array"
+    },
+    "response_type": {"const": "variant"},
+    "variant_id": {"type": "string"}
+   },
+   "required": ["response_type", "variant_id", "previews"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["response_type"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "creative/preview-render.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "dimensions": {
+     "additionalProperties": true,
+     "properties": {"height": {"minimum": 0, "type": "number"}, "width": {"minimum": 0, "type": "number"}},
+     "required": ["width", "height"],
+     "type": "object"
+    },
+    "output_format": {"const": "url"},
+    "preview_url": {"format": "uri", "type": "string"},
+    "render_id": {"type": "string"},
+    "role": {"type": "string"}
+   },
+   "required": ["render_id", "output_format", "preview_url", "role"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "dimensions": {
+     "additionalProperties": true,
+     "properties": {"height": {"minimum": 0, "type": "number"}, "width": {"minimum": 0, "type": "number"}},
+     "required": ["width", "height"],
+     "type": "object"
+    },
+    "output_format": {"const": "html"},
+    "preview_html": {"type": "string"},
+    "render_id": {"type": "string"},
+    "role": {"type": "string"}
+   },
+   "required": ["render_id", "output_format", "preview_html", "role"],
+   "type": "object"
+  }
+ ]
+}`,
+  "creative/sync-creatives-async-response-input-required.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "reason": {
+   "anyOf": [
+    {"enum": ["APPROVAL_REQUIRED", "ASSET_CONFIRMATION", "FORMAT_CLARIFICATION"], "type": "string"},
+    {"minLength": 1, "type": "string"}
+   ]
+  }
+ },
+ "type": "object"
+}`,
+  "creative/sync-creatives-async-response-submitted.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "status": {"const": "submitted"},
+  "task_id": {"type": "string"}
+ },
+ "required": ["status", "task_id"],
+ "type": "object"
+}`,
+  "creative/sync-creatives-async-response-working.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "creatives_processed": {"minimum": 0, "type": "integer"},
+  "creatives_total": {"minimum": 0, "type": "integer"},
+  "current_step": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+  "step_number": {"minimum": 1, "type": "integer"},
+  "total_steps": {"minimum": 1, "type": "integer"}
+ },
+ "type": "object"
+}`,
+  "creative/sync-creatives-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "assignments": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "creative_id": {"type": "string"},
+     "package_id": {"type": "string"},
+     "placement_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+     "weight": {"maximum": 100, "minimum": 0, "type": "number"}
+    },
+    "required": ["creative_id", "package_id"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "creative_ids": {"items": {"type": "string"}, "maxItems": 100, "minItems": 1, "type": "array"},
+  "creatives": {"items": {"$ref": "/core/creative-asset.json"}, "maxItems": 100, "minItems": 1, "type": "array"},
+  "delete_missing": {"type": "boolean"},
+  "dry_run": {"type": "boolean"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"},
+  "validation_mode": {"$ref": "/enums/validation-mode.json"}
+ },
+ "required": ["idempotency_key", "account", "creatives"],
+ "type": "object"
+}`,
+  "creative/sync-creatives-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "creatives": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "account": {"$ref": "/core/account.json"},
+       "action": {"$ref": "/enums/creative-action.json"},
+       "assigned_to": {"items": {"type": "string"}, "type": "array"},
+       "assignment_errors": {"additionalProperties": {"type": "string"}, "type": "object"},
+       "changes": {"items": {"type": "string"}, "type": "array"},
+       "creative_id": {"type": "string"},
+       "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+       "expires_at": {"format": "date-time", "type": "string"},
+       "platform_id": {"type": "string"},
+       "preview_url": {"format": "uri", "type": "string"},
+       "status": {"$ref": "/enums/creative-status.json"},
+       "warnings": {"items": {"type": "string"}, "type": "array"}
+      },
+      "required": ["creative_id", "action"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "dry_run": {"type": "boolean"},
+    "ext": {"$ref": "/core/ext.json"},
+    "sandbox": {"type": "boolean"}
+   },
+   "required": ["creatives"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["creatives"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["creatives"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"},
+    "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+    "status": {"const": "submitted"},
+    "task_id": {"type": "string"}
+   },
+   "required": ["status", "task_id"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
 };

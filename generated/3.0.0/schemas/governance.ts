@@ -3,13 +3,453 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "governance/check-governance-request.json": '{"additionalProperties":false,"properties":{"caller":{"format":"uri","type":"string"},"context":{"$ref":"/core/context.json"},"delivery_metrics":{"additionalProperties":false,"properties":{"channel_distribution":{"additionalProperties":{"maximum":100,"minimum":0,"type":"number"},"type":"object"},"cumulative_impressions":{"minimum":0,"type":"integer"},"cumulative_spend":{"minimum":0,"type":"number"},"geo_distribution":{"additionalProperties":{"maximum":100,"minimum":0,"type":"number"},"type":"object"},"impressions":{"minimum":0,"type":"integer"},"pacing":{"enum":["ahead","on_track","behind"],"type":"string"},"reporting_period":{"additionalProperties":false,"properties":{"end":{"format":"date-time","type":"string"},"start":{"format":"date-time","type":"string"}},"required":["start","end"],"type":"object"},"spend":{"minimum":0,"type":"number"}},"required":["reporting_period"],"type":"object"},"ext":{"$ref":"/core/ext.json"},"governance_context":{"maxLength":4096,"minLength":1,"pattern":"^[\\\\x20-\\\\x7E]+$","type":"string"},"invoice_recipient":{"$ref":"/core/business-entity.json"},"modification_summary":{"maxLength":1000,"minLength":0,"type":"string"},"payload":{"additionalProperties":true,"type":"object"},"phase":{"$ref":"/enums/governance-phase.json"},"plan_id":{"type":"string"},"planned_delivery":{"$ref":"/core/planned-delivery.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"purchase_type":{"$ref":"/enums/purchase-type.json"},"tool":{"type":"string"}},"required":["plan_id","caller"],"type":"object"}',
-  "governance/check-governance-response.json": '{"additionalProperties":true,"allOf":[{"if":{"properties":{"status":{"const":"conditions"}},"required":["status"]},"then":{"required":["conditions"]}},{"if":{"properties":{"status":{"const":"denied"}},"required":["status"]},"then":{"required":["findings"]}}],"properties":{"categories_evaluated":{"items":{"type":"string"},"type":"array"},"check_id":{"type":"string"},"conditions":{"items":{"additionalProperties":false,"properties":{"field":{"type":"string"},"reason":{"type":"string"},"required_value":{}},"required":["field","reason"],"type":"object"},"type":"array"},"context":{"$ref":"/core/context.json"},"expires_at":{"format":"date-time","type":"string"},"explanation":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"findings":{"items":{"additionalProperties":false,"properties":{"category_id":{"type":"string"},"confidence":{"maximum":1,"minimum":0,"type":"number"},"details":{"additionalProperties":true,"type":"object"},"explanation":{"type":"string"},"policy_id":{"type":"string"},"severity":{"$ref":"/enums/escalation-severity.json"}},"required":["category_id","severity","explanation"],"type":"object"},"type":"array"},"governance_context":{"maxLength":4096,"minLength":1,"pattern":"^[\\\\x20-\\\\x7E]+$","type":"string"},"mode":{"$ref":"/enums/governance-mode.json"},"next_check":{"format":"date-time","type":"string"},"plan_id":{"type":"string"},"policies_evaluated":{"items":{"type":"string"},"type":"array"},"status":{"$ref":"/enums/governance-decision.json"}},"required":["check_id","status","plan_id","explanation"],"type":"object"}',
-  "governance/get-plan-audit-logs-request.json": '{"additionalProperties":false,"anyOf":[{"required":["plan_ids"]},{"required":["governance_contexts"]}],"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"governance_contexts":{"items":{"type":"string"},"minItems":1,"type":"array"},"include_entries":{"type":"boolean"},"plan_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"purchase_types":{"items":{"$ref":"/enums/purchase-type.json"},"minItems":1,"type":"array"}},"type":"object"}',
-  "governance/get-plan-audit-logs-response.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"plans":{"items":{"additionalProperties":false,"properties":{"budget":{"additionalProperties":false,"properties":{"authorized":{"type":"number"},"committed":{"type":"number"},"remaining":{"type":"number"},"utilization_pct":{"type":"number"}},"type":"object"},"entries":{"items":{"additionalProperties":false,"properties":{"caller":{"format":"uri","type":"string"},"check_type":{"enum":["intent","execution"],"type":"string"},"committed_budget":{"type":"number"},"explanation":{"type":"string"},"governance_context":{"type":"string"},"id":{"type":"string"},"mode":{"$ref":"/enums/governance-mode.json"},"outcome":{"$ref":"/enums/outcome-type.json"},"status":{"$ref":"/enums/governance-decision.json"},"timestamp":{"format":"date-time","type":"string"},"tool":{"type":"string"},"type":{"enum":["check","outcome"],"type":"string"}},"required":["id","type","timestamp"],"type":"object"},"type":"array"},"governed_actions":{"items":{"additionalProperties":false,"properties":{"check_count":{"type":"integer"},"committed":{"type":"number"},"governance_context":{"type":"string"},"purchase_type":{"$ref":"/enums/purchase-type.json"},"seller_reference":{"type":"string"},"status":{"enum":["active","suspended","completed"],"type":"string"}},"required":["governance_context","purchase_type","status","committed","check_count"],"type":"object"},"type":"array"},"plan_id":{"type":"string"},"plan_version":{"type":"integer"},"status":{"enum":["active","suspended","completed"],"type":"string"},"summary":{"additionalProperties":false,"properties":{"checks_performed":{"type":"integer"},"findings_count":{"type":"integer"},"outcomes_reported":{"type":"integer"},"statuses":{"additionalProperties":false,"properties":{"approved":{"type":"integer"},"conditions":{"type":"integer"},"denied":{"type":"integer"},"human_reviewed":{"type":"integer"}},"type":"object"}},"type":"object"}},"required":["plan_id","plan_version","status","budget","summary","governed_actions"],"type":"object"},"type":"array"}},"required":["plans"],"type":"object"}',
-  "governance/policy-entry.json": '{"additionalProperties":false,"properties":{"category":{"$ref":"/enums/policy-category.json"},"channels":{"items":{"$ref":"/enums/channels.json"},"type":"array"},"description":{"maxLength":500,"minLength":0,"type":"string"},"effective_date":{"format":"date","type":"string"},"enforcement":{"$ref":"/enums/policy-enforcement.json"},"exemplars":{"additionalProperties":false,"properties":{"fail":{"items":{"additionalProperties":false,"properties":{"explanation":{"type":"string"},"scenario":{"type":"string"}},"required":["scenario","explanation"],"type":"object"},"type":"array"},"pass":{"items":{"additionalProperties":false,"properties":{"explanation":{"type":"string"},"scenario":{"type":"string"}},"required":["scenario","explanation"],"type":"object"},"type":"array"}},"type":"object"},"ext":{"$ref":"/core/ext.json"},"guidance":{"type":"string"},"jurisdictions":{"items":{"type":"string"},"type":"array"},"name":{"type":"string"},"policy":{"maxLength":5000,"minLength":0,"type":"string"},"policy_categories":{"items":{"type":"string"},"type":"array"},"policy_id":{"type":"string"},"requires_human_review":{"type":"boolean"},"source_url":{"format":"uri","type":"string"},"sunset_date":{"format":"date","type":"string"},"version":{"type":"string"}},"required":["policy_id","enforcement","policy"],"type":"object"}',
-  "governance/report-plan-outcome-request.json": '{"additionalProperties":false,"properties":{"check_id":{"type":"string"},"context":{"$ref":"/core/context.json"},"delivery":{"additionalProperties":true,"properties":{"completion_rate":{"type":"number"},"impressions":{"minimum":0,"type":"integer"},"reporting_period":{"$ref":"/core/datetime-range.json"},"spend":{"type":"number"}},"type":"object"},"error":{"additionalProperties":false,"properties":{"code":{"type":"string"},"message":{"type":"string"}},"type":"object"},"ext":{"$ref":"/core/ext.json"},"governance_context":{"maxLength":4096,"minLength":1,"pattern":"^[\\\\x20-\\\\x7E]+$","type":"string"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"outcome":{"$ref":"/enums/outcome-type.json"},"plan_id":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"purchase_type":{"$ref":"/enums/purchase-type.json"},"seller_response":{"additionalProperties":true,"properties":{"committed_budget":{"minimum":0,"type":"number"},"creative_deadline":{"format":"date-time","type":"string"},"planned_delivery":{"$ref":"/core/planned-delivery.json"},"seller_reference":{"maxLength":255,"minLength":0,"type":"string"}},"type":"object"}},"required":["idempotency_key","plan_id","outcome","governance_context"],"type":"object"}',
-  "governance/report-plan-outcome-response.json": '{"additionalProperties":true,"properties":{"committed_budget":{"type":"number"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"findings":{"items":{"additionalProperties":false,"properties":{"category_id":{"type":"string"},"details":{"additionalProperties":true,"type":"object"},"explanation":{"type":"string"},"severity":{"$ref":"/enums/escalation-severity.json"}},"required":["category_id","severity","explanation"],"type":"object"},"type":"array"},"outcome_id":{"type":"string"},"plan_summary":{"additionalProperties":false,"properties":{"budget_remaining":{"type":"number"},"total_committed":{"type":"number"}},"type":"object"},"replayed":{"type":"boolean"},"status":{"enum":["accepted","findings"],"type":"string"}},"required":["outcome_id","status"],"type":"object"}',
-  "governance/sync-plans-request.json": '{"additionalProperties":false,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"plans":{"items":{"additionalProperties":false,"properties":{"approved_sellers":{"items":{"format":"uri","type":"string"},"type":["array","null"]},"brand":{"$ref":"/core/brand-ref.json"},"budget":{"additionalProperties":false,"oneOf":[{"required":["reallocation_threshold"]},{"properties":{"reallocation_unlimited":{"const":true}},"required":["reallocation_unlimited"]}],"properties":{"allocations":{"additionalProperties":{"additionalProperties":true,"type":"object"},"type":"object"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"per_seller_max_pct":{"type":"number"},"reallocation_threshold":{"minimum":0,"type":"number"},"reallocation_unlimited":{"type":"boolean"},"total":{"type":"number"}},"required":["total","currency"],"type":"object"},"channels":{"additionalProperties":false,"properties":{"allowed":{"items":{"$ref":"/enums/channels.json"},"type":"array"},"required":{"items":{"$ref":"/enums/channels.json"},"type":"array"}},"type":"object"},"countries":{"items":{"type":"string"},"minItems":1,"type":"array"},"custom_policies":{"items":{"$ref":"/governance/policy-entry.json"},"type":"array"},"delegations":{"items":{"additionalProperties":false,"properties":{"agent_url":{"format":"uri","type":"string"},"authority":{"enum":["full","execute_only","propose_only"],"type":"string"},"budget_limit":{"$ref":"/core/money.json"},"expires_at":{"format":"date-time","type":"string"},"markets":{"items":{"type":"string"},"type":"array"}},"required":["agent_url","authority"],"type":"object"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"flight":{"additionalProperties":false,"properties":{"end":{"format":"date-time","type":"string"},"start":{"format":"date-time","type":"string"}},"required":["start","end"],"type":"object"},"human_review_required":{"type":"boolean"},"min_audience_size":{"minimum":1,"type":"integer"},"objectives":{"maxLength":2000,"minLength":0,"type":"string"},"plan_id":{"type":"string"},"policy_categories":{"items":{"type":"string"},"minItems":1,"type":"array"},"policy_ids":{"items":{"type":"string"},"type":"array"},"regions":{"items":{"type":"string"},"minItems":1,"type":"array"}},"required":["plan_id","brand","objectives","budget","flight"],"type":"object"},"minItems":1,"type":"array"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"}},"required":["idempotency_key","plans"],"type":"object"}',
-  "governance/sync-plans-response.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"plans":{"items":{"additionalProperties":false,"properties":{"categories":{"items":{"additionalProperties":false,"properties":{"category_id":{"type":"string"},"status":{"enum":["active","inactive"],"type":"string"}},"required":["category_id","status"],"type":"object"},"type":"array"},"plan_id":{"type":"string"},"resolved_policies":{"items":{"additionalProperties":false,"properties":{"enforcement":{"$ref":"/enums/policy-enforcement.json"},"policy_id":{"type":"string"},"reason":{"type":"string"},"source":{"enum":["explicit","auto_applied"],"type":"string"}},"required":["policy_id","source","enforcement"],"type":"object"},"type":"array"},"status":{"enum":["active","error"],"type":"string"},"version":{"type":"integer"}},"required":["plan_id","status","version"],"type":"object"},"type":"array"},"replayed":{"type":"boolean"}},"required":["plans"],"type":"object"}',
+  "governance/check-governance-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "caller": {"format": "uri", "type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "delivery_metrics": {
+   "additionalProperties": false,
+   "properties": {
+    "channel_distribution": {
+     "additionalProperties": {"maximum": 100, "minimum": 0, "type": "number"},
+     "type": "object"
+    },
+    "cumulative_impressions": {"minimum": 0, "type": "integer"},
+    "cumulative_spend": {"minimum": 0, "type": "number"},
+    "geo_distribution": {"additionalProperties": {"maximum": 100, "minimum": 0, "type": "number"}, "type": "object"},
+    "impressions": {"minimum": 0, "type": "integer"},
+    "pacing": {"enum": ["ahead", "on_track", "behind"], "type": "string"},
+    "reporting_period": {
+     "additionalProperties": false,
+     "properties": {
+      "end": {"format": "date-time", "type": "string"},
+      "start": {"format": "date-time", "type": "string"}
+     },
+     "required": ["start", "end"],
+     "type": "object"
+    },
+    "spend": {"minimum": 0, "type": "number"}
+   },
+   "required": ["reporting_period"],
+   "type": "object"
+  },
+  "ext": {"$ref": "/core/ext.json"},
+  "governance_context": {"maxLength": 4096, "minLength": 1, "pattern": "^[\\\\x20-\\\\x7E]+$", "type": "string"},
+  "invoice_recipient": {"$ref": "/core/business-entity.json"},
+  "modification_summary": {"maxLength": 1000, "minLength": 0, "type": "string"},
+  "payload": {"additionalProperties": true, "type": "object"},
+  "phase": {"$ref": "/enums/governance-phase.json"},
+  "plan_id": {"type": "string"},
+  "planned_delivery": {"$ref": "/core/planned-delivery.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "purchase_type": {"$ref": "/enums/purchase-type.json"},
+  "tool": {"type": "string"}
+ },
+ "required": ["plan_id", "caller"],
+ "type": "object"
+}`,
+  "governance/check-governance-response.json": `{
+ "additionalProperties": true,
+ "allOf": [
+  {
+   "if": {"properties": {"status": {"const": "conditions"}}, "required": ["status"]},
+   "then": {"required": ["conditions"]}
+  },
+  {"if": {"properties": {"status": {"const": "denied"}}, "required": ["status"]}, "then": {"required": ["findings"]}}
+ ],
+ "properties": {
+  "categories_evaluated": {"items": {"type": "string"}, "type": "array"},
+  "check_id": {"type": "string"},
+  "conditions": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {"field": {"type": "string"}, "reason": {"type": "string"}, "required_value": {}},
+    "required": ["field", "reason"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "expires_at": {"format": "date-time", "type": "string"},
+  "explanation": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "findings": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "category_id": {"type": "string"},
+     "confidence": {"maximum": 1, "minimum": 0, "type": "number"},
+     "details": {"additionalProperties": true, "type": "object"},
+     "explanation": {"type": "string"},
+     "policy_id": {"type": "string"},
+     "severity": {"$ref": "/enums/escalation-severity.json"}
+    },
+    "required": ["category_id", "severity", "explanation"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "governance_context": {"maxLength": 4096, "minLength": 1, "pattern": "^[\\\\x20-\\\\x7E]+$", "type": "string"},
+  "mode": {"$ref": "/enums/governance-mode.json"},
+  "next_check": {"format": "date-time", "type": "string"},
+  "plan_id": {"type": "string"},
+  "policies_evaluated": {"items": {"type": "string"}, "type": "array"},
+  "status": {"$ref": "/enums/governance-decision.json"}
+ },
+ "required": ["check_id", "status", "plan_id", "explanation"],
+ "type": "object"
+}`,
+  "governance/get-plan-audit-logs-request.json": `{
+ "additionalProperties": false,
+ "anyOf": [{"required": ["plan_ids"]}, {"required": ["governance_contexts"]}],
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "governance_contexts": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "include_entries": {"type": "boolean"},
+  "plan_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "purchase_types": {"items": {"$ref": "/enums/purchase-type.json"}, "minItems": 1, "type": "array"}
+ },
+ "type": "object"
+}`,
+  "governance/get-plan-audit-logs-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "plans": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "budget": {
+      "additionalProperties": false,
+      "properties": {
+       "authorized": {"type": "number"},
+       "committed": {"type": "number"},
+       "remaining": {"type": "number"},
+       "utilization_pct": {"type": "number"}
+      },
+      "type": "object"
+     },
+     "entries": {
+      "items": {
+       "additionalProperties": false,
+       "properties": {
+        "caller": {"format": "uri", "type": "string"},
+        "check_type": {"enum": ["intent", "execution"], "type": "string"},
+        "committed_budget": {"type": "number"},
+        "explanation": {"type": "string"},
+        "governance_context": {"type": "string"},
+        "id": {"type": "string"},
+        "mode": {"$ref": "/enums/governance-mode.json"},
+        "outcome": {"$ref": "/enums/outcome-type.json"},
+        "status": {"$ref": "/enums/governance-decision.json"},
+        "timestamp": {"format": "date-time", "type": "string"},
+        "tool": {"type": "string"},
+        "type": {"enum": ["check", "outcome"], "type": "string"}
+       },
+       "required": ["id", "type", "timestamp"],
+       "type": "object"
+      },
+      "type": "array"
+     },
+     "governed_actions": {
+      "items": {
+       "additionalProperties": false,
+       "properties": {
+        "check_count": {"type": "integer"},
+        "committed": {"type": "number"},
+        "governance_context": {"type": "string"},
+        "purchase_type": {"$ref": "/enums/purchase-type.json"},
+        "seller_reference": {"type": "string"},
+        "status": {"enum": ["active", "suspended", "completed"], "type": "string"}
+       },
+       "required": ["governance_context", "purchase_type", "status", "committed", "check_count"],
+       "type": "object"
+      },
+      "type": "array"
+     },
+     "plan_id": {"type": "string"},
+     "plan_version": {"type": "integer"},
+     "status": {"enum": ["active", "suspended", "completed"], "type": "string"},
+     "summary": {
+      "additionalProperties": false,
+      "properties": {
+       "checks_performed": {"type": "integer"},
+       "findings_count": {"type": "integer"},
+       "outcomes_reported": {"type": "integer"},
+       "statuses": {
+        "additionalProperties": false,
+        "properties": {
+         "approved": {"type": "integer"},
+         "conditions": {"type": "integer"},
+         "denied": {"type": "integer"},
+         "human_reviewed": {"type": "integer"}
+        },
+        "type": "object"
+       }
+      },
+      "type": "object"
+     }
+    },
+    "required": ["plan_id", "plan_version", "status", "budget", "summary", "governed_actions"],
+    "type": "object"
+   },
+   "type": "array"
+  }
+ },
+ "required": ["plans"],
+ "type": "object"
+}`,
+  "governance/policy-entry.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "category": {"$ref": "/enums/policy-category.json"},
+  "channels": {"items": {"$ref": "/enums/channels.json"}, "type": "array"},
+  "description": {"maxLength": 500, "minLength": 0, "type": "string"},
+  "effective_date": {"format": "date", "type": "string"},
+  "enforcement": {"$ref": "/enums/policy-enforcement.json"},
+  "exemplars": {
+   "additionalProperties": false,
+   "properties": {
+    "fail": {
+     "items": {
+      "additionalProperties": false,
+      "properties": {"explanation": {"type": "string"}, "scenario": {"type": "string"}},
+      "required": ["scenario", "explanation"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "pass": {
+     "items": {
+      "additionalProperties": false,
+      "properties": {"explanation": {"type": "string"}, "scenario": {"type": "string"}},
+      "required": ["scenario", "explanation"],
+      "type": "object"
+     },
+     "type": "array"
+    }
+   },
+   "type": "object"
+  },
+  "ext": {"$ref": "/core/ext.json"},
+  "guidance": {"type": "string"},
+  "jurisdictions": {"items": {"type": "string"}, "type": "array"},
+  "name": {"type": "string"},
+  "policy": {"maxLength": 5000, "minLength": 0, "type": "string"},
+  "policy_categories": {"items": {"type": "string"}, "type": "array"},
+  "policy_id": {"type": "string"},
+  "requires_human_review": {"type": "boolean"},
+  "source_url": {"format": "uri", "type": "string"},
+  "sunset_date": {"format": "date", "type": "string"},
+  "version": {"type": "string"}
+ },
+ "required": ["policy_id", "enforcement", "policy"],
+ "type": "object"
+}`,
+  "governance/report-plan-outcome-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "check_id": {"type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "delivery": {
+   "additionalProperties": true,
+   "properties": {
+    "completion_rate": {"type": "number"},
+    "impressions": {"minimum": 0, "type": "integer"},
+    "reporting_period": {"$ref": "/core/datetime-range.json"},
+    "spend": {"type": "number"}
+   },
+   "type": "object"
+  },
+  "error": {
+   "additionalProperties": false,
+   "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+   "type": "object"
+  },
+  "ext": {"$ref": "/core/ext.json"},
+  "governance_context": {"maxLength": 4096, "minLength": 1, "pattern": "^[\\\\x20-\\\\x7E]+$", "type": "string"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "outcome": {"$ref": "/enums/outcome-type.json"},
+  "plan_id": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "purchase_type": {"$ref": "/enums/purchase-type.json"},
+  "seller_response": {
+   "additionalProperties": true,
+   "properties": {
+    "committed_budget": {"minimum": 0, "type": "number"},
+    "creative_deadline": {"format": "date-time", "type": "string"},
+    "planned_delivery": {"$ref": "/core/planned-delivery.json"},
+    "seller_reference": {"maxLength": 255, "minLength": 0, "type": "string"}
+   },
+   "type": "object"
+  }
+ },
+ "required": ["idempotency_key", "plan_id", "outcome", "governance_context"],
+ "type": "object"
+}`,
+  "governance/report-plan-outcome-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "committed_budget": {"type": "number"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "findings": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "category_id": {"type": "string"},
+     "details": {"additionalProperties": true, "type": "object"},
+     "explanation": {"type": "string"},
+     "severity": {"$ref": "/enums/escalation-severity.json"}
+    },
+    "required": ["category_id", "severity", "explanation"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "outcome_id": {"type": "string"},
+  "plan_summary": {
+   "additionalProperties": false,
+   "properties": {"budget_remaining": {"type": "number"}, "total_committed": {"type": "number"}},
+   "type": "object"
+  },
+  "replayed": {"type": "boolean"},
+  "status": {"enum": ["accepted", "findings"], "type": "string"}
+ },
+ "required": ["outcome_id", "status"],
+ "type": "object"
+}`,
+  "governance/sync-plans-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "plans": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "approved_sellers": {"items": {"format": "uri", "type": "string"}, "type": ["array", "null"]},
+     "brand": {"$ref": "/core/brand-ref.json"},
+     "budget": {
+      "additionalProperties": false,
+      "oneOf": [
+       {"required": ["reallocation_threshold"]},
+       {"properties": {"reallocation_unlimited": {"const": true}}, "required": ["reallocation_unlimited"]}
+      ],
+      "properties": {
+       "allocations": {"additionalProperties": {"additionalProperties": true, "type": "object"}, "type": "object"},
+       "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+       "per_seller_max_pct": {"type": "number"},
+       "reallocation_threshold": {"minimum": 0, "type": "number"},
+       "reallocation_unlimited": {"type": "boolean"},
+       "total": {"type": "number"}
+      },
+      "required": ["total", "currency"],
+      "type": "object"
+     },
+     "channels": {
+      "additionalProperties": false,
+      "properties": {
+       "allowed": {"items": {"$ref": "/enums/channels.json"}, "type": "array"},
+       "required": {"items": {"$ref": "/enums/channels.json"}, "type": "array"}
+      },
+      "type": "object"
+     },
+     "countries": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+     "custom_policies": {"items": {"$ref": "/governance/policy-entry.json"}, "type": "array"},
+     "delegations": {
+      "items": {
+       "additionalProperties": false,
+       "properties": {
+        "agent_url": {"format": "uri", "type": "string"},
+        "authority": {"enum": ["full", "execute_only", "propose_only"], "type": "string"},
+        "budget_limit": {"$ref": "/core/money.json"},
+        "expires_at": {"format": "date-time", "type": "string"},
+        "markets": {"items": {"type": "string"}, "type": "array"}
+       },
+       "required": ["agent_url", "authority"],
+       "type": "object"
+      },
+      "type": "array"
+     },
+     "ext": {"$ref": "/core/ext.json"},
+     "flight": {
+      "additionalProperties": false,
+      "properties": {
+       "end": {"format": "date-time", "type": "string"},
+       "start": {"format": "date-time", "type": "string"}
+      },
+      "required": ["start", "end"],
+      "type": "object"
+     },
+     "human_review_required": {"type": "boolean"},
+     "min_audience_size": {"minimum": 1, "type": "integer"},
+     "objectives": {"maxLength": 2000, "minLength": 0, "type": "string"},
+     "plan_id": {"type": "string"},
+     "policy_categories": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+     "policy_ids": {"items": {"type": "string"}, "type": "array"},
+     "regions": {"items": {"type": "string"}, "minItems": 1, "type": "array"}
+    },
+    "required": ["plan_id", "brand", "objectives", "budget", "flight"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"}
+ },
+ "required": ["idempotency_key", "plans"],
+ "type": "object"
+}`,
+  "governance/sync-plans-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "plans": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "categories": {
+      "items": {
+       "additionalProperties": false,
+       "properties": {"category_id": {"type": "string"}, "status": {"enum": ["active", "inactive"], "type": "string"}},
+       "required": ["category_id", "status"],
+       "type": "object"
+      },
+      "type": "array"
+     },
+     "plan_id": {"type": "string"},
+     "resolved_policies": {
+      "items": {
+       "additionalProperties": false,
+       "properties": {
+        "enforcement": {"$ref": "/enums/policy-enforcement.json"},
+        "policy_id": {"type": "string"},
+        "reason": {"type": "string"},
+        "source": {"enum": ["explicit", "auto_applied"], "type": "string"}
+       },
+       "required": ["policy_id", "source", "enforcement"],
+       "type": "object"
+      },
+      "type": "array"
+     },
+     "status": {"enum": ["active", "error"], "type": "string"},
+     "version": {"type": "integer"}
+    },
+    "required": ["plan_id", "status", "version"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "replayed": {"type": "boolean"}
+ },
+ "required": ["plans"],
+ "type": "object"
+}`,
 };

@@ -3,20 +3,354 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "property/base-property-source.json": '{"oneOf":[{"additionalProperties":false,"properties":{"publisher_domain":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"selection_type":{"const":"publisher_tags"},"tags":{"items":{"type":"string"},"minItems":1,"type":"array"}},"required":["selection_type","publisher_domain","tags"],"type":"object"},{"additionalProperties":false,"properties":{"property_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"publisher_domain":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"selection_type":{"const":"publisher_ids"}},"required":["selection_type","publisher_domain","property_ids"],"type":"object"},{"additionalProperties":false,"properties":{"identifiers":{"items":{"$ref":"/core/identifier.json"},"minItems":1,"type":"array"},"selection_type":{"const":"identifiers"}},"required":["selection_type","identifiers"],"type":"object"}]}',
-  "property/create-property-list-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"base_properties":{"items":{"$ref":"/property/base-property-source.json"},"minItems":1,"type":"array"},"brand":{"$ref":"/core/brand-ref.json"},"context":{"$ref":"/core/context.json"},"description":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"filters":{"$ref":"/property/property-list-filters.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"name":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"}},"required":["idempotency_key","name"],"type":"object"}',
-  "property/create-property-list-response.json": '{"additionalProperties":true,"properties":{"auth_token":{"type":"string"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"list":{"$ref":"/property/property-list.json"},"replayed":{"type":"boolean"}},"required":["list","auth_token"],"type":"object"}',
-  "property/delete-property-list-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"list_id":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"}},"required":["idempotency_key","list_id"],"type":"object"}',
-  "property/delete-property-list-response.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"deleted":{"type":"boolean"},"ext":{"$ref":"/core/ext.json"},"list_id":{"type":"string"},"replayed":{"type":"boolean"}},"required":["deleted","list_id"],"type":"object"}',
-  "property/get-property-list-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"list_id":{"type":"string"},"pagination":{"additionalProperties":false,"properties":{"cursor":{"type":"string"},"max_results":{"maximum":10000,"minimum":1,"type":"integer"}},"type":"object"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"resolve":{"type":"boolean"}},"required":["list_id"],"type":"object"}',
-  "property/get-property-list-response.json": '{"additionalProperties":true,"properties":{"cache_valid_until":{"format":"date-time","type":"string"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"identifiers":{"items":{"$ref":"/core/identifier.json"},"type":"array"},"list":{"$ref":"/property/property-list.json"},"pagination":{"$ref":"/core/pagination-response.json"},"resolved_at":{"format":"date-time","type":"string"}},"required":["list"],"type":"object"}',
-  "property/list-property-lists-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"name_contains":{"type":"string"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"}},"type":"object"}',
-  "property/list-property-lists-response.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"lists":{"items":{"$ref":"/property/property-list.json"},"type":"array"},"pagination":{"$ref":"/core/pagination-response.json"}},"required":["lists"],"type":"object"}',
-  "property/property-list-changed-webhook.json": '{"additionalProperties":false,"properties":{"cache_valid_until":{"format":"date-time","type":"string"},"change_summary":{"additionalProperties":false,"properties":{"properties_added":{"type":"integer"},"properties_removed":{"type":"integer"},"total_properties":{"type":"integer"}},"type":"object"},"event":{"const":"property_list_changed"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"list_id":{"type":"string"},"list_name":{"type":"string"},"resolved_at":{"format":"date-time","type":"string"},"signature":{"type":"string"}},"required":["idempotency_key","event","list_id","resolved_at","signature"],"type":"object"}',
-  "property/property-list-filters.json": '{"additionalProperties":false,"properties":{"channels_any":{"items":{"$ref":"/enums/channels.json"},"minItems":1,"type":"array"},"countries_all":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"minItems":1,"type":"array"},"exclude_identifiers":{"items":{"$ref":"/core/identifier.json"},"minItems":1,"type":"array"},"feature_requirements":{"items":{"additionalProperties":false,"properties":{"allowed_values":{"items":{},"minItems":1,"type":"array"},"feature_id":{"type":"string"},"if_not_covered":{"enum":["exclude","include"],"type":"string"},"max_value":{"type":"number"},"min_value":{"type":"number"},"policy_id":{"type":"string"}},"required":["feature_id"],"type":"object"},"minItems":1,"type":"array"},"property_types":{"items":{"$ref":"/enums/property-type.json"},"minItems":1,"type":"array"}},"type":"object"}',
-  "property/property-list.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"base_properties":{"items":{"$ref":"/property/base-property-source.json"},"type":"array"},"brand":{"$ref":"/core/brand-ref.json"},"cache_duration_hours":{"minimum":1,"type":"integer"},"created_at":{"format":"date-time","type":"string"},"description":{"type":"string"},"filters":{"$ref":"/property/property-list-filters.json"},"list_id":{"type":"string"},"name":{"type":"string"},"pricing_options":{"items":{"$ref":"/core/vendor-pricing-option.json"},"minItems":1,"type":"array"},"property_count":{"type":"integer"},"updated_at":{"format":"date-time","type":"string"},"webhook_url":{"format":"uri","type":"string"}},"required":["list_id","name"],"type":"object"}',
-  "property/update-property-list-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"base_properties":{"items":{"$ref":"/property/base-property-source.json"},"type":"array"},"brand":{"$ref":"/core/brand-ref.json"},"context":{"$ref":"/core/context.json"},"description":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"filters":{"$ref":"/property/property-list-filters.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"list_id":{"type":"string"},"name":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"webhook_url":{"format":"uri","type":"string"}},"required":["idempotency_key","list_id"],"type":"object"}',
-  "property/update-property-list-response.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"list":{"$ref":"/property/property-list.json"},"replayed":{"type":"boolean"}},"required":["list"],"type":"object"}',
-  "property/validate-property-delivery-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"include_compliant":{"type":"boolean"},"list_id":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"records":{"items":{"additionalProperties":false,"properties":{"ext":{"$ref":"/core/ext.json"},"identifier":{"$ref":"/core/identifier.json"},"impressions":{"minimum":0,"type":"integer"},"record_id":{"type":"string"},"sales_agent_url":{"format":"uri","type":"string"}},"required":["identifier","impressions"],"type":"object"},"maxItems":10000,"minItems":1,"type":"array"}},"required":["list_id","records"],"type":"object"}',
-  "property/validate-property-delivery-response.json": '{"additionalProperties":true,"properties":{"compliant":{"type":"boolean"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"list_id":{"type":"string"},"list_resolved_at":{"format":"date-time","type":"string"},"results":{"items":{"additionalProperties":false,"properties":{"ext":{"$ref":"/core/ext.json"},"features":{"items":{"additionalProperties":false,"properties":{"confidence":{"maximum":1,"minimum":0,"type":"number"},"explanation":{"type":"string"},"feature_id":{"type":"string"},"policy_id":{"type":"string"},"status":{"$ref":"/enums/feature-check-status.json"}},"required":["feature_id","status"],"type":"object"},"type":"array"},"identifier":{"$ref":"/core/identifier.json"},"impressions":{"minimum":0,"type":"integer"},"record_id":{"type":"string"},"status":{"enum":["compliant","non_compliant","not_covered","unidentified"],"type":"string"}},"required":["identifier","status","impressions"],"type":"object"},"type":"array"},"summary":{"additionalProperties":false,"properties":{"compliant_impressions":{"type":"integer"},"compliant_records":{"type":"integer"},"non_compliant_impressions":{"type":"integer"},"non_compliant_records":{"type":"integer"},"not_covered_impressions":{"type":"integer"},"not_covered_records":{"type":"integer"},"total_impressions":{"type":"integer"},"total_records":{"type":"integer"},"unidentified_impressions":{"type":"integer"},"unidentified_records":{"type":"integer"}},"required":["total_records","total_impressions","compliant_records","compliant_impressions","non_compliant_records","non_compliant_impressions","not_covered_records","not_covered_impressions","unidentified_records","unidentified_impressions"],"type":"object"},"validated_at":{"format":"date-time","type":"string"}},"required":["list_id","summary","results","validated_at"],"type":"object"}',
+  "property/base-property-source.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": false,
+   "properties": {
+    "publisher_domain": {
+     "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$",
+     "type": "string"
+    },
+    "selection_type": {"const": "publisher_tags"},
+    "tags": {"items": {"type": "string"}, "minItems": 1, "type": "array"}
+   },
+   "required": ["selection_type", "publisher_domain", "tags"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": false,
+   "properties": {
+    "property_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+    "publisher_domain": {
+     "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$",
+     "type": "string"
+    },
+    "selection_type": {"const": "publisher_ids"}
+   },
+   "required": ["selection_type", "publisher_domain", "property_ids"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": false,
+   "properties": {
+    "identifiers": {"items": {"$ref": "/core/identifier.json"}, "minItems": 1, "type": "array"},
+    "selection_type": {"const": "identifiers"}
+   },
+   "required": ["selection_type", "identifiers"],
+   "type": "object"
+  }
+ ]
+}`,
+  "property/create-property-list-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "base_properties": {"items": {"$ref": "/property/base-property-source.json"}, "minItems": 1, "type": "array"},
+  "brand": {"$ref": "/core/brand-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "description": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "filters": {"$ref": "/property/property-list-filters.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "name": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"}
+ },
+ "required": ["idempotency_key", "name"],
+ "type": "object"
+}`,
+  "property/create-property-list-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "auth_token": {"type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "list": {"$ref": "/property/property-list.json"},
+  "replayed": {"type": "boolean"}
+ },
+ "required": ["list", "auth_token"],
+ "type": "object"
+}`,
+  "property/delete-property-list-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "list_id": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"}
+ },
+ "required": ["idempotency_key", "list_id"],
+ "type": "object"
+}`,
+  "property/delete-property-list-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "deleted": {"type": "boolean"},
+  "ext": {"$ref": "/core/ext.json"},
+  "list_id": {"type": "string"},
+  "replayed": {"type": "boolean"}
+ },
+ "required": ["deleted", "list_id"],
+ "type": "object"
+}`,
+  "property/get-property-list-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "list_id": {"type": "string"},
+  "pagination": {
+   "additionalProperties": false,
+   "properties": {"cursor": {"type": "string"}, "max_results": {"maximum": 10000, "minimum": 1, "type": "integer"}},
+   "type": "object"
+  },
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "resolve": {"type": "boolean"}
+ },
+ "required": ["list_id"],
+ "type": "object"
+}`,
+  "property/get-property-list-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "cache_valid_until": {"format": "date-time", "type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "identifiers": {"items": {"$ref": "/core/identifier.json"}, "type": "array"},
+  "list": {"$ref": "/property/property-list.json"},
+  "pagination": {"$ref": "/core/pagination-response.json"},
+  "resolved_at": {"format": "date-time", "type": "string"}
+ },
+ "required": ["list"],
+ "type": "object"
+}`,
+  "property/list-property-lists-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "name_contains": {"type": "string"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"}
+ },
+ "type": "object"
+}`,
+  "property/list-property-lists-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "lists": {"items": {"$ref": "/property/property-list.json"}, "type": "array"},
+  "pagination": {"$ref": "/core/pagination-response.json"}
+ },
+ "required": ["lists"],
+ "type": "object"
+}`,
+  "property/property-list-changed-webhook.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "cache_valid_until": {"format": "date-time", "type": "string"},
+  "change_summary": {
+   "additionalProperties": false,
+   "properties": {
+    "properties_added": {"type": "integer"},
+    "properties_removed": {"type": "integer"},
+    "total_properties": {"type": "integer"}
+   },
+   "type": "object"
+  },
+  "event": {"const": "property_list_changed"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "list_id": {"type": "string"},
+  "list_name": {"type": "string"},
+  "resolved_at": {"format": "date-time", "type": "string"},
+  "signature": {"type": "string"}
+ },
+ "required": ["idempotency_key", "event", "list_id", "resolved_at", "signature"],
+ "type": "object"
+}`,
+  "property/property-list-filters.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "channels_any": {"items": {"$ref": "/enums/channels.json"}, "minItems": 1, "type": "array"},
+  "countries_all": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "minItems": 1, "type": "array"},
+  "exclude_identifiers": {"items": {"$ref": "/core/identifier.json"}, "minItems": 1, "type": "array"},
+  "feature_requirements": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "allowed_values": {"items": {}, "minItems": 1, "type": "array"},
+     "feature_id": {"type": "string"},
+     "if_not_covered": {"enum": ["exclude", "include"], "type": "string"},
+     "max_value": {"type": "number"},
+     "min_value": {"type": "number"},
+     "policy_id": {"type": "string"}
+    },
+    "required": ["feature_id"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "property_types": {"items": {"$ref": "/enums/property-type.json"}, "minItems": 1, "type": "array"}
+ },
+ "type": "object"
+}`,
+  "property/property-list.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "base_properties": {"items": {"$ref": "/property/base-property-source.json"}, "type": "array"},
+  "brand": {"$ref": "/core/brand-ref.json"},
+  "cache_duration_hours": {"minimum": 1, "type": "integer"},
+  "created_at": {"format": "date-time", "type": "string"},
+  "description": {"type": "string"},
+  "filters": {"$ref": "/property/property-list-filters.json"},
+  "list_id": {"type": "string"},
+  "name": {"type": "string"},
+  "pricing_options": {"items": {"$ref": "/core/vendor-pricing-option.json"}, "minItems": 1, "type": "array"},
+  "property_count": {"type": "integer"},
+  "updated_at": {"format": "date-time", "type": "string"},
+  "webhook_url": {"format": "uri", "type": "string"}
+ },
+ "required": ["list_id", "name"],
+ "type": "object"
+}`,
+  "property/update-property-list-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "base_properties": {"items": {"$ref": "/property/base-property-source.json"}, "type": "array"},
+  "brand": {"$ref": "/core/brand-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "description": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "filters": {"$ref": "/property/property-list-filters.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "list_id": {"type": "string"},
+  "name": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "webhook_url": {"format": "uri", "type": "string"}
+ },
+ "required": ["idempotency_key", "list_id"],
+ "type": "object"
+}`,
+  "property/update-property-list-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "list": {"$ref": "/property/property-list.json"},
+  "replayed": {"type": "boolean"}
+ },
+ "required": ["list"],
+ "type": "object"
+}`,
+  "property/validate-property-delivery-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "include_compliant": {"type": "boolean"},
+  "list_id": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "records": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "ext": {"$ref": "/core/ext.json"},
+     "identifier": {"$ref": "/core/identifier.json"},
+     "impressions": {"minimum": 0, "type": "integer"},
+     "record_id": {"type": "string"},
+     "sales_agent_url": {"format": "uri", "type": "string"}
+    },
+    "required": ["identifier", "impressions"],
+    "type": "object"
+   },
+   "maxItems": 10000,
+   "minItems": 1,
+   "type": "array"
+  }
+ },
+ "required": ["list_id", "records"],
+ "type": "object"
+}`,
+  "property/validate-property-delivery-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "compliant": {"type": "boolean"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "list_id": {"type": "string"},
+  "list_resolved_at": {"format": "date-time", "type": "string"},
+  "results": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "ext": {"$ref": "/core/ext.json"},
+     "features": {
+      "items": {
+       "additionalProperties": false,
+       "properties": {
+        "confidence": {"maximum": 1, "minimum": 0, "type": "number"},
+        "explanation": {"type": "string"},
+        "feature_id": {"type": "string"},
+        "policy_id": {"type": "string"},
+        "status": {"$ref": "/enums/feature-check-status.json"}
+       },
+       "required": ["feature_id", "status"],
+       "type": "object"
+      },
+      "type": "array"
+     },
+     "identifier": {"$ref": "/core/identifier.json"},
+     "impressions": {"minimum": 0, "type": "integer"},
+     "record_id": {"type": "string"},
+     "status": {"enum": ["compliant", "non_compliant", "not_covered", "unidentified"], "type": "string"}
+    },
+    "required": ["identifier", "status", "impressions"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "summary": {
+   "additionalProperties": false,
+   "properties": {
+    "compliant_impressions": {"type": "integer"},
+    "compliant_records": {"type": "integer"},
+    "non_compliant_impressions": {"type": "integer"},
+    "non_compliant_records": {"type": "integer"},
+    "not_covered_impressions": {"type": "integer"},
+    "not_covered_records": {"type": "integer"},
+    "total_impressions": {"type": "integer"},
+    "total_records": {"type": "integer"},
+    "unidentified_impressions": {"type": "integer"},
+    "unidentified_records": {"type": "integer"}
+   },
+   "required": [
+    "total_records",
+    "total_impressions",
+    "compliant_records",
+    "compliant_impressions",
+    "non_compliant_records",
+    "non_compliant_impressions",
+    "not_covered_records",
+    "not_covered_impressions",
+    "unidentified_records",
+    "unidentified_impressions"
+   ],
+   "type": "object"
+  },
+  "validated_at": {"format": "date-time", "type": "string"}
+ },
+ "required": ["list_id", "summary", "results", "validated_at"],
+ "type": "object"
+}`,
 };

@@ -3,10 +3,142 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "signals/activate-signal-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"action":{"enum":["activate","deactivate"],"type":"string"},"context":{"$ref":"/core/context.json"},"destinations":{"items":{"$ref":"/core/destination.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"pricing_option_id":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"signal_agent_segment_id":{"type":"string"}},"required":["idempotency_key","signal_agent_segment_id","destinations"],"type":"object"}',
-  "signals/activate-signal-response.json": '{"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"deployments":{"items":{"$ref":"/core/deployment.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"sandbox":{"type":"boolean"}},"required":["deployments"],"type":"object"},{"additionalProperties":true,"not":{"required":["deployments"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "signals/get-signals-async-response-submitted.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"estimated_completion":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}',
-  "signals/get-signals-async-response-working.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"current_step":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"percentage":{"maximum":100,"minimum":0,"type":"number"},"step_number":{"minimum":1,"type":"integer"},"total_steps":{"minimum":1,"type":"integer"}},"type":"object"}',
-  "signals/get-signals-request.json": '{"additionalProperties":true,"anyOf":[{"required":["signal_spec"]},{"required":["signal_ids"]}],"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"minItems":1,"type":"array"},"destinations":{"items":{"$ref":"/core/destination.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"},"filters":{"$ref":"/core/signal-filters.json"},"max_results":{"minimum":1,"type":"integer"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"push_notification_config":{"$ref":"/core/push-notification-config.json"},"signal_ids":{"items":{"$ref":"/core/signal-id.json"},"minItems":1,"type":"array"},"signal_spec":{"type":"string"}},"type":"object"}',
-  "signals/get-signals-response.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"pagination":{"$ref":"/core/pagination-response.json"},"sandbox":{"type":"boolean"},"signals":{"items":{"additionalProperties":true,"properties":{"categories":{"items":{"type":"string"},"type":"array"},"coverage_percentage":{"maximum":100,"minimum":0,"type":"number"},"data_provider":{"type":"string"},"deployments":{"items":{"$ref":"/core/deployment.json"},"type":"array"},"description":{"type":"string"},"name":{"type":"string"},"pricing_options":{"items":{"$ref":"/core/vendor-pricing-option.json"},"minItems":1,"type":"array"},"range":{"additionalProperties":false,"properties":{"max":{"type":"number"},"min":{"type":"number"}},"required":["min","max"],"type":"object"},"signal_agent_segment_id":{"type":"string"},"signal_id":{"$ref":"/core/signal-id.json"},"signal_type":{"$ref":"/enums/signal-catalog-type.json"},"value_type":{"$ref":"/enums/signal-value-type.json"}},"required":["signal_id","signal_agent_segment_id","name","description","signal_type","data_provider","coverage_percentage","deployments","pricing_options"],"type":"object"},"type":"array"}},"required":["signals"],"type":"object"}',
+  "signals/activate-signal-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "action": {"enum": ["activate", "deactivate"], "type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "destinations": {"items": {"$ref": "/core/destination.json"}, "minItems": 1, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "pricing_option_id": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "signal_agent_segment_id": {"type": "string"}
+ },
+ "required": ["idempotency_key", "signal_agent_segment_id", "destinations"],
+ "type": "object"
+}`,
+  "signals/activate-signal-response.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "deployments": {"items": {"$ref": "/core/deployment.json"}, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"},
+    "sandbox": {"type": "boolean"}
+   },
+   "required": ["deployments"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["deployments"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "signals/get-signals-async-response-submitted.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "estimated_completion": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "status": {"const": "submitted"},
+  "task_id": {"type": "string"}
+ },
+ "required": ["status", "task_id"],
+ "type": "object"
+}`,
+  "signals/get-signals-async-response-working.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "current_step": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+  "step_number": {"minimum": 1, "type": "integer"},
+  "total_steps": {"minimum": 1, "type": "integer"}
+ },
+ "type": "object"
+}`,
+  "signals/get-signals-request.json": `{
+ "additionalProperties": true,
+ "anyOf": [{"required": ["signal_spec"]}, {"required": ["signal_ids"]}],
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "minItems": 1, "type": "array"},
+  "destinations": {"items": {"$ref": "/core/destination.json"}, "minItems": 1, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "filters": {"$ref": "/core/signal-filters.json"},
+  "max_results": {"minimum": 1, "type": "integer"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"},
+  "signal_ids": {"items": {"$ref": "/core/signal-id.json"}, "minItems": 1, "type": "array"},
+  "signal_spec": {"type": "string"}
+ },
+ "type": "object"
+}`,
+  "signals/get-signals-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "pagination": {"$ref": "/core/pagination-response.json"},
+  "sandbox": {"type": "boolean"},
+  "signals": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "categories": {"items": {"type": "string"}, "type": "array"},
+     "coverage_percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+     "data_provider": {"type": "string"},
+     "deployments": {"items": {"$ref": "/core/deployment.json"}, "type": "array"},
+     "description": {"type": "string"},
+     "name": {"type": "string"},
+     "pricing_options": {"items": {"$ref": "/core/vendor-pricing-option.json"}, "minItems": 1, "type": "array"},
+     "range": {
+      "additionalProperties": false,
+      "properties": {"max": {"type": "number"}, "min": {"type": "number"}},
+      "required": ["min", "max"],
+      "type": "object"
+     },
+     "signal_agent_segment_id": {"type": "string"},
+     "signal_id": {"$ref": "/core/signal-id.json"},
+     "signal_type": {"$ref": "/enums/signal-catalog-type.json"},
+     "value_type": {"$ref": "/enums/signal-value-type.json"}
+    },
+    "required": [
+     "signal_id",
+     "signal_agent_segment_id",
+     "name",
+     "description",
+     "signal_type",
+     "data_provider",
+     "coverage_percentage",
+     "deployments",
+     "pricing_options"
+    ],
+    "type": "object"
+   },
+   "type": "array"
+  }
+ },
+ "required": ["signals"],
+ "type": "object"
+}`,
 };

@@ -3,15 +3,304 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "sponsored-intelligence/si-capabilities.json": '{"additionalProperties":true,"properties":{"commerce":{"additionalProperties":true,"properties":{"acp_checkout":{"type":"boolean"}},"type":"object"},"components":{"additionalProperties":true,"properties":{"extensions":{"additionalProperties":true,"type":"object"},"standard":{"items":{"enum":["text","link","image","product_card","carousel","action_button"],"type":"string"},"type":"array"}},"type":"object"},"mcp_apps":{"type":"boolean"},"modalities":{"additionalProperties":true,"properties":{"avatar":{"type":"boolean"},"conversational":{"type":"boolean"},"video":{"type":"boolean"},"voice":{"type":"boolean"}},"type":"object"}},"type":"object"}',
-  "sponsored-intelligence/si-get-offering-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"include_products":{"type":"boolean"},"intent":{"type":"string"},"offering_id":{"type":"string"},"product_limit":{"maximum":50,"minimum":1,"type":"integer"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"}},"required":["offering_id"],"type":"object"}',
-  "sponsored-intelligence/si-get-offering-response.json": '{"additionalProperties":true,"properties":{"alternative_offering_ids":{"items":{"type":"string"},"type":"array"},"available":{"type":"boolean"},"checked_at":{"format":"date-time","type":"string"},"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"matching_products":{"items":{"additionalProperties":true,"properties":{"availability_summary":{"type":"string"},"image_url":{"format":"uri","type":"string"},"name":{"type":"string"},"price":{"type":"string"},"product_id":{"type":"string"},"url":{"format":"uri","type":"string"}},"required":["product_id","name"],"type":"object"},"type":"array"},"offering":{"additionalProperties":true,"properties":{"expires_at":{"format":"date-time","type":"string"},"image_url":{"format":"uri","type":"string"},"landing_url":{"format":"uri","type":"string"},"offering_id":{"type":"string"},"price_hint":{"type":"string"},"summary":{"type":"string"},"tagline":{"type":"string"},"title":{"type":"string"}},"type":"object"},"offering_token":{"type":"string"},"total_matching":{"minimum":0,"type":"integer"},"ttl_seconds":{"minimum":0,"type":"integer"},"unavailable_reason":{"type":"string"}},"required":["available"],"type":"object"}',
-  "sponsored-intelligence/si-identity.json": '{"additionalProperties":true,"properties":{"anonymous_session_id":{"type":"string"},"consent_granted":{"type":"boolean"},"consent_scope":{"items":{"enum":["name","email","shipping_address","phone","locale"],"type":"string"},"type":"array"},"consent_timestamp":{"format":"date-time","type":"string"},"privacy_policy_acknowledged":{"additionalProperties":true,"properties":{"brand_policy_url":{"format":"uri","type":"string"},"brand_policy_version":{"type":"string"}},"type":"object"},"user":{"additionalProperties":true,"properties":{"email":{"format":"email","type":"string"},"locale":{"type":"string"},"name":{"type":"string"},"phone":{"type":"string"}},"type":"object"}},"required":["consent_granted"],"type":"object"}',
-  "sponsored-intelligence/si-initiate-session-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"identity":{"$ref":"/sponsored-intelligence/si-identity.json"},"intent":{"type":"string"},"media_buy_id":{"type":"string"},"offering_id":{"type":"string"},"offering_token":{"type":"string"},"placement":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"supported_capabilities":{"$ref":"/sponsored-intelligence/si-capabilities.json"}},"required":["idempotency_key","intent","identity"],"type":"object"}',
-  "sponsored-intelligence/si-initiate-session-response.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"negotiated_capabilities":{"$ref":"/sponsored-intelligence/si-capabilities.json"},"response":{"additionalProperties":true,"properties":{"message":{"type":"string"},"ui_elements":{"items":{"$ref":"/sponsored-intelligence/si-ui-element.json"},"type":"array"}},"type":"object"},"session_id":{"type":"string"},"session_status":{"$ref":"/enums/si-session-status.json"},"session_ttl_seconds":{"minimum":1,"type":"integer"}},"required":["session_id","session_status"],"type":"object"}',
-  "sponsored-intelligence/si-send-message-request.json": '{"additionalProperties":true,"anyOf":[{"required":["message"]},{"required":["action_response"]}],"properties":{"action_response":{"additionalProperties":true,"properties":{"action":{"type":"string"},"payload":{"additionalProperties":true,"type":"object"}},"type":"object"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"message":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"session_id":{"type":"string"}},"required":["idempotency_key","session_id"],"type":"object"}',
-  "sponsored-intelligence/si-send-message-response.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"handoff":{"additionalProperties":true,"properties":{"context_for_checkout":{"additionalProperties":true,"properties":{"applied_offers":{"items":{"type":"string"},"type":"array"},"conversation_summary":{"type":"string"}},"type":"object"},"intent":{"additionalProperties":true,"properties":{"action":{"type":"string"},"price":{"additionalProperties":true,"properties":{"amount":{"type":"number"},"currency":{"type":"string"}},"type":"object"},"product":{"additionalProperties":true,"type":"object"}},"type":"object"},"type":{"enum":["transaction","complete"],"type":"string"}},"type":"object"},"response":{"additionalProperties":true,"properties":{"message":{"type":"string"},"ui_elements":{"items":{"$ref":"/sponsored-intelligence/si-ui-element.json"},"type":"array"}},"type":"object"},"session_id":{"type":"string"},"session_status":{"$ref":"/enums/si-session-status.json"}},"required":["session_id","session_status"],"type":"object"}',
-  "sponsored-intelligence/si-terminate-session-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"reason":{"enum":["handoff_transaction","handoff_complete","user_exit","session_timeout","host_terminated"],"type":"string"},"session_id":{"type":"string"},"termination_context":{"additionalProperties":true,"properties":{"cause":{"type":"string"},"summary":{"type":"string"},"transaction_intent":{"additionalProperties":true,"properties":{"action":{"enum":["purchase","subscribe"],"type":"string"},"product":{"additionalProperties":true,"type":"object"}},"type":"object"}},"type":"object"}},"required":["session_id","reason"],"type":"object"}',
-  "sponsored-intelligence/si-terminate-session-response.json": '{"additionalProperties":true,"properties":{"acp_handoff":{"additionalProperties":true,"properties":{"checkout_token":{"type":"string"},"checkout_url":{"format":"uri","type":"string"},"expires_at":{"format":"date-time","type":"string"},"payload":{"additionalProperties":true,"type":"object"}},"type":"object"},"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"follow_up":{"additionalProperties":true,"properties":{"action":{"enum":["save_for_later","set_reminder","subscribe_updates","none"],"type":"string"},"data":{"additionalProperties":true,"type":"object"}},"type":"object"},"session_id":{"type":"string"},"session_status":{"$ref":"/enums/si-session-status.json"},"terminated":{"type":"boolean"}},"required":["session_id","terminated"],"type":"object"}',
-  "sponsored-intelligence/si-ui-element.json": '{"additionalProperties":true,"properties":{"data":{"additionalProperties":true,"type":"object"},"type":{"enum":["text","link","image","product_card","carousel","action_button","app_handoff","integration_actions"],"type":"string"}},"required":["type"],"type":"object"}',
+  "sponsored-intelligence/si-capabilities.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "commerce": {"additionalProperties": true, "properties": {"acp_checkout": {"type": "boolean"}}, "type": "object"},
+  "components": {
+   "additionalProperties": true,
+   "properties": {
+    "extensions": {"additionalProperties": true, "type": "object"},
+    "standard": {
+     "items": {"enum": ["text", "link", "image", "product_card", "carousel", "action_button"], "type": "string"},
+     "type": "array"
+    }
+   },
+   "type": "object"
+  },
+  "mcp_apps": {"type": "boolean"},
+  "modalities": {
+   "additionalProperties": true,
+   "properties": {
+    "avatar": {"type": "boolean"},
+    "conversational": {"type": "boolean"},
+    "video": {"type": "boolean"},
+    "voice": {"type": "boolean"}
+   },
+   "type": "object"
+  }
+ },
+ "type": "object"
+}`,
+  "sponsored-intelligence/si-get-offering-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "include_products": {"type": "boolean"},
+  "intent": {"type": "string"},
+  "offering_id": {"type": "string"},
+  "product_limit": {"maximum": 50, "minimum": 1, "type": "integer"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"}
+ },
+ "required": ["offering_id"],
+ "type": "object"
+}`,
+  "sponsored-intelligence/si-get-offering-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "alternative_offering_ids": {"items": {"type": "string"}, "type": "array"},
+  "available": {"type": "boolean"},
+  "checked_at": {"format": "date-time", "type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "matching_products": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "availability_summary": {"type": "string"},
+     "image_url": {"format": "uri", "type": "string"},
+     "name": {"type": "string"},
+     "price": {"type": "string"},
+     "product_id": {"type": "string"},
+     "url": {"format": "uri", "type": "string"}
+    },
+    "required": ["product_id", "name"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "offering": {
+   "additionalProperties": true,
+   "properties": {
+    "expires_at": {"format": "date-time", "type": "string"},
+    "image_url": {"format": "uri", "type": "string"},
+    "landing_url": {"format": "uri", "type": "string"},
+    "offering_id": {"type": "string"},
+    "price_hint": {"type": "string"},
+    "summary": {"type": "string"},
+    "tagline": {"type": "string"},
+    "title": {"type": "string"}
+   },
+   "type": "object"
+  },
+  "offering_token": {"type": "string"},
+  "total_matching": {"minimum": 0, "type": "integer"},
+  "ttl_seconds": {"minimum": 0, "type": "integer"},
+  "unavailable_reason": {"type": "string"}
+ },
+ "required": ["available"],
+ "type": "object"
+}`,
+  "sponsored-intelligence/si-identity.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "anonymous_session_id": {"type": "string"},
+  "consent_granted": {"type": "boolean"},
+  "consent_scope": {
+   "items": {"enum": ["name", "email", "shipping_address", "phone", "locale"], "type": "string"},
+   "type": "array"
+  },
+  "consent_timestamp": {"format": "date-time", "type": "string"},
+  "privacy_policy_acknowledged": {
+   "additionalProperties": true,
+   "properties": {"brand_policy_url": {"format": "uri", "type": "string"}, "brand_policy_version": {"type": "string"}},
+   "type": "object"
+  },
+  "user": {
+   "additionalProperties": true,
+   "properties": {
+    "email": {"format": "email", "type": "string"},
+    "locale": {"type": "string"},
+    "name": {"type": "string"},
+    "phone": {"type": "string"}
+   },
+   "type": "object"
+  }
+ },
+ "required": ["consent_granted"],
+ "type": "object"
+}`,
+  "sponsored-intelligence/si-initiate-session-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "identity": {"$ref": "/sponsored-intelligence/si-identity.json"},
+  "intent": {"type": "string"},
+  "media_buy_id": {"type": "string"},
+  "offering_id": {"type": "string"},
+  "offering_token": {"type": "string"},
+  "placement": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "supported_capabilities": {"$ref": "/sponsored-intelligence/si-capabilities.json"}
+ },
+ "required": ["idempotency_key", "intent", "identity"],
+ "type": "object"
+}`,
+  "sponsored-intelligence/si-initiate-session-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "negotiated_capabilities": {"$ref": "/sponsored-intelligence/si-capabilities.json"},
+  "response": {
+   "additionalProperties": true,
+   "properties": {
+    "message": {"type": "string"},
+    "ui_elements": {"items": {"$ref": "/sponsored-intelligence/si-ui-element.json"}, "type": "array"}
+   },
+   "type": "object"
+  },
+  "session_id": {"type": "string"},
+  "session_status": {"$ref": "/enums/si-session-status.json"},
+  "session_ttl_seconds": {"minimum": 1, "type": "integer"}
+ },
+ "required": ["session_id", "session_status"],
+ "type": "object"
+}`,
+  "sponsored-intelligence/si-send-message-request.json": `{
+ "additionalProperties": true,
+ "anyOf": [{"required": ["message"]}, {"required": ["action_response"]}],
+ "properties": {
+  "action_response": {
+   "additionalProperties": true,
+   "properties": {"action": {"type": "string"}, "payload": {"additionalProperties": true, "type": "object"}},
+   "type": "object"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "message": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "session_id": {"type": "string"}
+ },
+ "required": ["idempotency_key", "session_id"],
+ "type": "object"
+}`,
+  "sponsored-intelligence/si-send-message-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "handoff": {
+   "additionalProperties": true,
+   "properties": {
+    "context_for_checkout": {
+     "additionalProperties": true,
+     "properties": {
+      "applied_offers": {"items": {"type": "string"}, "type": "array"},
+      "conversation_summary": {"type": "string"}
+     },
+     "type": "object"
+    },
+    "intent": {
+     "additionalProperties": true,
+     "properties": {
+      "action": {"type": "string"},
+      "price": {
+       "additionalProperties": true,
+       "properties": {"amount": {"type": "number"}, "currency": {"type": "string"}},
+       "type": "object"
+      },
+      "product": {"additionalProperties": true, "type": "object"}
+     },
+     "type": "object"
+    },
+    "type": {"enum": ["transaction", "complete"], "type": "string"}
+   },
+   "type": "object"
+  },
+  "response": {
+   "additionalProperties": true,
+   "properties": {
+    "message": {"type": "string"},
+    "ui_elements": {"items": {"$ref": "/sponsored-intelligence/si-ui-element.json"}, "type": "array"}
+   },
+   "type": "object"
+  },
+  "session_id": {"type": "string"},
+  "session_status": {"$ref": "/enums/si-session-status.json"}
+ },
+ "required": ["session_id", "session_status"],
+ "type": "object"
+}`,
+  "sponsored-intelligence/si-terminate-session-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "reason": {
+   "enum": ["handoff_transaction", "handoff_complete", "user_exit", "session_timeout", "host_terminated"],
+   "type": "string"
+  },
+  "session_id": {"type": "string"},
+  "termination_context": {
+   "additionalProperties": true,
+   "properties": {
+    "cause": {"type": "string"},
+    "summary": {"type": "string"},
+    "transaction_intent": {
+     "additionalProperties": true,
+     "properties": {
+      "action": {"enum": ["purchase", "subscribe"], "type": "string"},
+      "product": {"additionalProperties": true, "type": "object"}
+     },
+     "type": "object"
+    }
+   },
+   "type": "object"
+  }
+ },
+ "required": ["session_id", "reason"],
+ "type": "object"
+}`,
+  "sponsored-intelligence/si-terminate-session-response.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "acp_handoff": {
+   "additionalProperties": true,
+   "properties": {
+    "checkout_token": {"type": "string"},
+    "checkout_url": {"format": "uri", "type": "string"},
+    "expires_at": {"format": "date-time", "type": "string"},
+    "payload": {"additionalProperties": true, "type": "object"}
+   },
+   "type": "object"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "follow_up": {
+   "additionalProperties": true,
+   "properties": {
+    "action": {"enum": ["save_for_later", "set_reminder", "subscribe_updates", "none"], "type": "string"},
+    "data": {"additionalProperties": true, "type": "object"}
+   },
+   "type": "object"
+  },
+  "session_id": {"type": "string"},
+  "session_status": {"$ref": "/enums/si-session-status.json"},
+  "terminated": {"type": "boolean"}
+ },
+ "required": ["session_id", "terminated"],
+ "type": "object"
+}`,
+  "sponsored-intelligence/si-ui-element.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "data": {"additionalProperties": true, "type": "object"},
+  "type": {
+   "enum": ["text", "link", "image", "product_card", "carousel", "action_button", "app_handoff", "integration_actions"],
+   "type": "string"
+  }
+ },
+ "required": ["type"],
+ "type": "object"
+}`,
 };

@@ -39,9 +39,7 @@ export interface CheckGovernanceRequest {
    */
   modification_summary?: string;
   /** Arguments of that call */
-  payload?: {
-    [k: string]: unknown;
-  };
+  payload?: Record<string, unknown>;
   phase?: GovernancePhase;
   /** Governance plan as its owner identifies it */
   plan_id: string;

@@ -70,9 +70,7 @@ export interface CheckGovernanceResponseFindingsItem {
    */
   confidence?: number;
   /** Facts that help to handle it by program */
-  details?: {
-    [k: string]: unknown;
-  };
+  details?: Record<string, unknown>;
   /** Reasoning for people */
   explanation: string;
   /** Policy the finding rests on */

@@ -62,9 +62,7 @@ export interface ComplyTestControllerRequestParams {
   /** Creative as the buyer identifies it */
   creative_id?: string;
   /** Data to seed */
-  fixture?: {
-    [k: string]: unknown;
-  };
+  fixture?: Record<string, unknown>;
   /** Format to seed */
   format_id?: string;
   /**
@@ -90,9 +88,7 @@ export interface ComplyTestControllerRequestParams {
   rejection_reason?: string;
   reported_spend?: Money;
   /** Result the task completes with */
-  result?: {
-    [k: string]: unknown;
-  };
+  result?: Record<string, unknown>;
   /** Conversation as the brand's agent identifies it */
   session_id?: string;
   /**

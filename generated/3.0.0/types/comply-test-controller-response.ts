@@ -119,17 +119,13 @@ export interface SimulationSuccess {
   /** Opaque object of the caller, echoed unchanged */
   context?: Context;
   /** Sums since the start */
-  cumulative?: {
-    [k: string]: unknown;
-  };
+  cumulative?: Record<string, unknown>;
   /** Namespaced extension data */
   ext?: Ext;
   /** Text for people */
   message?: string;
   /** What was simulated */
-  simulated: {
-    [k: string]: unknown;
-  };
+  simulated: Record<string, unknown>;
   success: true;
 }
 

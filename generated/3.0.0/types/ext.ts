@@ -5,6 +5,4 @@
  * Extra data of a platform.
  * @generated from schema core/ext.json
  */
-export interface Ext {
-  [k: string]: unknown;
-}
+export type Ext = Record<string, unknown>;

@@ -46,19 +46,7 @@ export interface GetAgentCapabilitiesResponse {
   /** Test controller */
   compliance_testing?: {
     /** Scenarios the test controller plays */
-    scenarios: [
-      | "force_creative_status"
-      | "force_account_status"
-      | "force_media_buy_status"
-      | "force_session_status"
-      | "simulate_delivery"
-      | "simulate_budget_spend", ...(
-      | "force_creative_status"
-      | "force_account_status"
-      | "force_media_buy_status"
-      | "force_session_status"
-      | "simulate_delivery"
-      | "simulate_budget_spend")[]];
+    scenarios: [GetAgentCapabilitiesResponseComplianceTestingScenariosItem, ...GetAgentCapabilitiesResponseComplianceTestingScenariosItem[]];
   };
   /** Opaque object of the caller, echoed unchanged */
   context?: Context;
@@ -171,7 +159,7 @@ export interface GetAgentCapabilitiesResponse {
     };
   };
   /** Parts of the protocol served */
-  supported_protocols: ["media_buy" | "signals" | "governance" | "sponsored_intelligence" | "creative" | "brand", ...("media_buy" | "signals" | "governance" | "sponsored_intelligence" | "creative" | "brand")[]];
+  supported_protocols: [GetAgentCapabilitiesResponseSupportedProtocolsItem, ...GetAgentCapabilitiesResponseSupportedProtocolsItem[]];
   /** Signed webhooks */
   webhook_signing?: {
     /**
@@ -251,6 +239,15 @@ export interface GetAgentCapabilitiesResponseAccount {
   /** Parties that may be billed */
   supported_billing?: [BillingParty, ...BillingParty[]];
 }
+
+/** @generated from schema protocol/get-agent-capabilities-response.json#/properties/compliance_testing/properties/scenarios/items */
+export type GetAgentCapabilitiesResponseComplianceTestingScenariosItem =
+  | "force_creative_status"
+  | "force_account_status"
+  | "force_media_buy_status"
+  | "force_session_status"
+  | "simulate_delivery"
+  | "simulate_budget_spend";
 
 /** @generated from schema protocol/get-agent-capabilities-response.json#/properties/governance/properties/property_features/items */
 export interface GetAgentCapabilitiesResponseGovernancePropertyFeaturesItem {
@@ -379,6 +376,9 @@ export interface GetAgentCapabilitiesResponseSponsoredIntelligenceEndpointTransp
    */
   url: string;
 }
+
+/** @generated from schema protocol/get-agent-capabilities-response.json#/properties/supported_protocols/items */
+export type GetAgentCapabilitiesResponseSupportedProtocolsItem = "media_buy" | "signals" | "governance" | "sponsored_intelligence" | "creative" | "brand";
 
 /** @generated from schema protocol/get-agent-capabilities-response.json#/properties/proto/properties/idempotency/oneOf/0 */
 export interface IdempotencySupported {

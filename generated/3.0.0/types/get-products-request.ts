@@ -52,17 +52,17 @@ export interface GetProductsRequest {
   /** Where status changes of this task are sent */
   push_notification_config?: PushNotificationConfig;
   /** Changes wanted to the earlier answer */
-  refine?: [
-    | GetProductsRequestRefineItemRequest
-    | GetProductsRequestRefineItemProduct
-    | GetProductsRequestRefineItemProposal, ...(
-    | GetProductsRequestRefineItemRequest
-    | GetProductsRequestRefineItemProduct
-    | GetProductsRequestRefineItemProposal)[]];
+  refine?: [GetProductsRequestRefineItem, ...GetProductsRequestRefineItem[]];
   /** Policies the seller must apply */
   required_policies?: string[];
   time_budget?: Duration;
 }
+
+/** @generated from schema media-buy/get-products-request.json#/properties/refine/items */
+export type GetProductsRequestRefineItem =
+  | GetProductsRequestRefineItemRequest
+  | GetProductsRequestRefineItemProduct
+  | GetProductsRequestRefineItemProposal;
 
 /** @generated from schema media-buy/get-products-request.json#/properties/refine/items/oneOf/1 */
 export interface GetProductsRequestRefineItemProduct {

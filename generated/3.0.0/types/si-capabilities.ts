@@ -14,9 +14,7 @@ export interface SiCapabilities {
   /** Elements */
   components?: {
     /** Elements beyond the standard ones */
-    extensions?: {
-      [k: string]: unknown;
-    };
+    extensions?: Record<string, unknown>;
     /** Elements the host can show */
     standard?: ("text" | "link" | "image" | "product_card" | "carousel" | "action_button")[];
   };

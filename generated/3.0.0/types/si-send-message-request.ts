@@ -17,9 +17,7 @@ export interface SiSendMessageRequestActionResponse {
   /** What was pressed */
   action?: string;
   /** Data of the element */
-  payload?: {
-    [k: string]: unknown;
-  };
+  payload?: Record<string, unknown>;
 }
 
 /** @generated from schema sponsored-intelligence/si-send-message-request.json */

@@ -38,9 +38,7 @@ export interface SiSendMessageResponse {
         currency?: string;
       };
       /** Product concerned */
-      product?: {
-        [k: string]: unknown;
-      };
+      product?: Record<string, unknown>;
     };
     /** A purchase follows, or nothing more */
     type?: "transaction" | "complete";

@@ -33,9 +33,7 @@ export interface SiTerminateSessionRequest {
       /** What the user wants to do */
       action?: "purchase" | "subscribe";
       /** Product concerned */
-      product?: {
-        [k: string]: unknown;
-      };
+      product?: Record<string, unknown>;
     };
   };
 }

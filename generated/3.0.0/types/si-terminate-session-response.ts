@@ -25,9 +25,7 @@ export interface SiTerminateSessionResponse {
      */
     expires_at?: string;
     /** Data for checkout */
-    payload?: {
-      [k: string]: unknown;
-    };
+    payload?: Record<string, unknown>;
   };
   /** Opaque object of the caller, echoed unchanged */
   context?: Context;
@@ -40,9 +38,7 @@ export interface SiTerminateSessionResponse {
     /** What was agreed */
     action?: "save_for_later" | "set_reminder" | "subscribe_updates" | "none";
     /** Data of it */
-    data?: {
-      [k: string]: unknown;
-    };
+    data?: Record<string, unknown>;
   };
   /** Conversation as the brand's agent identifies it */
   session_id: string;

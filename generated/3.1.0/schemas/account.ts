@@ -3,14 +3,376 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "account/get-account-financials-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"period":{"$ref":"/core/date-range.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"}},"required":["account"],"type":"object"}',
-  "account/get-account-financials-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"account":{"$ref":"/core/account-ref.json"},"balance":{"additionalProperties":true,"properties":{"available":{"minimum":0,"type":"number"},"last_top_up":{"additionalProperties":true,"properties":{"amount":{"minimum":0,"type":"number"},"date":{"format":"date","type":"string"}},"required":["amount","date"],"type":"object"}},"required":["available"],"type":"object"},"context":{"$ref":"/core/context.json"},"credit":{"additionalProperties":true,"properties":{"available_credit":{"type":"number"},"credit_limit":{"minimum":0,"type":"number"},"utilization_percent":{"maximum":100,"minimum":0,"type":"number"}},"required":["credit_limit","available_credit"],"type":"object"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"ext":{"$ref":"/core/ext.json"},"invoices":{"items":{"additionalProperties":true,"properties":{"amount":{"minimum":0,"type":"number"},"due_date":{"format":"date","type":"string"},"invoice_id":{"type":"string"},"paid_date":{"format":"date","type":"string"},"period":{"$ref":"/core/date-range.json"},"status":{"enum":["draft","issued","paid","past_due","void"],"type":"string"}},"required":["invoice_id","amount","status"],"type":"object"},"type":"array"},"payment_status":{"enum":["current","past_due","suspended"],"type":"string"},"payment_terms":{"$ref":"/enums/payment-terms.json"},"period":{"$ref":"/core/date-range.json"},"spend":{"additionalProperties":true,"properties":{"media_buy_count":{"minimum":0,"type":"integer"},"total_spend":{"minimum":0,"type":"number"}},"required":["total_spend"],"type":"object"},"timezone":{"type":"string"}},"required":["account","currency","period","timezone"],"type":"object"},{"additionalProperties":true,"not":{"required":["period"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "account/list-accounts-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"sandbox":{"type":"boolean"},"status":{"$ref":"/enums/account-status.json"}},"type":"object"}',
-  "account/list-accounts-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"accounts":{"items":{"$ref":"/core/account.json"},"type":"array"},"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"pagination":{"$ref":"/core/pagination-response.json"}},"required":["accounts"],"type":"object"}',
-  "account/report-usage-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"reporting_period":{"$ref":"/core/datetime-range.json"},"usage":{"items":{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"creative_id":{"type":"string"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"impressions":{"minimum":0,"type":"integer"},"media_buy_id":{"type":"string"},"media_spend":{"minimum":0,"type":"number"},"pricing_option_id":{"type":"string"},"property_list_id":{"type":"string"},"rights_id":{"type":"string"},"signal_agent_segment_id":{"type":"string"},"standards_id":{"type":"string"},"vendor_cost":{"minimum":0,"type":"number"}},"required":["account","vendor_cost","currency"],"type":"object"},"minItems":1,"type":"array"}},"required":["idempotency_key","reporting_period","usage"],"type":"object"}',
-  "account/report-usage-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"accepted":{"minimum":0,"type":"integer"},"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"sandbox":{"type":"boolean"}},"required":["accepted"],"type":"object"}',
-  "account/sync-accounts-request.json": '{"additionalProperties":true,"properties":{"accounts":{"items":{"additionalProperties":true,"properties":{"billing":{"$ref":"/enums/billing-party.json"},"billing_entity":{"$ref":"/core/business-entity.json"},"brand":{"$ref":"/core/brand-ref.json"},"operator":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"payment_terms":{"$ref":"/enums/payment-terms.json"},"sandbox":{"type":"boolean"}},"required":["brand","operator","billing"],"type":"object"},"maxItems":1000,"type":"array"},"context":{"$ref":"/core/context.json"},"delete_missing":{"type":"boolean"},"dry_run":{"type":"boolean"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"push_notification_config":{"$ref":"/core/push-notification-config.json"}},"required":["idempotency_key","accounts"],"type":"object"}',
-  "account/sync-accounts-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"accounts":{"items":{"additionalProperties":true,"properties":{"account_id":{"type":"string"},"account_scope":{"$ref":"/enums/account-scope.json"},"action":{"enum":["created","updated","unchanged","failed"],"type":"string"},"billing":{"$ref":"/enums/billing-party.json"},"billing_entity":{"$ref":"/core/business-entity.json"},"brand":{"$ref":"/core/brand-ref.json"},"credit_limit":{"$ref":"/core/money.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"name":{"type":"string"},"operator":{"type":"string"},"payment_terms":{"$ref":"/enums/payment-terms.json"},"sandbox":{"type":"boolean"},"setup":{"additionalProperties":true,"properties":{"expires_at":{"format":"date-time","type":"string"},"message":{"type":"string"},"url":{"format":"uri","type":"string"}},"required":["message"],"type":"object"},"status":{"$ref":"/enums/account-status.json"},"warnings":{"items":{"type":"string"},"type":"array"}},"required":["brand","operator","action","status"],"type":"object"},"type":"array"},"context":{"$ref":"/core/context.json"},"dry_run":{"type":"boolean"},"ext":{"$ref":"/core/ext.json"}},"required":["accounts"],"type":"object"},{"additionalProperties":true,"not":{"required":["accounts"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "account/sync-governance-request.json": '{"additionalProperties":true,"properties":{"accounts":{"items":{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"governance_agents":{"items":{"additionalProperties":false,"properties":{"authentication":{"additionalProperties":false,"properties":{"credentials":{"minLength":32,"type":"string"},"schemes":{"items":{"$ref":"/enums/auth-scheme.json"},"maxItems":1,"minItems":1,"type":"array"}},"required":["schemes","credentials"],"type":"object"},"categories":{"items":{"maxLength":64,"pattern":"^[a-z][a-z0-9_]*$","type":"string"},"maxItems":20,"type":"array"},"url":{"format":"uri","pattern":"^https://","type":"string"}},"required":["url","authentication"],"type":"object"},"maxItems":10,"minItems":1,"type":"array"}},"required":["account","governance_agents"],"type":"object"},"maxItems":100,"minItems":1,"type":"array"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"}},"required":["idempotency_key","accounts"],"type":"object"}',
-  "account/sync-governance-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"accounts":{"items":{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"governance_agents":{"items":{"additionalProperties":false,"properties":{"categories":{"items":{"maxLength":64,"pattern":"^[a-z][a-z0-9_]*$","type":"string"},"maxItems":20,"type":"array"},"url":{"format":"uri","pattern":"^https://","type":"string"}},"required":["url"],"type":"object"},"type":"array"},"status":{"enum":["synced","failed"],"type":"string"}},"required":["account","status"],"type":"object"},"type":"array"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"}},"required":["accounts"],"type":"object"},{"additionalProperties":true,"not":{"required":["accounts"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
+  "account/get-account-financials-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "period": {"$ref": "/core/date-range.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"}
+ },
+ "required": ["account"],
+ "type": "object"
+}`,
+  "account/get-account-financials-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "account": {"$ref": "/core/account-ref.json"},
+    "balance": {
+     "additionalProperties": true,
+     "properties": {
+      "available": {"minimum": 0, "type": "number"},
+      "last_top_up": {
+       "additionalProperties": true,
+       "properties": {"amount": {"minimum": 0, "type": "number"}, "date": {"format": "date", "type": "string"}},
+       "required": ["amount", "date"],
+       "type": "object"
+      }
+     },
+     "required": ["available"],
+     "type": "object"
+    },
+    "context": {"$ref": "/core/context.json"},
+    "credit": {
+     "additionalProperties": true,
+     "properties": {
+      "available_credit": {"type": "number"},
+      "credit_limit": {"minimum": 0, "type": "number"},
+      "utilization_percent": {"maximum": 100, "minimum": 0, "type": "number"}
+     },
+     "required": ["credit_limit", "available_credit"],
+     "type": "object"
+    },
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "invoices": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "amount": {"minimum": 0, "type": "number"},
+       "due_date": {"format": "date", "type": "string"},
+       "invoice_id": {"type": "string"},
+       "paid_date": {"format": "date", "type": "string"},
+       "period": {"$ref": "/core/date-range.json"},
+       "status": {"enum": ["draft", "issued", "paid", "past_due", "void"], "type": "string"}
+      },
+      "required": ["invoice_id", "amount", "status"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "payment_status": {"enum": ["current", "past_due", "suspended"], "type": "string"},
+    "payment_terms": {"$ref": "/enums/payment-terms.json"},
+    "period": {"$ref": "/core/date-range.json"},
+    "spend": {
+     "additionalProperties": true,
+     "properties": {
+      "media_buy_count": {"minimum": 0, "type": "integer"},
+      "total_spend": {"minimum": 0, "type": "number"}
+     },
+     "required": ["total_spend"],
+     "type": "object"
+    },
+    "timezone": {"type": "string"}
+   },
+   "required": ["account", "currency", "period", "timezone"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["period"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "account/list-accounts-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "sandbox": {"type": "boolean"},
+  "status": {"$ref": "/enums/account-status.json"}
+ },
+ "type": "object"
+}`,
+  "account/list-accounts-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "accounts": {"items": {"$ref": "/core/account.json"}, "type": "array"},
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "pagination": {"$ref": "/core/pagination-response.json"}
+ },
+ "required": ["accounts"],
+ "type": "object"
+}`,
+  "account/report-usage-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "reporting_period": {"$ref": "/core/datetime-range.json"},
+  "usage": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "account": {"$ref": "/core/account-ref.json"},
+     "creative_id": {"type": "string"},
+     "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+     "impressions": {"minimum": 0, "type": "integer"},
+     "media_buy_id": {"type": "string"},
+     "media_spend": {"minimum": 0, "type": "number"},
+     "pricing_option_id": {"type": "string"},
+     "property_list_id": {"type": "string"},
+     "rights_id": {"type": "string"},
+     "signal_agent_segment_id": {"type": "string"},
+     "standards_id": {"type": "string"},
+     "vendor_cost": {"minimum": 0, "type": "number"}
+    },
+    "required": ["account", "vendor_cost", "currency"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  }
+ },
+ "required": ["idempotency_key", "reporting_period", "usage"],
+ "type": "object"
+}`,
+  "account/report-usage-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "accepted": {"minimum": 0, "type": "integer"},
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "sandbox": {"type": "boolean"}
+ },
+ "required": ["accepted"],
+ "type": "object"
+}`,
+  "account/sync-accounts-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "accounts": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "billing": {"$ref": "/enums/billing-party.json"},
+     "billing_entity": {"$ref": "/core/business-entity.json"},
+     "brand": {"$ref": "/core/brand-ref.json"},
+     "operator": {"pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$", "type": "string"},
+     "payment_terms": {"$ref": "/enums/payment-terms.json"},
+     "sandbox": {"type": "boolean"}
+    },
+    "required": ["brand", "operator", "billing"],
+    "type": "object"
+   },
+   "maxItems": 1000,
+   "type": "array"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "delete_missing": {"type": "boolean"},
+  "dry_run": {"type": "boolean"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"}
+ },
+ "required": ["idempotency_key", "accounts"],
+ "type": "object"
+}`,
+  "account/sync-accounts-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "accounts": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "account_id": {"type": "string"},
+       "account_scope": {"$ref": "/enums/account-scope.json"},
+       "action": {"enum": ["created", "updated", "unchanged", "failed"], "type": "string"},
+       "billing": {"$ref": "/enums/billing-party.json"},
+       "billing_entity": {"$ref": "/core/business-entity.json"},
+       "brand": {"$ref": "/core/brand-ref.json"},
+       "credit_limit": {"$ref": "/core/money.json"},
+       "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+       "name": {"type": "string"},
+       "operator": {"type": "string"},
+       "payment_terms": {"$ref": "/enums/payment-terms.json"},
+       "sandbox": {"type": "boolean"},
+       "setup": {
+        "additionalProperties": true,
+        "properties": {
+         "expires_at": {"format": "date-time", "type": "string"},
+         "message": {"type": "string"},
+         "url": {"format": "uri", "type": "string"}
+        },
+        "required": ["message"],
+        "type": "object"
+       },
+       "status": {"$ref": "/enums/account-status.json"},
+       "warnings": {"items": {"type": "string"}, "type": "array"}
+      },
+      "required": ["brand", "operator", "action", "status"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "context": {"$ref": "/core/context.json"},
+    "dry_run": {"type": "boolean"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["accounts"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["accounts"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "account/sync-governance-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "accounts": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "account": {"$ref": "/core/account-ref.json"},
+     "governance_agents": {
+      "items": {
+       "additionalProperties": false,
+       "properties": {
+        "authentication": {
+         "additionalProperties": false,
+         "properties": {
+          "credentials": {"minLength": 32, "type": "string"},
+          "schemes": {"items": {"$ref": "/enums/auth-scheme.json"}, "maxItems": 1, "minItems": 1, "type": "array"}
+         },
+         "required": ["schemes", "credentials"],
+         "type": "object"
+        },
+        "categories": {
+         "items": {"maxLength": 64, "pattern": "^[a-z][a-z0-9_]*$", "type": "string"},
+         "maxItems": 20,
+         "type": "array"
+        },
+        "url": {"format": "uri", "pattern": "^https://", "type": "string"}
+       },
+       "required": ["url", "authentication"],
+       "type": "object"
+      },
+      "maxItems": 10,
+      "minItems": 1,
+      "type": "array"
+     }
+    },
+    "required": ["account", "governance_agents"],
+    "type": "object"
+   },
+   "maxItems": 100,
+   "minItems": 1,
+   "type": "array"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"}
+ },
+ "required": ["idempotency_key", "accounts"],
+ "type": "object"
+}`,
+  "account/sync-governance-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "accounts": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "account": {"$ref": "/core/account-ref.json"},
+       "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+       "governance_agents": {
+        "items": {
+         "additionalProperties": false,
+         "properties": {
+          "categories": {
+           "items": {"maxLength": 64, "pattern": "^[a-z][a-z0-9_]*$", "type": "string"},
+           "maxItems": 20,
+           "type": "array"
+          },
+          "url": {"format": "uri", "pattern": "^https://", "type": "string"}
+         },
+         "required": ["url"],
+         "type": "object"
+        },
+        "type": "array"
+       },
+       "status": {"enum": ["synced", "failed"], "type": "string"}
+      },
+      "required": ["account", "status"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["accounts"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["accounts"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
 };

@@ -3,15 +3,501 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "brand/acquire-rights-request.json": '{"additionalProperties":true,"properties":{"buyer":{"$ref":"/core/brand-ref.json"},"campaign":{"additionalProperties":true,"properties":{"countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"},"description":{"type":"string"},"end_date":{"format":"date","type":"string"},"estimated_impressions":{"minimum":0,"type":"integer"},"format_ids":{"items":{"$ref":"/core/format-id.json"},"type":"array"},"start_date":{"format":"date","type":"string"},"uses":{"items":{"$ref":"/enums/right-use.json"},"minItems":1,"type":"array"}},"required":["description","uses"],"type":"object"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"pricing_option_id":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"push_notification_config":{"$ref":"/core/push-notification-config.json"},"revocation_webhook":{"$ref":"/core/push-notification-config.json"},"rights_id":{"type":"string"}},"required":["idempotency_key","rights_id","pricing_option_id","buyer","campaign","revocation_webhook"],"type":"object"}',
-  "brand/acquire-rights-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"properties":{"approval_webhook":{"$ref":"/core/push-notification-config.json"},"brand_id":{"type":"string"},"context":{"$ref":"/core/context.json"},"disclosure":{"additionalProperties":true,"properties":{"required":{"type":"boolean"},"text":{"type":"string"}},"required":["required"],"type":"object"},"ext":{"$ref":"/core/ext.json"},"generation_credentials":{"items":{"$ref":"/core/generation-credential.json"},"type":"array"},"restrictions":{"items":{"type":"string"},"type":"array"},"rights_constraint":{"$ref":"/core/rights-constraint.json"},"rights_id":{"type":"string"},"rights_status":{"const":"acquired"},"terms":{"$ref":"/brand/rights-terms.json"},"usage_reporting_url":{"format":"uri","type":"string"}},"required":["rights_id","rights_status","brand_id","terms","generation_credentials","rights_constraint"],"type":"object"},{"additionalProperties":true,"properties":{"brand_id":{"type":"string"},"context":{"$ref":"/core/context.json"},"detail":{"type":"string"},"estimated_response_time":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"rights_id":{"type":"string"},"rights_status":{"const":"pending_approval"}},"required":["rights_id","rights_status","brand_id"],"type":"object"},{"additionalProperties":true,"properties":{"brand_id":{"type":"string"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"reason":{"type":"string"},"rights_id":{"type":"string"},"rights_status":{"const":"rejected"},"suggestions":{"items":{"type":"string"},"type":"array"}},"required":["rights_id","rights_status","brand_id","reason"],"type":"object"},{"additionalProperties":true,"not":{"required":["rights_id"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "brand/get-brand-identity-request.json": '{"additionalProperties":true,"properties":{"brand_id":{"type":"string"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"fields":{"items":{"enum":["description","industries","keller_type","logos","colors","fonts","visual_guidelines","tone","tagline","voice_synthesis","assets","rights"],"type":"string"},"minItems":1,"type":"array"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"use_case":{"type":"string"}},"required":["brand_id"],"type":"object"}',
-  "brand/get-brand-identity-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"assets":{"items":{"additionalProperties":true,"properties":{"asset_id":{"type":"string"},"asset_type":{"$ref":"/enums/asset-content-type.json"},"duration_seconds":{"type":"number"},"height":{"type":"integer"},"name":{"type":"string"},"tags":{"items":{"type":"string"},"type":"array"},"url":{"format":"uri","type":"string"},"width":{"type":"integer"}},"required":["asset_id","asset_type","url"],"type":"object"},"type":"array"},"available_fields":{"items":{"enum":["description","industries","keller_type","logos","colors","fonts","visual_guidelines","tone","tagline","voice_synthesis","assets","rights"],"type":"string"},"type":"array"},"brand_id":{"type":"string"},"colors":{"additionalProperties":true,"properties":{"accent":{"pattern":"^#[0-9A-Fa-f]{6}$","type":"string"},"background":{"pattern":"^#[0-9A-Fa-f]{6}$","type":"string"},"primary":{"pattern":"^#[0-9A-Fa-f]{6}$","type":"string"},"secondary":{"pattern":"^#[0-9A-Fa-f]{6}$","type":"string"},"text":{"pattern":"^#[0-9A-Fa-f]{6}$","type":"string"}},"type":"object"},"context":{"$ref":"/core/context.json"},"description":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"fonts":{"additionalProperties":true,"properties":{"primary":{"additionalProperties":true,"properties":{"fallbacks":{"items":{"type":"string"},"type":"array"},"family":{"type":"string"}},"required":["family"],"type":"object"},"secondary":{"additionalProperties":true,"properties":{"fallbacks":{"items":{"type":"string"},"type":"array"},"family":{"type":"string"}},"required":["family"],"type":"object"}},"type":"object"},"house":{"additionalProperties":true,"properties":{"domain":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"name":{"type":"string"}},"required":["domain","name"],"type":"object"},"industries":{"items":{"type":"string"},"minItems":1,"type":"array"},"keller_type":{"enum":["master","sub_brand","endorsed","independent"],"type":"string"},"logos":{"items":{"additionalProperties":true,"properties":{"background":{"enum":["dark-bg","light-bg","transparent-bg"],"type":"string"},"height":{"type":"integer"},"orientation":{"enum":["square","horizontal","vertical","stacked"],"type":"string"},"tags":{"items":{"type":"string"},"type":"array"},"url":{"format":"uri","type":"string"},"variant":{"enum":["primary","secondary","icon","wordmark","full-lockup"],"type":"string"},"width":{"type":"integer"}},"required":["url"],"type":"object"},"type":"array"},"names":{"items":{"additionalProperties":{"type":"string"},"type":"object"},"type":"array"},"rights":{"additionalProperties":true,"properties":{"available_uses":{"items":{"$ref":"/enums/right-use.json"},"type":"array"},"content_restrictions":{"items":{"type":"string"},"type":"array"},"countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"},"excluded_countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"}},"type":"object"},"tagline":{"type":"string"},"tone":{"additionalProperties":true,"properties":{"attributes":{"items":{"type":"string"},"type":"array"},"donts":{"items":{"type":"string"},"type":"array"},"dos":{"items":{"type":"string"},"type":"array"},"voice":{"type":"string"}},"type":"object"},"visual_guidelines":{"additionalProperties":true,"type":"object"},"voice_synthesis":{"additionalProperties":true,"properties":{"provider":{"type":"string"},"settings":{"additionalProperties":true,"type":"object"},"voice_id":{"type":"string"}},"type":"object"}},"required":["brand_id","house","names"],"type":"object"},{"additionalProperties":true,"not":{"required":["house"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "brand/get-rights-request.json": '{"additionalProperties":true,"properties":{"brand_id":{"type":"string"},"buyer_brand":{"$ref":"/core/brand-ref.json"},"context":{"$ref":"/core/context.json"},"countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"include_excluded":{"type":"boolean"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"query":{"maxLength":2000,"minLength":0,"type":"string"},"right_type":{"$ref":"/enums/right-type.json"},"uses":{"items":{"$ref":"/enums/right-use.json"},"minItems":1,"type":"array"}},"required":["query","uses"],"type":"object"}',
-  "brand/get-rights-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"excluded":{"items":{"additionalProperties":true,"properties":{"brand_id":{"type":"string"},"name":{"type":"string"},"reason":{"type":"string"},"suggestions":{"items":{"type":"string"},"type":"array"}},"required":["brand_id","reason"],"type":"object"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"pagination":{"$ref":"/core/pagination-response.json"},"rights":{"items":{"additionalProperties":true,"properties":{"available_uses":{"items":{"$ref":"/enums/right-use.json"},"type":"array"},"brand_id":{"type":"string"},"content_restrictions":{"items":{"type":"string"},"type":"array"},"countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"},"description":{"type":"string"},"excluded_countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"},"exclusivity_status":{"additionalProperties":true,"properties":{"available":{"type":"boolean"},"existing_exclusives":{"items":{"type":"string"},"type":"array"}},"type":"object"},"match_reasons":{"items":{"type":"string"},"type":"array"},"match_score":{"maximum":1,"minimum":0,"type":"number"},"name":{"type":"string"},"preview_assets":{"items":{"additionalProperties":true,"properties":{"url":{"format":"uri","type":"string"},"usage":{"type":"string"}},"required":["url"],"type":"object"},"type":"array"},"pricing_options":{"items":{"$ref":"/brand/rights-pricing-option.json"},"minItems":1,"type":"array"},"right_type":{"$ref":"/enums/right-type.json"},"rights_id":{"type":"string"}},"required":["rights_id","brand_id","name","available_uses","pricing_options"],"type":"object"},"type":"array"}},"required":["rights"],"type":"object"},{"additionalProperties":true,"not":{"required":["rights"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "brand/revocation-notification.json": '{"additionalProperties":true,"properties":{"brand_id":{"type":"string"},"context":{"$ref":"/core/context.json"},"effective_at":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"reason":{"type":"string"},"revoked_uses":{"items":{"$ref":"/enums/right-use.json"},"minItems":1,"type":"array"},"rights_id":{"type":"string"}},"required":["idempotency_key","rights_id","brand_id","reason","effective_at"],"type":"object"}',
-  "brand/rights-pricing-option.json": '{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"description":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"impression_cap":{"minimum":1,"type":"integer"},"model":{"$ref":"/enums/pricing-model.json"},"overage_cpm":{"minimum":0,"type":"number"},"period":{"$ref":"/enums/rights-billing-period.json"},"price":{"minimum":0,"type":"number"},"pricing_option_id":{"type":"string"},"uses":{"items":{"$ref":"/enums/right-use.json"},"minItems":1,"type":"array"}},"required":["pricing_option_id","model","price","currency","uses"],"type":"object"}',
-  "brand/rights-terms.json": '{"additionalProperties":true,"properties":{"amount":{"minimum":0,"type":"number"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"end_date":{"format":"date","type":"string"},"exclusivity":{"additionalProperties":true,"properties":{"countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"},"scope":{"type":"string"}},"type":"object"},"impression_cap":{"minimum":1,"type":"integer"},"overage_cpm":{"minimum":0,"type":"number"},"period":{"$ref":"/enums/rights-billing-period.json"},"pricing_option_id":{"type":"string"},"start_date":{"format":"date","type":"string"},"uses":{"items":{"$ref":"/enums/right-use.json"},"type":"array"}},"required":["pricing_option_id","amount","currency","uses"],"type":"object"}',
-  "brand/update-rights-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"end_date":{"format":"date","type":"string"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"impression_cap":{"minimum":1,"type":"integer"},"paused":{"type":"boolean"},"pricing_option_id":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"push_notification_config":{"$ref":"/core/push-notification-config.json"},"rights_id":{"type":"string"}},"required":["idempotency_key","rights_id"],"type":"object"}',
-  "brand/update-rights-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"generation_credentials":{"items":{"$ref":"/core/generation-credential.json"},"type":"array"},"implementation_date":{"format":"date-time","type":["string","null"]},"paused":{"type":"boolean"},"rights_constraint":{"$ref":"/core/rights-constraint.json"},"rights_id":{"type":"string"},"terms":{"$ref":"/brand/rights-terms.json"}},"required":["rights_id","terms"],"type":"object"},{"additionalProperties":true,"not":{"required":["terms"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
+  "brand/acquire-rights-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "buyer": {"$ref": "/core/brand-ref.json"},
+  "campaign": {
+   "additionalProperties": true,
+   "properties": {
+    "countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"},
+    "description": {"type": "string"},
+    "end_date": {"format": "date", "type": "string"},
+    "estimated_impressions": {"minimum": 0, "type": "integer"},
+    "format_ids": {"items": {"$ref": "/core/format-id.json"}, "type": "array"},
+    "start_date": {"format": "date", "type": "string"},
+    "uses": {"items": {"$ref": "/enums/right-use.json"}, "minItems": 1, "type": "array"}
+   },
+   "required": ["description", "uses"],
+   "type": "object"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "pricing_option_id": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"},
+  "revocation_webhook": {"$ref": "/core/push-notification-config.json"},
+  "rights_id": {"type": "string"}
+ },
+ "required": ["idempotency_key", "rights_id", "pricing_option_id", "buyer", "campaign", "revocation_webhook"],
+ "type": "object"
+}`,
+  "brand/acquire-rights-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "properties": {
+    "approval_webhook": {"$ref": "/core/push-notification-config.json"},
+    "brand_id": {"type": "string"},
+    "context": {"$ref": "/core/context.json"},
+    "disclosure": {
+     "additionalProperties": true,
+     "properties": {"required": {"type": "boolean"}, "text": {"type": "string"}},
+     "required": ["required"],
+     "type": "object"
+    },
+    "ext": {"$ref": "/core/ext.json"},
+    "generation_credentials": {"items": {"$ref": "/core/generation-credential.json"}, "type": "array"},
+    "restrictions": {"items": {"type": "string"}, "type": "array"},
+    "rights_constraint": {"$ref": "/core/rights-constraint.json"},
+    "rights_id": {"type": "string"},
+    "rights_status": {"const": "acquired"},
+    "terms": {"$ref": "/brand/rights-terms.json"},
+    "usage_reporting_url": {"format": "uri", "type": "string"}
+   },
+   "required": ["rights_id", "rights_status", "brand_id", "terms", "generation_credentials", "rights_constraint"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "brand_id": {"type": "string"},
+    "context": {"$ref": "/core/context.json"},
+    "detail": {"type": "string"},
+    "estimated_response_time": {"type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "rights_id": {"type": "string"},
+    "rights_status": {"const": "pending_approval"}
+   },
+   "required": ["rights_id", "rights_status", "brand_id"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "properties": {
+    "brand_id": {"type": "string"},
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "reason": {"type": "string"},
+    "rights_id": {"type": "string"},
+    "rights_status": {"const": "rejected"},
+    "suggestions": {"items": {"type": "string"}, "type": "array"}
+   },
+   "required": ["rights_id", "rights_status", "brand_id", "reason"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["rights_id"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "brand/get-brand-identity-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "brand_id": {"type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "fields": {
+   "items": {
+    "enum": [
+     "description",
+     "industries",
+     "keller_type",
+     "logos",
+     "colors",
+     "fonts",
+     "visual_guidelines",
+     "tone",
+     "tagline",
+     "voice_synthesis",
+     "assets",
+     "rights"
+    ],
+    "type": "string"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "use_case": {"type": "string"}
+ },
+ "required": ["brand_id"],
+ "type": "object"
+}`,
+  "brand/get-brand-identity-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "assets": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "asset_id": {"type": "string"},
+       "asset_type": {"$ref": "/enums/asset-content-type.json"},
+       "duration_seconds": {"type": "number"},
+       "height": {"type": "integer"},
+       "name": {"type": "string"},
+       "tags": {"items": {"type": "string"}, "type": "array"},
+       "url": {"format": "uri", "type": "string"},
+       "width": {"type": "integer"}
+      },
+      "required": ["asset_id", "asset_type", "url"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "available_fields": {
+     "items": {
+      "enum": [
+       "description",
+       "industries",
+       "keller_type",
+       "logos",
+       "colors",
+       "fonts",
+       "visual_guidelines",
+       "tone",
+       "tagline",
+       "voice_synthesis",
+       "assets",
+       "rights"
+      ],
+      "type": "string"
+     },
+     "type": "array"
+    },
+    "brand_id": {"type": "string"},
+    "colors": {
+     "additionalProperties": true,
+     "properties": {
+      "accent": {"pattern": "^#[0-9A-Fa-f]{6}$", "type": "string"},
+      "background": {"pattern": "^#[0-9A-Fa-f]{6}$", "type": "string"},
+      "primary": {"pattern": "^#[0-9A-Fa-f]{6}$", "type": "string"},
+      "secondary": {"pattern": "^#[0-9A-Fa-f]{6}$", "type": "string"},
+      "text": {"pattern": "^#[0-9A-Fa-f]{6}$", "type": "string"}
+     },
+     "type": "object"
+    },
+    "context": {"$ref": "/core/context.json"},
+    "description": {"type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "fonts": {
+     "additionalProperties": true,
+     "properties": {
+      "primary": {
+       "additionalProperties": true,
+       "properties": {"fallbacks": {"items": {"type": "string"}, "type": "array"}, "family": {"type": "string"}},
+       "required": ["family"],
+       "type": "object"
+      },
+      "secondary": {
+       "additionalProperties": true,
+       "properties": {"fallbacks": {"items": {"type": "string"}, "type": "array"}, "family": {"type": "string"}},
+       "required": ["family"],
+       "type": "object"
+      }
+     },
+     "type": "object"
+    },
+    "house": {
+     "additionalProperties": true,
+     "properties": {
+      "domain": {"pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$", "type": "string"},
+      "name": {"type": "string"}
+     },
+     "required": ["domain", "name"],
+     "type": "object"
+    },
+    "industries": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+    "keller_type": {"enum": ["master", "sub_brand", "endorsed", "independent"], "type": "string"},
+    "logos": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "background": {"enum": ["dark-bg", "light-bg", "transparent-bg"], "type": "string"},
+       "height": {"type": "integer"},
+       "orientation": {"enum": ["square", "horizontal", "vertical", "stacked"], "type": "string"},
+       "tags": {"items": {"type": "string"}, "type": "array"},
+       "url": {"format": "uri", "type": "string"},
+       "variant": {"enum": ["primary", "secondary", "icon", "wordmark", "full-lockup"], "type": "string"},
+       "width": {"type": "integer"}
+      },
+      "required": ["url"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "names": {"items": {"additionalProperties": {"type": "string"}, "type": "object"}, "type": "array"},
+    "rights": {
+     "additionalProperties": true,
+     "properties": {
+      "available_uses": {"items": {"$ref": "/enums/right-use.json"}, "type": "array"},
+      "content_restrictions": {"items": {"type": "string"}, "type": "array"},
+      "countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"},
+      "excluded_countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"}
+     },
+     "type": "object"
+    },
+    "tagline": {"type": "string"},
+    "tone": {
+     "additionalProperties": true,
+     "properties": {
+      "attributes": {"items": {"type": "string"}, "type": "array"},
+      "donts": {"items": {"type": "string"}, "type": "array"},
+      "dos": {"items": {"type": "string"}, "type": "array"},
+      "voice": {"type": "string"}
+     },
+     "type": "object"
+    },
+    "visual_guidelines": {"additionalProperties": true, "type": "object"},
+    "voice_synthesis": {
+     "additionalProperties": true,
+     "properties": {
+      "provider": {"type": "string"},
+      "settings": {"additionalProperties": true, "type": "object"},
+      "voice_id": {"type": "string"}
+     },
+     "type": "object"
+    }
+   },
+   "required": ["brand_id", "house", "names"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["house"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "brand/get-rights-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "brand_id": {"type": "string"},
+  "buyer_brand": {"$ref": "/core/brand-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "include_excluded": {"type": "boolean"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "query": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "right_type": {"$ref": "/enums/right-type.json"},
+  "uses": {"items": {"$ref": "/enums/right-use.json"}, "minItems": 1, "type": "array"}
+ },
+ "required": ["query", "uses"],
+ "type": "object"
+}`,
+  "brand/get-rights-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "excluded": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "brand_id": {"type": "string"},
+       "name": {"type": "string"},
+       "reason": {"type": "string"},
+       "suggestions": {"items": {"type": "string"}, "type": "array"}
+      },
+      "required": ["brand_id", "reason"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "ext": {"$ref": "/core/ext.json"},
+    "pagination": {"$ref": "/core/pagination-response.json"},
+    "rights": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "available_uses": {"items": {"$ref": "/enums/right-use.json"}, "type": "array"},
+       "brand_id": {"type": "string"},
+       "content_restrictions": {"items": {"type": "string"}, "type": "array"},
+       "countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"},
+       "description": {"type": "string"},
+       "excluded_countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"},
+       "exclusivity_status": {
+        "additionalProperties": true,
+        "properties": {
+         "available": {"type": "boolean"},
+         "existing_exclusives": {"items": {"type": "string"}, "type": "array"}
+        },
+        "type": "object"
+       },
+       "match_reasons": {"items": {"type": "string"}, "type": "array"},
+       "match_score": {"maximum": 1, "minimum": 0, "type": "number"},
+       "name": {"type": "string"},
+       "preview_assets": {
+        "items": {
+         "additionalProperties": true,
+         "properties": {"url": {"format": "uri", "type": "string"}, "usage": {"type": "string"}},
+         "required": ["url"],
+         "type": "object"
+        },
+        "type": "array"
+       },
+       "pricing_options": {"items": {"$ref": "/brand/rights-pricing-option.json"}, "minItems": 1, "type": "array"},
+       "right_type": {"$ref": "/enums/right-type.json"},
+       "rights_id": {"type": "string"}
+      },
+      "required": ["rights_id", "brand_id", "name", "available_uses", "pricing_options"],
+      "type": "object"
+     },
+     "type": "array"
+    }
+   },
+   "required": ["rights"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["rights"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "brand/revocation-notification.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "brand_id": {"type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "effective_at": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "reason": {"type": "string"},
+  "revoked_uses": {"items": {"$ref": "/enums/right-use.json"}, "minItems": 1, "type": "array"},
+  "rights_id": {"type": "string"}
+ },
+ "required": ["idempotency_key", "rights_id", "brand_id", "reason", "effective_at"],
+ "type": "object"
+}`,
+  "brand/rights-pricing-option.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+  "description": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "impression_cap": {"minimum": 1, "type": "integer"},
+  "model": {"$ref": "/enums/pricing-model.json"},
+  "overage_cpm": {"minimum": 0, "type": "number"},
+  "period": {"$ref": "/enums/rights-billing-period.json"},
+  "price": {"minimum": 0, "type": "number"},
+  "pricing_option_id": {"type": "string"},
+  "uses": {"items": {"$ref": "/enums/right-use.json"}, "minItems": 1, "type": "array"}
+ },
+ "required": ["pricing_option_id", "model", "price", "currency", "uses"],
+ "type": "object"
+}`,
+  "brand/rights-terms.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "amount": {"minimum": 0, "type": "number"},
+  "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+  "end_date": {"format": "date", "type": "string"},
+  "exclusivity": {
+   "additionalProperties": true,
+   "properties": {
+    "countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"},
+    "scope": {"type": "string"}
+   },
+   "type": "object"
+  },
+  "impression_cap": {"minimum": 1, "type": "integer"},
+  "overage_cpm": {"minimum": 0, "type": "number"},
+  "period": {"$ref": "/enums/rights-billing-period.json"},
+  "pricing_option_id": {"type": "string"},
+  "start_date": {"format": "date", "type": "string"},
+  "uses": {"items": {"$ref": "/enums/right-use.json"}, "type": "array"}
+ },
+ "required": ["pricing_option_id", "amount", "currency", "uses"],
+ "type": "object"
+}`,
+  "brand/update-rights-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "end_date": {"format": "date", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "impression_cap": {"minimum": 1, "type": "integer"},
+  "paused": {"type": "boolean"},
+  "pricing_option_id": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"},
+  "rights_id": {"type": "string"}
+ },
+ "required": ["idempotency_key", "rights_id"],
+ "type": "object"
+}`,
+  "brand/update-rights-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "generation_credentials": {"items": {"$ref": "/core/generation-credential.json"}, "type": "array"},
+    "implementation_date": {"format": "date-time", "type": ["string", "null"]},
+    "paused": {"type": "boolean"},
+    "rights_constraint": {"$ref": "/core/rights-constraint.json"},
+    "rights_id": {"type": "string"},
+    "terms": {"$ref": "/brand/rights-terms.json"}
+   },
+   "required": ["rights_id", "terms"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["terms"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
 };

@@ -3,19 +3,273 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "collection/base-collection-source.json": '{"oneOf":[{"additionalProperties":false,"properties":{"identifiers":{"items":{"$ref":"/collection/distribution-identifier.json"},"minItems":1,"type":"array"},"selection_type":{"const":"distribution_ids"}},"required":["selection_type","identifiers"],"type":"object"},{"additionalProperties":false,"properties":{"collection_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"publisher_domain":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"selection_type":{"const":"publisher_collections"}},"required":["selection_type","publisher_domain","collection_ids"],"type":"object"},{"additionalProperties":false,"properties":{"genre_taxonomy":{"$ref":"/enums/genre-taxonomy.json"},"genres":{"items":{"type":"string"},"minItems":1,"type":"array"},"publisher_domain":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"selection_type":{"const":"publisher_genres"}},"required":["selection_type","publisher_domain","genres","genre_taxonomy"],"type":"object"}]}',
-  "collection/collection-list-changed-webhook.json": '{"additionalProperties":false,"properties":{"cache_valid_until":{"format":"date-time","type":"string"},"change_summary":{"additionalProperties":false,"properties":{"collections_added":{"type":"integer"},"collections_removed":{"type":"integer"},"total_collections":{"type":"integer"}},"type":"object"},"event":{"const":"collection_list_changed"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"list_id":{"type":"string"},"list_name":{"type":"string"},"resolved_at":{"format":"date-time","type":"string"},"signature":{"type":"string"}},"required":["idempotency_key","event","list_id","resolved_at","signature"],"type":"object"}',
-  "collection/collection-list-filters.json": '{"additionalProperties":false,"properties":{"content_ratings_exclude":{"items":{"$ref":"/core/content-rating.json"},"minItems":1,"type":"array"},"content_ratings_include":{"items":{"$ref":"/core/content-rating.json"},"minItems":1,"type":"array"},"exclude_distribution_ids":{"items":{"$ref":"/collection/distribution-identifier.json"},"minItems":1,"type":"array"},"genre_taxonomy":{"$ref":"/enums/genre-taxonomy.json"},"genres_exclude":{"items":{"type":"string"},"minItems":1,"type":"array"},"genres_include":{"items":{"type":"string"},"minItems":1,"type":"array"},"kinds":{"items":{"$ref":"/enums/collection-kind.json"},"minItems":1,"type":"array"},"production_quality":{"items":{"$ref":"/enums/production-quality.json"},"minItems":1,"type":"array"}},"type":"object"}',
-  "collection/collection-list.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"base_collections":{"items":{"$ref":"/collection/base-collection-source.json"},"type":"array"},"brand":{"$ref":"/core/brand-ref.json"},"cache_duration_hours":{"minimum":1,"type":"integer"},"collection_count":{"type":"integer"},"created_at":{"format":"date-time","type":"string"},"description":{"type":"string"},"filters":{"$ref":"/collection/collection-list-filters.json"},"list_id":{"type":"string"},"name":{"type":"string"},"updated_at":{"format":"date-time","type":"string"},"webhook_url":{"format":"uri","type":"string"}},"required":["list_id","name"],"type":"object"}',
-  "collection/create-collection-list-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"base_collections":{"items":{"$ref":"/collection/base-collection-source.json"},"minItems":1,"type":"array"},"brand":{"$ref":"/core/brand-ref.json"},"context":{"$ref":"/core/context.json"},"description":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"filters":{"$ref":"/collection/collection-list-filters.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"name":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"}},"required":["idempotency_key","name"],"type":"object"}',
-  "collection/create-collection-list-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"auth_token":{"type":"string"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"list":{"$ref":"/collection/collection-list.json"}},"required":["list","auth_token"],"type":"object"}',
-  "collection/delete-collection-list-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"list_id":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"}},"required":["idempotency_key","list_id"],"type":"object"}',
-  "collection/delete-collection-list-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"context":{"$ref":"/core/context.json"},"deleted":{"type":"boolean"},"ext":{"$ref":"/core/ext.json"},"list_id":{"type":"string"}},"required":["deleted","list_id"],"type":"object"}',
-  "collection/distribution-identifier.json": '{"additionalProperties":false,"properties":{"type":{"$ref":"/enums/distribution-identifier-type.json"},"value":{"type":"string"}},"required":["type","value"],"type":"object"}',
-  "collection/get-collection-list-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"list_id":{"type":"string"},"pagination":{"additionalProperties":false,"properties":{"cursor":{"type":"string"},"max_results":{"maximum":10000,"minimum":1,"type":"integer"}},"type":"object"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"resolve":{"type":"boolean"}},"required":["list_id"],"type":"object"}',
-  "collection/get-collection-list-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"cache_valid_until":{"format":"date-time","type":"string"},"collections":{"items":{"additionalProperties":false,"properties":{"collection_rid":{"type":"string"},"content_rating":{"$ref":"/core/content-rating.json"},"distribution_ids":{"items":{"$ref":"/collection/distribution-identifier.json"},"type":"array"},"genre":{"items":{"type":"string"},"type":"array"},"genre_taxonomy":{"$ref":"/enums/genre-taxonomy.json"},"kind":{"$ref":"/enums/collection-kind.json"},"name":{"type":"string"}},"required":["name"],"type":"object"},"type":"array"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"list":{"$ref":"/collection/collection-list.json"},"pagination":{"$ref":"/core/pagination-response.json"},"resolved_at":{"format":"date-time","type":"string"}},"required":["list"],"type":"object"}',
-  "collection/list-collection-lists-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"name_contains":{"type":"string"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"}},"type":"object"}',
-  "collection/list-collection-lists-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"lists":{"items":{"$ref":"/collection/collection-list.json"},"type":"array"},"pagination":{"$ref":"/core/pagination-response.json"}},"required":["lists"],"type":"object"}',
-  "collection/update-collection-list-request.json": '{"additionalProperties":false,"properties":{"account":{"$ref":"/core/account-ref.json"},"base_collections":{"items":{"$ref":"/collection/base-collection-source.json"},"type":"array"},"brand":{"$ref":"/core/brand-ref.json"},"context":{"$ref":"/core/context.json"},"description":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"filters":{"$ref":"/collection/collection-list-filters.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"list_id":{"type":"string"},"name":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"webhook_url":{"format":"uri","type":"string"}},"required":["idempotency_key","list_id"],"type":"object"}',
-  "collection/update-collection-list-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"list":{"$ref":"/collection/collection-list.json"}},"required":["list"],"type":"object"}',
+  "collection/base-collection-source.json": `{
+ "oneOf": [
+  {
+   "additionalProperties": false,
+   "properties": {
+    "identifiers": {"items": {"$ref": "/collection/distribution-identifier.json"}, "minItems": 1, "type": "array"},
+    "selection_type": {"const": "distribution_ids"}
+   },
+   "required": ["selection_type", "identifiers"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": false,
+   "properties": {
+    "collection_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+    "publisher_domain": {
+     "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$",
+     "type": "string"
+    },
+    "selection_type": {"const": "publisher_collections"}
+   },
+   "required": ["selection_type", "publisher_domain", "collection_ids"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": false,
+   "properties": {
+    "genre_taxonomy": {"$ref": "/enums/genre-taxonomy.json"},
+    "genres": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+    "publisher_domain": {
+     "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$",
+     "type": "string"
+    },
+    "selection_type": {"const": "publisher_genres"}
+   },
+   "required": ["selection_type", "publisher_domain", "genres", "genre_taxonomy"],
+   "type": "object"
+  }
+ ]
+}`,
+  "collection/collection-list-changed-webhook.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "cache_valid_until": {"format": "date-time", "type": "string"},
+  "change_summary": {
+   "additionalProperties": false,
+   "properties": {
+    "collections_added": {"type": "integer"},
+    "collections_removed": {"type": "integer"},
+    "total_collections": {"type": "integer"}
+   },
+   "type": "object"
+  },
+  "event": {"const": "collection_list_changed"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "list_id": {"type": "string"},
+  "list_name": {"type": "string"},
+  "resolved_at": {"format": "date-time", "type": "string"},
+  "signature": {"type": "string"}
+ },
+ "required": ["idempotency_key", "event", "list_id", "resolved_at", "signature"],
+ "type": "object"
+}`,
+  "collection/collection-list-filters.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "content_ratings_exclude": {"items": {"$ref": "/core/content-rating.json"}, "minItems": 1, "type": "array"},
+  "content_ratings_include": {"items": {"$ref": "/core/content-rating.json"}, "minItems": 1, "type": "array"},
+  "exclude_distribution_ids": {
+   "items": {"$ref": "/collection/distribution-identifier.json"},
+   "minItems": 1,
+   "type": "array"
+  },
+  "genre_taxonomy": {"$ref": "/enums/genre-taxonomy.json"},
+  "genres_exclude": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "genres_include": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "kinds": {"items": {"$ref": "/enums/collection-kind.json"}, "minItems": 1, "type": "array"},
+  "production_quality": {"items": {"$ref": "/enums/production-quality.json"}, "minItems": 1, "type": "array"}
+ },
+ "type": "object"
+}`,
+  "collection/collection-list.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "base_collections": {"items": {"$ref": "/collection/base-collection-source.json"}, "type": "array"},
+  "brand": {"$ref": "/core/brand-ref.json"},
+  "cache_duration_hours": {"minimum": 1, "type": "integer"},
+  "collection_count": {"type": "integer"},
+  "created_at": {"format": "date-time", "type": "string"},
+  "description": {"type": "string"},
+  "filters": {"$ref": "/collection/collection-list-filters.json"},
+  "list_id": {"type": "string"},
+  "name": {"type": "string"},
+  "updated_at": {"format": "date-time", "type": "string"},
+  "webhook_url": {"format": "uri", "type": "string"}
+ },
+ "required": ["list_id", "name"],
+ "type": "object"
+}`,
+  "collection/create-collection-list-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "base_collections": {"items": {"$ref": "/collection/base-collection-source.json"}, "minItems": 1, "type": "array"},
+  "brand": {"$ref": "/core/brand-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "description": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "filters": {"$ref": "/collection/collection-list-filters.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "name": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"}
+ },
+ "required": ["idempotency_key", "name"],
+ "type": "object"
+}`,
+  "collection/create-collection-list-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "auth_token": {"type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "list": {"$ref": "/collection/collection-list.json"}
+ },
+ "required": ["list", "auth_token"],
+ "type": "object"
+}`,
+  "collection/delete-collection-list-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "list_id": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"}
+ },
+ "required": ["idempotency_key", "list_id"],
+ "type": "object"
+}`,
+  "collection/delete-collection-list-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "deleted": {"type": "boolean"},
+  "ext": {"$ref": "/core/ext.json"},
+  "list_id": {"type": "string"}
+ },
+ "required": ["deleted", "list_id"],
+ "type": "object"
+}`,
+  "collection/distribution-identifier.json": `{
+ "additionalProperties": false,
+ "properties": {"type": {"$ref": "/enums/distribution-identifier-type.json"}, "value": {"type": "string"}},
+ "required": ["type", "value"],
+ "type": "object"
+}`,
+  "collection/get-collection-list-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "list_id": {"type": "string"},
+  "pagination": {
+   "additionalProperties": false,
+   "properties": {"cursor": {"type": "string"}, "max_results": {"maximum": 10000, "minimum": 1, "type": "integer"}},
+   "type": "object"
+  },
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "resolve": {"type": "boolean"}
+ },
+ "required": ["list_id"],
+ "type": "object"
+}`,
+  "collection/get-collection-list-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "cache_valid_until": {"format": "date-time", "type": "string"},
+  "collections": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "collection_rid": {"type": "string"},
+     "content_rating": {"$ref": "/core/content-rating.json"},
+     "distribution_ids": {"items": {"$ref": "/collection/distribution-identifier.json"}, "type": "array"},
+     "genre": {"items": {"type": "string"}, "type": "array"},
+     "genre_taxonomy": {"$ref": "/enums/genre-taxonomy.json"},
+     "kind": {"$ref": "/enums/collection-kind.json"},
+     "name": {"type": "string"}
+    },
+    "required": ["name"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "list": {"$ref": "/collection/collection-list.json"},
+  "pagination": {"$ref": "/core/pagination-response.json"},
+  "resolved_at": {"format": "date-time", "type": "string"}
+ },
+ "required": ["list"],
+ "type": "object"
+}`,
+  "collection/list-collection-lists-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "name_contains": {"type": "string"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"}
+ },
+ "type": "object"
+}`,
+  "collection/list-collection-lists-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "lists": {"items": {"$ref": "/collection/collection-list.json"}, "type": "array"},
+  "pagination": {"$ref": "/core/pagination-response.json"}
+ },
+ "required": ["lists"],
+ "type": "object"
+}`,
+  "collection/update-collection-list-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "base_collections": {"items": {"$ref": "/collection/base-collection-source.json"}, "type": "array"},
+  "brand": {"$ref": "/core/brand-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "description": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "filters": {"$ref": "/collection/collection-list-filters.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "list_id": {"type": "string"},
+  "name": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "webhook_url": {"format": "uri", "type": "string"}
+ },
+ "required": ["idempotency_key", "list_id"],
+ "type": "object"
+}`,
+  "collection/update-collection-list-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "list": {"$ref": "/collection/collection-list.json"}
+ },
+ "required": ["list"],
+ "type": "object"
+}`,
 };

@@ -3,86 +3,477 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "enums/account-scope.json": '{"enum":["operator","brand","operator_brand","agent"],"type":"string"}',
-  "enums/account-status.json": '{"enum":["active","pending_approval","rejected","payment_required","suspended","closed"],"type":"string"}',
-  "enums/action-source.json": '{"enum":["website","app","offline","phone_call","chat","email","in_store","system_generated","other"],"type":"string"}',
-  "enums/asset-content-type.json": '{"enum":["image","video","audio","text","markdown","html","css","javascript","vast","daast","url","webhook","brief","catalog"],"type":"string"}',
-  "enums/attribution-model.json": '{"enum":["last_touch","first_touch","linear","time_decay","data_driven"],"type":"string"}',
-  "enums/audience-status.json": '{"enum":["processing","ready","too_small","suspended"],"type":"string"}',
-  "enums/auth-scheme.json": '{"enum":["Bearer","HMAC-SHA256"],"type":"string"}',
-  "enums/available-metric.json": '{"enum":["impressions","spend","clicks","ctr","completion_rate","conversions","conversion_value","roas","cost_per_acquisition","new_to_brand_rate","viewability","engagement_rate","views","completed_views","leads","reach","frequency","grps","quartile_data","dooh_metrics","cost_per_click"],"type":"string"}',
-  "enums/billing-party.json": '{"enum":["operator","agent","advertiser"],"type":"string"}',
-  "enums/binary-verdict.json": '{"enum":["pass","fail"],"type":"string"}',
-  "enums/canceled-by.json": '{"enum":["buyer","seller"],"type":"string"}',
-  "enums/catalog-action.json": '{"enum":["created","updated","unchanged","failed","deleted"],"type":"string"}',
-  "enums/catalog-item-status.json": '{"enum":["approved","pending","rejected","warning"],"type":"string"}',
-  "enums/catalog-type.json": '{"enum":["offering","product","inventory","store","promotion","hotel","flight","job","vehicle","real_estate","education","destination","app"],"type":"string"}',
-  "enums/channels.json": '{"enum":["display","olv","social","search","ctv","linear_tv","radio","streaming_audio","podcast","dooh","ooh","print","cinema","email","gaming","retail_media","influencer","affiliate","product_placement","sponsored_intelligence"],"type":"string"}',
-  "enums/collection-kind.json": '{"enum":["series","publication","event_series","rotation"],"type":"string"}',
-  "enums/consent-basis.json": '{"enum":["consent","legitimate_interest","contract","legal_obligation"],"type":"string"}',
-  "enums/content-rating-system.json": '{"enum":["tv_parental","mpaa","podcast","esrb","bbfc","fsk","acb","chvrs","csa","pegi","custom"],"type":"string"}',
-  "enums/creative-action.json": '{"enum":["created","updated","unchanged","failed","deleted"],"type":"string"}',
-  "enums/creative-agent-capability.json": '{"enum":["validation","assembly","generation","preview","delivery"],"type":"string"}',
-  "enums/creative-approval-status.json": '{"enum":["pending_review","approved","rejected"],"type":"string"}',
-  "enums/creative-quality.json": '{"enum":["draft","production"],"type":"string"}',
-  "enums/creative-sort-field.json": '{"enum":["created_date","updated_date","name","status","assignment_count"],"type":"string"}',
-  "enums/creative-status.json": '{"enum":["processing","pending_review","approved","rejected","archived"],"type":"string"}',
-  "enums/delivery-type.json": '{"enum":["guaranteed","non_guaranteed"],"type":"string"}',
-  "enums/device-platform.json": '{"enum":["ios","android","windows","macos","linux","chromeos","tvos","tizen","webos","fire_os","roku_os","unknown"],"type":"string"}',
-  "enums/device-type.json": '{"enum":["desktop","mobile","tablet","ctv","dooh","unknown"],"type":"string"}',
-  "enums/distribution-identifier-type.json": '{"enum":["apple_podcast_id","spotify_collection_id","rss_url","podcast_guid","amazon_music_id","iheart_id","podcast_index_id","youtube_channel_id","youtube_playlist_id","amazon_title_id","roku_channel_id","pluto_channel_id","tubi_id","peacock_id","tiktok_id","twitch_channel","imdb_id","gracenote_id","eidr_id","domain","substack_id"],"type":"string"}',
-  "enums/escalation-severity.json": '{"enum":["info","warning","critical"],"type":"string"}',
-  "enums/event-type.json": '{"enum":["page_view","view_content","select_content","select_item","search","share","add_to_cart","remove_from_cart","viewed_cart","add_to_wishlist","initiate_checkout","add_payment_info","purchase","refund","lead","qualify_lead","close_convert_lead","disqualify_lead","complete_registration","subscribe","start_trial","app_install","app_launch","contact","schedule","donate","submit_application","custom"],"type":"string"}',
-  "enums/exclusivity.json": '{"enum":["none","category","exclusive"],"type":"string"}',
-  "enums/feature-check-status.json": '{"enum":["passed","failed","warning","unevaluated"],"type":"string"}',
-  "enums/feed-format.json": '{"enum":["google_merchant_center","facebook_catalog","shopify","linkedin_jobs","custom"],"type":"string"}',
-  "enums/feedback-source.json": '{"enum":["buyer_attribution","third_party_measurement","platform_analytics","verification_partner"],"type":"string"}',
-  "enums/forecast-method.json": '{"enum":["estimate","modeled","guaranteed"],"type":"string"}',
-  "enums/genre-taxonomy.json": '{"enum":["iab_content_3.0","iab_content_2.2","gracenote","eidr","apple_genres","google_genres","roku","amazon_genres","custom"],"type":"string"}',
-  "enums/geo-level.json": '{"enum":["country","region","metro","postal_area"],"type":"string"}',
-  "enums/governance-decision.json": '{"enum":["approved","denied","conditions"],"type":"string"}',
-  "enums/governance-mode.json": '{"enum":["audit","advisory","enforce"],"type":"string"}',
-  "enums/governance-phase.json": '{"enum":["purchase","modification","delivery"],"type":"string"}',
-  "enums/identifier-types.json": '{"enum":["domain","subdomain","network_id","ios_bundle","android_package","apple_app_store_id","google_play_id","roku_store_id","fire_tv_asin","samsung_app_id","apple_tv_bundle","bundle_id","venue_id","screen_id","openooh_venue_type","rss_url","apple_podcast_id","spotify_collection_id","podcast_guid","station_id","facility_id"],"type":"string"}',
-  "enums/impairment-offline-state.json": '{"enum":["suspended","rejected","withdrawn","insufficient","depublished"],"type":"string"}',
-  "enums/impairment-reason-code.json": '{"enum":["policy_violation","consent_expired","ttl_expired","pii_audit_failed","seller_removed","content_rejected","identity_authorization_revoked","identity_authorization_expired","source_private","source_offline","property_depublished"],"type":"string"}',
-  "enums/impairment-resource-type.json": '{"enum":["audience","creative","catalog_item","event_source","property"],"type":"string"}',
-  "enums/match-id-type.json": '{"enum":["hashed_email","hashed_phone","rampid","id5","uid2","euid","pairid","maid","other"],"type":"string"}',
-  "enums/match-type.json": '{"enum":["broad","phrase","exact"],"type":"string"}',
-  "enums/media-buy-status.json": '{"enum":["pending_creatives","pending_start","active","paused","completed","rejected","canceled"],"type":"string"}',
-  "enums/media-buy-valid-action.json": '{"enum":["pause","resume","cancel","update_budget","update_dates","update_packages","add_packages","sync_creatives"],"type":"string"}',
-  "enums/metric-type.json": '{"enum":["overall_performance","conversion_rate","brand_lift","click_through_rate","completion_rate","viewability","brand_safety","cost_efficiency"],"type":"string"}',
-  "enums/metro-system.json": '{"enum":["nielsen_dma","uk_itl1","uk_itl2","eurostat_nuts2","custom"],"type":"string"}',
-  "enums/notification-type.json": '{"enum":["scheduled","final","delayed","adjusted","impairment"],"type":"string"}',
-  "enums/outcome-type.json": '{"enum":["completed","failed","delivery"],"type":"string"}',
-  "enums/pacing.json": '{"enum":["even","asap","front_loaded"],"type":"string"}',
-  "enums/payment-terms.json": '{"enum":["net_15","net_30","net_45","net_60","net_90","prepay"],"type":"string"}',
-  "enums/policy-category.json": '{"enum":["regulation","standard"],"type":"string"}',
-  "enums/policy-enforcement.json": '{"enum":["must","should","may"],"type":"string"}',
-  "enums/preview-output-format.json": '{"enum":["url","html"],"type":"string"}',
-  "enums/pricing-model.json": '{"enum":["cpm","vcpm","cpc","cpcv","cpv","cpp","cpa","flat_rate","time"],"type":"string"}',
-  "enums/production-quality.json": '{"enum":["professional","prosumer","ugc"],"type":"string"}',
-  "enums/property-type.json": '{"enum":["website","mobile_app","ctv_app","desktop_app","dooh","podcast","radio","linear_tv","streaming_audio","ai_assistant"],"type":"string"}',
-  "enums/proposal-status.json": '{"enum":["draft","committed"],"type":"string"}',
-  "enums/protocol-surface.json": '{"enum":["media-buy","signals","governance","account","creative","brand","content-standards","property","collection","sponsored-intelligence","protocol","compliance","trusted-match","a2ui"],"type":"string"}',
-  "enums/purchase-type.json": '{"enum":["media_buy","rights_license","signal_activation","creative_services"],"type":"string"}',
-  "enums/reach-unit.json": '{"enum":["individuals","households","devices","accounts","cookies","custom"],"type":"string"}',
-  "enums/recovery.json": '{"enum":["correctable","transient","terminal"],"type":"string"}',
-  "enums/reporting-frequency.json": '{"enum":["hourly","daily","monthly"],"type":"string"}',
-  "enums/right-type.json": '{"enum":["talent","character","brand_ip","music","stock_media"],"type":"string"}',
-  "enums/right-use.json": '{"enum":["likeness","voice","name","endorsement","motion_capture","signature","catchphrase","sync","background_music","editorial","commercial","ai_generated_image"],"type":"string"}',
-  "enums/rights-billing-period.json": '{"enum":["daily","weekly","monthly","quarterly","annual","one_time"],"type":"string"}',
-  "enums/si-session-status.json": '{"enum":["active","pending_handoff","complete","terminated"],"type":"string"}',
-  "enums/signal-catalog-type.json": '{"enum":["marketplace","custom","owned"],"type":"string"}',
-  "enums/signal-value-type.json": '{"enum":["binary","categorical","numeric"],"type":"string"}',
-  "enums/snapshot-unavailable-reason.json": '{"enum":["SNAPSHOT_UNSUPPORTED","SNAPSHOT_TEMPORARILY_UNAVAILABLE","SNAPSHOT_PERMISSION_DENIED"],"type":"string"}',
-  "enums/sort-direction.json": '{"enum":["asc","desc"],"type":"string"}',
-  "enums/specialism.json": '{"enum":["audience-sync","brand-rights","collection-lists","content-standards","creative-ad-server","creative-generative","creative-template","governance-aware-seller","governance-delivery-monitor","governance-spend-authority","property-lists","sales-catalog-driven","sales-guaranteed","sales-non-guaranteed","sales-proposal-mode","sales-social","signal-marketplace","signal-owned","sponsored-intelligence"],"type":"string"}',
-  "enums/task-status.json": '{"enum":["submitted","working","input-required","completed","failed","canceled","rejected"],"type":"string"}',
-  "enums/uid-type.json": '{"enum":["rampid","rampid_derived","id5","uid2","euid","pairid","maid","hashed_email","publisher_first_party","other"],"type":"string"}',
-  "enums/update-frequency.json": '{"enum":["realtime","hourly","daily","weekly"],"type":"string"}',
-  "enums/validation-mode.json": '{"enum":["strict","lenient"],"type":"string"}',
-  "enums/viewability-standard.json": '{"enum":["mrc","groupm"],"type":"string"}',
-  "enums/wcag-level.json": '{"enum":["A","AA","AAA"],"type":"string"}',
-  "enums/webhook-activity-status.json": '{"enum":["success","failed","timeout","connection_error","pending"],"type":"string"}',
+  "enums/account-scope.json": `{"enum": ["operator", "brand", "operator_brand", "agent"], "type": "string"}`,
+  "enums/account-status.json": `{
+ "enum": ["active", "pending_approval", "rejected", "payment_required", "suspended", "closed"],
+ "type": "string"
+}`,
+  "enums/action-source.json": `{
+ "enum": ["website", "app", "offline", "phone_call", "chat", "email", "in_store", "system_generated", "other"],
+ "type": "string"
+}`,
+  "enums/asset-content-type.json": `{
+ "enum": [
+  "image",
+  "video",
+  "audio",
+  "text",
+  "markdown",
+  "html",
+  "css",
+  "javascript",
+  "vast",
+  "daast",
+  "url",
+  "webhook",
+  "brief",
+  "catalog"
+ ],
+ "type": "string"
+}`,
+  "enums/attribution-model.json": `{
+ "enum": ["last_touch", "first_touch", "linear", "time_decay", "data_driven"],
+ "type": "string"
+}`,
+  "enums/audience-status.json": `{"enum": ["processing", "ready", "too_small", "suspended"], "type": "string"}`,
+  "enums/auth-scheme.json": `{"enum": ["Bearer", "HMAC-SHA256"], "type": "string"}`,
+  "enums/available-metric.json": `{
+ "enum": [
+  "impressions",
+  "spend",
+  "clicks",
+  "ctr",
+  "completion_rate",
+  "conversions",
+  "conversion_value",
+  "roas",
+  "cost_per_acquisition",
+  "new_to_brand_rate",
+  "viewability",
+  "engagement_rate",
+  "views",
+  "completed_views",
+  "leads",
+  "reach",
+  "frequency",
+  "grps",
+  "quartile_data",
+  "dooh_metrics",
+  "cost_per_click"
+ ],
+ "type": "string"
+}`,
+  "enums/billing-party.json": `{"enum": ["operator", "agent", "advertiser"], "type": "string"}`,
+  "enums/binary-verdict.json": `{"enum": ["pass", "fail"], "type": "string"}`,
+  "enums/canceled-by.json": `{"enum": ["buyer", "seller"], "type": "string"}`,
+  "enums/catalog-action.json": `{"enum": ["created", "updated", "unchanged", "failed", "deleted"], "type": "string"}`,
+  "enums/catalog-item-status.json": `{"enum": ["approved", "pending", "rejected", "warning"], "type": "string"}`,
+  "enums/catalog-type.json": `{
+ "enum": [
+  "offering",
+  "product",
+  "inventory",
+  "store",
+  "promotion",
+  "hotel",
+  "flight",
+  "job",
+  "vehicle",
+  "real_estate",
+  "education",
+  "destination",
+  "app"
+ ],
+ "type": "string"
+}`,
+  "enums/channels.json": `{
+ "enum": [
+  "display",
+  "olv",
+  "social",
+  "search",
+  "ctv",
+  "linear_tv",
+  "radio",
+  "streaming_audio",
+  "podcast",
+  "dooh",
+  "ooh",
+  "print",
+  "cinema",
+  "email",
+  "gaming",
+  "retail_media",
+  "influencer",
+  "affiliate",
+  "product_placement",
+  "sponsored_intelligence"
+ ],
+ "type": "string"
+}`,
+  "enums/collection-kind.json": `{"enum": ["series", "publication", "event_series", "rotation"], "type": "string"}`,
+  "enums/consent-basis.json": `{
+ "enum": ["consent", "legitimate_interest", "contract", "legal_obligation"],
+ "type": "string"
+}`,
+  "enums/content-rating-system.json": `{
+ "enum": ["tv_parental", "mpaa", "podcast", "esrb", "bbfc", "fsk", "acb", "chvrs", "csa", "pegi", "custom"],
+ "type": "string"
+}`,
+  "enums/creative-action.json": `{"enum": ["created", "updated", "unchanged", "failed", "deleted"], "type": "string"}`,
+  "enums/creative-agent-capability.json": `{
+ "enum": ["validation", "assembly", "generation", "preview", "delivery"],
+ "type": "string"
+}`,
+  "enums/creative-approval-status.json": `{"enum": ["pending_review", "approved", "rejected"], "type": "string"}`,
+  "enums/creative-quality.json": `{"enum": ["draft", "production"], "type": "string"}`,
+  "enums/creative-sort-field.json": `{
+ "enum": ["created_date", "updated_date", "name", "status", "assignment_count"],
+ "type": "string"
+}`,
+  "enums/creative-status.json": `{
+ "enum": ["processing", "pending_review", "approved", "rejected", "archived"],
+ "type": "string"
+}`,
+  "enums/delivery-type.json": `{"enum": ["guaranteed", "non_guaranteed"], "type": "string"}`,
+  "enums/device-platform.json": `{
+ "enum": [
+  "ios",
+  "android",
+  "windows",
+  "macos",
+  "linux",
+  "chromeos",
+  "tvos",
+  "tizen",
+  "webos",
+  "fire_os",
+  "roku_os",
+  "unknown"
+ ],
+ "type": "string"
+}`,
+  "enums/device-type.json": `{"enum": ["desktop", "mobile", "tablet", "ctv", "dooh", "unknown"], "type": "string"}`,
+  "enums/distribution-identifier-type.json": `{
+ "enum": [
+  "apple_podcast_id",
+  "spotify_collection_id",
+  "rss_url",
+  "podcast_guid",
+  "amazon_music_id",
+  "iheart_id",
+  "podcast_index_id",
+  "youtube_channel_id",
+  "youtube_playlist_id",
+  "amazon_title_id",
+  "roku_channel_id",
+  "pluto_channel_id",
+  "tubi_id",
+  "peacock_id",
+  "tiktok_id",
+  "twitch_channel",
+  "imdb_id",
+  "gracenote_id",
+  "eidr_id",
+  "domain",
+  "substack_id"
+ ],
+ "type": "string"
+}`,
+  "enums/escalation-severity.json": `{"enum": ["info", "warning", "critical"], "type": "string"}`,
+  "enums/event-type.json": `{
+ "enum": [
+  "page_view",
+  "view_content",
+  "select_content",
+  "select_item",
+  "search",
+  "share",
+  "add_to_cart",
+  "remove_from_cart",
+  "viewed_cart",
+  "add_to_wishlist",
+  "initiate_checkout",
+  "add_payment_info",
+  "purchase",
+  "refund",
+  "lead",
+  "qualify_lead",
+  "close_convert_lead",
+  "disqualify_lead",
+  "complete_registration",
+  "subscribe",
+  "start_trial",
+  "app_install",
+  "app_launch",
+  "contact",
+  "schedule",
+  "donate",
+  "submit_application",
+  "custom"
+ ],
+ "type": "string"
+}`,
+  "enums/exclusivity.json": `{"enum": ["none", "category", "exclusive"], "type": "string"}`,
+  "enums/feature-check-status.json": `{"enum": ["passed", "failed", "warning", "unevaluated"], "type": "string"}`,
+  "enums/feed-format.json": `{
+ "enum": ["google_merchant_center", "facebook_catalog", "shopify", "linkedin_jobs", "custom"],
+ "type": "string"
+}`,
+  "enums/feedback-source.json": `{
+ "enum": ["buyer_attribution", "third_party_measurement", "platform_analytics", "verification_partner"],
+ "type": "string"
+}`,
+  "enums/forecast-method.json": `{"enum": ["estimate", "modeled", "guaranteed"], "type": "string"}`,
+  "enums/genre-taxonomy.json": `{
+ "enum": [
+  "iab_content_3.0",
+  "iab_content_2.2",
+  "gracenote",
+  "eidr",
+  "apple_genres",
+  "google_genres",
+  "roku",
+  "amazon_genres",
+  "custom"
+ ],
+ "type": "string"
+}`,
+  "enums/geo-level.json": `{"enum": ["country", "region", "metro", "postal_area"], "type": "string"}`,
+  "enums/governance-decision.json": `{"enum": ["approved", "denied", "conditions"], "type": "string"}`,
+  "enums/governance-mode.json": `{"enum": ["audit", "advisory", "enforce"], "type": "string"}`,
+  "enums/governance-phase.json": `{"enum": ["purchase", "modification", "delivery"], "type": "string"}`,
+  "enums/identifier-types.json": `{
+ "enum": [
+  "domain",
+  "subdomain",
+  "network_id",
+  "ios_bundle",
+  "android_package",
+  "apple_app_store_id",
+  "google_play_id",
+  "roku_store_id",
+  "fire_tv_asin",
+  "samsung_app_id",
+  "apple_tv_bundle",
+  "bundle_id",
+  "venue_id",
+  "screen_id",
+  "openooh_venue_type",
+  "rss_url",
+  "apple_podcast_id",
+  "spotify_collection_id",
+  "podcast_guid",
+  "station_id",
+  "facility_id"
+ ],
+ "type": "string"
+}`,
+  "enums/impairment-offline-state.json": `{
+ "enum": ["suspended", "rejected", "withdrawn", "insufficient", "depublished"],
+ "type": "string"
+}`,
+  "enums/impairment-reason-code.json": `{
+ "enum": [
+  "policy_violation",
+  "consent_expired",
+  "ttl_expired",
+  "pii_audit_failed",
+  "seller_removed",
+  "content_rejected",
+  "identity_authorization_revoked",
+  "identity_authorization_expired",
+  "source_private",
+  "source_offline",
+  "property_depublished"
+ ],
+ "type": "string"
+}`,
+  "enums/impairment-resource-type.json": `{
+ "enum": ["audience", "creative", "catalog_item", "event_source", "property"],
+ "type": "string"
+}`,
+  "enums/match-id-type.json": `{
+ "enum": ["hashed_email", "hashed_phone", "rampid", "id5", "uid2", "euid", "pairid", "maid", "other"],
+ "type": "string"
+}`,
+  "enums/match-type.json": `{"enum": ["broad", "phrase", "exact"], "type": "string"}`,
+  "enums/media-buy-status.json": `{
+ "enum": ["pending_creatives", "pending_start", "active", "paused", "completed", "rejected", "canceled"],
+ "type": "string"
+}`,
+  "enums/media-buy-valid-action.json": `{
+ "enum": [
+  "pause",
+  "resume",
+  "cancel",
+  "update_budget",
+  "update_dates",
+  "update_packages",
+  "add_packages",
+  "sync_creatives"
+ ],
+ "type": "string"
+}`,
+  "enums/metric-type.json": `{
+ "enum": [
+  "overall_performance",
+  "conversion_rate",
+  "brand_lift",
+  "click_through_rate",
+  "completion_rate",
+  "viewability",
+  "brand_safety",
+  "cost_efficiency"
+ ],
+ "type": "string"
+}`,
+  "enums/metro-system.json": `{
+ "enum": ["nielsen_dma", "uk_itl1", "uk_itl2", "eurostat_nuts2", "custom"],
+ "type": "string"
+}`,
+  "enums/notification-type.json": `{
+ "enum": ["scheduled", "final", "delayed", "adjusted", "impairment"],
+ "type": "string"
+}`,
+  "enums/outcome-type.json": `{"enum": ["completed", "failed", "delivery"], "type": "string"}`,
+  "enums/pacing.json": `{"enum": ["even", "asap", "front_loaded"], "type": "string"}`,
+  "enums/payment-terms.json": `{
+ "enum": ["net_15", "net_30", "net_45", "net_60", "net_90", "prepay"],
+ "type": "string"
+}`,
+  "enums/policy-category.json": `{"enum": ["regulation", "standard"], "type": "string"}`,
+  "enums/policy-enforcement.json": `{"enum": ["must", "should", "may"], "type": "string"}`,
+  "enums/preview-output-format.json": `{"enum": ["url", "html"], "type": "string"}`,
+  "enums/pricing-model.json": `{
+ "enum": ["cpm", "vcpm", "cpc", "cpcv", "cpv", "cpp", "cpa", "flat_rate", "time"],
+ "type": "string"
+}`,
+  "enums/production-quality.json": `{"enum": ["professional", "prosumer", "ugc"], "type": "string"}`,
+  "enums/property-type.json": `{
+ "enum": [
+  "website",
+  "mobile_app",
+  "ctv_app",
+  "desktop_app",
+  "dooh",
+  "podcast",
+  "radio",
+  "linear_tv",
+  "streaming_audio",
+  "ai_assistant"
+ ],
+ "type": "string"
+}`,
+  "enums/proposal-status.json": `{"enum": ["draft", "committed"], "type": "string"}`,
+  "enums/protocol-surface.json": `{
+ "enum": [
+  "media-buy",
+  "signals",
+  "governance",
+  "account",
+  "creative",
+  "brand",
+  "content-standards",
+  "property",
+  "collection",
+  "sponsored-intelligence",
+  "protocol",
+  "compliance",
+  "trusted-match",
+  "a2ui"
+ ],
+ "type": "string"
+}`,
+  "enums/purchase-type.json": `{
+ "enum": ["media_buy", "rights_license", "signal_activation", "creative_services"],
+ "type": "string"
+}`,
+  "enums/reach-unit.json": `{
+ "enum": ["individuals", "households", "devices", "accounts", "cookies", "custom"],
+ "type": "string"
+}`,
+  "enums/recovery.json": `{"enum": ["correctable", "transient", "terminal"], "type": "string"}`,
+  "enums/reporting-frequency.json": `{"enum": ["hourly", "daily", "monthly"], "type": "string"}`,
+  "enums/right-type.json": `{"enum": ["talent", "character", "brand_ip", "music", "stock_media"], "type": "string"}`,
+  "enums/right-use.json": `{
+ "enum": [
+  "likeness",
+  "voice",
+  "name",
+  "endorsement",
+  "motion_capture",
+  "signature",
+  "catchphrase",
+  "sync",
+  "background_music",
+  "editorial",
+  "commercial",
+  "ai_generated_image"
+ ],
+ "type": "string"
+}`,
+  "enums/rights-billing-period.json": `{
+ "enum": ["daily", "weekly", "monthly", "quarterly", "annual", "one_time"],
+ "type": "string"
+}`,
+  "enums/si-session-status.json": `{"enum": ["active", "pending_handoff", "complete", "terminated"], "type": "string"}`,
+  "enums/signal-catalog-type.json": `{"enum": ["marketplace", "custom", "owned"], "type": "string"}`,
+  "enums/signal-value-type.json": `{"enum": ["binary", "categorical", "numeric"], "type": "string"}`,
+  "enums/snapshot-unavailable-reason.json": `{
+ "enum": ["SNAPSHOT_UNSUPPORTED", "SNAPSHOT_TEMPORARILY_UNAVAILABLE", "SNAPSHOT_PERMISSION_DENIED"],
+ "type": "string"
+}`,
+  "enums/sort-direction.json": `{"enum": ["asc", "desc"], "type": "string"}`,
+  "enums/specialism.json": `{
+ "enum": [
+  "audience-sync",
+  "brand-rights",
+  "collection-lists",
+  "content-standards",
+  "creative-ad-server",
+  "creative-generative",
+  "creative-template",
+  "governance-aware-seller",
+  "governance-delivery-monitor",
+  "governance-spend-authority",
+  "property-lists",
+  "sales-catalog-driven",
+  "sales-guaranteed",
+  "sales-non-guaranteed",
+  "sales-proposal-mode",
+  "sales-social",
+  "signal-marketplace",
+  "signal-owned",
+  "sponsored-intelligence"
+ ],
+ "type": "string"
+}`,
+  "enums/task-status.json": `{
+ "enum": ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
+ "type": "string"
+}`,
+  "enums/uid-type.json": `{
+ "enum": [
+  "rampid",
+  "rampid_derived",
+  "id5",
+  "uid2",
+  "euid",
+  "pairid",
+  "maid",
+  "hashed_email",
+  "publisher_first_party",
+  "other"
+ ],
+ "type": "string"
+}`,
+  "enums/update-frequency.json": `{"enum": ["realtime", "hourly", "daily", "weekly"], "type": "string"}`,
+  "enums/validation-mode.json": `{"enum": ["strict", "lenient"], "type": "string"}`,
+  "enums/viewability-standard.json": `{"enum": ["mrc", "groupm"], "type": "string"}`,
+  "enums/wcag-level.json": `{"enum": ["A", "AA", "AAA"], "type": "string"}`,
+  "enums/webhook-activity-status.json": `{
+ "enum": ["success", "failed", "timeout", "connection_error", "pending"],
+ "type": "string"
+}`,
 };

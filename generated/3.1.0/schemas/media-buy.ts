@@ -3,47 +3,1740 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "media-buy/build-creative-async-response-input-required.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"reason":{"anyOf":[{"enum":["APPROVAL_REQUIRED","CREATIVE_DIRECTION_NEEDED","ASSET_SELECTION_NEEDED"],"type":"string"},{"minLength":1,"type":"string"}]}},"type":"object"}',
-  "media-buy/build-creative-async-response-submitted.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}',
-  "media-buy/build-creative-async-response-working.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"current_step":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"percentage":{"maximum":100,"minimum":0,"type":"number"},"step_number":{"minimum":1,"type":"integer"},"total_steps":{"minimum":1,"type":"integer"}},"type":"object"}',
-  "media-buy/build-creative-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"brand":{"$ref":"/core/brand-ref.json"},"context":{"$ref":"/core/context.json"},"creative_id":{"type":"string"},"creative_manifest":{"$ref":"/core/creative-manifest.json"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"include_preview":{"type":"boolean"},"item_limit":{"minimum":1,"type":"integer"},"macro_values":{"additionalProperties":{"type":"string"},"type":"object"},"media_buy_id":{"type":"string"},"message":{"type":"string"},"package_id":{"type":"string"},"preview_output_format":{"$ref":"/enums/preview-output-format.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"push_notification_config":{"$ref":"/core/push-notification-config.json"},"quality":{"$ref":"/enums/creative-quality.json"},"target_format_id":{"$ref":"/core/format-id.json"},"target_format_ids":{"items":{"$ref":"/core/format-id.json"},"minItems":1,"type":"array"}},"required":["idempotency_key"],"type":"object"}',
-  "media-buy/build-creative-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"anyOf":[{"required":["errors"]},{"required":["creative_manifests"]}]},"properties":{"context":{"$ref":"/core/context.json"},"creative_manifest":{"$ref":"/core/creative-manifest.json"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"expires_at":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"preview":{"additionalProperties":true,"properties":{"expires_at":{"format":"date-time","type":"string"},"interactive_url":{"format":"uri","type":"string"},"previews":{"items":{"additionalProperties":true,"properties":{"input":{"additionalProperties":true,"properties":{"context_description":{"type":"string"},"macros":{"additionalProperties":{"type":"string"},"type":"object"},"name":{"type":"string"}},"required":["name"],"type":"object"},"preview_id":{"type":"string"},"renders":{"items":{"$ref":"/creative/preview-render.json"},"minItems":1,"type":"array"}},"required":["preview_id","renders","input"],"type":"object"},"minItems":1,"type":"array"}},"required":["previews","expires_at"],"type":"object"},"preview_error":{"$ref":"/core/error.json"},"pricing_option_id":{"type":"string"},"sandbox":{"type":"boolean"},"vendor_cost":{"minimum":0,"type":"number"}},"required":["creative_manifest"],"type":"object"},{"additionalProperties":true,"not":{"anyOf":[{"required":["errors"]},{"required":["creative_manifest"]}]},"properties":{"context":{"$ref":"/core/context.json"},"creative_manifests":{"items":{"$ref":"/core/creative-manifest.json"},"minItems":1,"type":"array"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"expires_at":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"preview":{"additionalProperties":true,"properties":{"expires_at":{"format":"date-time","type":"string"},"interactive_url":{"format":"uri","type":"string"},"previews":{"items":{"additionalProperties":true,"properties":{"format_id":{"$ref":"/core/format-id.json"},"input":{"additionalProperties":true,"properties":{"context_description":{"type":"string"},"macros":{"additionalProperties":{"type":"string"},"type":"object"},"name":{"type":"string"}},"required":["name"],"type":"object"},"preview_id":{"type":"string"},"renders":{"items":{"$ref":"/creative/preview-render.json"},"minItems":1,"type":"array"}},"required":["preview_id","format_id","renders","input"],"type":"object"},"minItems":1,"type":"array"}},"required":["previews","expires_at"],"type":"object"},"preview_error":{"$ref":"/core/error.json"},"pricing_option_id":{"type":"string"},"sandbox":{"type":"boolean"},"vendor_cost":{"minimum":0,"type":"number"}},"required":["creative_manifests"],"type":"object"},{"additionalProperties":true,"not":{"anyOf":[{"required":["creative_manifest"]},{"required":["creative_manifests"]}]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"},{"additionalProperties":true,"not":{"anyOf":[{"required":["creative_manifest"]},{"required":["creative_manifests"]}]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}],"type":"object"}',
-  "media-buy/create-media-buy-async-response-input-required.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"reason":{"anyOf":[{"enum":["APPROVAL_REQUIRED","BUDGET_EXCEEDS_LIMIT"],"type":"string"},{"minLength":1,"type":"string"}]}},"type":"object"}',
-  "media-buy/create-media-buy-async-response-submitted.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}',
-  "media-buy/create-media-buy-async-response-working.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"current_step":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"percentage":{"maximum":100,"minimum":0,"type":"number"},"step_number":{"minimum":1,"type":"integer"},"total_steps":{"minimum":1,"type":"integer"}},"type":"object"}',
-  "media-buy/create-media-buy-request.json": '{"additionalProperties":true,"anyOf":[{"required":["packages"]},{"required":["proposal_id"]}],"properties":{"account":{"$ref":"/core/account-ref.json"},"agency_estimate_number":{"maxLength":100,"minLength":0,"type":"string"},"artifact_webhook":{"additionalProperties":true,"properties":{"authentication":{"additionalProperties":false,"properties":{"credentials":{"minLength":32,"type":"string"},"schemes":{"items":{"$ref":"/enums/auth-scheme.json"},"maxItems":1,"minItems":1,"type":"array"}},"required":["schemes","credentials"],"type":"object"},"batch_frequency":{"enum":["hourly","daily"],"type":"string"},"delivery_mode":{"enum":["realtime","batched"],"type":"string"},"sampling_rate":{"maximum":1,"minimum":0,"type":"number"},"token":{"minLength":16,"type":"string"},"url":{"format":"uri","type":"string"}},"required":["url","delivery_mode"],"type":"object"},"brand":{"$ref":"/core/brand-ref.json"},"context":{"$ref":"/core/context.json"},"end_time":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"invoice_recipient":{"$ref":"/core/business-entity.json"},"io_acceptance":{"additionalProperties":true,"properties":{"accepted_at":{"format":"date-time","type":"string"},"io_id":{"type":"string"},"signatory":{"maxLength":250,"minLength":1,"type":"string"},"signature_id":{"type":"string"}},"required":["io_id","accepted_at","signatory"],"type":"object"},"packages":{"items":{"$ref":"/media-buy/package-request.json"},"minItems":1,"type":"array"},"plan_id":{"type":"string"},"po_number":{"type":"string"},"proposal_id":{"type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"push_notification_config":{"$ref":"/core/push-notification-config.json"},"reporting_webhook":{"$ref":"/core/reporting-webhook.json"},"start_time":{"$ref":"/core/start-timing.json"},"total_budget":{"$ref":"/core/money.json"}},"required":["idempotency_key","account","brand","start_time","end_time"],"type":"object"}',
-  "media-buy/create-media-buy-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"account":{"$ref":"/core/account.json"},"confirmed_at":{"format":"date-time","type":["string","null"]},"context":{"$ref":"/core/context.json"},"creative_deadline":{"format":"date-time","type":"string"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"ext":{"$ref":"/core/ext.json"},"invoice_recipient":{"$ref":"/core/business-entity.json"},"media_buy_id":{"type":"string"},"media_buy_status":{"$ref":"/enums/media-buy-status.json"},"packages":{"items":{"$ref":"/core/package.json"},"type":"array"},"planned_delivery":{"$ref":"/core/planned-delivery.json"},"revision":{"minimum":1,"type":"integer"},"sandbox":{"type":"boolean"},"total_budget":{"minimum":0,"type":"number"},"valid_actions":{"items":{"$ref":"/enums/media-buy-valid-action.json"},"type":"array"}},"required":["media_buy_id","confirmed_at","revision","packages"],"type":"object"},{"additionalProperties":true,"not":{"required":["media_buy_id"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"},{"additionalProperties":true,"not":{"required":["media_buy_id"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}],"type":"object"}',
-  "media-buy/get-media-buy-delivery-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"attribution_window":{"additionalProperties":true,"properties":{"model":{"$ref":"/enums/attribution-model.json"},"post_click":{"$ref":"/core/duration.json"},"post_view":{"$ref":"/core/duration.json"}},"type":"object"},"context":{"$ref":"/core/context.json"},"end_date":{"pattern":"^\\\\d{4}-\\\\d{2}-\\\\d{2}$","type":"string"},"ext":{"$ref":"/core/ext.json"},"include_package_daily_breakdown":{"type":"boolean"},"include_window_breakdown":{"type":"boolean"},"media_buy_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"reporting_dimensions":{"additionalProperties":true,"properties":{"device_type":{"additionalProperties":true,"properties":{"limit":{"minimum":1,"type":"integer"}},"type":"object"},"geo":{"additionalProperties":true,"properties":{"geo_level":{"$ref":"/enums/geo-level.json"},"limit":{"minimum":1,"type":"integer"}},"required":["geo_level"],"type":"object"},"placement":{"additionalProperties":true,"properties":{"limit":{"minimum":1,"type":"integer"}},"type":"object"}},"type":"object"},"start_date":{"pattern":"^\\\\d{4}-\\\\d{2}-\\\\d{2}$","type":"string"},"status_filter":{"oneOf":[{"$ref":"/enums/media-buy-status.json"},{"items":{"$ref":"/enums/media-buy-status.json"},"minItems":1,"type":"array"}]},"time_granularity":{"$ref":"/enums/reporting-frequency.json"}},"type":"object"}',
-  "media-buy/get-media-buy-delivery-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"aggregated_totals":{"additionalProperties":true,"properties":{"clicks":{"minimum":0,"type":"number"},"completed_views":{"minimum":0,"type":"number"},"conversion_value":{"minimum":0,"type":"number"},"conversions":{"minimum":0,"type":"number"},"frequency":{"minimum":0,"type":"number"},"impressions":{"minimum":0,"type":"number"},"media_buy_count":{"minimum":0,"type":"integer"},"reach":{"minimum":0,"type":"number"},"reach_unit":{"$ref":"/enums/reach-unit.json"},"roas":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"},"views":{"minimum":0,"type":"number"}},"required":["impressions","spend","media_buy_count"],"type":"object"},"context":{"$ref":"/core/context.json"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"media_buy_deliveries":{"items":{"additionalProperties":true,"properties":{"by_package":{"items":{"allOf":[{"$ref":"/core/delivery-metrics.json"},{"additionalProperties":true,"properties":{"by_creative":{"items":{"allOf":[{"$ref":"/core/delivery-metrics.json"},{"additionalProperties":true,"properties":{"creative_id":{"type":"string"},"impressions":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"},"weight":{"maximum":100,"minimum":0,"type":"number"}},"required":["impressions","spend","creative_id"],"type":"object"}]},"type":"array"},"by_device_type":{"items":{"allOf":[{"$ref":"/core/delivery-metrics.json"},{"additionalProperties":true,"properties":{"device_type":{"$ref":"/enums/device-type.json"},"impressions":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"}},"required":["impressions","spend","device_type"],"type":"object"}]},"type":"array"},"by_geo":{"items":{"allOf":[{"$ref":"/core/delivery-metrics.json"},{"additionalProperties":true,"properties":{"geo_code":{"type":"string"},"geo_level":{"$ref":"/enums/geo-level.json"},"geo_name":{"type":"string"},"impressions":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"}},"required":["impressions","spend","geo_level","geo_code"],"type":"object"}]},"type":"array"},"by_placement":{"items":{"allOf":[{"$ref":"/core/delivery-metrics.json"},{"additionalProperties":true,"properties":{"impressions":{"minimum":0,"type":"number"},"placement_id":{"type":"string"},"placement_name":{"type":"string"},"spend":{"minimum":0,"type":"number"}},"required":["impressions","spend","placement_id"],"type":"object"}]},"type":"array"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"daily_breakdown":{"items":{"additionalProperties":true,"properties":{"conversion_value":{"minimum":0,"type":"number"},"conversions":{"minimum":0,"type":"number"},"date":{"format":"date","type":"string"},"impressions":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"}},"required":["date","impressions","spend"],"type":"object"},"type":"array"},"delivery_status":{"enum":["delivering","completed","budget_exhausted","flight_ended","goal_met"],"type":"string"},"is_final":{"type":"boolean"},"measurement_window":{"maxLength":50,"minLength":0,"type":"string"},"pacing_index":{"minimum":0,"type":"number"},"package_id":{"type":"string"},"paused":{"type":"boolean"},"pricing_model":{"$ref":"/enums/pricing-model.json"},"rate":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"}},"required":["spend","package_id","pricing_model","rate","currency"],"type":"object"}]},"type":"array"},"daily_breakdown":{"items":{"additionalProperties":true,"properties":{"conversion_value":{"minimum":0,"type":"number"},"conversions":{"minimum":0,"type":"number"},"date":{"format":"date","type":"string"},"impressions":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"}},"required":["date","impressions","spend"],"type":"object"},"type":"array"},"expected_availability":{"format":"date-time","type":"string"},"is_adjusted":{"type":"boolean"},"media_buy_id":{"type":"string"},"pricing_model":{"$ref":"/enums/pricing-model.json"},"status":{"enum":["pending_creatives","pending_start","pending","active","paused","completed","rejected","canceled","failed","reporting_delayed"],"type":"string"},"totals":{"allOf":[{"$ref":"/core/delivery-metrics.json"},{"additionalProperties":true,"properties":{"effective_rate":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"}},"required":["spend"],"type":"object"}]},"windows":{"items":{"additionalProperties":true,"properties":{"by_package":{"items":{"allOf":[{"$ref":"/core/delivery-metrics.json"},{"additionalProperties":true,"properties":{"package_id":{"type":"string"}},"required":["package_id"],"type":"object"}]},"type":"array"},"is_final":{"type":"boolean"},"measurement_window":{"maxLength":50,"minLength":0,"type":"string"},"totals":{"$ref":"/core/delivery-metrics.json"},"window_end":{"format":"date-time","type":"string"},"window_start":{"format":"date-time","type":"string"}},"required":["window_start","window_end","totals"],"type":"object"},"type":"array"}},"required":["media_buy_id","status","totals","by_package"],"type":"object"},"type":"array"},"next_expected_at":{"format":"date-time","type":"string"},"notification_type":{"enum":["scheduled","final","delayed","adjusted"],"type":"string"},"partial_data":{"type":"boolean"},"reporting_period":{"$ref":"/core/datetime-range.json"},"sandbox":{"type":"boolean"},"sequence_number":{"minimum":1,"type":"integer"},"unavailable_count":{"minimum":0,"type":"integer"}},"required":["reporting_period","currency","media_buy_deliveries"],"type":"object"}',
-  "media-buy/get-media-buys-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"include_history":{"maximum":1000,"minimum":0,"type":"integer"},"include_snapshot":{"type":"boolean"},"include_webhook_activity":{"type":"boolean"},"media_buy_ids":{"items":{"type":"string"},"minItems":1,"type":"array"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"status_filter":{"oneOf":[{"$ref":"/enums/media-buy-status.json"},{"items":{"$ref":"/enums/media-buy-status.json"},"minItems":1,"type":"array"}]},"webhook_activity_limit":{"maximum":200,"minimum":1,"type":"integer"}},"type":"object"}',
-  "media-buy/get-media-buys-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"media_buys":{"items":{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account.json"},"cancellation":{"$ref":"/core/cancellation.json"},"confirmed_at":{"format":"date-time","type":"string"},"created_at":{"format":"date-time","type":"string"},"creative_deadline":{"format":"date-time","type":"string"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"end_time":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"health":{"enum":["ok","impaired"],"type":"string"},"history":{"items":{"additionalProperties":true,"properties":{"action":{"type":"string"},"actor":{"type":"string"},"package_id":{"type":"string"},"revision":{"minimum":1,"type":"integer"},"summary":{"maxLength":500,"minLength":0,"type":"string"},"timestamp":{"format":"date-time","type":"string"}},"required":["revision","timestamp","action"],"type":"object"},"type":"array"},"impairments":{"items":{"$ref":"/core/impairment.json"},"type":"array"},"invoice_recipient":{"$ref":"/core/business-entity.json"},"media_buy_id":{"type":"string"},"packages":{"items":{"additionalProperties":true,"properties":{"bid_price":{"minimum":0,"type":"number"},"budget":{"minimum":0,"type":"number"},"canceled":{"type":"boolean"},"cancellation":{"$ref":"/core/cancellation.json"},"creative_approvals":{"items":{"additionalProperties":true,"properties":{"approval_status":{"$ref":"/enums/creative-approval-status.json"},"creative_id":{"type":"string"},"rejection_reason":{"type":"string"}},"required":["creative_id","approval_status"],"type":"object"},"type":"array"},"creative_deadline":{"format":"date-time","type":"string"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"end_time":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"format_ids_pending":{"items":{"$ref":"/core/format-id.json"},"type":"array"},"impressions":{"minimum":0,"type":"number"},"package_id":{"type":"string"},"paused":{"type":"boolean"},"product_id":{"type":"string"},"snapshot":{"additionalProperties":true,"properties":{"as_of":{"format":"date-time","type":"string"},"clicks":{"minimum":0,"type":"number"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"delivery_status":{"enum":["delivering","not_delivering","completed","budget_exhausted","flight_ended","goal_met"],"type":"string"},"ext":{"$ref":"/core/ext.json"},"impressions":{"minimum":0,"type":"number"},"pacing_index":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"},"staleness_seconds":{"minimum":0,"type":"integer"}},"required":["as_of","staleness_seconds","impressions","spend"],"type":"object"},"snapshot_unavailable_reason":{"$ref":"/enums/snapshot-unavailable-reason.json"},"start_time":{"format":"date-time","type":"string"},"targeting_overlay":{"$ref":"/core/targeting.json"}},"required":["package_id"],"type":"object"},"type":"array"},"rejection_reason":{"type":"string"},"revision":{"minimum":1,"type":"integer"},"start_time":{"format":"date-time","type":"string"},"status":{"$ref":"/enums/media-buy-status.json"},"total_budget":{"minimum":0,"type":"number"},"updated_at":{"format":"date-time","type":"string"},"valid_actions":{"items":{"$ref":"/enums/media-buy-valid-action.json"},"type":"array"},"webhook_activity":{"items":{"$ref":"/core/webhook-activity-record.json"},"type":"array"}},"required":["media_buy_id","status","currency","total_budget","packages"],"type":"object"},"type":"array"},"pagination":{"$ref":"/core/pagination-response.json"},"sandbox":{"type":"boolean"}},"required":["media_buys"],"type":"object"}',
-  "media-buy/get-products-async-response-input-required.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"partial_results":{"items":{"$ref":"/core/product.json"},"type":"array"},"reason":{"anyOf":[{"enum":["CLARIFICATION_NEEDED","BUDGET_REQUIRED"],"type":"string"},{"minLength":1,"type":"string"}]},"suggestions":{"items":{"type":"string"},"type":"array"}},"type":"object"}',
-  "media-buy/get-products-async-response-submitted.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"estimated_completion":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}',
-  "media-buy/get-products-async-response-working.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"current_step":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"percentage":{"maximum":100,"minimum":0,"type":"number"},"step_number":{"minimum":1,"type":"integer"},"total_steps":{"minimum":1,"type":"integer"}},"type":"object"}',
-  "media-buy/get-products-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"brand":{"$ref":"/core/brand-ref.json"},"brief":{"type":"string"},"buying_mode":{"enum":["brief","wholesale","refine"],"type":"string"},"catalog":{"$ref":"/core/catalog.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"fields":{"items":{"type":"string"},"minItems":1,"type":"array"},"filters":{"$ref":"/core/product-filters.json"},"pagination":{"$ref":"/core/pagination-request.json"},"preferred_delivery_types":{"items":{"$ref":"/enums/delivery-type.json"},"minItems":1,"type":"array","uniqueItems":true},"property_list":{"$ref":"/core/property-list-ref.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"push_notification_config":{"$ref":"/core/push-notification-config.json"},"refine":{"items":{"oneOf":[{"additionalProperties":false,"properties":{"ask":{"minLength":1,"type":"string"},"scope":{"const":"request"}},"required":["scope","ask"],"type":"object"},{"additionalProperties":false,"properties":{"action":{"enum":["include","omit","more_like_this"],"type":"string"},"ask":{"minLength":1,"type":"string"},"product_id":{"minLength":1,"type":"string"},"scope":{"const":"product"}},"required":["scope","product_id"],"type":"object"},{"additionalProperties":false,"properties":{"action":{"enum":["include","omit","finalize"],"type":"string"},"ask":{"minLength":1,"type":"string"},"proposal_id":{"minLength":1,"type":"string"},"scope":{"const":"proposal"}},"required":["scope","proposal_id"],"type":"object"}]},"minItems":1,"type":"array"},"required_policies":{"items":{"type":"string"},"type":"array"},"time_budget":{"$ref":"/core/duration.json"}},"required":["buying_mode"],"type":"object"}',
-  "media-buy/get-products-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"catalog_applied":{"type":"boolean"},"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"incomplete":{"items":{"additionalProperties":false,"properties":{"description":{"type":"string"},"estimated_wait":{"$ref":"/core/duration.json"},"scope":{"enum":["products","pricing","forecast","proposals"],"type":"string"}},"required":["scope","description"],"type":"object"},"minItems":1,"type":"array"},"pagination":{"$ref":"/core/pagination-response.json"},"products":{"items":{"$ref":"/core/product.json"},"type":"array"},"property_list_applied":{"type":"boolean"},"proposals":{"items":{"$ref":"/core/proposal.json"},"type":"array"},"refinement_applied":{"items":{"additionalProperties":false,"properties":{"notes":{"type":"string"},"product_id":{"type":"string"},"proposal_id":{"type":"string"},"scope":{"enum":["request","product","proposal"],"type":"string"},"status":{"enum":["applied","partial","unable"],"type":"string"}},"required":["scope","status"],"type":"object"},"type":"array"},"sandbox":{"type":"boolean"}},"required":["products"],"type":"object"}',
-  "media-buy/list-creative-formats-request.json": '{"additionalProperties":true,"properties":{"asset_types":{"items":{"$ref":"/enums/asset-content-type.json"},"minItems":1,"type":"array"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"format_ids":{"items":{"$ref":"/core/format-id.json"},"minItems":1,"type":"array"},"input_format_ids":{"items":{"$ref":"/core/format-id.json"},"minItems":1,"type":"array"},"is_responsive":{"type":"boolean"},"max_height":{"type":"integer"},"max_width":{"type":"integer"},"min_height":{"type":"integer"},"min_width":{"type":"integer"},"name_search":{"type":"string"},"output_format_ids":{"items":{"$ref":"/core/format-id.json"},"minItems":1,"type":"array"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"wcag_level":{"$ref":"/enums/wcag-level.json"}},"type":"object"}',
-  "media-buy/list-creative-formats-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"context":{"$ref":"/core/context.json"},"creative_agents":{"items":{"additionalProperties":true,"properties":{"agent_name":{"type":"string"},"agent_url":{"format":"uri","type":"string"},"capabilities":{"items":{"$ref":"/enums/creative-agent-capability.json"},"type":"array"}},"required":["agent_url"],"type":"object"},"type":"array"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"formats":{"items":{"$ref":"/core/format.json"},"type":"array"},"pagination":{"$ref":"/core/pagination-response.json"},"sandbox":{"type":"boolean"}},"required":["formats"],"type":"object"}',
-  "media-buy/log-event-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"event_source_id":{"type":"string"},"events":{"items":{"$ref":"/core/event.json"},"maxItems":10000,"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"test_event_code":{"type":"string"}},"required":["idempotency_key","event_source_id","events"],"type":"object"}',
-  "media-buy/log-event-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"events_processed":{"minimum":0,"type":"integer"},"events_received":{"minimum":0,"type":"integer"},"ext":{"$ref":"/core/ext.json"},"match_quality":{"maximum":1,"minimum":0,"type":"number"},"partial_failures":{"items":{"additionalProperties":true,"properties":{"code":{"type":"string"},"event_id":{"type":"string"},"message":{"type":"string"}},"required":["event_id","code","message"],"type":"object"},"type":"array"},"sandbox":{"type":"boolean"},"warnings":{"items":{"type":"string"},"type":"array"}},"required":["events_received","events_processed"],"type":"object"},{"additionalProperties":true,"not":{"required":["events_received"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "media-buy/media-buy-delivery-webhook-result.json": '{"additionalProperties":true,"not":{"required":["aggregated_totals"]},"properties":{"context":{"$ref":"/core/context.json"},"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"media_buy_deliveries":{"items":{"additionalProperties":true,"properties":{"by_package":{"items":{"allOf":[{"$ref":"/core/delivery-metrics.json"},{"additionalProperties":true,"properties":{"currency":{"pattern":"^[A-Z]{3}$","type":"string"},"delivery_status":{"enum":["delivering","completed","budget_exhausted","flight_ended","goal_met"],"type":"string"},"is_final":{"type":"boolean"},"measurement_window":{"maxLength":50,"minLength":0,"type":"string"},"pacing_index":{"minimum":0,"type":"number"},"package_id":{"type":"string"},"paused":{"type":"boolean"},"pricing_model":{"$ref":"/enums/pricing-model.json"},"rate":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"}},"required":["spend"],"type":"object"}]},"type":"array"},"expected_availability":{"format":"date-time","type":"string"},"finalized_at":{"format":"date-time","type":"string"},"is_adjusted":{"type":"boolean"},"is_final":{"type":"boolean"},"media_buy_id":{"type":"string"},"pricing_model":{"$ref":"/enums/pricing-model.json"},"status":{"enum":["pending_creatives","pending_start","pending","active","paused","completed","rejected","canceled","failed","reporting_delayed"],"type":"string"},"totals":{"allOf":[{"$ref":"/core/delivery-metrics.json"},{"additionalProperties":true,"properties":{"effective_rate":{"minimum":0,"type":"number"},"spend":{"minimum":0,"type":"number"}},"required":["spend"],"type":"object"}]}},"required":["media_buy_id","status","totals","by_package"],"type":"object"},"type":"array"},"next_expected_at":{"format":"date-time","type":"string"},"notification_type":{"enum":["scheduled","final","delayed","adjusted"],"type":"string"},"partial_data":{"type":"boolean"},"reporting_period":{"$ref":"/core/datetime-range.json"},"sandbox":{"type":"boolean"},"sequence_number":{"minimum":1,"type":"integer"},"unavailable_count":{"minimum":0,"type":"integer"}},"required":["notification_type","reporting_period","currency","media_buy_deliveries"],"type":"object"}',
-  "media-buy/package-request.json": '{"additionalProperties":true,"properties":{"bid_price":{"minimum":0,"type":"number"},"budget":{"minimum":0,"type":"number"},"catalogs":{"items":{"$ref":"/core/catalog.json"},"type":"array"},"context":{"$ref":"/core/context.json"},"creative_assignments":{"items":{"$ref":"/core/creative-assignment.json"},"minItems":1,"type":"array"},"creatives":{"items":{"$ref":"/core/creative-asset.json"},"maxItems":100,"minItems":1,"type":"array"},"end_time":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"format_ids":{"items":{"$ref":"/core/format-id.json"},"minItems":1,"type":"array"},"impressions":{"minimum":0,"type":"number"},"optimization_goals":{"items":{"$ref":"/core/optimization-goal.json"},"minItems":1,"type":"array"},"pacing":{"$ref":"/enums/pacing.json"},"paused":{"type":"boolean"},"performance_standards":{"items":{"$ref":"/core/performance-standard.json"},"minItems":1,"type":"array"},"pricing_option_id":{"type":"string"},"product_id":{"type":"string"},"start_time":{"format":"date-time","type":"string"},"targeting_overlay":{"$ref":"/core/targeting.json"}},"required":["product_id","budget","pricing_option_id"],"type":"object"}',
-  "media-buy/package-update.json": '{"additionalProperties":true,"properties":{"bid_price":{"minimum":0,"type":"number"},"budget":{"minimum":0,"type":"number"},"canceled":{"const":true},"cancellation_reason":{"maxLength":500,"minLength":0,"type":"string"},"catalogs":{"items":{"$ref":"/core/catalog.json"},"minItems":1,"type":"array"},"context":{"$ref":"/core/context.json"},"creative_assignments":{"items":{"$ref":"/core/creative-assignment.json"},"type":"array"},"creatives":{"items":{"$ref":"/core/creative-asset.json"},"maxItems":100,"minItems":1,"type":"array"},"end_time":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"impressions":{"minimum":0,"type":"number"},"keyword_targets_add":{"items":{"additionalProperties":false,"properties":{"bid_price":{"minimum":0,"type":"number"},"keyword":{"minLength":1,"type":"string"},"match_type":{"$ref":"/enums/match-type.json"}},"required":["keyword","match_type"],"type":"object"},"minItems":1,"type":"array"},"keyword_targets_remove":{"items":{"additionalProperties":false,"properties":{"keyword":{"minLength":1,"type":"string"},"match_type":{"$ref":"/enums/match-type.json"}},"required":["keyword","match_type"],"type":"object"},"minItems":1,"type":"array"},"optimization_goals":{"items":{"$ref":"/core/optimization-goal.json"},"minItems":1,"type":"array"},"pacing":{"$ref":"/enums/pacing.json"},"package_id":{"type":"string"},"paused":{"type":"boolean"},"start_time":{"format":"date-time","type":"string"},"targeting_overlay":{"$ref":"/core/targeting.json"}},"required":["package_id"],"type":"object"}',
-  "media-buy/provide-performance-feedback-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"creative_id":{"minLength":1,"type":"string"},"ext":{"$ref":"/core/ext.json"},"feedback_source":{"$ref":"/enums/feedback-source.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"measurement_period":{"$ref":"/core/datetime-range.json"},"media_buy_id":{"minLength":1,"type":"string"},"metric_type":{"$ref":"/enums/metric-type.json"},"package_id":{"minLength":1,"type":"string"},"performance_index":{"minimum":0,"type":"number"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"}},"required":["idempotency_key","media_buy_id","measurement_period","performance_index"],"type":"object"}',
-  "media-buy/provide-performance-feedback-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"sandbox":{"type":"boolean"},"success":{"const":true}},"required":["success"],"type":"object"},{"additionalProperties":true,"not":{"required":["success"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "media-buy/sync-audiences-async-response-submitted.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}',
-  "media-buy/sync-audiences-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"audiences":{"items":{"additionalProperties":true,"properties":{"add":{"items":{"$ref":"/core/audience-member.json"},"minItems":1,"type":"array"},"audience_id":{"type":"string"},"audience_type":{"enum":["crm","suppression","lookalike_seed"],"type":"string"},"consent_basis":{"$ref":"/enums/consent-basis.json"},"delete":{"type":"boolean"},"description":{"type":"string"},"name":{"type":"string"},"remove":{"items":{"$ref":"/core/audience-member.json"},"minItems":1,"type":"array"},"tags":{"items":{"minLength":1,"type":"string"},"type":"array","uniqueItems":true}},"required":["audience_id"],"type":"object"},"minItems":1,"type":"array"},"context":{"$ref":"/core/context.json"},"delete_missing":{"type":"boolean"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"push_notification_config":{"$ref":"/core/push-notification-config.json"}},"required":["idempotency_key","account"],"type":"object"}',
-  "media-buy/sync-audiences-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"audiences":{"items":{"additionalProperties":true,"properties":{"action":{"enum":["created","updated","unchanged","deleted","failed"],"type":"string"},"audience_id":{"type":"string"},"effective_match_rate":{"maximum":1,"minimum":0,"type":"number"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"last_synced_at":{"format":"date-time","type":"string"},"match_breakdown":{"items":{"additionalProperties":true,"properties":{"id_type":{"$ref":"/enums/match-id-type.json"},"match_rate":{"maximum":1,"minimum":0,"type":"number"},"matched":{"minimum":0,"type":"integer"},"submitted":{"minimum":0,"type":"integer"}},"required":["id_type","submitted","matched","match_rate"],"type":"object"},"minItems":1,"type":"array"},"matched_count":{"minimum":0,"type":"integer"},"minimum_size":{"minimum":1,"type":"integer"},"name":{"type":"string"},"seller_id":{"type":"string"},"status":{"$ref":"/enums/audience-status.json"},"total_uploaded_count":{"minimum":0,"type":"integer"},"uploaded_count":{"minimum":0,"type":"integer"}},"required":["audience_id","action"],"type":"object"},"type":"array"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"sandbox":{"type":"boolean"}},"required":["audiences"],"type":"object"},{"additionalProperties":true,"not":{"required":["audiences"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"},{"additionalProperties":true,"not":{"required":["audiences"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}],"type":"object"}',
-  "media-buy/sync-catalogs-async-response-input-required.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"reason":{"anyOf":[{"enum":["APPROVAL_REQUIRED","FEED_VALIDATION","ITEM_REVIEW","FEED_ACCESS"],"type":"string"},{"minLength":1,"type":"string"}]}},"type":"object"}',
-  "media-buy/sync-catalogs-async-response-submitted.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}',
-  "media-buy/sync-catalogs-async-response-working.json": '{"additionalProperties":true,"properties":{"catalogs_processed":{"minimum":0,"type":"integer"},"catalogs_total":{"minimum":0,"type":"integer"},"context":{"$ref":"/core/context.json"},"current_step":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"items_processed":{"minimum":0,"type":"integer"},"items_total":{"minimum":0,"type":"integer"},"percentage":{"maximum":100,"minimum":0,"type":"number"},"step_number":{"minimum":1,"type":"integer"},"total_steps":{"minimum":1,"type":"integer"}},"type":"object"}',
-  "media-buy/sync-catalogs-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"catalog_ids":{"items":{"type":"string"},"maxItems":50,"minItems":1,"type":"array"},"catalogs":{"items":{"$ref":"/core/catalog.json"},"maxItems":50,"minItems":1,"type":"array"},"context":{"$ref":"/core/context.json"},"delete_missing":{"type":"boolean"},"dry_run":{"type":"boolean"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"push_notification_config":{"$ref":"/core/push-notification-config.json"},"validation_mode":{"$ref":"/enums/validation-mode.json"}},"required":["idempotency_key","account"],"type":"object"}',
-  "media-buy/sync-catalogs-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"catalogs":{"items":{"additionalProperties":true,"allOf":[{"if":{"properties":{"action":{"enum":["created","updated","unchanged"]}},"required":["action"]},"then":{"required":["item_count"]}}],"properties":{"action":{"$ref":"/enums/catalog-action.json"},"catalog_id":{"type":"string"},"changes":{"items":{"type":"string"},"type":"array"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"item_count":{"minimum":0,"type":"integer"},"item_issues":{"items":{"additionalProperties":true,"properties":{"item_id":{"type":"string"},"reasons":{"items":{"type":"string"},"type":"array"},"status":{"$ref":"/enums/catalog-item-status.json"}},"required":["item_id","status"],"type":"object"},"type":"array"},"items_approved":{"minimum":0,"type":"integer"},"items_pending":{"minimum":0,"type":"integer"},"items_rejected":{"minimum":0,"type":"integer"},"last_synced_at":{"format":"date-time","type":"string"},"next_fetch_at":{"format":"date-time","type":"string"},"platform_id":{"type":"string"},"warnings":{"items":{"type":"string"},"type":"array"}},"required":["catalog_id","action"],"type":"object"},"type":"array"},"context":{"$ref":"/core/context.json"},"dry_run":{"type":"boolean"},"ext":{"$ref":"/core/ext.json"},"sandbox":{"type":"boolean"}},"required":["catalogs"],"type":"object"},{"additionalProperties":true,"not":{"required":["catalogs"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"},{"additionalProperties":true,"not":{"required":["catalogs"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}],"type":"object"}',
-  "media-buy/sync-event-sources-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"delete_missing":{"type":"boolean"},"event_sources":{"items":{"additionalProperties":true,"properties":{"allowed_domains":{"items":{"type":"string"},"minItems":1,"type":"array"},"event_source_id":{"type":"string"},"event_types":{"items":{"$ref":"/enums/event-type.json"},"minItems":1,"type":"array"},"name":{"type":"string"}},"required":["event_source_id"],"type":"object"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"}},"required":["idempotency_key","account"],"type":"object"}',
-  "media-buy/sync-event-sources-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"context":{"$ref":"/core/context.json"},"event_sources":{"items":{"additionalProperties":true,"properties":{"action":{"enum":["created","updated","unchanged","deleted","failed"],"type":"string"},"action_source":{"$ref":"/enums/action-source.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"event_source_id":{"type":"string"},"event_types":{"items":{"$ref":"/enums/event-type.json"},"type":"array"},"health":{"additionalProperties":true,"properties":{"events_received_24h":{"minimum":0,"type":"integer"},"last_event_at":{"format":"date-time","type":"string"},"match_rate":{"maximum":1,"minimum":0,"type":"number"},"status":{"enum":["insufficient","minimum","good","excellent"],"type":"string"}},"required":["status"],"type":"object"},"managed_by":{"enum":["buyer","seller"],"type":"string"},"name":{"type":"string"},"seller_id":{"type":"string"},"setup":{"additionalProperties":true,"properties":{"instructions":{"type":"string"},"snippet":{"type":"string"},"snippet_type":{"enum":["javascript","html","pixel_url","server_only"],"type":"string"}},"type":"object"}},"required":["event_source_id","action"],"type":"object"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"sandbox":{"type":"boolean"}},"required":["event_sources"],"type":"object"},{"additionalProperties":true,"not":{"required":["event_sources"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"}],"type":"object"}',
-  "media-buy/update-media-buy-async-response-input-required.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"reason":{"anyOf":[{"enum":["APPROVAL_REQUIRED","CHANGE_CONFIRMATION"],"type":"string"},{"minLength":1,"type":"string"}]}},"type":"object"}',
-  "media-buy/update-media-buy-async-response-submitted.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}',
-  "media-buy/update-media-buy-async-response-working.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"current_step":{"type":"string"},"ext":{"$ref":"/core/ext.json"},"percentage":{"maximum":100,"minimum":0,"type":"number"},"step_number":{"minimum":1,"type":"integer"},"total_steps":{"minimum":1,"type":"integer"}},"type":"object"}',
-  "media-buy/update-media-buy-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"canceled":{"const":true},"cancellation_reason":{"maxLength":500,"minLength":0,"type":"string"},"context":{"$ref":"/core/context.json"},"end_time":{"format":"date-time","type":"string"},"ext":{"$ref":"/core/ext.json"},"idempotency_key":{"maxLength":255,"minLength":16,"pattern":"^[A-Za-z0-9_.:-]{16,255}$","type":"string"},"invoice_recipient":{"$ref":"/core/business-entity.json"},"media_buy_id":{"type":"string"},"new_packages":{"items":{"$ref":"/media-buy/package-request.json"},"minItems":1,"type":"array"},"packages":{"items":{"$ref":"/media-buy/package-update.json"},"minItems":1,"type":"array"},"paused":{"type":"boolean"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"push_notification_config":{"$ref":"/core/push-notification-config.json"},"reporting_webhook":{"$ref":"/core/reporting-webhook.json"},"revision":{"minimum":1,"type":"integer"},"start_time":{"$ref":"/core/start-timing.json"}},"required":["idempotency_key","account","media_buy_id"],"type":"object"}',
-  "media-buy/update-media-buy-response.json": '{"allOf":[{"$ref":"/core/protocol-envelope.json"}],"oneOf":[{"additionalProperties":true,"not":{"required":["errors"]},"properties":{"affected_packages":{"items":{"$ref":"/core/package.json"},"type":"array"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"implementation_date":{"format":"date-time","type":["string","null"]},"invoice_recipient":{"$ref":"/core/business-entity.json"},"media_buy_id":{"type":"string"},"media_buy_status":{"$ref":"/enums/media-buy-status.json"},"revision":{"minimum":1,"type":"integer"},"sandbox":{"type":"boolean"},"valid_actions":{"items":{"$ref":"/enums/media-buy-valid-action.json"},"type":"array"}},"required":["media_buy_id","revision"],"type":"object"},{"additionalProperties":true,"not":{"required":["media_buy_id"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"minItems":1,"type":"array"},"ext":{"$ref":"/core/ext.json"}},"required":["errors"],"type":"object"},{"additionalProperties":true,"not":{"required":["media_buy_id"]},"properties":{"context":{"$ref":"/core/context.json"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"ext":{"$ref":"/core/ext.json"},"message":{"maxLength":2000,"minLength":0,"type":"string"},"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}],"type":"object"}',
+  "media-buy/build-creative-async-response-input-required.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "reason": {
+   "anyOf": [
+    {"enum": ["APPROVAL_REQUIRED", "CREATIVE_DIRECTION_NEEDED", "ASSET_SELECTION_NEEDED"], "type": "string"},
+    {"minLength": 1, "type": "string"}
+   ]
+  }
+ },
+ "type": "object"
+}`,
+  "media-buy/build-creative-async-response-submitted.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "status": {"const": "submitted"},
+  "task_id": {"type": "string"}
+ },
+ "required": ["status", "task_id"],
+ "type": "object"
+}`,
+  "media-buy/build-creative-async-response-working.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "current_step": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+  "step_number": {"minimum": 1, "type": "integer"},
+  "total_steps": {"minimum": 1, "type": "integer"}
+ },
+ "type": "object"
+}`,
+  "media-buy/build-creative-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "brand": {"$ref": "/core/brand-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "creative_id": {"type": "string"},
+  "creative_manifest": {"$ref": "/core/creative-manifest.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "include_preview": {"type": "boolean"},
+  "item_limit": {"minimum": 1, "type": "integer"},
+  "macro_values": {"additionalProperties": {"type": "string"}, "type": "object"},
+  "media_buy_id": {"type": "string"},
+  "message": {"type": "string"},
+  "package_id": {"type": "string"},
+  "preview_output_format": {"$ref": "/enums/preview-output-format.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"},
+  "quality": {"$ref": "/enums/creative-quality.json"},
+  "target_format_id": {"$ref": "/core/format-id.json"},
+  "target_format_ids": {"items": {"$ref": "/core/format-id.json"}, "minItems": 1, "type": "array"}
+ },
+ "required": ["idempotency_key"],
+ "type": "object"
+}`,
+  "media-buy/build-creative-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"anyOf": [{"required": ["errors"]}, {"required": ["creative_manifests"]}]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "creative_manifest": {"$ref": "/core/creative-manifest.json"},
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "expires_at": {"format": "date-time", "type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "preview": {
+     "additionalProperties": true,
+     "properties": {
+      "expires_at": {"format": "date-time", "type": "string"},
+      "interactive_url": {"format": "uri", "type": "string"},
+      "previews": {
+       "items": {
+        "additionalProperties": true,
+        "properties": {
+         "input": {
+          "additionalProperties": true,
+          "properties": {
+           "context_description": {"type": "string"},
+           "macros": {"additionalProperties": {"type": "string"}, "type": "object"},
+           "name": {"type": "string"}
+          },
+          "required": ["name"],
+          "type": "object"
+         },
+         "preview_id": {"type": "string"},
+         "renders": {"items": {"$ref": "/creative/preview-render.json"}, "minItems": 1, "type": "array"}
+        },
+        "required": ["preview_id", "renders", "input"],
+        "type": "object"
+       },
+       "minItems": 1,
+       "type": "array"
+      }
+     },
+     "required": ["previews", "expires_at"],
+     "type": "object"
+    },
+    "preview_error": {"$ref": "/core/error.json"},
+    "pricing_option_id": {"type": "string"},
+    "sandbox": {"type": "boolean"},
+    "vendor_cost": {"minimum": 0, "type": "number"}
+   },
+   "required": ["creative_manifest"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"anyOf": [{"required": ["errors"]}, {"required": ["creative_manifest"]}]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "creative_manifests": {"items": {"$ref": "/core/creative-manifest.json"}, "minItems": 1, "type": "array"},
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "expires_at": {"format": "date-time", "type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "preview": {
+     "additionalProperties": true,
+     "properties": {
+      "expires_at": {"format": "date-time", "type": "string"},
+      "interactive_url": {"format": "uri", "type": "string"},
+      "previews": {
+       "items": {
+        "additionalProperties": true,
+        "properties": {
+         "format_id": {"$ref": "/core/format-id.json"},
+         "input": {
+          "additionalProperties": true,
+          "properties": {
+           "context_description": {"type": "string"},
+           "macros": {"additionalProperties": {"type": "string"}, "type": "object"},
+           "name": {"type": "string"}
+          },
+          "required": ["name"],
+          "type": "object"
+         },
+         "preview_id": {"type": "string"},
+         "renders": {"items": {"$ref": "/creative/preview-render.json"}, "minItems": 1, "type": "array"}
+        },
+        "required": ["preview_id", "format_id", "renders", "input"],
+        "type": "object"
+       },
+       "minItems": 1,
+       "type": "array"
+      }
+     },
+     "required": ["previews", "expires_at"],
+     "type": "object"
+    },
+    "preview_error": {"$ref": "/core/error.json"},
+    "pricing_option_id": {"type": "string"},
+    "sandbox": {"type": "boolean"},
+    "vendor_cost": {"minimum": 0, "type": "number"}
+   },
+   "required": ["creative_manifests"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"anyOf": [{"required": ["creative_manifest"]}, {"required": ["creative_manifests"]}]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"anyOf": [{"required": ["creative_manifest"]}, {"required": ["creative_manifests"]}]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"},
+    "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+    "status": {"const": "submitted"},
+    "task_id": {"type": "string"}
+   },
+   "required": ["status", "task_id"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "media-buy/create-media-buy-async-response-input-required.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "reason": {
+   "anyOf": [
+    {"enum": ["APPROVAL_REQUIRED", "BUDGET_EXCEEDS_LIMIT"], "type": "string"},
+    {"minLength": 1, "type": "string"}
+   ]
+  }
+ },
+ "type": "object"
+}`,
+  "media-buy/create-media-buy-async-response-submitted.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "status": {"const": "submitted"},
+  "task_id": {"type": "string"}
+ },
+ "required": ["status", "task_id"],
+ "type": "object"
+}`,
+  "media-buy/create-media-buy-async-response-working.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "current_step": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+  "step_number": {"minimum": 1, "type": "integer"},
+  "total_steps": {"minimum": 1, "type": "integer"}
+ },
+ "type": "object"
+}`,
+  "media-buy/create-media-buy-request.json": `{
+ "additionalProperties": true,
+ "anyOf": [{"required": ["packages"]}, {"required": ["proposal_id"]}],
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "agency_estimate_number": {"maxLength": 100, "minLength": 0, "type": "string"},
+  "artifact_webhook": {
+   "additionalProperties": true,
+   "properties": {
+    "authentication": {
+     "additionalProperties": false,
+     "properties": {
+      "credentials": {"minLength": 32, "type": "string"},
+      "schemes": {"items": {"$ref": "/enums/auth-scheme.json"}, "maxItems": 1, "minItems": 1, "type": "array"}
+     },
+     "required": ["schemes", "credentials"],
+     "type": "object"
+    },
+    "batch_frequency": {"enum": ["hourly", "daily"], "type": "string"},
+    "delivery_mode": {"enum": ["realtime", "batched"], "type": "string"},
+    "sampling_rate": {"maximum": 1, "minimum": 0, "type": "number"},
+    "token": {"minLength": 16, "type": "string"},
+    "url": {"format": "uri", "type": "string"}
+   },
+   "required": ["url", "delivery_mode"],
+   "type": "object"
+  },
+  "brand": {"$ref": "/core/brand-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "end_time": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "invoice_recipient": {"$ref": "/core/business-entity.json"},
+  "io_acceptance": {
+   "additionalProperties": true,
+   "properties": {
+    "accepted_at": {"format": "date-time", "type": "string"},
+    "io_id": {"type": "string"},
+    "signatory": {"maxLength": 250, "minLength": 1, "type": "string"},
+    "signature_id": {"type": "string"}
+   },
+   "required": ["io_id", "accepted_at", "signatory"],
+   "type": "object"
+  },
+  "packages": {"items": {"$ref": "/media-buy/package-request.json"}, "minItems": 1, "type": "array"},
+  "plan_id": {"type": "string"},
+  "po_number": {"type": "string"},
+  "proposal_id": {"type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"},
+  "reporting_webhook": {"$ref": "/core/reporting-webhook.json"},
+  "start_time": {"$ref": "/core/start-timing.json"},
+  "total_budget": {"$ref": "/core/money.json"}
+ },
+ "required": ["idempotency_key", "account", "brand", "start_time", "end_time"],
+ "type": "object"
+}`,
+  "media-buy/create-media-buy-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "account": {"$ref": "/core/account.json"},
+    "confirmed_at": {"format": "date-time", "type": ["string", "null"]},
+    "context": {"$ref": "/core/context.json"},
+    "creative_deadline": {"format": "date-time", "type": "string"},
+    "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+    "ext": {"$ref": "/core/ext.json"},
+    "invoice_recipient": {"$ref": "/core/business-entity.json"},
+    "media_buy_id": {"type": "string"},
+    "media_buy_status": {"$ref": "/enums/media-buy-status.json"},
+    "packages": {"items": {"$ref": "/core/package.json"}, "type": "array"},
+    "planned_delivery": {"$ref": "/core/planned-delivery.json"},
+    "revision": {"minimum": 1, "type": "integer"},
+    "sandbox": {"type": "boolean"},
+    "total_budget": {"minimum": 0, "type": "number"},
+    "valid_actions": {"items": {"$ref": "/enums/media-buy-valid-action.json"}, "type": "array"}
+   },
+   "required": ["media_buy_id", "confirmed_at", "revision", "packages"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["media_buy_id"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["media_buy_id"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"},
+    "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+    "status": {"const": "submitted"},
+    "task_id": {"type": "string"}
+   },
+   "required": ["status", "task_id"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "media-buy/get-media-buy-delivery-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "attribution_window": {
+   "additionalProperties": true,
+   "properties": {
+    "model": {"$ref": "/enums/attribution-model.json"},
+    "post_click": {"$ref": "/core/duration.json"},
+    "post_view": {"$ref": "/core/duration.json"}
+   },
+   "type": "object"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "end_date": {"pattern": "^\\\\d{4}-\\\\d{2}-\\\\d{2}$", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "include_package_daily_breakdown": {"type": "boolean"},
+  "include_window_breakdown": {"type": "boolean"},
+  "media_buy_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "reporting_dimensions": {
+   "additionalProperties": true,
+   "properties": {
+    "device_type": {
+     "additionalProperties": true,
+     "properties": {"limit": {"minimum": 1, "type": "integer"}},
+     "type": "object"
+    },
+    "geo": {
+     "additionalProperties": true,
+     "properties": {"geo_level": {"$ref": "/enums/geo-level.json"}, "limit": {"minimum": 1, "type": "integer"}},
+     "required": ["geo_level"],
+     "type": "object"
+    },
+    "placement": {
+     "additionalProperties": true,
+     "properties": {"limit": {"minimum": 1, "type": "integer"}},
+     "type": "object"
+    }
+   },
+   "type": "object"
+  },
+  "start_date": {"pattern": "^\\\\d{4}-\\\\d{2}-\\\\d{2}$", "type": "string"},
+  "status_filter": {
+   "oneOf": [
+    {"$ref": "/enums/media-buy-status.json"},
+    {"items": {"$ref": "/enums/media-buy-status.json"}, "minItems": 1, "type": "array"}
+   ]
+  },
+  "time_granularity": {"$ref": "/enums/reporting-frequency.json"}
+ },
+ "type": "object"
+}`,
+  "media-buy/get-media-buy-delivery-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "aggregated_totals": {
+   "additionalProperties": true,
+   "properties": {
+    "clicks": {"minimum": 0, "type": "number"},
+    "completed_views": {"minimum": 0, "type": "number"},
+    "conversion_value": {"minimum": 0, "type": "number"},
+    "conversions": {"minimum": 0, "type": "number"},
+    "frequency": {"minimum": 0, "type": "number"},
+    "impressions": {"minimum": 0, "type": "number"},
+    "media_buy_count": {"minimum": 0, "type": "integer"},
+    "reach": {"minimum": 0, "type": "number"},
+    "reach_unit": {"$ref": "/enums/reach-unit.json"},
+    "roas": {"minimum": 0, "type": "number"},
+    "spend": {"minimum": 0, "type": "number"},
+    "views": {"minimum": 0, "type": "number"}
+   },
+   "required": ["impressions", "spend", "media_buy_count"],
+   "type": "object"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "media_buy_deliveries": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "by_package": {
+      "items": {
+       "allOf": [
+        {"$ref": "/core/delivery-metrics.json"},
+        {
+         "additionalProperties": true,
+         "properties": {
+          "by_creative": {
+           "items": {
+            "allOf": [
+             {"$ref": "/core/delivery-metrics.json"},
+             {
+              "additionalProperties": true,
+              "properties": {
+               "creative_id": {"type": "string"},
+               "impressions": {"minimum": 0, "type": "number"},
+               "spend": {"minimum": 0, "type": "number"},
+               "weight": {"maximum": 100, "minimum": 0, "type": "number"}
+              },
+              "required": ["impressions", "spend", "creative_id"],
+              "type": "object"
+             }
+            ]
+           },
+           "type": "array"
+          },
+          "by_device_type": {
+           "items": {
+            "allOf": [
+             {"$ref": "/core/delivery-metrics.json"},
+             {
+              "additionalProperties": true,
+              "properties": {
+               "device_type": {"$ref": "/enums/device-type.json"},
+               "impressions": {"minimum": 0, "type": "number"},
+               "spend": {"minimum": 0, "type": "number"}
+              },
+              "required": ["impressions", "spend", "device_type"],
+              "type": "object"
+             }
+            ]
+           },
+           "type": "array"
+          },
+          "by_geo": {
+           "items": {
+            "allOf": [
+             {"$ref": "/core/delivery-metrics.json"},
+             {
+              "additionalProperties": true,
+              "properties": {
+               "geo_code": {"type": "string"},
+               "geo_level": {"$ref": "/enums/geo-level.json"},
+               "geo_name": {"type": "string"},
+               "impressions": {"minimum": 0, "type": "number"},
+               "spend": {"minimum": 0, "type": "number"}
+              },
+              "required": ["impressions", "spend", "geo_level", "geo_code"],
+              "type": "object"
+             }
+            ]
+           },
+           "type": "array"
+          },
+          "by_placement": {
+           "items": {
+            "allOf": [
+             {"$ref": "/core/delivery-metrics.json"},
+             {
+              "additionalProperties": true,
+              "properties": {
+               "impressions": {"minimum": 0, "type": "number"},
+               "placement_id": {"type": "string"},
+               "placement_name": {"type": "string"},
+               "spend": {"minimum": 0, "type": "number"}
+              },
+              "required": ["impressions", "spend", "placement_id"],
+              "type": "object"
+             }
+            ]
+           },
+           "type": "array"
+          },
+          "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+          "daily_breakdown": {
+           "items": {
+            "additionalProperties": true,
+            "properties": {
+             "conversion_value": {"minimum": 0, "type": "number"},
+             "conversions": {"minimum": 0, "type": "number"},
+             "date": {"format": "date", "type": "string"},
+             "impressions": {"minimum": 0, "type": "number"},
+             "spend": {"minimum": 0, "type": "number"}
+            },
+            "required": ["date", "impressions", "spend"],
+            "type": "object"
+           },
+           "type": "array"
+          },
+          "delivery_status": {
+           "enum": ["delivering", "completed", "budget_exhausted", "flight_ended", "goal_met"],
+           "type": "string"
+          },
+          "is_final": {"type": "boolean"},
+          "measurement_window": {"maxLength": 50, "minLength": 0, "type": "string"},
+          "pacing_index": {"minimum": 0, "type": "number"},
+          "package_id": {"type": "string"},
+          "paused": {"type": "boolean"},
+          "pricing_model": {"$ref": "/enums/pricing-model.json"},
+          "rate": {"minimum": 0, "type": "number"},
+          "spend": {"minimum": 0, "type": "number"}
+         },
+         "required": ["spend", "package_id", "pricing_model", "rate", "currency"],
+         "type": "object"
+        }
+       ]
+      },
+      "type": "array"
+     },
+     "daily_breakdown": {
+      "items": {
+       "additionalProperties": true,
+       "properties": {
+        "conversion_value": {"minimum": 0, "type": "number"},
+        "conversions": {"minimum": 0, "type": "number"},
+        "date": {"format": "date", "type": "string"},
+        "impressions": {"minimum": 0, "type": "number"},
+        "spend": {"minimum": 0, "type": "number"}
+       },
+       "required": ["date", "impressions", "spend"],
+       "type": "object"
+      },
+      "type": "array"
+     },
+     "expected_availability": {"format": "date-time", "type": "string"},
+     "is_adjusted": {"type": "boolean"},
+     "media_buy_id": {"type": "string"},
+     "pricing_model": {"$ref": "/enums/pricing-model.json"},
+     "status": {
+      "enum": [
+       "pending_creatives",
+       "pending_start",
+       "pending",
+       "active",
+       "paused",
+       "completed",
+       "rejected",
+       "canceled",
+       "failed",
+       "reporting_delayed"
+      ],
+      "type": "string"
+     },
+     "totals": {
+      "allOf": [
+       {"$ref": "/core/delivery-metrics.json"},
+       {
+        "additionalProperties": true,
+        "properties": {"effective_rate": {"minimum": 0, "type": "number"}, "spend": {"minimum": 0, "type": "number"}},
+        "required": ["spend"],
+        "type": "object"
+       }
+      ]
+     },
+     "windows": {
+      "items": {
+       "additionalProperties": true,
+       "properties": {
+        "by_package": {
+         "items": {
+          "allOf": [
+           {"$ref": "/core/delivery-metrics.json"},
+           {
+            "additionalProperties": true,
+            "properties": {"package_id": {"type": "string"}},
+            "required": ["package_id"],
+            "type": "object"
+           }
+          ]
+         },
+         "type": "array"
+        },
+        "is_final": {"type": "boolean"},
+        "measurement_window": {"maxLength": 50, "minLength": 0, "type": "string"},
+        "totals": {"$ref": "/core/delivery-metrics.json"},
+        "window_end": {"format": "date-time", "type": "string"},
+        "window_start": {"format": "date-time", "type": "string"}
+       },
+       "required": ["window_start", "window_end", "totals"],
+       "type": "object"
+      },
+      "type": "array"
+     }
+    },
+    "required": ["media_buy_id", "status", "totals", "by_package"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "next_expected_at": {"format": "date-time", "type": "string"},
+  "notification_type": {"enum": ["scheduled", "final", "delayed", "adjusted"], "type": "string"},
+  "partial_data": {"type": "boolean"},
+  "reporting_period": {"$ref": "/core/datetime-range.json"},
+  "sandbox": {"type": "boolean"},
+  "sequence_number": {"minimum": 1, "type": "integer"},
+  "unavailable_count": {"minimum": 0, "type": "integer"}
+ },
+ "required": ["reporting_period", "currency", "media_buy_deliveries"],
+ "type": "object"
+}`,
+  "media-buy/get-media-buys-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "include_history": {"maximum": 1000, "minimum": 0, "type": "integer"},
+  "include_snapshot": {"type": "boolean"},
+  "include_webhook_activity": {"type": "boolean"},
+  "media_buy_ids": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "status_filter": {
+   "oneOf": [
+    {"$ref": "/enums/media-buy-status.json"},
+    {"items": {"$ref": "/enums/media-buy-status.json"}, "minItems": 1, "type": "array"}
+   ]
+  },
+  "webhook_activity_limit": {"maximum": 200, "minimum": 1, "type": "integer"}
+ },
+ "type": "object"
+}`,
+  "media-buy/get-media-buys-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "media_buys": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "account": {"$ref": "/core/account.json"},
+     "cancellation": {"$ref": "/core/cancellation.json"},
+     "confirmed_at": {"format": "date-time", "type": "string"},
+     "created_at": {"format": "date-time", "type": "string"},
+     "creative_deadline": {"format": "date-time", "type": "string"},
+     "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+     "end_time": {"format": "date-time", "type": "string"},
+     "ext": {"$ref": "/core/ext.json"},
+     "health": {"enum": ["ok", "impaired"], "type": "string"},
+     "history": {
+      "items": {
+       "additionalProperties": true,
+       "properties": {
+        "action": {"type": "string"},
+        "actor": {"type": "string"},
+        "package_id": {"type": "string"},
+        "revision": {"minimum": 1, "type": "integer"},
+        "summary": {"maxLength": 500, "minLength": 0, "type": "string"},
+        "timestamp": {"format": "date-time", "type": "string"}
+       },
+       "required": ["revision", "timestamp", "action"],
+       "type": "object"
+      },
+      "type": "array"
+     },
+     "impairments": {"items": {"$ref": "/core/impairment.json"}, "type": "array"},
+     "invoice_recipient": {"$ref": "/core/business-entity.json"},
+     "media_buy_id": {"type": "string"},
+     "packages": {
+      "items": {
+       "additionalProperties": true,
+       "properties": {
+        "bid_price": {"minimum": 0, "type": "number"},
+        "budget": {"minimum": 0, "type": "number"},
+        "canceled": {"type": "boolean"},
+        "cancellation": {"$ref": "/core/cancellation.json"},
+        "creative_approvals": {
+         "items": {
+          "additionalProperties": true,
+          "properties": {
+           "approval_status": {"$ref": "/enums/creative-approval-status.json"},
+           "creative_id": {"type": "string"},
+           "rejection_reason": {"type": "string"}
+          },
+          "required": ["creative_id", "approval_status"],
+          "type": "object"
+         },
+         "type": "array"
+        },
+        "creative_deadline": {"format": "date-time", "type": "string"},
+        "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+        "end_time": {"format": "date-time", "type": "string"},
+        "ext": {"$ref": "/core/ext.json"},
+        "format_ids_pending": {"items": {"$ref": "/core/format-id.json"}, "type": "array"},
+        "impressions": {"minimum": 0, "type": "number"},
+        "package_id": {"type": "string"},
+        "paused": {"type": "boolean"},
+        "product_id": {"type": "string"},
+        "snapshot": {
+         "additionalProperties": true,
+         "properties": {
+          "as_of": {"format": "date-time", "type": "string"},
+          "clicks": {"minimum": 0, "type": "number"},
+          "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+          "delivery_status": {
+           "enum": ["delivering", "not_delivering", "completed", "budget_exhausted", "flight_ended", "goal_met"],
+           "type": "string"
+          },
+          "ext": {"$ref": "/core/ext.json"},
+          "impressions": {"minimum": 0, "type": "number"},
+          "pacing_index": {"minimum": 0, "type": "number"},
+          "spend": {"minimum": 0, "type": "number"},
+          "staleness_seconds": {"minimum": 0, "type": "integer"}
+         },
+         "required": ["as_of", "staleness_seconds", "impressions", "spend"],
+         "type": "object"
+        },
+        "snapshot_unavailable_reason": {"$ref": "/enums/snapshot-unavailable-reason.json"},
+        "start_time": {"format": "date-time", "type": "string"},
+        "targeting_overlay": {"$ref": "/core/targeting.json"}
+       },
+       "required": ["package_id"],
+       "type": "object"
+      },
+      "type": "array"
+     },
+     "rejection_reason": {"type": "string"},
+     "revision": {"minimum": 1, "type": "integer"},
+     "start_time": {"format": "date-time", "type": "string"},
+     "status": {"$ref": "/enums/media-buy-status.json"},
+     "total_budget": {"minimum": 0, "type": "number"},
+     "updated_at": {"format": "date-time", "type": "string"},
+     "valid_actions": {"items": {"$ref": "/enums/media-buy-valid-action.json"}, "type": "array"},
+     "webhook_activity": {"items": {"$ref": "/core/webhook-activity-record.json"}, "type": "array"}
+    },
+    "required": ["media_buy_id", "status", "currency", "total_budget", "packages"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "pagination": {"$ref": "/core/pagination-response.json"},
+  "sandbox": {"type": "boolean"}
+ },
+ "required": ["media_buys"],
+ "type": "object"
+}`,
+  "media-buy/get-products-async-response-input-required.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "partial_results": {"items": {"$ref": "/core/product.json"}, "type": "array"},
+  "reason": {
+   "anyOf": [
+    {"enum": ["CLARIFICATION_NEEDED", "BUDGET_REQUIRED"], "type": "string"},
+    {"minLength": 1, "type": "string"}
+   ]
+  },
+  "suggestions": {"items": {"type": "string"}, "type": "array"}
+ },
+ "type": "object"
+}`,
+  "media-buy/get-products-async-response-submitted.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "estimated_completion": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "status": {"const": "submitted"},
+  "task_id": {"type": "string"}
+ },
+ "required": ["status", "task_id"],
+ "type": "object"
+}`,
+  "media-buy/get-products-async-response-working.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "current_step": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+  "step_number": {"minimum": 1, "type": "integer"},
+  "total_steps": {"minimum": 1, "type": "integer"}
+ },
+ "type": "object"
+}`,
+  "media-buy/get-products-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "brand": {"$ref": "/core/brand-ref.json"},
+  "brief": {"type": "string"},
+  "buying_mode": {"enum": ["brief", "wholesale", "refine"], "type": "string"},
+  "catalog": {"$ref": "/core/catalog.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "fields": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+  "filters": {"$ref": "/core/product-filters.json"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "preferred_delivery_types": {
+   "items": {"$ref": "/enums/delivery-type.json"},
+   "minItems": 1,
+   "type": "array",
+   "uniqueItems": true
+  },
+  "property_list": {"$ref": "/core/property-list-ref.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"},
+  "refine": {
+   "items": {
+    "oneOf": [
+     {
+      "additionalProperties": false,
+      "properties": {"ask": {"minLength": 1, "type": "string"}, "scope": {"const": "request"}},
+      "required": ["scope", "ask"],
+      "type": "object"
+     },
+     {
+      "additionalProperties": false,
+      "properties": {
+       "action": {"enum": ["include", "omit", "more_like_this"], "type": "string"},
+       "ask": {"minLength": 1, "type": "string"},
+       "product_id": {"minLength": 1, "type": "string"},
+       "scope": {"const": "product"}
+      },
+      "required": ["scope", "product_id"],
+      "type": "object"
+     },
+     {
+      "additionalProperties": false,
+      "properties": {
+       "action": {"enum": ["include", "omit", "finalize"], "type": "string"},
+       "ask": {"minLength": 1, "type": "string"},
+       "proposal_id": {"minLength": 1, "type": "string"},
+       "scope": {"const": "proposal"}
+      },
+      "required": ["scope", "proposal_id"],
+      "type": "object"
+     }
+    ]
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "required_policies": {"items": {"type": "string"}, "type": "array"},
+  "time_budget": {"$ref": "/core/duration.json"}
+ },
+ "required": ["buying_mode"],
+ "type": "object"
+}`,
+  "media-buy/get-products-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "catalog_applied": {"type": "boolean"},
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "incomplete": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "description": {"type": "string"},
+     "estimated_wait": {"$ref": "/core/duration.json"},
+     "scope": {"enum": ["products", "pricing", "forecast", "proposals"], "type": "string"}
+    },
+    "required": ["scope", "description"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "pagination": {"$ref": "/core/pagination-response.json"},
+  "products": {"items": {"$ref": "/core/product.json"}, "type": "array"},
+  "property_list_applied": {"type": "boolean"},
+  "proposals": {"items": {"$ref": "/core/proposal.json"}, "type": "array"},
+  "refinement_applied": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "notes": {"type": "string"},
+     "product_id": {"type": "string"},
+     "proposal_id": {"type": "string"},
+     "scope": {"enum": ["request", "product", "proposal"], "type": "string"},
+     "status": {"enum": ["applied", "partial", "unable"], "type": "string"}
+    },
+    "required": ["scope", "status"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "sandbox": {"type": "boolean"}
+ },
+ "required": ["products"],
+ "type": "object"
+}`,
+  "media-buy/list-creative-formats-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "asset_types": {"items": {"$ref": "/enums/asset-content-type.json"}, "minItems": 1, "type": "array"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "format_ids": {"items": {"$ref": "/core/format-id.json"}, "minItems": 1, "type": "array"},
+  "input_format_ids": {"items": {"$ref": "/core/format-id.json"}, "minItems": 1, "type": "array"},
+  "is_responsive": {"type": "boolean"},
+  "max_height": {"type": "integer"},
+  "max_width": {"type": "integer"},
+  "min_height": {"type": "integer"},
+  "min_width": {"type": "integer"},
+  "name_search": {"type": "string"},
+  "output_format_ids": {"items": {"$ref": "/core/format-id.json"}, "minItems": 1, "type": "array"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "wcag_level": {"$ref": "/enums/wcag-level.json"}
+ },
+ "type": "object"
+}`,
+  "media-buy/list-creative-formats-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "creative_agents": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "agent_name": {"type": "string"},
+     "agent_url": {"format": "uri", "type": "string"},
+     "capabilities": {"items": {"$ref": "/enums/creative-agent-capability.json"}, "type": "array"}
+    },
+    "required": ["agent_url"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "formats": {"items": {"$ref": "/core/format.json"}, "type": "array"},
+  "pagination": {"$ref": "/core/pagination-response.json"},
+  "sandbox": {"type": "boolean"}
+ },
+ "required": ["formats"],
+ "type": "object"
+}`,
+  "media-buy/log-event-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "event_source_id": {"type": "string"},
+  "events": {"items": {"$ref": "/core/event.json"}, "maxItems": 10000, "minItems": 1, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "test_event_code": {"type": "string"}
+ },
+ "required": ["idempotency_key", "event_source_id", "events"],
+ "type": "object"
+}`,
+  "media-buy/log-event-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "events_processed": {"minimum": 0, "type": "integer"},
+    "events_received": {"minimum": 0, "type": "integer"},
+    "ext": {"$ref": "/core/ext.json"},
+    "match_quality": {"maximum": 1, "minimum": 0, "type": "number"},
+    "partial_failures": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {"code": {"type": "string"}, "event_id": {"type": "string"}, "message": {"type": "string"}},
+      "required": ["event_id", "code", "message"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "sandbox": {"type": "boolean"},
+    "warnings": {"items": {"type": "string"}, "type": "array"}
+   },
+   "required": ["events_received", "events_processed"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["events_received"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "media-buy/media-buy-delivery-webhook-result.json": `{
+ "additionalProperties": true,
+ "not": {"required": ["aggregated_totals"]},
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "media_buy_deliveries": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "by_package": {
+      "items": {
+       "allOf": [
+        {"$ref": "/core/delivery-metrics.json"},
+        {
+         "additionalProperties": true,
+         "properties": {
+          "currency": {"pattern": "^[A-Z]{3}$", "type": "string"},
+          "delivery_status": {
+           "enum": ["delivering", "completed", "budget_exhausted", "flight_ended", "goal_met"],
+           "type": "string"
+          },
+          "is_final": {"type": "boolean"},
+          "measurement_window": {"maxLength": 50, "minLength": 0, "type": "string"},
+          "pacing_index": {"minimum": 0, "type": "number"},
+          "package_id": {"type": "string"},
+          "paused": {"type": "boolean"},
+          "pricing_model": {"$ref": "/enums/pricing-model.json"},
+          "rate": {"minimum": 0, "type": "number"},
+          "spend": {"minimum": 0, "type": "number"}
+         },
+         "required": ["spend"],
+         "type": "object"
+        }
+       ]
+      },
+      "type": "array"
+     },
+     "expected_availability": {"format": "date-time", "type": "string"},
+     "finalized_at": {"format": "date-time", "type": "string"},
+     "is_adjusted": {"type": "boolean"},
+     "is_final": {"type": "boolean"},
+     "media_buy_id": {"type": "string"},
+     "pricing_model": {"$ref": "/enums/pricing-model.json"},
+     "status": {
+      "enum": [
+       "pending_creatives",
+       "pending_start",
+       "pending",
+       "active",
+       "paused",
+       "completed",
+       "rejected",
+       "canceled",
+       "failed",
+       "reporting_delayed"
+      ],
+      "type": "string"
+     },
+     "totals": {
+      "allOf": [
+       {"$ref": "/core/delivery-metrics.json"},
+       {
+        "additionalProperties": true,
+        "properties": {"effective_rate": {"minimum": 0, "type": "number"}, "spend": {"minimum": 0, "type": "number"}},
+        "required": ["spend"],
+        "type": "object"
+       }
+      ]
+     }
+    },
+    "required": ["media_buy_id", "status", "totals", "by_package"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "next_expected_at": {"format": "date-time", "type": "string"},
+  "notification_type": {"enum": ["scheduled", "final", "delayed", "adjusted"], "type": "string"},
+  "partial_data": {"type": "boolean"},
+  "reporting_period": {"$ref": "/core/datetime-range.json"},
+  "sandbox": {"type": "boolean"},
+  "sequence_number": {"minimum": 1, "type": "integer"},
+  "unavailable_count": {"minimum": 0, "type": "integer"}
+ },
+ "required": ["notification_type", "reporting_period", "currency", "media_buy_deliveries"],
+ "type": "object"
+}`,
+  "media-buy/package-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "bid_price": {"minimum": 0, "type": "number"},
+  "budget": {"minimum": 0, "type": "number"},
+  "catalogs": {"items": {"$ref": "/core/catalog.json"}, "type": "array"},
+  "context": {"$ref": "/core/context.json"},
+  "creative_assignments": {"items": {"$ref": "/core/creative-assignment.json"}, "minItems": 1, "type": "array"},
+  "creatives": {"items": {"$ref": "/core/creative-asset.json"}, "maxItems": 100, "minItems": 1, "type": "array"},
+  "end_time": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "format_ids": {"items": {"$ref": "/core/format-id.json"}, "minItems": 1, "type": "array"},
+  "impressions": {"minimum": 0, "type": "number"},
+  "optimization_goals": {"items": {"$ref": "/core/optimization-goal.json"}, "minItems": 1, "type": "array"},
+  "pacing": {"$ref": "/enums/pacing.json"},
+  "paused": {"type": "boolean"},
+  "performance_standards": {"items": {"$ref": "/core/performance-standard.json"}, "minItems": 1, "type": "array"},
+  "pricing_option_id": {"type": "string"},
+  "product_id": {"type": "string"},
+  "start_time": {"format": "date-time", "type": "string"},
+  "targeting_overlay": {"$ref": "/core/targeting.json"}
+ },
+ "required": ["product_id", "budget", "pricing_option_id"],
+ "type": "object"
+}`,
+  "media-buy/package-update.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "bid_price": {"minimum": 0, "type": "number"},
+  "budget": {"minimum": 0, "type": "number"},
+  "canceled": {"const": true},
+  "cancellation_reason": {"maxLength": 500, "minLength": 0, "type": "string"},
+  "catalogs": {"items": {"$ref": "/core/catalog.json"}, "minItems": 1, "type": "array"},
+  "context": {"$ref": "/core/context.json"},
+  "creative_assignments": {"items": {"$ref": "/core/creative-assignment.json"}, "type": "array"},
+  "creatives": {"items": {"$ref": "/core/creative-asset.json"}, "maxItems": 100, "minItems": 1, "type": "array"},
+  "end_time": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "impressions": {"minimum": 0, "type": "number"},
+  "keyword_targets_add": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {
+     "bid_price": {"minimum": 0, "type": "number"},
+     "keyword": {"minLength": 1, "type": "string"},
+     "match_type": {"$ref": "/enums/match-type.json"}
+    },
+    "required": ["keyword", "match_type"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "keyword_targets_remove": {
+   "items": {
+    "additionalProperties": false,
+    "properties": {"keyword": {"minLength": 1, "type": "string"}, "match_type": {"$ref": "/enums/match-type.json"}},
+    "required": ["keyword", "match_type"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "optimization_goals": {"items": {"$ref": "/core/optimization-goal.json"}, "minItems": 1, "type": "array"},
+  "pacing": {"$ref": "/enums/pacing.json"},
+  "package_id": {"type": "string"},
+  "paused": {"type": "boolean"},
+  "start_time": {"format": "date-time", "type": "string"},
+  "targeting_overlay": {"$ref": "/core/targeting.json"}
+ },
+ "required": ["package_id"],
+ "type": "object"
+}`,
+  "media-buy/provide-performance-feedback-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "creative_id": {"minLength": 1, "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "feedback_source": {"$ref": "/enums/feedback-source.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "measurement_period": {"$ref": "/core/datetime-range.json"},
+  "media_buy_id": {"minLength": 1, "type": "string"},
+  "metric_type": {"$ref": "/enums/metric-type.json"},
+  "package_id": {"minLength": 1, "type": "string"},
+  "performance_index": {"minimum": 0, "type": "number"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"}
+ },
+ "required": ["idempotency_key", "media_buy_id", "measurement_period", "performance_index"],
+ "type": "object"
+}`,
+  "media-buy/provide-performance-feedback-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "sandbox": {"type": "boolean"},
+    "success": {"const": true}
+   },
+   "required": ["success"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["success"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "media-buy/sync-audiences-async-response-submitted.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "status": {"const": "submitted"},
+  "task_id": {"type": "string"}
+ },
+ "required": ["status", "task_id"],
+ "type": "object"
+}`,
+  "media-buy/sync-audiences-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "audiences": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "add": {"items": {"$ref": "/core/audience-member.json"}, "minItems": 1, "type": "array"},
+     "audience_id": {"type": "string"},
+     "audience_type": {"enum": ["crm", "suppression", "lookalike_seed"], "type": "string"},
+     "consent_basis": {"$ref": "/enums/consent-basis.json"},
+     "delete": {"type": "boolean"},
+     "description": {"type": "string"},
+     "name": {"type": "string"},
+     "remove": {"items": {"$ref": "/core/audience-member.json"}, "minItems": 1, "type": "array"},
+     "tags": {"items": {"minLength": 1, "type": "string"}, "type": "array", "uniqueItems": true}
+    },
+    "required": ["audience_id"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "delete_missing": {"type": "boolean"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"}
+ },
+ "required": ["idempotency_key", "account"],
+ "type": "object"
+}`,
+  "media-buy/sync-audiences-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "audiences": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "action": {"enum": ["created", "updated", "unchanged", "deleted", "failed"], "type": "string"},
+       "audience_id": {"type": "string"},
+       "effective_match_rate": {"maximum": 1, "minimum": 0, "type": "number"},
+       "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+       "last_synced_at": {"format": "date-time", "type": "string"},
+       "match_breakdown": {
+        "items": {
+         "additionalProperties": true,
+         "properties": {
+          "id_type": {"$ref": "/enums/match-id-type.json"},
+          "match_rate": {"maximum": 1, "minimum": 0, "type": "number"},
+          "matched": {"minimum": 0, "type": "integer"},
+          "submitted": {"minimum": 0, "type": "integer"}
+         },
+         "required": ["id_type", "submitted", "matched", "match_rate"],
+         "type": "object"
+        },
+        "minItems": 1,
+        "type": "array"
+       },
+       "matched_count": {"minimum": 0, "type": "integer"},
+       "minimum_size": {"minimum": 1, "type": "integer"},
+       "name": {"type": "string"},
+       "seller_id": {"type": "string"},
+       "status": {"$ref": "/enums/audience-status.json"},
+       "total_uploaded_count": {"minimum": 0, "type": "integer"},
+       "uploaded_count": {"minimum": 0, "type": "integer"}
+      },
+      "required": ["audience_id", "action"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "sandbox": {"type": "boolean"}
+   },
+   "required": ["audiences"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["audiences"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["audiences"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"},
+    "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+    "status": {"const": "submitted"},
+    "task_id": {"type": "string"}
+   },
+   "required": ["status", "task_id"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "media-buy/sync-catalogs-async-response-input-required.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "reason": {
+   "anyOf": [
+    {"enum": ["APPROVAL_REQUIRED", "FEED_VALIDATION", "ITEM_REVIEW", "FEED_ACCESS"], "type": "string"},
+    {"minLength": 1, "type": "string"}
+   ]
+  }
+ },
+ "type": "object"
+}`,
+  "media-buy/sync-catalogs-async-response-submitted.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "status": {"const": "submitted"},
+  "task_id": {"type": "string"}
+ },
+ "required": ["status", "task_id"],
+ "type": "object"
+}`,
+  "media-buy/sync-catalogs-async-response-working.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "catalogs_processed": {"minimum": 0, "type": "integer"},
+  "catalogs_total": {"minimum": 0, "type": "integer"},
+  "context": {"$ref": "/core/context.json"},
+  "current_step": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "items_processed": {"minimum": 0, "type": "integer"},
+  "items_total": {"minimum": 0, "type": "integer"},
+  "percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+  "step_number": {"minimum": 1, "type": "integer"},
+  "total_steps": {"minimum": 1, "type": "integer"}
+ },
+ "type": "object"
+}`,
+  "media-buy/sync-catalogs-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "catalog_ids": {"items": {"type": "string"}, "maxItems": 50, "minItems": 1, "type": "array"},
+  "catalogs": {"items": {"$ref": "/core/catalog.json"}, "maxItems": 50, "minItems": 1, "type": "array"},
+  "context": {"$ref": "/core/context.json"},
+  "delete_missing": {"type": "boolean"},
+  "dry_run": {"type": "boolean"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"},
+  "validation_mode": {"$ref": "/enums/validation-mode.json"}
+ },
+ "required": ["idempotency_key", "account"],
+ "type": "object"
+}`,
+  "media-buy/sync-catalogs-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "catalogs": {
+     "items": {
+      "additionalProperties": true,
+      "allOf": [
+       {
+        "if": {"properties": {"action": {"enum": ["created", "updated", "unchanged"]}}, "required": ["action"]},
+        "then": {"required": ["item_count"]}
+       }
+      ],
+      "properties": {
+       "action": {"$ref": "/enums/catalog-action.json"},
+       "catalog_id": {"type": "string"},
+       "changes": {"items": {"type": "string"}, "type": "array"},
+       "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+       "item_count": {"minimum": 0, "type": "integer"},
+       "item_issues": {
+        "items": {
+         "additionalProperties": true,
+         "properties": {
+          "item_id": {"type": "string"},
+          "reasons": {"items": {"type": "string"}, "type": "array"},
+          "status": {"$ref": "/enums/catalog-item-status.json"}
+         },
+         "required": ["item_id", "status"],
+         "type": "object"
+        },
+        "type": "array"
+       },
+       "items_approved": {"minimum": 0, "type": "integer"},
+       "items_pending": {"minimum": 0, "type": "integer"},
+       "items_rejected": {"minimum": 0, "type": "integer"},
+       "last_synced_at": {"format": "date-time", "type": "string"},
+       "next_fetch_at": {"format": "date-time", "type": "string"},
+       "platform_id": {"type": "string"},
+       "warnings": {"items": {"type": "string"}, "type": "array"}
+      },
+      "required": ["catalog_id", "action"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "context": {"$ref": "/core/context.json"},
+    "dry_run": {"type": "boolean"},
+    "ext": {"$ref": "/core/ext.json"},
+    "sandbox": {"type": "boolean"}
+   },
+   "required": ["catalogs"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["catalogs"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["catalogs"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"},
+    "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+    "status": {"const": "submitted"},
+    "task_id": {"type": "string"}
+   },
+   "required": ["status", "task_id"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "media-buy/sync-event-sources-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "delete_missing": {"type": "boolean"},
+  "event_sources": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "allowed_domains": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+     "event_source_id": {"type": "string"},
+     "event_types": {"items": {"$ref": "/enums/event-type.json"}, "minItems": 1, "type": "array"},
+     "name": {"type": "string"}
+    },
+    "required": ["event_source_id"],
+    "type": "object"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"}
+ },
+ "required": ["idempotency_key", "account"],
+ "type": "object"
+}`,
+  "media-buy/sync-event-sources-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "event_sources": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "action": {"enum": ["created", "updated", "unchanged", "deleted", "failed"], "type": "string"},
+       "action_source": {"$ref": "/enums/action-source.json"},
+       "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+       "event_source_id": {"type": "string"},
+       "event_types": {"items": {"$ref": "/enums/event-type.json"}, "type": "array"},
+       "health": {
+        "additionalProperties": true,
+        "properties": {
+         "events_received_24h": {"minimum": 0, "type": "integer"},
+         "last_event_at": {"format": "date-time", "type": "string"},
+         "match_rate": {"maximum": 1, "minimum": 0, "type": "number"},
+         "status": {"enum": ["insufficient", "minimum", "good", "excellent"], "type": "string"}
+        },
+        "required": ["status"],
+        "type": "object"
+       },
+       "managed_by": {"enum": ["buyer", "seller"], "type": "string"},
+       "name": {"type": "string"},
+       "seller_id": {"type": "string"},
+       "setup": {
+        "additionalProperties": true,
+        "properties": {
+         "instructions": {"type": "string"},
+         "snippet": {"type": "string"},
+         "snippet_type": {"enum": ["javascript", "html", "pixel_url", "server_only"], "type": "string"}
+        },
+        "type": "object"
+       }
+      },
+      "required": ["event_source_id", "action"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "ext": {"$ref": "/core/ext.json"},
+    "sandbox": {"type": "boolean"}
+   },
+   "required": ["event_sources"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["event_sources"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
+  "media-buy/update-media-buy-async-response-input-required.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "reason": {
+   "anyOf": [
+    {"enum": ["APPROVAL_REQUIRED", "CHANGE_CONFIRMATION"], "type": "string"},
+    {"minLength": 1, "type": "string"}
+   ]
+  }
+ },
+ "type": "object"
+}`,
+  "media-buy/update-media-buy-async-response-submitted.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "ext": {"$ref": "/core/ext.json"},
+  "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+  "status": {"const": "submitted"},
+  "task_id": {"type": "string"}
+ },
+ "required": ["status", "task_id"],
+ "type": "object"
+}`,
+  "media-buy/update-media-buy-async-response-working.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "current_step": {"type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+  "step_number": {"minimum": 1, "type": "integer"},
+  "total_steps": {"minimum": 1, "type": "integer"}
+ },
+ "type": "object"
+}`,
+  "media-buy/update-media-buy-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "canceled": {"const": true},
+  "cancellation_reason": {"maxLength": 500, "minLength": 0, "type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "end_time": {"format": "date-time", "type": "string"},
+  "ext": {"$ref": "/core/ext.json"},
+  "idempotency_key": {"maxLength": 255, "minLength": 16, "pattern": "^[A-Za-z0-9_.:-]{16,255}$", "type": "string"},
+  "invoice_recipient": {"$ref": "/core/business-entity.json"},
+  "media_buy_id": {"type": "string"},
+  "new_packages": {"items": {"$ref": "/media-buy/package-request.json"}, "minItems": 1, "type": "array"},
+  "packages": {"items": {"$ref": "/media-buy/package-update.json"}, "minItems": 1, "type": "array"},
+  "paused": {"type": "boolean"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "push_notification_config": {"$ref": "/core/push-notification-config.json"},
+  "reporting_webhook": {"$ref": "/core/reporting-webhook.json"},
+  "revision": {"minimum": 1, "type": "integer"},
+  "start_time": {"$ref": "/core/start-timing.json"}
+ },
+ "required": ["idempotency_key", "account", "media_buy_id"],
+ "type": "object"
+}`,
+  "media-buy/update-media-buy-response.json": `{
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "oneOf": [
+  {
+   "additionalProperties": true,
+   "not": {"required": ["errors"]},
+   "properties": {
+    "affected_packages": {"items": {"$ref": "/core/package.json"}, "type": "array"},
+    "context": {"$ref": "/core/context.json"},
+    "ext": {"$ref": "/core/ext.json"},
+    "implementation_date": {"format": "date-time", "type": ["string", "null"]},
+    "invoice_recipient": {"$ref": "/core/business-entity.json"},
+    "media_buy_id": {"type": "string"},
+    "media_buy_status": {"$ref": "/enums/media-buy-status.json"},
+    "revision": {"minimum": 1, "type": "integer"},
+    "sandbox": {"type": "boolean"},
+    "valid_actions": {"items": {"$ref": "/enums/media-buy-valid-action.json"}, "type": "array"}
+   },
+   "required": ["media_buy_id", "revision"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["media_buy_id"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "minItems": 1, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  },
+  {
+   "additionalProperties": true,
+   "not": {"required": ["media_buy_id"]},
+   "properties": {
+    "context": {"$ref": "/core/context.json"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+    "ext": {"$ref": "/core/ext.json"},
+    "message": {"maxLength": 2000, "minLength": 0, "type": "string"},
+    "status": {"const": "submitted"},
+    "task_id": {"type": "string"}
+   },
+   "required": ["status", "task_id"],
+   "type": "object"
+  }
+ ],
+ "type": "object"
+}`,
 };

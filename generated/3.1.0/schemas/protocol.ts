@@ -3,10 +3,488 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "protocol/get-agent-capabilities-request.json": '{"additionalProperties":true,"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"protocols":{"items":{"enum":["media_buy","signals","governance","sponsored_intelligence","creative"],"type":"string"},"minItems":1,"type":"array"}},"type":"object"}',
-  "protocol/get-agent-capabilities-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"account":{"additionalProperties":true,"properties":{"account_financials":{"type":"boolean"},"authorization_endpoint":{"format":"uri","type":"string"},"require_operator_auth":{"type":"boolean"},"required_for_products":{"type":"boolean"},"sandbox":{"type":"boolean"},"supported_billing":{"items":{"$ref":"/enums/billing-party.json"},"minItems":1,"type":"array"}},"type":"object"},"brand":{"additionalProperties":true,"properties":{"available_uses":{"items":{"$ref":"/enums/right-use.json"},"type":"array"},"description":{"maxLength":5000,"minLength":0,"type":"string"},"generation_providers":{"items":{"type":"string"},"type":"array"},"right_types":{"items":{"$ref":"/enums/right-type.json"},"type":"array"},"rights":{"type":"boolean"}},"type":"object"},"compliance_testing":{"additionalProperties":true,"properties":{"scenarios":{"items":{"enum":["force_creative_status","force_account_status","force_media_buy_status","force_session_status","simulate_delivery","simulate_budget_spend"],"type":"string"},"minItems":1,"type":"array"}},"required":["scenarios"],"type":"object"},"context":{"$ref":"/core/context.json"},"creative":{"additionalProperties":true,"properties":{"has_creative_library":{"type":"boolean"},"supports_compliance":{"type":"boolean"},"supports_generation":{"type":"boolean"},"supports_transformation":{"type":"boolean"}},"type":"object"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"},"experimental_features":{"items":{"type":"string"},"type":"array","uniqueItems":true},"ext":{"$ref":"/core/ext.json"},"extensions_supported":{"items":{"type":"string"},"type":"array","uniqueItems":true},"governance":{"additionalProperties":true,"properties":{"aggregation_window_days":{"maximum":365,"minimum":1,"type":"integer"},"property_features":{"items":{"additionalProperties":true,"properties":{"categories":{"items":{"type":"string"},"type":"array"},"description":{"type":"string"},"feature_id":{"type":"string"},"methodology_url":{"format":"uri","type":"string"},"range":{"additionalProperties":true,"properties":{"max":{"type":"number"},"min":{"type":"number"}},"required":["min","max"],"type":"object"},"type":{"enum":["binary","quantitative","categorical"],"type":"string"}},"required":["feature_id","type"],"type":"object"},"type":"array"}},"type":"object"},"last_updated":{"format":"date-time","type":"string"},"media_buy":{"additionalProperties":true,"properties":{"audience_targeting":{"additionalProperties":true,"properties":{"minimum_audience_size":{"minimum":1,"type":"integer"},"supported_identifier_types":{"items":{"enum":["hashed_email","hashed_phone"],"type":"string"},"minItems":1,"type":"array"},"supported_uid_types":{"items":{"$ref":"/enums/uid-type.json"},"minItems":1,"type":"array"}},"required":["supported_identifier_types","minimum_audience_size"],"type":"object"},"content_standards":{"additionalProperties":true,"properties":{"supported_channels":{"items":{"$ref":"/enums/channels.json"},"minItems":1,"type":"array"},"supports_local_evaluation":{"type":"boolean"},"supports_webhook_delivery":{"type":"boolean"}},"type":"object"},"conversion_tracking":{"additionalProperties":true,"properties":{"multi_source_event_dedup":{"type":"boolean"},"supported_action_sources":{"items":{"$ref":"/enums/action-source.json"},"minItems":1,"type":"array"},"supported_event_types":{"items":{"$ref":"/enums/event-type.json"},"minItems":1,"type":"array"}},"type":"object"},"execution":{"additionalProperties":true,"properties":{"creative_specs":{"additionalProperties":true,"properties":{"mraid_versions":{"items":{"type":"string"},"type":"array"},"simid":{"type":"boolean"},"vast_versions":{"items":{"type":"string"},"type":"array"},"vpaid":{"type":"boolean"}},"type":"object"},"targeting":{"additionalProperties":true,"properties":{"geo_countries":{"type":"boolean"},"geo_regions":{"type":"boolean"},"language":{"type":"boolean"}},"type":"object"}},"type":"object"},"features":{"$ref":"/core/media-buy-features.json"},"portfolio":{"additionalProperties":true,"properties":{"advertising_policies":{"maxLength":10000,"minLength":0,"type":"string"},"description":{"maxLength":5000,"minLength":0,"type":"string"},"primary_channels":{"items":{"$ref":"/enums/channels.json"},"type":"array"},"primary_countries":{"items":{"pattern":"^[A-Z]{2}$","type":"string"},"type":"array"},"publisher_domains":{"items":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"minItems":1,"type":"array"}},"required":["publisher_domains"],"type":"object"},"reporting_delivery_methods":{"items":{"enum":["webhook","offline"],"type":"string"},"minItems":1,"type":"array","uniqueItems":true},"supported_pricing_models":{"items":{"$ref":"/enums/pricing-model.json"},"minItems":1,"type":"array","uniqueItems":true}},"type":"object"},"proto":{"additionalProperties":true,"properties":{"idempotency":{"oneOf":[{"additionalProperties":true,"properties":{"replay_ttl_seconds":{"maximum":604800,"minimum":3600,"type":"integer"},"supported":{"const":true}},"required":["supported","replay_ttl_seconds"],"type":"object"},{"additionalProperties":true,"properties":{"supported":{"const":false}},"required":["supported"],"type":"object"}]},"major_versions":{"items":{"minimum":1,"type":"integer"},"minItems":1,"type":"array"},"supported_versions":{"items":{"type":"string"},"minItems":1,"type":"array"}},"required":["major_versions","idempotency"],"type":"object"},"reporting_capabilities":{"additionalProperties":true,"properties":{"windowed_pull_granularities":{"items":{"$ref":"/enums/reporting-frequency.json"},"type":"array","uniqueItems":true}},"type":"object"},"request_signing":{"additionalProperties":true,"properties":{"covers_content_digest":{"enum":["required","forbidden","either"],"type":"string"},"required_for":{"items":{"type":"string"},"type":"array"},"supported":{"type":"boolean"},"supported_for":{"items":{"type":"string"},"type":"array"}},"required":["supported"],"type":"object"},"signals":{"additionalProperties":true,"properties":{"data_provider_domains":{"items":{"pattern":"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$","type":"string"},"minItems":1,"type":"array"},"features":{"additionalProperties":{"type":"boolean"},"type":"object"}},"type":"object"},"specialisms":{"items":{"$ref":"/enums/specialism.json"},"type":"array","uniqueItems":true},"sponsored_intelligence":{"additionalProperties":true,"properties":{"brand_url":{"format":"uri","type":"string"},"capabilities":{"$ref":"/sponsored-intelligence/si-capabilities.json"},"endpoint":{"additionalProperties":true,"properties":{"preferred":{"enum":["mcp","a2a"],"type":"string"},"transports":{"items":{"additionalProperties":true,"properties":{"type":{"enum":["mcp","a2a"],"type":"string"},"url":{"format":"uri","type":"string"}},"required":["type","url"],"type":"object"},"minItems":1,"type":"array"}},"required":["transports"],"type":"object"}},"required":["endpoint","capabilities"],"type":"object"},"supported_protocols":{"items":{"enum":["media_buy","signals","governance","sponsored_intelligence","creative","brand"],"type":"string"},"minItems":1,"type":"array"},"webhook_signing":{"additionalProperties":true,"properties":{"algorithms":{"items":{"enum":["ed25519","ecdsa-p256-sha256"],"type":"string"},"minItems":1,"type":"array","uniqueItems":true},"legacy_hmac_fallback":{"type":"boolean"},"profile":{"enum":["proto/webhook-signing/v1"],"type":"string"},"supported":{"type":"boolean"}},"required":["supported"],"type":"object"},"webhooks":{"additionalProperties":true,"properties":{"coalescence_windows":{"items":{"additionalProperties":false,"properties":{"event_type":{"minLength":1,"type":"string"},"latency_sensitive":{"type":"boolean"},"max_seconds":{"maximum":300,"minimum":0,"type":"integer"}},"required":["event_type","max_seconds"],"type":"object"},"type":"array"},"dedup_window_hours":{"minimum":24,"type":"integer"}},"type":"object"}},"required":["proto","supported_protocols"],"type":"object"}',
-  "protocol/get-task-status-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"include_history":{"type":"boolean"},"include_result":{"type":"boolean"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"task_id":{"type":"string"}},"required":["task_id"],"type":"object"}',
-  "protocol/get-task-status-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"completed_at":{"format":"date-time","type":"string"},"context":{"$ref":"/core/context.json"},"created_at":{"format":"date-time","type":"string"},"error":{"additionalProperties":true,"properties":{"code":{"type":"string"},"details":{"additionalProperties":true,"type":"object"},"message":{"type":"string"}},"required":["code","message"],"type":"object"},"ext":{"$ref":"/core/ext.json"},"has_webhook":{"type":"boolean"},"history":{"items":{"additionalProperties":true,"properties":{"data":{"additionalProperties":true,"type":"object"},"timestamp":{"format":"date-time","type":"string"},"type":{"enum":["request","response"],"type":"string"}},"required":["timestamp","type","data"],"type":"object"},"type":"array"},"progress":{"additionalProperties":true,"properties":{"current_step":{"type":"string"},"percentage":{"maximum":100,"minimum":0,"type":"number"},"step_number":{"minimum":1,"type":"integer"},"total_steps":{"minimum":1,"type":"integer"}},"type":"object"},"protocol":{"$ref":"/enums/protocol-surface.json"},"result":{"additionalProperties":true,"type":"object"},"status":{"$ref":"/enums/task-status.json"},"task_id":{"type":"string"},"task_type":{"minLength":1,"type":"string"},"updated_at":{"format":"date-time","type":"string"}},"required":["task_id","task_type","protocol","status","created_at","updated_at"],"type":"object"}',
-  "protocol/list-tasks-request.json": '{"additionalProperties":true,"properties":{"account":{"$ref":"/core/account-ref.json"},"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"filters":{"additionalProperties":true,"properties":{"context_contains":{"type":"string"},"created_after":{"format":"date-time","type":"string"},"created_before":{"format":"date-time","type":"string"},"has_webhook":{"type":"boolean"},"protocol":{"$ref":"/enums/protocol-surface.json"},"protocols":{"items":{"$ref":"/enums/protocol-surface.json"},"minItems":1,"type":"array"},"status":{"$ref":"/enums/task-status.json"},"statuses":{"items":{"$ref":"/enums/task-status.json"},"minItems":1,"type":"array"},"task_ids":{"items":{"type":"string"},"maxItems":100,"minItems":1,"type":"array"},"task_type":{"type":"string"},"task_types":{"items":{"type":"string"},"minItems":1,"type":"array"},"updated_after":{"format":"date-time","type":"string"},"updated_before":{"format":"date-time","type":"string"}},"type":"object"},"include_history":{"type":"boolean"},"pagination":{"$ref":"/core/pagination-request.json"},"proto_major_version":{"maximum":99,"minimum":1,"type":"integer"},"proto_version":{"type":"string"},"sort":{"additionalProperties":true,"properties":{"direction":{"$ref":"/enums/sort-direction.json"},"field":{"enum":["created_at","updated_at","status","task_type","protocol"],"type":"string"}},"type":"object"}},"type":"object"}',
-  "protocol/list-tasks-response.json": '{"additionalProperties":true,"allOf":[{"$ref":"/core/protocol-envelope.json"}],"properties":{"context":{"$ref":"/core/context.json"},"ext":{"$ref":"/core/ext.json"},"pagination":{"$ref":"/core/pagination-response.json"},"query_summary":{"additionalProperties":true,"properties":{"filters_applied":{"items":{"type":"string"},"type":"array"},"returned":{"minimum":0,"type":"integer"},"status_breakdown":{"additionalProperties":{"minimum":0,"type":"integer"},"type":"object"},"total_matching":{"minimum":0,"type":"integer"}},"type":"object"},"tasks":{"items":{"additionalProperties":true,"properties":{"completed_at":{"format":"date-time","type":"string"},"created_at":{"format":"date-time","type":"string"},"domain":{"$ref":"/enums/protocol-surface.json"},"has_webhook":{"type":"boolean"},"status":{"$ref":"/enums/task-status.json"},"task_id":{"type":"string"},"task_type":{"type":"string"},"updated_at":{"format":"date-time","type":"string"}},"required":["task_id","task_type","domain","status","created_at","updated_at"],"type":"object"},"type":"array"}},"required":["query_summary","tasks","pagination"],"type":"object"}',
+  "protocol/get-agent-capabilities-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "protocols": {
+   "items": {"enum": ["media_buy", "signals", "governance", "sponsored_intelligence", "creative"], "type": "string"},
+   "minItems": 1,
+   "type": "array"
+  }
+ },
+ "type": "object"
+}`,
+  "protocol/get-agent-capabilities-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "account": {
+   "additionalProperties": true,
+   "properties": {
+    "account_financials": {"type": "boolean"},
+    "authorization_endpoint": {"format": "uri", "type": "string"},
+    "require_operator_auth": {"type": "boolean"},
+    "required_for_products": {"type": "boolean"},
+    "sandbox": {"type": "boolean"},
+    "supported_billing": {"items": {"$ref": "/enums/billing-party.json"}, "minItems": 1, "type": "array"}
+   },
+   "type": "object"
+  },
+  "brand": {
+   "additionalProperties": true,
+   "properties": {
+    "available_uses": {"items": {"$ref": "/enums/right-use.json"}, "type": "array"},
+    "description": {"maxLength": 5000, "minLength": 0, "type": "string"},
+    "generation_providers": {"items": {"type": "string"}, "type": "array"},
+    "right_types": {"items": {"$ref": "/enums/right-type.json"}, "type": "array"},
+    "rights": {"type": "boolean"}
+   },
+   "type": "object"
+  },
+  "compliance_testing": {
+   "additionalProperties": true,
+   "properties": {
+    "scenarios": {
+     "items": {
+      "enum": [
+       "force_creative_status",
+       "force_account_status",
+       "force_media_buy_status",
+       "force_session_status",
+       "simulate_delivery",
+       "simulate_budget_spend"
+      ],
+      "type": "string"
+     },
+     "minItems": 1,
+     "type": "array"
+    }
+   },
+   "required": ["scenarios"],
+   "type": "object"
+  },
+  "context": {"$ref": "/core/context.json"},
+  "creative": {
+   "additionalProperties": true,
+   "properties": {
+    "has_creative_library": {"type": "boolean"},
+    "supports_compliance": {"type": "boolean"},
+    "supports_generation": {"type": "boolean"},
+    "supports_transformation": {"type": "boolean"}
+   },
+   "type": "object"
+  },
+  "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"},
+  "experimental_features": {"items": {"type": "string"}, "type": "array", "uniqueItems": true},
+  "ext": {"$ref": "/core/ext.json"},
+  "extensions_supported": {"items": {"type": "string"}, "type": "array", "uniqueItems": true},
+  "governance": {
+   "additionalProperties": true,
+   "properties": {
+    "aggregation_window_days": {"maximum": 365, "minimum": 1, "type": "integer"},
+    "property_features": {
+     "items": {
+      "additionalProperties": true,
+      "properties": {
+       "categories": {"items": {"type": "string"}, "type": "array"},
+       "description": {"type": "string"},
+       "feature_id": {"type": "string"},
+       "methodology_url": {"format": "uri", "type": "string"},
+       "range": {
+        "additionalProperties": true,
+        "properties": {"max": {"type": "number"}, "min": {"type": "number"}},
+        "required": ["min", "max"],
+        "type": "object"
+       },
+       "type": {"enum": ["binary", "quantitative", "categorical"], "type": "string"}
+      },
+      "required": ["feature_id", "type"],
+      "type": "object"
+     },
+     "type": "array"
+    }
+   },
+   "type": "object"
+  },
+  "last_updated": {"format": "date-time", "type": "string"},
+  "media_buy": {
+   "additionalProperties": true,
+   "properties": {
+    "audience_targeting": {
+     "additionalProperties": true,
+     "properties": {
+      "minimum_audience_size": {"minimum": 1, "type": "integer"},
+      "supported_identifier_types": {
+       "items": {"enum": ["hashed_email", "hashed_phone"], "type": "string"},
+       "minItems": 1,
+       "type": "array"
+      },
+      "supported_uid_types": {"items": {"$ref": "/enums/uid-type.json"}, "minItems": 1, "type": "array"}
+     },
+     "required": ["supported_identifier_types", "minimum_audience_size"],
+     "type": "object"
+    },
+    "content_standards": {
+     "additionalProperties": true,
+     "properties": {
+      "supported_channels": {"items": {"$ref": "/enums/channels.json"}, "minItems": 1, "type": "array"},
+      "supports_local_evaluation": {"type": "boolean"},
+      "supports_webhook_delivery": {"type": "boolean"}
+     },
+     "type": "object"
+    },
+    "conversion_tracking": {
+     "additionalProperties": true,
+     "properties": {
+      "multi_source_event_dedup": {"type": "boolean"},
+      "supported_action_sources": {"items": {"$ref": "/enums/action-source.json"}, "minItems": 1, "type": "array"},
+      "supported_event_types": {"items": {"$ref": "/enums/event-type.json"}, "minItems": 1, "type": "array"}
+     },
+     "type": "object"
+    },
+    "execution": {
+     "additionalProperties": true,
+     "properties": {
+      "creative_specs": {
+       "additionalProperties": true,
+       "properties": {
+        "mraid_versions": {"items": {"type": "string"}, "type": "array"},
+        "simid": {"type": "boolean"},
+        "vast_versions": {"items": {"type": "string"}, "type": "array"},
+        "vpaid": {"type": "boolean"}
+       },
+       "type": "object"
+      },
+      "targeting": {
+       "additionalProperties": true,
+       "properties": {
+        "geo_countries": {"type": "boolean"},
+        "geo_regions": {"type": "boolean"},
+        "language": {"type": "boolean"}
+       },
+       "type": "object"
+      }
+     },
+     "type": "object"
+    },
+    "features": {"$ref": "/core/media-buy-features.json"},
+    "portfolio": {
+     "additionalProperties": true,
+     "properties": {
+      "advertising_policies": {"maxLength": 10000, "minLength": 0, "type": "string"},
+      "description": {"maxLength": 5000, "minLength": 0, "type": "string"},
+      "primary_channels": {"items": {"$ref": "/enums/channels.json"}, "type": "array"},
+      "primary_countries": {"items": {"pattern": "^[A-Z]{2}$", "type": "string"}, "type": "array"},
+      "publisher_domains": {
+       "items": {"pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$", "type": "string"},
+       "minItems": 1,
+       "type": "array"
+      }
+     },
+     "required": ["publisher_domains"],
+     "type": "object"
+    },
+    "reporting_delivery_methods": {
+     "items": {"enum": ["webhook", "offline"], "type": "string"},
+     "minItems": 1,
+     "type": "array",
+     "uniqueItems": true
+    },
+    "supported_pricing_models": {
+     "items": {"$ref": "/enums/pricing-model.json"},
+     "minItems": 1,
+     "type": "array",
+     "uniqueItems": true
+    }
+   },
+   "type": "object"
+  },
+  "proto": {
+   "additionalProperties": true,
+   "properties": {
+    "idempotency": {
+     "oneOf": [
+      {
+       "additionalProperties": true,
+       "properties": {
+        "replay_ttl_seconds": {"maximum": 604800, "minimum": 3600, "type": "integer"},
+        "supported": {"const": true}
+       },
+       "required": ["supported", "replay_ttl_seconds"],
+       "type": "object"
+      },
+      {
+       "additionalProperties": true,
+       "properties": {"supported": {"const": false}},
+       "required": ["supported"],
+       "type": "object"
+      }
+     ]
+    },
+    "major_versions": {"items": {"minimum": 1, "type": "integer"}, "minItems": 1, "type": "array"},
+    "supported_versions": {"items": {"type": "string"}, "minItems": 1, "type": "array"}
+   },
+   "required": ["major_versions", "idempotency"],
+   "type": "object"
+  },
+  "reporting_capabilities": {
+   "additionalProperties": true,
+   "properties": {
+    "windowed_pull_granularities": {
+     "items": {"$ref": "/enums/reporting-frequency.json"},
+     "type": "array",
+     "uniqueItems": true
+    }
+   },
+   "type": "object"
+  },
+  "request_signing": {
+   "additionalProperties": true,
+   "properties": {
+    "covers_content_digest": {"enum": ["required", "forbidden", "either"], "type": "string"},
+    "required_for": {"items": {"type": "string"}, "type": "array"},
+    "supported": {"type": "boolean"},
+    "supported_for": {"items": {"type": "string"}, "type": "array"}
+   },
+   "required": ["supported"],
+   "type": "object"
+  },
+  "signals": {
+   "additionalProperties": true,
+   "properties": {
+    "data_provider_domains": {
+     "items": {"pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$", "type": "string"},
+     "minItems": 1,
+     "type": "array"
+    },
+    "features": {"additionalProperties": {"type": "boolean"}, "type": "object"}
+   },
+   "type": "object"
+  },
+  "specialisms": {"items": {"$ref": "/enums/specialism.json"}, "type": "array", "uniqueItems": true},
+  "sponsored_intelligence": {
+   "additionalProperties": true,
+   "properties": {
+    "brand_url": {"format": "uri", "type": "string"},
+    "capabilities": {"$ref": "/sponsored-intelligence/si-capabilities.json"},
+    "endpoint": {
+     "additionalProperties": true,
+     "properties": {
+      "preferred": {"enum": ["mcp", "a2a"], "type": "string"},
+      "transports": {
+       "items": {
+        "additionalProperties": true,
+        "properties": {"type": {"enum": ["mcp", "a2a"], "type": "string"}, "url": {"format": "uri", "type": "string"}},
+        "required": ["type", "url"],
+        "type": "object"
+       },
+       "minItems": 1,
+       "type": "array"
+      }
+     },
+     "required": ["transports"],
+     "type": "object"
+    }
+   },
+   "required": ["endpoint", "capabilities"],
+   "type": "object"
+  },
+  "supported_protocols": {
+   "items": {
+    "enum": ["media_buy", "signals", "governance", "sponsored_intelligence", "creative", "brand"],
+    "type": "string"
+   },
+   "minItems": 1,
+   "type": "array"
+  },
+  "webhook_signing": {
+   "additionalProperties": true,
+   "properties": {
+    "algorithms": {
+     "items": {"enum": ["ed25519", "ecdsa-p256-sha256"], "type": "string"},
+     "minItems": 1,
+     "type": "array",
+     "uniqueItems": true
+    },
+    "legacy_hmac_fallback": {"type": "boolean"},
+    "profile": {"enum": ["proto/webhook-signing/v1"], "type": "string"},
+    "supported": {"type": "boolean"}
+   },
+   "required": ["supported"],
+   "type": "object"
+  },
+  "webhooks": {
+   "additionalProperties": true,
+   "properties": {
+    "coalescence_windows": {
+     "items": {
+      "additionalProperties": false,
+      "properties": {
+       "event_type": {"minLength": 1, "type": "string"},
+       "latency_sensitive": {"type": "boolean"},
+       "max_seconds": {"maximum": 300, "minimum": 0, "type": "integer"}
+      },
+      "required": ["event_type", "max_seconds"],
+      "type": "object"
+     },
+     "type": "array"
+    },
+    "dedup_window_hours": {"minimum": 24, "type": "integer"}
+   },
+   "type": "object"
+  }
+ },
+ "required": ["proto", "supported_protocols"],
+ "type": "object"
+}`,
+  "protocol/get-task-status-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "include_history": {"type": "boolean"},
+  "include_result": {"type": "boolean"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "task_id": {"type": "string"}
+ },
+ "required": ["task_id"],
+ "type": "object"
+}`,
+  "protocol/get-task-status-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "completed_at": {"format": "date-time", "type": "string"},
+  "context": {"$ref": "/core/context.json"},
+  "created_at": {"format": "date-time", "type": "string"},
+  "error": {
+   "additionalProperties": true,
+   "properties": {
+    "code": {"type": "string"},
+    "details": {"additionalProperties": true, "type": "object"},
+    "message": {"type": "string"}
+   },
+   "required": ["code", "message"],
+   "type": "object"
+  },
+  "ext": {"$ref": "/core/ext.json"},
+  "has_webhook": {"type": "boolean"},
+  "history": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "data": {"additionalProperties": true, "type": "object"},
+     "timestamp": {"format": "date-time", "type": "string"},
+     "type": {"enum": ["request", "response"], "type": "string"}
+    },
+    "required": ["timestamp", "type", "data"],
+    "type": "object"
+   },
+   "type": "array"
+  },
+  "progress": {
+   "additionalProperties": true,
+   "properties": {
+    "current_step": {"type": "string"},
+    "percentage": {"maximum": 100, "minimum": 0, "type": "number"},
+    "step_number": {"minimum": 1, "type": "integer"},
+    "total_steps": {"minimum": 1, "type": "integer"}
+   },
+   "type": "object"
+  },
+  "protocol": {"$ref": "/enums/protocol-surface.json"},
+  "result": {"additionalProperties": true, "type": "object"},
+  "status": {"$ref": "/enums/task-status.json"},
+  "task_id": {"type": "string"},
+  "task_type": {"minLength": 1, "type": "string"},
+  "updated_at": {"format": "date-time", "type": "string"}
+ },
+ "required": ["task_id", "task_type", "protocol", "status", "created_at", "updated_at"],
+ "type": "object"
+}`,
+  "protocol/list-tasks-request.json": `{
+ "additionalProperties": true,
+ "properties": {
+  "account": {"$ref": "/core/account-ref.json"},
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "filters": {
+   "additionalProperties": true,
+   "properties": {
+    "context_contains": {"type": "string"},
+    "created_after": {"format": "date-time", "type": "string"},
+    "created_before": {"format": "date-time", "type": "string"},
+    "has_webhook": {"type": "boolean"},
+    "protocol": {"$ref": "/enums/protocol-surface.json"},
+    "protocols": {"items": {"$ref": "/enums/protocol-surface.json"}, "minItems": 1, "type": "array"},
+    "status": {"$ref": "/enums/task-status.json"},
+    "statuses": {"items": {"$ref": "/enums/task-status.json"}, "minItems": 1, "type": "array"},
+    "task_ids": {"items": {"type": "string"}, "maxItems": 100, "minItems": 1, "type": "array"},
+    "task_type": {"type": "string"},
+    "task_types": {"items": {"type": "string"}, "minItems": 1, "type": "array"},
+    "updated_after": {"format": "date-time", "type": "string"},
+    "updated_before": {"format": "date-time", "type": "string"}
+   },
+   "type": "object"
+  },
+  "include_history": {"type": "boolean"},
+  "pagination": {"$ref": "/core/pagination-request.json"},
+  "proto_major_version": {"maximum": 99, "minimum": 1, "type": "integer"},
+  "proto_version": {"type": "string"},
+  "sort": {
+   "additionalProperties": true,
+   "properties": {
+    "direction": {"$ref": "/enums/sort-direction.json"},
+    "field": {"enum": ["created_at", "updated_at", "status", "task_type", "protocol"], "type": "string"}
+   },
+   "type": "object"
+  }
+ },
+ "type": "object"
+}`,
+  "protocol/list-tasks-response.json": `{
+ "additionalProperties": true,
+ "allOf": [{"$ref": "/core/protocol-envelope.json"}],
+ "properties": {
+  "context": {"$ref": "/core/context.json"},
+  "ext": {"$ref": "/core/ext.json"},
+  "pagination": {"$ref": "/core/pagination-response.json"},
+  "query_summary": {
+   "additionalProperties": true,
+   "properties": {
+    "filters_applied": {"items": {"type": "string"}, "type": "array"},
+    "returned": {"minimum": 0, "type": "integer"},
+    "status_breakdown": {"additionalProperties": {"minimum": 0, "type": "integer"}, "type": "object"},
+    "total_matching": {"minimum": 0, "type": "integer"}
+   },
+   "type": "object"
+  },
+  "tasks": {
+   "items": {
+    "additionalProperties": true,
+    "properties": {
+     "completed_at": {"format": "date-time", "type": "string"},
+     "created_at": {"format": "date-time", "type": "string"},
+     "domain": {"$ref": "/enums/protocol-surface.json"},
+     "has_webhook": {"type": "boolean"},
+     "status": {"$ref": "/enums/task-status.json"},
+     "task_id": {"type": "string"},
+     "task_type": {"type": "string"},
+     "updated_at": {"format": "date-time", "type": "string"}
+    },
+    "required": ["task_id", "task_type", "domain", "status", "created_at", "updated_at"],
+    "type": "object"
+   },
+   "type": "array"
+  }
+ },
+ "required": ["query_summary", "tasks", "pagination"],
+ "type": "object"
+}`,
 };

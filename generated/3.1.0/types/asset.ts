@@ -76,9 +76,7 @@ export interface BriefAsset {
   objective?: "awareness" | "consideration" | "conversion" | "retention" | "engagement";
   provenance?: Provenance;
   /** Material to look at */
-  reference_assets?: {
-    [k: string]: unknown;
-  }[];
+  reference_assets?: Record<string, unknown>[];
   /** Idea to work from */
   territory?: string;
   /** Manner of speech */
@@ -116,11 +114,7 @@ export interface CatalogAsset {
   /** Items picked by identifier */
   ids?: [string, ...string[]];
   /** Items given inline */
-  items?: [{
-    [k: string]: unknown;
-  }, ...{
-    [k: string]: unknown;
-  }[]];
+  items?: [Record<string, unknown>, ...Record<string, unknown>[]];
   /** Name for people */
   name?: string;
   provenance?: Provenance;

@@ -23,11 +23,7 @@ export interface Catalog {
   /** Items picked by identifier */
   ids?: [string, ...string[]];
   /** Items given inline */
-  items?: [{
-    [k: string]: unknown;
-  }, ...{
-    [k: string]: unknown;
-  }[]];
+  items?: [Record<string, unknown>, ...Record<string, unknown>[]];
   /** Name for people */
   name?: string;
   /** Items picked by a search in words */

@@ -79,9 +79,7 @@ export interface ComplyTestControllerRequestParams {
   /** Creative as the buyer identifies it */
   creative_id?: string;
   /** Data to seed */
-  fixture?: {
-    [k: string]: unknown;
-  };
+  fixture?: Record<string, unknown>;
   /** Format to seed */
   format_id?: string;
   /**
@@ -107,9 +105,7 @@ export interface ComplyTestControllerRequestParams {
   rejection_reason?: string;
   reported_spend?: Money;
   /** Result the task completes with */
-  result?: {
-    [k: string]: unknown;
-  };
+  result?: Record<string, unknown>;
   /** Conversation as the brand's agent identifies it */
   session_id?: string;
   /**

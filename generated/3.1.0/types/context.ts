@@ -5,6 +5,4 @@
  * Opaque object that a caller attaches to a request; answers and webhooks of that operation carry it back unchanged.
  * @generated from schema core/context.json
  */
-export interface Context {
-  [k: string]: unknown;
-}
+export type Context = Record<string, unknown>;

@@ -14,9 +14,7 @@ export interface CoreError {
    */
   code: string;
   /** Facts that help to handle it by program */
-  details?: {
-    [k: string]: unknown;
-  };
+  details?: Record<string, unknown>;
   /** Where in the request, as a path */
   field?: string;
   /** Every validation finding, when there are several */

@@ -56,9 +56,7 @@ export interface FormatAssetsItem {
   /** Whether a creative without it is refused */
   required: boolean;
   /** Technical limits of the asset */
-  requirements?: {
-    [k: string]: unknown;
-  };
+  requirements?: Record<string, unknown>;
 }
 
 /** @generated from schema core/format.json#/properties/renders/items */

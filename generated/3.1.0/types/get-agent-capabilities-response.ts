@@ -57,6 +57,15 @@ export interface GetAgentCapabilitiesResponseAccount {
   supported_billing?: [BillingParty, ...BillingParty[]];
 }
 
+/** @generated from schema protocol/get-agent-capabilities-response.json#/properties/compliance_testing/properties/scenarios/items */
+export type GetAgentCapabilitiesResponseComplianceTestingScenariosItem =
+  | "force_creative_status"
+  | "force_account_status"
+  | "force_media_buy_status"
+  | "force_session_status"
+  | "simulate_delivery"
+  | "simulate_budget_spend";
+
 /** @generated from schema protocol/get-agent-capabilities-response.json */
 export interface GetAgentCapabilitiesResponseFields {
   /** Accounts */
@@ -84,19 +93,7 @@ export interface GetAgentCapabilitiesResponseFields {
   /** Test controller */
   compliance_testing?: {
     /** Scenarios the test controller plays */
-    scenarios: [
-      | "force_creative_status"
-      | "force_account_status"
-      | "force_media_buy_status"
-      | "force_session_status"
-      | "simulate_delivery"
-      | "simulate_budget_spend", ...(
-      | "force_creative_status"
-      | "force_account_status"
-      | "force_media_buy_status"
-      | "force_session_status"
-      | "simulate_delivery"
-      | "simulate_budget_spend")[]];
+    scenarios: [GetAgentCapabilitiesResponseComplianceTestingScenariosItem, ...GetAgentCapabilitiesResponseComplianceTestingScenariosItem[]];
   };
   /** Opaque object of the caller, echoed unchanged */
   context?: Context;
@@ -211,7 +208,7 @@ export interface GetAgentCapabilitiesResponseFields {
     };
   };
   /** Parts of the protocol served */
-  supported_protocols: ["media_buy" | "signals" | "governance" | "sponsored_intelligence" | "creative" | "brand", ...("media_buy" | "signals" | "governance" | "sponsored_intelligence" | "creative" | "brand")[]];
+  supported_protocols: [GetAgentCapabilitiesResponseSupportedProtocolsItem, ...GetAgentCapabilitiesResponseSupportedProtocolsItem[]];
   /** Signed webhooks */
   webhook_signing?: {
     /**
@@ -385,6 +382,9 @@ export interface GetAgentCapabilitiesResponseSponsoredIntelligenceEndpointTransp
    */
   url: string;
 }
+
+/** @generated from schema protocol/get-agent-capabilities-response.json#/properties/supported_protocols/items */
+export type GetAgentCapabilitiesResponseSupportedProtocolsItem = "media_buy" | "signals" | "governance" | "sponsored_intelligence" | "creative" | "brand";
 
 /** @generated from schema protocol/get-agent-capabilities-response.json#/properties/proto/properties/idempotency/oneOf/0 */
 export interface IdempotencySupported {

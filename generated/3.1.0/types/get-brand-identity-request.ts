@@ -15,31 +15,7 @@ export interface GetBrandIdentityRequest {
   /** Namespaced extension data */
   ext?: Ext;
   /** Parts wanted; absent means all */
-  fields?: [
-    | "description"
-    | "industries"
-    | "keller_type"
-    | "logos"
-    | "colors"
-    | "fonts"
-    | "visual_guidelines"
-    | "tone"
-    | "tagline"
-    | "voice_synthesis"
-    | "assets"
-    | "rights", ...(
-    | "description"
-    | "industries"
-    | "keller_type"
-    | "logos"
-    | "colors"
-    | "fonts"
-    | "visual_guidelines"
-    | "tone"
-    | "tagline"
-    | "voice_synthesis"
-    | "assets"
-    | "rights")[]];
+  fields?: [GetBrandIdentityRequestFieldsItem, ...GetBrandIdentityRequestFieldsItem[]];
   /**
    * Major version the caller speaks; absent leaves the choice to the seller
    * @minimum 1
@@ -51,3 +27,18 @@ export interface GetBrandIdentityRequest {
   /** What the parts are for */
   use_case?: string;
 }
+
+/** @generated from schema brand/get-brand-identity-request.json#/properties/fields/items */
+export type GetBrandIdentityRequestFieldsItem =
+  | "description"
+  | "industries"
+  | "keller_type"
+  | "logos"
+  | "colors"
+  | "fonts"
+  | "visual_guidelines"
+  | "tone"
+  | "tagline"
+  | "voice_synthesis"
+  | "assets"
+  | "rights";

@@ -152,17 +152,13 @@ export interface GetBrandIdentitySuccess {
     voice?: string;
   };
   /** Rules for pictures and layout */
-  visual_guidelines?: {
-    [k: string]: unknown;
-  };
+  visual_guidelines?: Record<string, unknown>;
   /** Spoken voice */
   voice_synthesis?: {
     /** Maker of the voice */
     provider?: string;
     /** Settings of the voice */
-    settings?: {
-      [k: string]: unknown;
-    };
+    settings?: Record<string, unknown>;
     /** The voice */
     voice_id?: string;
   };

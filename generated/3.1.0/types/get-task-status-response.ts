@@ -31,9 +31,7 @@ export interface GetTaskStatusResponseFields {
     /** Why, for programs */
     code: string;
     /** Facts that help to handle it by program */
-    details?: {
-      [k: string]: unknown;
-    };
+    details?: Record<string, unknown>;
     /** Text for people */
     message: string;
   };
@@ -44,9 +42,7 @@ export interface GetTaskStatusResponseFields {
   /** What was exchanged, oldest first */
   history?: {
     /** What was sent */
-    data: {
-      [k: string]: unknown;
-    };
+    data: Record<string, unknown>;
     /**
      * When it happened
      * @format date-time
@@ -78,9 +74,7 @@ export interface GetTaskStatusResponseFields {
   };
   protocol: ProtocolSurface;
   /** The tool's answer */
-  result?: {
-    [k: string]: unknown;
-  };
+  result?: Record<string, unknown>;
   /** State it is in */
   status: TaskStatus;
   /** Task as the seller identifies it; the key for polling and for webhook ordering */

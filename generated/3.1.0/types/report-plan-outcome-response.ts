@@ -24,9 +24,7 @@ export interface ReportPlanOutcomeResponseFields {
     /** Category the finding is in */
     category_id: string;
     /** Facts that help to handle it by program */
-    details?: {
-      [k: string]: unknown;
-    };
+    details?: Record<string, unknown>;
     /** Reasoning for people */
     explanation: string;
     /** How serious it is */

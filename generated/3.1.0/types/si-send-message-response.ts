@@ -42,9 +42,7 @@ export interface SiSendMessageResponseFields {
         currency?: string;
       };
       /** Product concerned */
-      product?: {
-        [k: string]: unknown;
-      };
+      product?: Record<string, unknown>;
     };
     /** A purchase follows, or nothing more */
     type?: "transaction" | "complete";

@@ -29,9 +29,7 @@ export interface SiTerminateSessionResponseFields {
      */
     expires_at?: string;
     /** Data for checkout */
-    payload?: {
-      [k: string]: unknown;
-    };
+    payload?: Record<string, unknown>;
   };
   /** Opaque object of the caller, echoed unchanged */
   context?: Context;
@@ -44,9 +42,7 @@ export interface SiTerminateSessionResponseFields {
     /** What was agreed */
     action?: "save_for_later" | "set_reminder" | "subscribe_updates" | "none";
     /** Data of it */
-    data?: {
-      [k: string]: unknown;
-    };
+    data?: Record<string, unknown>;
   };
   /** Conversation as the brand's agent identifies it */
   session_id: string;

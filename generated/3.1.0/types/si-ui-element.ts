@@ -7,9 +7,7 @@
  */
 export interface SiUiElement {
   /** Content of the element */
-  data?: {
-    [k: string]: unknown;
-  };
+  data?: Record<string, unknown>;
   /** Kind of element */
   type:
     | "text"

@@ -121,9 +121,7 @@ export interface SyncPlansRequestPlansItem {
 export interface SyncPlansRequestPlansItemBudget {
   /** Money per purchase type */
   allocations?: {
-    [k: string]: {
-      [k: string]: unknown;
-    };
+    [k: string]: Record<string, unknown>;
   };
   /**
    * ISO 4217 code

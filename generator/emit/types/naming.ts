@@ -23,6 +23,12 @@ const LARGE = 6;
 /** Properties from which the part of a type that is its own is a type, beside what it is combined with. */
 const WORTH_FIELDS = 3;
 
+/** Columns of values that are worth a name where they would be written twice. */
+const WIDE = 80;
+
+/** Alternatives with names that are. */
+const MANY = 3;
+
 export class TypeNames {
   readonly byShape = new Map<Shape, Named>();
   readonly byName = new Map<string, Named>();
@@ -183,13 +189,15 @@ export class TypeNames {
       return;
     }
     if (shape.kind === "union") {
-      for (const [index, member] of shape.members.entries())
-        this.visit(member, owner, label, context, this.memberNames(shape, index, owner + label));
+      for (const [index, member] of shape.members.entries()) {
+        const wanted = isObject(member) ? this.memberNames(shape, index, owner + label) : [];
+        this.visit(member, owner, label, context, wanted);
+      }
       return;
     }
     if (shape.kind === "array") {
       // An array that may not be empty is written as its first element and the rest.
-      const twice = (shape.minItems ?? 0) > 0 && (shape.items.kind === "object" || shape.items.kind === "all");
+      const twice = (shape.minItems ?? 0) > 0 && isWide(shape.items);
       this.visit(shape.items, owner, `${label}Item`, [], twice ? [`${owner}${label}Item`] : []);
       return;
     }
@@ -213,8 +221,7 @@ export class TypeNames {
       const isAlone = this.titles.get(title) === 1;
       return this.unused(...(isAlone ? [title] : []), this.ownerOf(shape.pointer) + title, path + title);
     }
-    if (wanted.length > 0 && (shape.kind === "object" || shape.kind === "all") && !isSilent(shape))
-      return this.unused(...wanted, ...this.labelsOf(shape.pointer));
+    if (wanted.length > 0 && !isSilent(shape)) return this.unused(...wanted, ...this.labelsOf(shape.pointer));
     const large = shape.kind === "object" && shape.properties.length >= LARGE && label !== "";
     return large ? this.unused(path, ...this.labelsOf(shape.pointer)) : undefined;
   }
@@ -230,6 +237,18 @@ export class TypeNames {
       ...(own === undefined ? [] : [`${path}With${pascalCase(own)}`]),
     ];
   }
+}
+
+const isObject = ({ kind }: Shape): boolean => kind === "object" || kind === "all";
+
+/** What takes more than a line, or most of one, where it is written out. */
+function isWide(shape: Shape): boolean {
+  if (shape.kind === "enum") return shape.values.map((value) => JSON.stringify(value)).join(" | ").length > WIDE;
+  if (shape.kind === "union") {
+    const named = shape.members.filter((one) => isObject(one) || one.kind === "reference");
+    return named.length >= MANY || shape.members.some((one) => one.kind === "enum" && isWide(one));
+  }
+  return isObject(shape) || shape.kind === "map";
 }
 
 /** A place that is one of several alternatives. */

@@ -17,27 +17,27 @@ const hasData = (payload: JsonObject, { word, tool }: AnsweredTool): boolean =>
     (key) => !answerFields.has(key) && !key.startsWith(`${word}_`) && !(tool?.failureFields ?? []).includes(key),
   );
 
-const failedErrors = (payload: JsonObject, spoken: AnsweredTool): boolean =>
+const failedErrors = (payload: JsonObject, answered: AnsweredTool): boolean =>
   Array.isArray(payload.errors) &&
   payload.errors.length > 0 &&
   // A task that was taken on is no failure, whatever it says beside.
   !(payload.status === "submitted" && text(payload.task_id) !== undefined) &&
-  !hasData(payload, spoken);
+  !hasData(payload, answered);
 
 /** Whether a payload tells a failure. @param tool undefined for one that the release does not have */
-export function isFailedPayload(payload: JsonObject, spoken: AnsweredTool): boolean {
+export function isFailedPayload(payload: JsonObject, answered: AnsweredTool): boolean {
   const { status } = payload;
-  const isTask = spoken.tool === undefined || (spoken.tool.statuses as readonly string[]).includes(String(status));
+  const isTask = answered.tool === undefined || (answered.tool.statuses as readonly string[]).includes(String(status));
   // A rejection that carries data of its own and no errors is an answer that the tool's schema knows.
   if (isTask && status === "failed") return true;
-  if (isTask && status === "rejected" && (!hasData(payload, spoken) || failedErrors(payload, spoken))) return true;
-  if (codeIn(payload[wireNames(spoken.word).error]) !== undefined) return true;
-  return text(payload.error_code) !== undefined || failedErrors(payload, spoken);
+  if (isTask && status === "rejected" && (!hasData(payload, answered) || failedErrors(payload, answered))) return true;
+  if (codeIn(payload[wireNames(answered.word).error]) !== undefined) return true;
+  return text(payload.error_code) !== undefined || failedErrors(payload, answered);
 }
 
 /** Whether the call came back as a failure of the task or of the transport. */
-export const isFailedAnswer = (answer: AgentAnswer, spoken: AnsweredTool): boolean =>
-  answer.failed || answer.error !== undefined || answer.payload === null || isFailedPayload(answer.payload, spoken);
+export const isFailedAnswer = (answer: AgentAnswer, answered: AnsweredTool): boolean =>
+  answer.failed || answer.error !== undefined || answer.payload === null || isFailedPayload(answer.payload, answered);
 
 export interface FoundCode {
   readonly code: string;
@@ -45,13 +45,13 @@ export interface FoundCode {
 }
 
 /** The code of a failure, from the first place that has one. */
-export function errorCodeOf(answer: AgentAnswer, spoken: AnsweredTool): FoundCode | undefined {
-  const wrapped = wireNames(spoken.word).error;
+export function errorCodeOf(answer: AgentAnswer, answered: AnsweredTool): FoundCode | undefined {
+  const wrapped = wireNames(answered.word).error;
   const payload = answer.payload ?? {};
   const errors = Array.isArray(payload.errors) ? payload.errors : [];
   const data = isJsonObject(answer.error?.data) ? answer.error.data : {};
   const places: [pointer: string, code: string | undefined][] = [
-    ["/errors/0/code", isFailedAnswer(answer, spoken) ? codeIn(errors[0]) : undefined],
+    ["/errors/0/code", isFailedAnswer(answer, answered) ? codeIn(errors[0]) : undefined],
     [`/${wrapped}/code`, codeIn(payload[wrapped])],
     [`/error/data/${wrapped}/code`, codeIn(data[wrapped])],
     ["/error/data/code", text(data.code)],

@@ -8,7 +8,7 @@ import { type CheckRunner, failed, passed } from "./types.js";
 import { comparableUrl } from "./urls.js";
 
 export const responseSchema: CheckRunner = (_check, view) => {
-  const schema = view.schemas.responseOf(view.spoken.tool, view.step.response_schema_ref);
+  const schema = view.schemas.responseOf(view.answered.tool, view.step.response_schema_ref);
   if (schema === undefined)
     return { outcome: "not_graded", note: `the release has no schema of the answers of ${view.step.task}` };
   const verdict = view.schemas.judge(schema, view.payload);
@@ -32,10 +32,10 @@ export const errorCodeCheck: CheckRunner = (check, view) => {
   const { answer } = view;
   if (answer === undefined) return { outcome: "not_graded", note: "the step has no answer" };
   const listed = check.allowed_values ?? (check.value === undefined ? undefined : [check.value]);
-  const found = errorCodeOf(answer, view.spoken);
+  const found = errorCodeOf(answer, view.answered);
   const expected = listed === undefined ? "an error with a code" : listed.length === 1 ? listed[0] : { one_of: listed };
   if (found === undefined) {
-    const note = isFailedAnswer(answer, view.spoken) ? "the failure names no code" : "the call succeeded";
+    const note = isFailedAnswer(answer, view.answered) ? "the failure names no code" : "the call succeeded";
     return failed("", expected, undefined, answer.error === undefined ? note : `${note}: ${answer.error.message}`);
   }
   const allowed = listed === undefined ? [found.code] : (view.substitute(listed).value as unknown[]);

@@ -15,8 +15,8 @@ export const canonicalFormatSatisfaction: CheckRunner = (check, view) => {
     if (offered === undefined)
       return failed(pointer, `a product that an earlier get_products offered`, value, "the step's own setup failed");
   }
-  const refused = isFailedAnswer(answer, view.spoken);
-  const code = errorCodeOf(answer, view.spoken);
+  const refused = isFailedAnswer(answer, view.answered);
+  const code = errorCodeOf(answer, view.answered);
   if (check.value === false)
     return refused ? passed() : failed("", "the order is refused for its format", "it was accepted");
   return refused ? failed(code?.pointer ?? "", "the order is accepted", code?.code ?? answer.error?.message) : passed();

@@ -30,11 +30,11 @@ const a2aContextContinuity: CheckRunner = (_check, { answer }) =>
     : notApplicable("A2A only");
 
 /** The answer to a repeated request, beside the refusal that the first one met with. */
-const replayNotCached: CheckRunner = (_check, { answer, spoken }) => {
+const replayNotCached: CheckRunner = (_check, { answer, answered }) => {
   const { trip_response: trip, replay_response: replay } = answer?.payload ?? {};
   if (answer === undefined || trip === undefined)
     return { outcome: "not_graded", note: "no request was refused for its rate" };
-  const found = errorCodeOf({ ...answer, payload: isJsonObject(replay) ? replay : null }, spoken);
+  const found = errorCodeOf({ ...answer, payload: isJsonObject(replay) ? replay : null }, answered);
   if (found?.code !== "RATE_LIMITED") return passed();
   return failed(
     `/replay_response${found.pointer}`,

@@ -22,7 +22,7 @@ export interface CheckFinding {
 /** What one step sent and got, and what the run knows beside it. */
 export interface CheckView {
   readonly step: StoryboardStep;
-  readonly spoken: AnsweredTool;
+  readonly answered: AnsweredTool;
   /** What paths start from: the payload of the protocol, or the body of a probe. */
   readonly payload: unknown;
   readonly answer: AgentAnswer | undefined;

@@ -2,16 +2,18 @@
 import { randomUUID } from "node:crypto";
 import { type Coroutine, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
 import type { EachWork } from "../each.js";
-import type {
-  Ack,
-  EndpointHealth,
-  EndpointRecord,
-  Job,
-  JobAdjustment,
-  JobCounts,
-  JobFilter,
-  JobRecord,
-  NewJob,
+import {
+  type Ack,
+  type EndpointHealth,
+  type EndpointRecord,
+  type Job,
+  type JobAdjustment,
+  type JobCounts,
+  type JobFilter,
+  type JobRecord,
+  type JobUnderWay,
+  jobsUnderWay,
+  type NewJob,
 } from "../jobs.js";
 import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type QueuePart, type TakeRequest } from "../types.js";
 import { GroupCommit } from "./group-commit.js";
@@ -227,6 +229,10 @@ export class PostgresQueue implements Queue {
 
   pull(horizon: number, now: number): Promise<number> {
     return this.database.write((q) => kept.pullJobs(q, this.topic, horizon, now));
+  }
+
+  underWay(query: Query, orderingKeys: readonly string[]): Coroutine<JobUnderWay[]> {
+    return jobsUnderWay(query, this.topic, orderingKeys);
   }
 
   list(filter: Omit<JobFilter, "topic"> = {}): Promise<JobRecord[]> {

@@ -1,10 +1,11 @@
 /** The queue of one machine: it lives in the SQLite database's own file. */
 import { randomUUID } from "node:crypto";
 import type { Database } from "better-sqlite3";
-import { runSync, type SqliteDatabase } from "../../db/index.js";
+import { type Query, runSync, type SqliteDatabase } from "../../db/index.js";
 import type { SqliteQuery } from "../../db/sqlite/query.js";
 import { AdbindError } from "../../errors.js";
 import { oneOf } from "../each.js";
+import { jobsUnderWay } from "../jobs.js";
 import {
   type EndpointHealth,
   type JobAdjustment,
@@ -122,6 +123,7 @@ function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
     resume: (endpoint: string) => waking(() => jobs.resume(topic, endpoint)),
     endpoints: async ({ after = "", limit }: { readonly after?: string; readonly limit: number }) =>
       jobs.endpoints(topic, after, limit),
+    underWay: (query: Query, orderingKeys: readonly string[]) => jobsUnderWay(query, topic, orderingKeys),
     pull: (horizon: number, at: number) => alone(() => jobs.pull(topic, horizon, at)),
     list: async (filter: Omit<JobFilter, "topic"> = {}) => kept.list({ ...filter, topic }),
     get: async (id: number) => kept.get(id),

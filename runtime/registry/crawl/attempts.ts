@@ -1,4 +1,4 @@
-/** One attempt at a crawl, and what becomes of its request: written in the transaction that settles the job. */
+/** One attempt at a crawl, and what becomes of its request: written in the transaction that acknowledges the job. */
 
 import type { Logger } from "pino";
 import type { Coroutine } from "../../db/coroutine.js";
@@ -9,17 +9,18 @@ import type { Handled } from "../../queue/worker-options.js";
 import {
   addRevocations,
   beginAttempt,
+  type CrawlStart,
   domainRow,
   finishRequest,
   requeueRequest,
   retryRequest,
   revokedBy,
 } from "../../store/registry-crawl.js";
-import { isKept } from "../../store/registry-crawl-files.js";
+import { isKept, type KeptFileRow, keptFile } from "../../store/registry-crawl-files.js";
 import { isOptedOut } from "../../store/registry-opt-outs.js";
 import type { CrawlResult, RegistryData } from "../types.js";
 import { type Crawled, crawlDomain } from "./crawl.js";
-import type { FileRules } from "./file-rules.js";
+import { FileRules } from "./file-rules.js";
 import type { Origin } from "./locate.js";
 import type { CrawlMetrics } from "./metrics.js";
 import type { CrawlJob } from "./requests.js";
@@ -47,14 +48,13 @@ const restAfter = (cutOff: number): number => Math.min(FIRST_REST_MS * 2 ** (cut
 const LONGEST_RECRAWL_MS = 7 * 86_400_000;
 /** One whose last valid file is kept is asked at least this often, in milliseconds (docs/protocol/files.md#what-a-crawl-does). */
 const LONGEST_KEPT_MS = 86_400_000;
-/** Reports kept until their jobs are settled; far more than are ever out. */
+/** Reports kept until their jobs are acknowledged; far more than are ever out. */
 const MAX_REPORTS = 4_096;
 
 export interface AttemptDependencies {
   readonly store: Database;
   readonly data: Pick<RegistryData, "applyCrawl">;
   readonly origin: Origin;
-  readonly rules: FileRules;
   readonly robots: Robots;
   readonly limits: CrawlLimits;
   readonly metrics: CrawlMetrics;
@@ -82,7 +82,7 @@ export interface Attempts {
   readonly effect: AckEffect;
 }
 
-export function crawlAttempts(parts: AttemptDependencies): Attempts {
+export function crawlAttempts(dependencies: AttemptDependencies): Attempts {
   const reports = new Map<number, Report>();
   const report = (job: Job, made: Report): Handled => {
     reports.delete(job.id);
@@ -92,34 +92,61 @@ export function crawlAttempts(parts: AttemptDependencies): Attempts {
     return { outcome: { kind: "done" }, healthy: null };
   };
   return {
-    handle: (job) => attempt(parts, job, (made) => report(job, made)),
-    effect: (q, acked) => ended(parts, q, acked, reports),
+    handle: (job) => attempt(dependencies, job, (made) => report(job, made)),
+    effect: (q, acked) => ended(dependencies, q, acked, reports),
   };
 }
 
 const failed = (error: string): Report => ({ status: "failed", error, found: false, heldUntil: null });
 
-async function attempt(parts: AttemptDependencies, job: Job, end: (report: Report) => Handled): Promise<Handled> {
-  const { store, limits, metrics, log, now } = parts;
+/** What an attempt goes by, as it was when it began: nobody else crawls the domain meanwhile. */
+interface Begun {
+  readonly start: CrawlStart;
+  readonly optedOut: boolean;
+  readonly kept: KeptFileRow | undefined;
+  /** Domains that the domain's own file revokes. */
+  readonly revoked: readonly string[];
+}
+
+/** That it begins is written before anything is fetched, so that one which ends the process is counted. */
+function* begin(q: Query, { id, domain }: CrawlJob, attempt: number, now: number): Coroutine<Begun | undefined> {
+  const start = yield* beginAttempt(q, { id, attempt, now }, restAfter);
+  if (start === undefined) return undefined;
+  const optedOut = yield* isOptedOut(q, domain);
+  return { start, optedOut, kept: yield* keptFile(q, domain), revoked: yield* revokedBy(q, domain, now) };
+}
+
+async function attempt(
+  dependencies: AttemptDependencies,
+  job: Job,
+  end: (report: Report) => Handled,
+): Promise<Handled> {
+  const { store, limits, metrics, log, now } = dependencies;
   const wanted = jobOf(job);
-  const { id, domain } = wanted;
+  const { domain } = wanted;
   const number = job.attempts + 1;
   const last = number > limits.retryMs.length;
-  const begun = await store.write((q) => beginAttempt(q, { id, attempt: number, now: now() }, restAfter));
+  const begun = await store.write((q) => begin(q, wanted, number, now()));
   if (begun === undefined) return end({ status: "completed", error: null, found: true, heldUntil: null });
   // It waited already when its owner asked to be left alone.
-  if (await store.query((q) => isOptedOut(q, domain))) return end(failed("the domain's owner wants nothing fetched"));
-  if ("restsUntil" in begun) return { outcome: { kind: "released", due: begun.restsUntil }, healthy: null };
-  if (begun.starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
+  if (begun.optedOut) return end(failed("the domain's owner wants nothing fetched"));
+  const { start } = begun;
+  if ("restsUntil" in start) return { outcome: { kind: "released", due: start.restsUntil }, healthy: null };
+  if (start.starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
   const began = now();
   let crawled: Crawled;
-  const { fetch, askedMs } = heeding(parts.origin.fetch, now);
+  const { fetch, askedMs } = heeding(dependencies.origin.fetch, now);
   try {
-    crawled = await crawlOnce({ ...parts, origin: { ...parts.origin, fetch } }, wanted, last);
+    crawled = await crawlOnce(
+      { ...dependencies, origin: { ...dependencies.origin, fetch } },
+      { ...wanted, ...begun, last },
+    );
     if (crawled.aborted) return { outcome: { kind: "released", due: now() }, healthy: null };
   } catch (error) {
     log?.error({ err: error, domain, attempt: number }, "what a crawl found could not be kept");
-    return again(parts, number, "what was found could not be kept") ?? end(failed("what was found could not be kept"));
+    return (
+      again(dependencies, number, "what was found could not be kept") ?? end(failed("what was found could not be kept"))
+    );
   }
   const result = last ? crawled.last : crawled.result;
   metrics.crawled(result, now() - began);
@@ -129,7 +156,9 @@ async function attempt(parts: AttemptDependencies, job: Job, end: (report: Repor
   if (outcome === "held") log?.warn({ domain, why: crawled.detail, heldUntil }, "a file is held back");
   if (!crawled.retry) return end({ status: "completed", error: crawled.error, found: found(result), heldUntil });
   const error = crawled.error ?? "the origin could not be reached";
-  return again(parts, number, error, askedMs()) ?? end({ status: "failed", error, found: found(result), heldUntil });
+  return (
+    again(dependencies, number, error, askedMs()) ?? end({ status: "failed", error, found: found(result), heldUntil })
+  );
 }
 
 /** Statuses by which an origin asks for time. */
@@ -162,26 +191,33 @@ function again(
   return { outcome: { kind: "later", due: now() + Math.max(delay, askedMs), error }, healthy: null };
 }
 
+/** Fetches, reads and judges; all that came of it is kept in one transaction. */
 async function crawlOnce(
-  { store, data, origin, rules, robots, now }: AttemptDependencies,
-  { domain, fresh = false }: CrawlJob,
-  last: boolean,
+  { store, data, origin, robots, now }: AttemptDependencies,
+  { domain, fresh = false, kept, revoked, last }: CrawlJob & Begun & { readonly last: boolean },
 ): Promise<Crawled> {
+  const rules = new FileRules(kept, now);
   const crawled = await crawlDomain(
-    { ...origin, ...rules, robots, fresh, now, revokedBy: (host) => store.query((q) => revokedBy(q, host, now())) },
+    {
+      ...origin,
+      ...{ robots, fresh, now },
+      pointer: (location) => rules.pointer(location),
+      file: (found) => rules.file(found),
+      revokedBy: async (host) => (host === domain ? revoked : store.query((q) => revokedBy(q, host, now()))),
+    },
     domain,
   );
   if (crawled.aborted) return crawled;
-  const { revocations, accepted } = crawled;
-  if (revocations !== null)
-    await store.write((q) => addRevocations(q, revocations.host, revocations.domains, now() + REVOCATION_MS));
-  await data.applyCrawl(last ? crawled.last : crawled.result);
-  if (accepted !== null) await rules.taken(domain, accepted);
+  const { revocations } = crawled;
+  await data.applyCrawl(last ? crawled.last : crawled.result, function* (q) {
+    if (revocations !== null) yield* addRevocations(q, revocations.host, revocations.domains, now() + REVOCATION_MS);
+    yield* rules.keep(q, domain);
+  });
   return crawled;
 }
 
 function* ended(
-  parts: AttemptDependencies,
+  dependencies: AttemptDependencies,
   q: Query,
   acked: readonly Ack[],
   reports: ReadonlyMap<number, Report>,
@@ -199,7 +235,7 @@ function* ended(
       case "dead":
       case "refused":
         yield* requestEnded(
-          parts,
+          dependencies,
           q,
           { id, domain },
           reports.get(job.id) ?? failed("the crawl ended without a report"),
@@ -210,12 +246,12 @@ function* ended(
 }
 
 function* requestEnded(
-  parts: AttemptDependencies,
+  dependencies: AttemptDependencies,
   q: Query,
   { id, domain }: CrawlJob,
   report: Report,
 ): Coroutine<void> {
-  const { limits, now, random } = parts;
+  const { limits, now, random } = dependencies;
   const row = yield* domainRow(q, domain);
   const misses = report.found ? 0 : (row?.misses ?? 0) + 1;
   const longest = (yield* isKept(q, domain)) ? LONGEST_KEPT_MS : LONGEST_RECRAWL_MS;

@@ -6,7 +6,7 @@ import { expectedUrl } from "../model.js";
 import type { CrawlResult } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type BrandOrigin, crawlBrand } from "./brand.js";
-import type { AcceptedFile, FileRules, Quarantine } from "./file-rules.js";
+import type { FoundFile, Quarantine } from "./file-rules.js";
 import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
 import type { Robots } from "./robots.js";
 
@@ -14,8 +14,8 @@ export interface CrawlContext extends Origin {
   readonly now: () => number;
   /** Domains whose revocation by a host's file is still held. */
   readonly revokedBy: (host: string) => Promise<readonly string[]>;
-  /** Judges a valid file; default none is held back. */
-  readonly file?: FileRules["file"];
+  /** Judges a valid file; default none is held back. @returns undefined where it is taken */
+  readonly file?: (found: FoundFile) => Quarantine | undefined;
   /** What the domain's robots.txt says; default nobody asks it. */
   readonly robots?: Robots;
 }
@@ -34,13 +34,11 @@ export interface Crawled {
   readonly last: CrawlResult;
   /** What the file revokes, and its host. */
   readonly revocations: { readonly host: string; readonly domains: readonly string[] } | null;
-  /** What is remembered of the file once its content is kept; null where none is taken. */
-  readonly accepted: AcceptedFile | null;
   /** When a file that is held back is taken if it stays, in unix milliseconds. */
   readonly heldUntil: number | null;
 }
 
-interface Judged extends Pick<Crawled, "error" | "revocations" | "accepted" | "heldUntil" | "retry"> {
+interface Judged extends Pick<Crawled, "error" | "revocations" | "heldUntil" | "retry"> {
   readonly adagents: Adagents;
 }
 
@@ -70,16 +68,16 @@ async function judged(found: Located, domain: string, { now, revokedBy, file: ru
   });
   if (large) await nextTurn();
   const provenance = provenanceOf(found);
-  const none = { revocations: null, accepted: null, heldUntil: null, retry: false };
+  const none = { revocations: null, heldUntil: null, retry: false };
   if (!read.ok) {
     const { problems } = read;
     return { ...none, adagents: { ...provenance, outcome: "invalid", problems }, error: problems[0].message };
   }
   const { file, problems, revokes } = read;
   const { url: source, pointed } = found;
-  const judgement = await ruleOf?.(domain, { source, pointed, lastUpdated: file.lastUpdated });
-  if (judgement !== undefined && isQuarantine(judgement)) {
-    const { message } = judgement;
+  const quarantine = ruleOf?.({ source, pointed, lastUpdated: file.lastUpdated });
+  if (quarantine !== undefined) {
+    const { message } = quarantine;
     // As an answer that says come again: another edge of the same origin may have the newer one.
     const adagents = {
       ...provenance,
@@ -93,11 +91,8 @@ async function judged(found: Located, domain: string, { now, revokedBy, file: ru
     adagents: { ...provenance, outcome: "valid", problems, file },
     error: null,
     revocations: revokes.length === 0 ? null : { host, domains: revokes },
-    accepted: judgement ?? null,
   };
 }
-
-const isQuarantine = (judgement: Quarantine | AcceptedFile): judgement is Quarantine => "message" in judgement;
 
 const ROBOTS = "robots.txt asks crawlers not to fetch the file";
 
@@ -112,7 +107,7 @@ function kept(domain: string, context: CrawlContext, brand: CrawlResult["brand"]
   } as const;
   const adagents = { ...provenance, outcome: "unreachable", problems: [fileProblem("robots", "", ROBOTS)] } as const;
   const result: CrawlResult = { domain, crawledAt: context.now(), adagents, brand };
-  const nothing = { revocations: null, accepted: null, heldUntil: null } as const;
+  const nothing = { revocations: null, heldUntil: null } as const;
   return { result, last: result, retry: false, aborted: false, error: ROBOTS, detail: ROBOTS, ...nothing };
 }
 
@@ -153,7 +148,6 @@ export async function crawlDomain(context: CrawlContext, domain: string): Promis
     error: found.message,
     detail: found.detail,
     revocations: null,
-    accepted: null,
     heldUntil: found.heldUntil,
   };
 }

@@ -16,7 +16,6 @@ import { activeCount, dueManaged } from "../../store/registry-crawl.js";
 import { acceptFile } from "../../store/registry-crawl-files.js";
 import { isOptedOut } from "../../store/registry-opt-outs.js";
 import { type Attempts, crawlAttempts } from "./attempts.js";
-import { fileRules } from "./file-rules.js";
 import { hostedChecks } from "./hosted.js";
 import { inspector } from "./inspect.js";
 import type { Origin } from "./locate.js";
@@ -34,15 +33,15 @@ import type { Crawler, CrawlerOptions, CrawlLimits } from "./types.js";
 const CRAWL_TOPIC = "registry-crawl";
 /** Hosts of one registrable domain crawled at once by an instance. */
 const PER_OWNER = 2;
-/** How a crawler reaches the world. */
-interface Reach {
+/** What a crawler fetches by. */
+interface Fetching {
   readonly fetch: Fetcher;
   readonly lookup: Lookup;
   close(): Promise<void>;
 }
 
 /** The caller's fetch and lookup; in place of one that is not given, one of our own that is closed with the crawler. */
-function reachOf(options: CrawlerOptions, publicUrl: string): Reach {
+function fetchingOf(options: CrawlerOptions, publicUrl: string): Fetching {
   const names = options.lookup === undefined ? openNameLookup() : undefined;
   const lookup = options.lookup ?? names!.lookup;
   if (options.fetch !== undefined) return { fetch: options.fetch, lookup, close: async () => names?.close() };
@@ -108,7 +107,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { data, now = Date.now, random = Math.random, logger: log } = options;
   const metrics = crawlMetrics(options.meter);
   const store = options.store.database;
-  const { fetch, lookup, close } = reachOf(options, publicUrl);
+  const { fetch, lookup, close } = fetchingOf(options, publicUrl);
   const stopping = new AbortController();
   const optedOut = (domain: string) => store.query((q) => isOptedOut(q, domain));
   const hostedFile = async (domain: string) => (await data.hostedFile(domain))?.file;
@@ -118,9 +117,9 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const telling = tellLog(log);
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
   const requests = crawlRequests({ store, queue, limits, metrics, now, safety: safetyCheck(lookup) });
-  const [rules, robots] = [fileRules(store, now), robotsOf(fetch, now, stopping.signal)];
+  const robots = robotsOf(fetch, now, stopping.signal);
   const shares = { store, data, limits, metrics, now, random };
-  const { handle, effect } = crawlAttempts({ ...shares, origin, rules, robots, log });
+  const { handle, effect } = crawlAttempts({ ...shares, origin, robots, log });
   const worker = workerOf(queue, { handle, effect }, { limits, now, onFault });
   const hosted = hostedChecks({ data, origin, metrics, recheckMs: limits.recheckMs, now });
   const onEnded = (domain: string): void =>

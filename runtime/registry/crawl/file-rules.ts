@@ -2,7 +2,8 @@
  * When a file that was found takes the place of the one that is kept (docs/protocol/files.md#what-a-crawl-does): a
  * pointer that was changed may be an attacker's, and an older file gives back what was taken away since.
  */
-import type { Database } from "../../db/types.js";
+import type { Coroutine } from "../../db/coroutine.js";
+import type { Query } from "../../db/types.js";
 import { type KeptFileRow, keptFile, putFile } from "../../store/registry-crawl-files.js";
 import { iso } from "../model.js";
 
@@ -31,22 +32,6 @@ export interface FoundFile {
   readonly lastUpdated: number | null;
 }
 
-/** What is remembered of a file that is taken. */
-export interface AcceptedFile {
-  readonly row: KeptFileRow;
-  /** It is remembered already. */
-  readonly known: boolean;
-}
-
-export interface FileRules {
-  /** Judges a location before it is asked. @returns undefined where it may be followed */
-  pointer(domain: string, location: string): Promise<Quarantine | undefined>;
-  /** Judges a file that is otherwise good. */
-  file(domain: string, found: FoundFile): Promise<Quarantine | AcceptedFile>;
-  /** Remembers a file once it is taken. */
-  taken(domain: string, accepted: AcceptedFile): Promise<void>;
-}
-
 /** Two files have one history where they have one place, or both were pointed to: then one took over from the other. */
 const follows = (kept: KeptFileRow, { source, pointed }: FoundFile): boolean =>
   kept.source === source || (kept.pointed === 1 && pointed);
@@ -65,49 +50,68 @@ const olderFileQuarantine = (found: number, kept: number): Quarantine => ({
   until: null,
 });
 
-const accepted = (
-  found: FoundFile,
-  kept: KeptFileRow | undefined,
-  before: number | null,
-  now: number,
-): AcceptedFile => {
+const accepted = (found: FoundFile, before: number | null, now: number): KeptFileRow => {
   // A time ahead of ours is a mistake, and must not shut out the file that mends it.
   const given = found.lastUpdated === null ? null : Math.min(found.lastUpdated, now);
   const latest = given === null || before === null ? (given ?? before) : Math.max(given, before);
   const { source, pointed } = found;
-  const row = { source, pointed: pointed ? 1 : 0, last_updated: latest, candidate: null, candidate_since: null };
-  const names = Object.keys(row) as (keyof KeptFileRow)[];
-  return { row, known: kept !== undefined && names.every((name) => kept[name] === row[name]) };
+  return { source, pointed: pointed ? 1 : 0, last_updated: latest, candidate: null, candidate_since: null };
 };
 
-export function fileRules(store: Database, now: () => number): FileRules {
-  const keptOf = (domain: string) => store.query((q) => keptFile(q, domain));
-  const put = (domain: string, row: KeptFileRow) => store.write((q) => putFile(q, domain, row));
-  return {
-    async pointer(domain, location) {
-      const kept = await keptOf(domain);
-      if (kept === undefined || kept.pointed === 0) return undefined;
-      if (kept.source === location) {
-        // It went back to what is followed: another change would have to stay from then on.
-        if (kept.candidate !== null) await put(domain, { ...kept, candidate: null, candidate_since: null });
-        return undefined;
-      }
-      const since = kept.candidate === location ? (kept.candidate_since ?? now()) : now();
-      if (kept.candidate !== location) await put(domain, { ...kept, candidate: location, candidate_since: since });
-      const until = since + LOCATION_GRACE_MS;
-      return until <= now() ? undefined : locationQuarantine(location, until);
-    },
-    async file(domain, found) {
-      const kept = await keptOf(domain);
-      const before = kept !== undefined && follows(kept, found) ? kept.last_updated : null;
-      const { lastUpdated } = found;
-      if (before === null || lastUpdated === null || lastUpdated >= before - CLOCK_SKEW_MS)
-        return accepted(found, kept, before, now());
+const isSame = (one: KeptFileRow | undefined, other: KeptFileRow | undefined): boolean =>
+  one === other ||
+  (one !== undefined &&
+    other !== undefined &&
+    (Object.keys(one) as (keyof KeptFileRow)[]).every((name) => one[name] === other[name]));
+
+/**
+ * The file that is kept of a domain, through one attempt at a crawl: read when it begins, and written with what was found.
+ * Nobody else crawls the domain meanwhile; an operator may accept what is held back.
+ */
+export class FileRules {
+  #row: KeptFileRow | undefined;
+
+  /** @param before what was kept when the attempt began */
+  constructor(
+    private readonly before: KeptFileRow | undefined,
+    private readonly now: () => number,
+  ) {
+    this.#row = before;
+  }
+
+  /** Judges a location before it is asked. @returns undefined where it may be followed */
+  pointer(location: string): Quarantine | undefined {
+    const kept = this.#row;
+    if (kept === undefined || kept.pointed === 0) return undefined;
+    if (kept.source === location) {
+      // It went back to what is followed: another change would have to stay from then on.
+      this.#row = { ...kept, candidate: null, candidate_since: null };
+      return undefined;
+    }
+    const since = kept.candidate === location ? (kept.candidate_since ?? this.now()) : this.now();
+    this.#row = { ...kept, candidate: location, candidate_since: since };
+    const until = since + LOCATION_GRACE_MS;
+    return until <= this.now() ? undefined : locationQuarantine(location, until);
+  }
+
+  /** Judges a file that is otherwise good. @returns undefined where it is taken */
+  file(found: FoundFile): Quarantine | undefined {
+    const kept = this.#row;
+    const before = kept !== undefined && follows(kept, found) ? kept.last_updated : null;
+    const { lastUpdated } = found;
+    if (before !== null && lastUpdated !== null && lastUpdated < before - CLOCK_SKEW_MS)
       return olderFileQuarantine(lastUpdated, before);
-    },
-    async taken(domain, { row, known }) {
-      // Most crawls find what they found last time, and writing costs a commit.
-      if (!known) await put(domain, row);
-    },
-  };
+    this.#row = accepted(found, before, this.now());
+    return undefined;
+  }
+
+  /** Remembers what came of it, in the transaction that keeps what was found. */
+  *keep(q: Query, domain: string): Coroutine<void> {
+    const row = this.#row;
+    // Most crawls find what they found last time.
+    if (row === undefined || isSame(row, this.before)) return;
+    // A location that waits must not undo what an operator has accepted since.
+    if (row.candidate !== null && !isSame(yield* keptFile(q, domain), this.before)) return;
+    yield* putFile(q, domain, row);
+  }
 }

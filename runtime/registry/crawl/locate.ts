@@ -38,7 +38,7 @@ export interface Origin {
   /** Somebody waits for what is there now: shared files are fetched again. */
   readonly fresh?: boolean;
   /** Says whether a location may not be followed now; default all may. */
-  readonly pointer?: (domain: string, location: string) => Promise<Quarantine | undefined>;
+  readonly pointer?: (location: string) => Quarantine | undefined;
 }
 
 /** How a document came to speak for the domain. `own`: from its own site; `pointed`: elsewhere, by its own word. */
@@ -170,7 +170,7 @@ async function followed(
     notLocated(notFetched("shape", message, found), { ...pointed, resolvedUrl });
   if (resolvedUrl === null || !resolvedUrl.startsWith("https:"))
     return refused("authoritative_location is not an https URL");
-  const quarantine = await quarantined(origin, domain, resolvedUrl);
+  const quarantine = quarantined(origin, domain, resolvedUrl);
   if (quarantine !== undefined) return { ...refused(quarantine.message), outcome: "held", heldUntil: quarantine.until };
   const target = await pointedTo(origin, domain, resolvedUrl);
   if (!target.ok) return notLocated(target, { ...pointed, resolvedUrl }, true);
@@ -181,8 +181,8 @@ async function followed(
 }
 
 /** A file that this registry hosts for the domain is one whose operator has agreed to it already. */
-const quarantined = async (origin: Origin, domain: string, location: string): Promise<Quarantine | undefined> =>
-  location === hostedUrl(origin.publicUrl, domain) ? undefined : origin.pointer?.(domain, location);
+const quarantined = (origin: Origin, domain: string, location: string): Quarantine | undefined =>
+  location === hostedUrl(origin.publicUrl, domain) ? undefined : origin.pointer?.(location);
 
 async function pointedTo(origin: Origin, domain: string, url: string): Promise<FetchedDocument | NotFetched> {
   if (url === hostedUrl(origin.publicUrl, domain)) {

@@ -92,8 +92,8 @@ function* standing(q: Query, domain: string, { debounceMs }: Asked, now: number)
   return wait > 0 ? refuse("debounced", wait) : undefined;
 }
 
-function* added(parts: CrawlRequestDependencies, q: Query, domain: string, asked: Asked): Coroutine<Answer> {
-  const { queue, limits, now } = parts;
+function* added(dependencies: CrawlRequestDependencies, q: Query, domain: string, asked: Asked): Coroutine<Answer> {
+  const { queue, limits, now } = dependencies;
   const at = now();
   const { requestedBy, reason } = asked;
   if (asked.counted) yield* q.lock(requestedBy);
@@ -129,10 +129,10 @@ export interface Requests extends Pick<Crawler, "request" | "read" | "autoCrawl"
   schedule(domain: string): Promise<boolean>;
 }
 
-export function crawlRequests(parts: CrawlRequestDependencies): Requests {
-  const { store, limits, safety, metrics, now } = parts;
+export function crawlRequests(dependencies: CrawlRequestDependencies): Requests {
+  const { store, limits, safety, metrics, now } = dependencies;
   const ask = async (domain: string, asked: Asked): Promise<Answer> => {
-    const answer = await store.write((q) => added(parts, q, domain, asked));
+    const answer = await store.write((q) => added(dependencies, q, domain, asked));
     if (answer.kind === "refused") metrics.refused(answer.refusal.refused);
     return answer;
   };

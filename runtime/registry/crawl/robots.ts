@@ -60,14 +60,14 @@ function groupsIn(text: string): RuleGroup[] {
 /** Whether a rule's path is the beginning of a path; `*` is anything, `$` the end. */
 function matches(rule: string, path: string): boolean {
   const ends = rule.endsWith("$");
-  const [first, ...parts] = (ends ? rule.slice(0, -1) : rule).split("*");
+  const [first, ...pieces] = (ends ? rule.slice(0, -1) : rule).split("*");
   if (!path.startsWith(first!)) return false;
   let at = first!.length;
-  for (const [index, part] of parts.entries()) {
-    const last = index === parts.length - 1;
-    const found = last && ends ? path.lastIndexOf(part) : path.indexOf(part, at);
+  for (const [index, piece] of pieces.entries()) {
+    const last = index === pieces.length - 1;
+    const found = last && ends ? path.lastIndexOf(piece) : path.indexOf(piece, at);
     if (found < at) return false;
-    at = found + part.length;
+    at = found + piece.length;
   }
   return !ends || at === path.length;
 }

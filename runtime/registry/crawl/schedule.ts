@@ -80,11 +80,11 @@ function* waiting(q: Query, domains: readonly string[], now: number): Coroutine<
   return found;
 }
 
-async function plan(parts: ScheduleDependencies): Promise<void> {
-  const { store, requests, limits, now } = parts;
+async function plan(dependencies: ScheduleDependencies): Promise<void> {
+  const { store, requests, limits, now } = dependencies;
   // Looking costs next to nothing; only who finds something takes the turn, which is a write.
   if ((await store.query((q) => dueDomains(q, now(), 1))).length === 0) return;
-  await inTurn(parts, "recrawl", PLAN_MS, async () => {
+  await inTurn(dependencies, "recrawl", PLAN_MS, async () => {
     const room = limits.concurrency * AHEAD - (await store.query((q) => activeOfReason(q, "scheduled")));
     if (room <= 0) return;
     const due = await store.query((q) => dueDomains(q, now(), room));
@@ -92,11 +92,11 @@ async function plan(parts: ScheduleDependencies): Promise<void> {
   });
 }
 
-const planSteps = (parts: ScheduleDependencies): readonly PeriodicStep[] => [
+const planSteps = (dependencies: ScheduleDependencies): readonly PeriodicStep[] => [
   {
     name: "queue the domains whose crawl is due",
     meanwhile: "those the error is about are crawled later, and answers go by their last crawl",
-    run: () => plan(parts),
+    run: () => plan(dependencies),
   },
 ];
 
@@ -122,8 +122,8 @@ const tidySteps = ({ store, now }: ScheduleDependencies): readonly PeriodicStep[
 };
 
 /** @param place where imported publishers were looked at last */
-const upkeepSteps = (parts: ScheduleDependencies, place: number): readonly PeriodicStep[] => {
-  const { store, limits, checkHosted } = parts;
+const upkeepSteps = (dependencies: ScheduleDependencies, place: number): readonly PeriodicStep[] => {
+  const { store, limits, checkHosted } = dependencies;
   return [
     {
       name: "plan crawls of imported publishers",
@@ -137,12 +137,12 @@ const upkeepSteps = (parts: ScheduleDependencies, place: number): readonly Perio
     {
       name: "queue members' domains that were never crawled",
       meanwhile: "those the error is about are not known",
-      run: () => scheduleMembers(parts),
+      run: () => scheduleMembers(dependencies),
     },
     {
       name: "end what files said that have been gone for long",
       meanwhile: "answers still go by them",
-      run: () => endStale(parts),
+      run: () => endStale(dependencies),
     },
     {
       name: "ask origins whether they point at hosted files",
@@ -167,8 +167,8 @@ async function endStale({ data, onEnded, now }: ScheduleDependencies): Promise<v
   } while (stale.length === STALE_PUBLISHERS);
 }
 
-export function crawlSchedule(parts: ScheduleDependencies): Periodic {
-  const { store, owner, telling, random } = parts;
+export function crawlSchedule(dependencies: ScheduleDependencies): Periodic {
+  const { store, owner, telling, random } = dependencies;
   // Pauses vary by a quarter: instances that were started together do not go on asking together.
   const periodic = (everyMs: number, steps: readonly PeriodicStep[]): Periodic =>
     createPeriodic({ pauseMs: () => everyMs * (0.75 + 0.5 * random()), steps, telling });
@@ -176,12 +176,13 @@ export function crawlSchedule(parts: ScheduleDependencies): Periodic {
   const upkeep: PeriodicStep = {
     name: "take the turn of the registry's upkeep",
     meanwhile: "crawls are not planned beyond those that are due, and what is gone for long still counts",
-    run: (stopping) => inTurn(parts, "upkeep", UPKEEP_MS, (place) => runSteps(upkeepSteps(parts, place), stopping)),
+    run: (stopping) =>
+      inTurn(dependencies, "upkeep", UPKEEP_MS, (place) => runSteps(upkeepSteps(dependencies, place), stopping)),
   };
   const all = [
-    periodic(PLAN_MS, planSteps(parts)),
-    periodic(PLAN_MS, effectSteps(parts)),
-    periodic(UPKEEP_MS, [...tidySteps(parts), upkeep]),
+    periodic(PLAN_MS, planSteps(dependencies)),
+    periodic(PLAN_MS, effectSteps(dependencies)),
+    periodic(UPKEEP_MS, [...tidySteps(dependencies), upkeep]),
   ];
   const giveBack = (name: string): PeriodicStep => ({
     name: `give back the turn ${name}`,

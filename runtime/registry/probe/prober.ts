@@ -56,7 +56,7 @@ export interface ProberOptions {
   readonly random?: () => number;
 }
 
-type ProberParts = Pick<ProberOptions, "store" | "now" | "random"> & { readonly fetch: Fetcher };
+type ProberDependencies = Pick<ProberOptions, "store" | "now" | "random"> & { readonly fetch: Fetcher };
 
 export interface Prober extends Periodic {
   /** One look: takes up new agents, and asks those that are due. */
@@ -117,7 +117,10 @@ function answered(before: ProbeRow, probed: ProbedAgent, now: number, random: ()
   };
 }
 
-async function askDue({ store, fetch, now, random = Math.random }: ProberParts, signal: AbortSignal): Promise<void> {
+async function askDue(
+  { store, fetch, now, random = Math.random }: ProberDependencies,
+  signal: AbortSignal,
+): Promise<void> {
   const due = await store.query((q) => dueProbes(q, now(), BATCH));
   const hidden = due.filter(({ shown }) => shown === 0).map(({ agent }) => agent);
   const byOwner = Map.groupBy(
@@ -150,8 +153,8 @@ export function createProber({ fetch: given, lookup, publicUrl, log, ...rest }: 
     given === undefined
       ? createGuardedFetch({ userAgent: `${USER_AGENT} (+${publicUrl})`, ...(lookup !== undefined && { lookup }) })
       : undefined;
-  const parts: ProberParts = { ...rest, fetch: given ?? own! };
-  const { store, now } = parts;
+  const dependencies: ProberDependencies = { ...rest, fetch: given ?? own! };
+  const { store, now } = dependencies;
   const owner = randomUUID();
   const stopping = new AbortController();
   let adoptedAt = Number.NEGATIVE_INFINITY;
@@ -167,7 +170,7 @@ export function createProber({ fetch: given, lookup, publicUrl, log, ...rest }: 
         yield* setPlace(q, TURN, yield* adopt(q, place, at));
       });
     if (adopts) adoptedAt = at;
-    await askDue(parts, stopping.signal);
+    await askDue(dependencies, stopping.signal);
   };
   const periodic = createPeriodic({
     pauseMs: LOOK_MS,

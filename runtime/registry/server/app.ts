@@ -125,7 +125,7 @@ function proberOf(options: RegistryOptions, publicUrl: string, log: Logger): Pro
   return createProber({ store: store.database, fetch: crawl.fetch, lookup: crawl.lookup, publicUrl, log, now });
 }
 
-async function openParts(
+async function openDependencies(
   options: RegistryOptions,
   log: Logger,
   limits: Limits,
@@ -146,7 +146,7 @@ async function openParts(
   const [document, files] = [readApiDocument(), openFiles()];
   const streams = feedStreams({ data, log, now });
   const count = rateCounter(access, store.database.shared);
-  const parts = {
+  const dependencies = {
     data,
     crawler,
     access,
@@ -163,12 +163,12 @@ async function openParts(
     now,
     faults,
   };
-  return [parts, opened];
+  return [dependencies, opened];
 }
 
 /** What is done by a timer, begun. */
-function startUpkeep(parts: RegistryServerDependencies, { search }: RegistryOptions): { stop(): Promise<void> } {
-  const all = [registryUpkeep(parts), ...(search === "database" ? [markKeeping(parts)] : [])];
+function startUpkeep(dependencies: RegistryServerDependencies, { search }: RegistryOptions): { stop(): Promise<void> } {
+  const all = [registryUpkeep(dependencies), ...(search === "database" ? [markKeeping(dependencies)] : [])];
   for (const one of all) one.start();
   return {
     async stop() {
@@ -188,20 +188,20 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   const { drainMs } = checkedNumbers(options);
   const app = newApp(options, log);
   const state: State = { stopping: false, warm: true };
-  const [parts, { identity }] = await openParts(options, log, limits, state);
-  const { access, crawler, data, telemetry, streams } = parts;
-  const prober = proberOf(options, parts.baseUrl, log);
+  const [dependencies, { identity }] = await openDependencies(options, log, limits, state);
+  const { access, count, crawler, data, telemetry, streams } = dependencies;
+  const prober = proberOf(options, dependencies.baseUrl, log);
 
   observeRequests(app, telemetry, options.tracer ?? trace.getTracer("adbind.registry"));
   addHeaders(app, () => state.stopping);
   addErrors(app, telemetry);
   await serveBrowsers(app);
   addIdentity(app, identity, telemetry);
-  const counted = { global: false, store: rateStore(parts.count, now), enableDraftSpec: true, skipOnError: true };
+  const counted = { global: false, store: rateStore(count, now), enableDraftSpec: true, skipOnError: true };
   await app.register(rateLimit, counted);
-  addRoutes(app, parts, limits);
+  addRoutes(app, dependencies, limits);
   await app.ready();
-  const upkeep = startUpkeep(parts, options);
+  const upkeep = startUpkeep(dependencies, options);
 
   let stopped: Promise<void> | undefined;
   let warming: Promise<void> | undefined;

@@ -104,8 +104,8 @@ function readable(
 }
 
 /** @see FeedStreams */
-export function feedStreams(parts: FeedStreamDependencies): FeedStreams {
-  const { data, log } = parts;
+export function feedStreams(dependencies: FeedStreamDependencies): FeedStreams {
+  const { data, log } = dependencies;
   const head = createFeedWatch(data, log);
   const open = new Map<Readable, string>();
   const stopping = new AbortController();
@@ -123,7 +123,7 @@ export function feedStreams(parts: FeedStreamDependencies): FeedStreams {
         });
       const ended = new AbortController();
       const signal = AbortSignal.any([ended.signal, stopping.signal]);
-      const lines = follow({ ...parts, head }, { request, heartbeatMs, signal });
+      const lines = follow({ ...dependencies, head }, { request, heartbeatMs, signal });
       const stream = readable(lines, { log, slowMs: SLOW_MS + heartbeatMs, ended: () => ended.abort() });
       stream.once("close", () => open.delete(stream));
       open.set(stream, caller);

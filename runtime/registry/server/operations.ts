@@ -27,18 +27,18 @@ const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/api";
 
 interface Core {
   readonly revalidation: Revalidation;
-  readonly parts: RegistryServerDependencies;
+  readonly dependencies: RegistryServerDependencies;
   readonly limits: Limits;
   readonly checkers: ReadonlyMap<OperationId, Checker>;
 }
 
 function addOperation(app: FastifyInstance, operation: Operation, core: Core, handler: ApiHandlers[OperationId]): void {
-  const { parts, limits, checkers, revalidation } = core;
+  const { dependencies, limits, checkers, revalidation } = core;
   const { id, method, credentials, responses } = operation;
   const bucket = bucketOf[id];
   const check = checkers.get(id)!;
   const fingerprinted = responses["200"]?.headers?.ETag !== undefined;
-  const metadata = parts.baseUrl + RESOURCE_METADATA;
+  const metadata = dependencies.baseUrl + RESOURCE_METADATA;
   app.route({
     method,
     url: routeOf(operation),
@@ -133,31 +133,31 @@ function send(
   return etag;
 }
 
-function handlersOf(parts: RegistryServerDependencies): ApiHandlers {
+function handlersOf(dependencies: RegistryServerDependencies): ApiHandlers {
   return {
-    ...publisherRoutes(parts),
-    ...agentRoutes(parts),
-    ...feedRoutes(parts),
-    ...listRoutes(parts),
-    ...resolveRoutes(parts),
-    ...fileRoutes(parts),
-    ...checkingRoutes(parts),
-    ...crawlRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
-    ...revalidatingRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
-    ...documentRoutes(parts),
+    ...publisherRoutes(dependencies),
+    ...agentRoutes(dependencies),
+    ...feedRoutes(dependencies),
+    ...listRoutes(dependencies),
+    ...resolveRoutes(dependencies),
+    ...fileRoutes(dependencies),
+    ...checkingRoutes(dependencies),
+    ...crawlRoutes(dependencies, dependencies.baseUrl + RESOURCE_METADATA),
+    ...revalidatingRoutes(dependencies, dependencies.baseUrl + RESOURCE_METADATA),
+    ...documentRoutes(dependencies),
   };
 }
 
 /** Adds the API, the pages, and what the embedded issuer answers. */
-export function addRoutes(app: FastifyInstance, parts: RegistryServerDependencies, limits: Limits): void {
-  const { document, issuer, access, count, now } = parts;
+export function addRoutes(app: FastifyInstance, dependencies: RegistryServerDependencies, limits: Limits): void {
+  const { document, issuer, access, count, now } = dependencies;
   const ajv = createAjv();
   const checkers = new Map(document.operations.map((operation) => [operation.id, checkerOf(operation, ajv)]));
-  const handlers = handlersOf(parts);
-  const revalidation = createRevalidation(() => parts.data.revision(), parts.now);
+  const handlers = handlersOf(dependencies);
+  const revalidation = createRevalidation(() => dependencies.data.revision(), dependencies.now);
   for (const operation of document.operations)
-    addOperation(app, operation, { parts, limits, checkers, revalidation }, handlers[operation.id]);
-  addPages(app, parts, (id) => checkers.get(id)!, limits);
+    addOperation(app, operation, { dependencies, limits, checkers, revalidation }, handlers[operation.id]);
+  addPages(app, dependencies, (id) => checkers.get(id)!, limits);
   if (issuer !== undefined)
     addLogin(app, { issuer, access, limits, attempt: (email) => countAttempt({ count, limits, now }, email) });
 }

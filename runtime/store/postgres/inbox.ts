@@ -15,13 +15,13 @@ interface Left {
   readonly ordering_key: string | null;
 }
 
-export function postgresInbox(db: Db, parts: AcceptDependencies): Inbox<Tx> {
-  const { guard } = parts;
+export function postgresInbox(db: Db, dependencies: AcceptDependencies): Inbox<Tx> {
+  const { guard } = dependencies;
   const leases = new LeaseWatch();
   const alone = aloneOn(db, guard);
   const ended = endedTogether(db, guard);
   return {
-    accept: acceptor(db, parts),
+    accept: acceptor(db, dependencies),
     take: (request) => take(db, request, { leases, guard }),
     async renew(ids, { owner, until }) {
       if (ids.length === 0) return;

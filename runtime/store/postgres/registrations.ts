@@ -36,23 +36,23 @@ interface Asked {
   readonly operationId: string | null;
 }
 
-/** As `lookup`, for all that ask at the same time: every request does. */
-function lookupTogether(db: Db): Registrations["find"] {
+/** The registration of the operation and no other: every request asks, and those that ask at the same time are answered together. */
+function ownTogether(db: Db): Registrations["own"] {
   const together = async (all: readonly Asked[]): Promise<{ result: Registration | undefined }[]> => {
     const rows = await sql<RegistrationRow & { at: number }>`
       select g.at, r.* from unnest(${all.map(({ route }) => route)}::text[],
         ${all.map(({ operationId }) => operationId ?? "")}::text[]) with ordinality as g (route, operation_id, at)
       cross join lateral (
-        select * from adbind_registrations where route = g.route and operation_id in (g.operation_id, '')
-        order by operation_id desc limit 1
+        select * from adbind_registrations where route = g.route and operation_id = g.operation_id limit 1
       ) as r`
       .kept()
       .rows(db);
     const registrations = new Map(rows.map(({ at, ...row }) => [at, toRegistration(row)]));
     return all.map((_one, index) => ({ result: registrations.get(index + 1) }));
   };
-  const found = gathering({ together, alone: ({ route, operationId }) => lookup(db, route, operationId) });
-  return (route, operationId) => found({ route, operationId });
+  const alone = async (one: Asked): Promise<Registration | undefined> => (await together([one]))[0]!.result;
+  const found = gathering({ together, alone });
+  return ({ route }, operationId) => found({ route, operationId });
 }
 
 const ofRoute = (db: Db | Tx, route: string): Promise<RegistrationRow | undefined> =>
@@ -75,12 +75,8 @@ export function postgresRegistrations(db: Db, guard: Guarded): Registrations {
       const row = await ofRoute(db, route);
       return row && toBinding(row);
     },
-    find: lookupTogether(db),
-    async own({ route }, operationId) {
-      const row = await sql<RegistrationRow>`
-        select * from adbind_registrations where route = ${route} and operation_id = ${operationId ?? ""}`.first(db);
-      return row && toRegistration(row);
-    },
+    find: (route, operationId) => lookup(db, route, operationId),
+    own: ownTogether(db),
     remove: (route, operationId) =>
       db.transaction(async (tx) => {
         await guard.route(tx, route);

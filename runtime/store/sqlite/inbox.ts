@@ -29,9 +29,9 @@ const columns =
   "i.traceparent, i.body";
 const source = `select ${columns} from adbind_inbox i join adbind_senders s on s.id = i.sender`;
 
-export function sqliteInbox(parts: InboxDependencies): SqliteInbox {
-  const { db, writer, told, guard } = parts;
-  const accept = acceptor(parts);
+export function sqliteInbox(dependencies: InboxDependencies): SqliteInbox {
+  const { db, writer, told, guard } = dependencies;
+  const accept = acceptor(dependencies);
   const leases = new LeaseWatch();
   const release = orderingKeyRelease(db);
   const due = db.prepare<[number, number], { id: number; owner: string | null; due: number }>(
@@ -65,13 +65,13 @@ export function sqliteInbox(parts: InboxDependencies): SqliteInbox {
         for (const id of ids) giveBack.run(now, id, owner);
       }),
     complete: completer(writer, release, guard),
-    ...leaving(parts, release),
+    ...leaving(dependencies, release),
     list: async (filter) => told(() => list(db, filter ?? {})),
     async get(id) {
       const row = told(() => one.get(id));
       return row && toEvent(row);
     },
-    ...counting(parts),
+    ...counting(dependencies),
     deadLetterParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
   };
 }

@@ -36,7 +36,7 @@ export function sqliteStore(database: SqliteDatabase, keyspaces?: KeyspaceGuard)
   const { file: db, writer, told } = database;
   const time = sqliteExpiryTime(db);
   const guard = guarded(database, keyspaces);
-  const parts = {
+  const dependencies = {
     db,
     writer,
     told,
@@ -48,8 +48,8 @@ export function sqliteStore(database: SqliteDatabase, keyspaces?: KeyspaceGuard)
     nonces: sqliteNonces(writer, time, guard),
     guard,
   };
-  const inbox = sqliteInbox(parts);
-  const { senders, claims, tasks, notifications, registrations, nonces } = parts;
+  const inbox = sqliteInbox(dependencies);
+  const { senders, claims, tasks, notifications, registrations, nonces } = dependencies;
   const expiring: readonly Expiring[] = [
     { what: PARKED, lost: true, remove: (now, limit) => writer.write(() => inbox.deadLetterParked(time(now), limit)) },
     ...Object.entries({ claims, nonces, tasks, notifications, registrations }).map(([what, part]) => ({

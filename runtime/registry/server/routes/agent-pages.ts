@@ -37,16 +37,16 @@ const formOf = (query: QueryValues): SearchForm =>
   );
 
 interface Searching {
-  readonly parts: RegistryServerDependencies;
+  readonly dependencies: RegistryServerDependencies;
   /** The API's own check, so that the page and the API take the same. */
   readonly check: Checker;
   readonly vocabulary: Vocabulary;
 }
 
 async function agents(searching: Searching, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { parts, check, vocabulary } = searching;
+  const { dependencies, check, vocabulary } = searching;
   const view = { title: "Agents by what they can sell", current: "agents" as const };
-  if (!parts.pageSearch) return answerPage(request, reply, closedAnswer(view.title, view.current));
+  if (!dependencies.pageSearch) return answerPage(request, reply, closedAnswer(view.title, view.current));
   const query = request.query as QueryValues;
   const form = formOf(query);
   const cursor = sent(query, "cursor");
@@ -58,26 +58,28 @@ async function agents(searching: Searching, request: FastifyRequest, reply: Fast
     });
   const { search: _, ...asked } = form;
   const whole = Object.keys(form).length === 0 && cursor === "";
-  if (whole) return show({ facets: await within(parts.data.facets({})) });
+  if (whole) return show({ facets: await within(dependencies.data.facets({})) });
   try {
     const given = { ...asked, ...(cursor !== "" && { cursor }) };
     const checked = check({ query: given, params: {}, body: undefined }) as CheckedRequest;
     const filters = filtersOf(checked.query as ApiRequest<"searchAgents">["query"]);
-    const page = await within(parts.data.search(filters, { limit: PAGE_ROWS, ...(cursor !== "" && { cursor }) }));
-    return show({ found: pageOf(page), facets: await within(parts.data.facets(filters)) });
+    const page = await within(
+      dependencies.data.search(filters, { limit: PAGE_ROWS, ...(cursor !== "" && { cursor }) }),
+    );
+    return show({ found: pageOf(page), facets: await within(dependencies.data.facets(filters)) });
   } catch (error) {
     if (!(error instanceof Problem) || error.statusCode !== 400) throw error;
-    return show({ problem: error.error, facets: await within(parts.data.facets({})) }, 400);
+    return show({ problem: error.error, facets: await within(dependencies.data.facets({})) }, 400);
   }
 }
 
 async function map(
-  { parts, vocabulary }: Searching,
+  { dependencies, vocabulary }: Searching,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const view = { title: "Channels and markets", current: "map" as const };
-  if (!parts.pageSearch) return answerPage(request, reply, closedAnswer(view.title, view.current));
+  if (!dependencies.pageSearch) return answerPage(request, reply, closedAnswer(view.title, view.current));
   const query = request.query as QueryValues;
   const types = vocabulary.property_types ?? [];
   const asked = sent(query, "property_types");
@@ -85,7 +87,7 @@ async function map(
   const number = Number(sent(query, "markets"));
   const markets = MAP_MARKETS.includes(number) ? number : MAP_MARKETS[0]!;
   const filters: SearchFilters = type === "" ? {} : { property_types: [type] };
-  const found = await within(parts.data.marketMap(filters, { markets }));
+  const found = await within(dependencies.data.marketMap(filters, { markets }));
   return answerPage(request, reply, {
     view: { ...view, body: mapPage({ map: found, type, types, markets }) },
     json: found,
@@ -117,16 +119,17 @@ async function agent(
 
 export function addAgentPages(
   app: FastifyInstance,
-  parts: RegistryServerDependencies,
+  dependencies: RegistryServerDependencies,
   check: (id: OperationId) => Checker,
   limits: Limits,
 ): void {
   const reads = { config: { rateLimit: limitOf("reads", limits), bucket: "reads" } };
-  const { channels, property_types, delivery_types } = vocabulariesOf(parts.files);
+  const { channels, property_types, delivery_types } = vocabulariesOf(dependencies.files);
   const vocabulary: Vocabulary = { channels, property_types, delivery_types };
-  const searching = { parts, check: check("searchAgents"), vocabulary };
+  const searching = { dependencies, check: check("searchAgents"), vocabulary };
   for (const path of pagePaths("/agents"))
     app.get(path, reads, async (request, reply) => agents(searching, request, reply));
   for (const path of pagePaths("/map")) app.get(path, reads, async (request, reply) => map(searching, request, reply));
-  for (const path of pagePaths("/agent")) app.get(path, reads, async (request, reply) => agent(parts, request, reply));
+  for (const path of pagePaths("/agent"))
+    app.get(path, reads, async (request, reply) => agent(dependencies, request, reply));
 }

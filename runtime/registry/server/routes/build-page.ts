@@ -37,7 +37,7 @@ const formOf = (query: QueryValues, domain: string): BuiltForm => ({
 const queryOf = ({ url }: FastifyRequest): string => url.split("?").slice(1).join("?");
 
 function build(
-  parts: RegistryServerDependencies,
+  dependencies: RegistryServerDependencies,
   words: Vocabularies,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -50,9 +50,9 @@ function build(
       ? "This is no domain. Give at least two parts, such as news.example."
       : undefined;
   const form = formOf(query, domain ?? given);
-  const file = domain === undefined ? undefined : builtFile(form, parts.now());
+  const file = domain === undefined ? undefined : builtFile(form, dependencies.now());
   const text = file === undefined ? "" : JSON.stringify(file, null, 2);
-  const checked = domain === undefined || file === undefined ? undefined : pastedFile(domain, text, parts.now());
+  const checked = domain === undefined || file === undefined ? undefined : pastedFile(domain, text, dependencies.now());
   const made = checked && { text, checked, download: `/build/adagents.json?${queryOf(request)}` };
   const body = buildPage({
     form,
@@ -69,9 +69,13 @@ function build(
   });
 }
 
-function download(parts: RegistryServerDependencies, { query }: FastifyRequest, reply: FastifyReply): FastifyReply {
+function download(
+  dependencies: RegistryServerDependencies,
+  { query }: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const domain = publisherDomain(sent(query as QueryValues, "domain"));
-  const file = domain === undefined ? undefined : builtFile(formOf(query as QueryValues, domain), parts.now());
+  const file = domain === undefined ? undefined : builtFile(formOf(query as QueryValues, domain), dependencies.now());
   if (file === undefined) return reply.code(400).send({ error: "Give a domain, properties and agents" });
   return reply
     .headers({
@@ -81,10 +85,10 @@ function download(parts: RegistryServerDependencies, { query }: FastifyRequest, 
     .send(JSON.stringify(file, null, 2));
 }
 
-export function addBuildPage(app: FastifyInstance, parts: RegistryServerDependencies, limits: Limits): void {
+export function addBuildPage(app: FastifyInstance, dependencies: RegistryServerDependencies, limits: Limits): void {
   const documents = { config: { rateLimit: limitOf("documents", limits), bucket: "documents" } };
-  const words = vocabulariesOf(parts.files);
+  const words = vocabulariesOf(dependencies.files);
   for (const path of pagePaths("/build"))
-    app.get(path, documents, async (request, reply) => build(parts, words, request, reply));
-  app.get("/build/adagents.json", documents, async (request, reply) => download(parts, request, reply));
+    app.get(path, documents, async (request, reply) => build(dependencies, words, request, reply));
+  app.get("/build/adagents.json", documents, async (request, reply) => download(dependencies, request, reply));
 }

@@ -55,7 +55,7 @@ async function fetched({ crawler }: RegistryServerDependencies, domain: string):
 }
 
 async function answer(
-  parts: RegistryServerDependencies,
+  dependencies: RegistryServerDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   form: CheckForm,
@@ -63,13 +63,13 @@ async function answer(
   const domain = publisherDomain(form.domain);
   const refuse = (problem: string): FastifyReply => send(request, reply, { ...form, problem });
   if (domain === undefined) return refuse("This is no domain. Give at least two parts, such as news.example.");
-  if (form.file.trim() !== "") return send(request, reply, form, pastedFile(domain, form.file, parts.now()));
-  if (parts.crawler === undefined) return refuse("This server fetches nothing: paste the file.");
-  const found = await fetched(parts, domain);
+  if (form.file.trim() !== "") return send(request, reply, form, pastedFile(domain, form.file, dependencies.now()));
+  if (dependencies.crawler === undefined) return refuse("This server fetches nothing: paste the file.");
+  const found = await fetched(dependencies, domain);
   return found === undefined ? refuse("Nothing may be fetched of this domain.") : send(request, reply, form, found);
 }
 
-export function addCheckPage(app: FastifyInstance, parts: RegistryServerDependencies, limits: Limits): void {
+export function addCheckPage(app: FastifyInstance, dependencies: RegistryServerDependencies, limits: Limits): void {
   const looks = { config: { rateLimit: limitOf("inspections", limits), bucket: "inspections" } };
   app.register(async (scope) => {
     await scope.register(formbody);
@@ -77,10 +77,10 @@ export function addCheckPage(app: FastifyInstance, parts: RegistryServerDependen
       scope.get<{ Querystring: Fields }>(path, looks, async (request, reply) =>
         request.query.domain === undefined
           ? send(request, reply, formOf({}))
-          : answer(parts, request, reply, formOf({ domain: String(request.query.domain) })),
+          : answer(dependencies, request, reply, formOf({ domain: String(request.query.domain) })),
       );
       scope.post<{ Body: Fields | undefined }>(path, looks, async (request, reply) =>
-        answer(parts, request, reply, formOf(request.body ?? {})),
+        answer(dependencies, request, reply, formOf(request.body ?? {})),
       );
     }
   });

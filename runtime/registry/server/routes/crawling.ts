@@ -38,13 +38,13 @@ export async function asked(crawler: Crawler, domain: string, requestedBy: strin
 }
 
 export const crawlRoutes = (
-  parts: RegistryServerDependencies,
+  dependencies: RegistryServerDependencies,
   resourceMetadata: string,
 ): ApiHandlers<"requestCrawl" | "readCrawlRequest"> => {
   return {
     async requestCrawl({ body, request }) {
       const caller = requireCaller(request.identity, resourceMetadata);
-      const answer = await asked(crawlerOf(parts), domainOf(body.domain), caller.id);
+      const answer = await asked(crawlerOf(dependencies), domainOf(body.domain), caller.id);
       return {
         status: 202,
         body: answer,
@@ -52,7 +52,7 @@ export const crawlRoutes = (
       };
     },
     async readCrawlRequest({ params }) {
-      const found = await within(crawlerOf(parts).read(params.crawl_request_id));
+      const found = await within(crawlerOf(dependencies).read(params.crawl_request_id));
       if (found === undefined) throw notFound("No such crawl");
       return { body: found };
     },

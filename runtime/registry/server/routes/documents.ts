@@ -25,8 +25,8 @@ type Ids =
 
 type BodyOf<Id extends Ids> = Awaited<ReturnType<ApiHandlers<Ids>[Id]>>["body"];
 
-export const documentRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> => {
-  const { data, document, files, issuer, baseUrl, authorizationServers, telemetry } = parts;
+export const documentRoutes = (dependencies: RegistryServerDependencies): ApiHandlers<Ids> => {
+  const { data, document, files, issuer, baseUrl, authorizationServers, telemetry } = dependencies;
   return {
     async readAuthorizationServer() {
       if (issuer === undefined)
@@ -64,7 +64,7 @@ export const documentRoutes = (parts: RegistryServerDependencies): ApiHandlers<I
       return { body: { status: "ok" }, headers: NOW_ONLY };
     },
     async readReadiness() {
-      const { checks, searchParts } = await parts.faults();
+      const { checks, searchParts } = await dependencies.faults();
       const bad = Object.values(checks).some((fault) => fault !== "ok");
       const status = bad ? 503 : 200;
       const split = searchParts === undefined ? {} : { search_parts: searchParts };

@@ -60,9 +60,9 @@ const inspecting =
     return { domain, found };
   };
 
-export const fileRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> => {
-  const { now } = parts;
-  const inspect = inspecting(parts);
+export const fileRoutes = (dependencies: RegistryServerDependencies): ApiHandlers<Ids> => {
+  const { now } = dependencies;
+  const inspect = inspecting(dependencies);
   const timestamp = (): string => new Date(now()).toISOString();
   return {
     async validateProperty({ query }) {

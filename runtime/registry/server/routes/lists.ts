@@ -138,16 +138,16 @@ const discoveries =
     return { body, headers: CACHED };
   };
 
-export const listRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> => {
-  const { data } = parts;
-  const directory = directoryOf(parts);
+export const listRoutes = (dependencies: RegistryServerDependencies): ApiHandlers<Ids> => {
+  const { data } = dependencies;
+  const directory = directoryOf(dependencies);
   return {
     async listAgents({ query }) {
       const { type, cursor, limit = LIST_LIMIT, properties = false, health, capabilities } = query;
       const wanted = { type, cursor, limit, properties, health, capabilities };
       return { body: await within(data.listAgents(wanted)), headers: CACHED };
     },
-    discoverAgent: discoveries(parts),
+    discoverAgent: discoveries(dependencies),
     async listPublishers({ query }) {
       const { cursor, search, limit = LIST_LIMIT } = query;
       return { body: await within(data.listPublishers({ cursor, search, limit })), headers: CACHED };
@@ -174,13 +174,13 @@ export const listRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> 
       const total = await within(data.publisherCount());
       return { body: { properties, stats: { total, adagents_json: total } }, headers: CACHED };
     },
-    listBrands: brandLists(parts),
+    listBrands: brandLists(dependencies),
     async findBrands({ query }) {
       return { body: { results: await within(data.findBrands(query.q, query.limit ?? FIND_LIMIT)) }, headers: CACHED };
     },
     async searchAll({ query }) {
       return { body: await within(data.searchAll(query.q)), headers: CACHED };
     },
-    validatePropertyAuthorization: propertyChecks(parts),
+    validatePropertyAuthorization: propertyChecks(dependencies),
   };
 };

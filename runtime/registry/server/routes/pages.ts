@@ -29,7 +29,7 @@ const places = {
 /** @param check the API's own check of a search, so that the page and the API take the same */
 export function addPages(
   app: FastifyInstance,
-  parts: RegistryServerDependencies,
+  dependencies: RegistryServerDependencies,
   check: (id: OperationId) => Checker,
   limits: Limits,
 ): void {
@@ -40,13 +40,13 @@ export function addPages(
   const home = { title: "Who may sell for a publisher?", body: homePage(), current: "publisher" as const };
   for (const path of ["/", "/index.json"])
     app.get(path, documents, async (request, reply) => answerPage(request, reply, { view: home, json: places }));
-  const api = { title: "API", body: apiPage(parts.document, parts.baseUrl), current: "api" as const };
+  const api = { title: "API", body: apiPage(dependencies.document, dependencies.baseUrl), current: "api" as const };
   for (const path of ["/docs", "/docs.json"])
     app.get(path, documents, async (request, reply) =>
-      answerPage(request, reply, { view: api, json: parts.document.json }),
+      answerPage(request, reply, { view: api, json: dependencies.document.json }),
     );
-  addPublisherPages(app, parts, limits);
-  addAgentPages(app, parts, check, limits);
-  addCheckPage(app, parts, limits);
-  addBuildPage(app, parts, limits);
+  addPublisherPages(app, dependencies, limits);
+  addAgentPages(app, dependencies, check, limits);
+  addCheckPage(app, dependencies, limits);
+  addBuildPage(app, dependencies, limits);
 }

@@ -32,12 +32,12 @@ const askedOf = (query: QueryValues): PublisherAsked => ({
 });
 
 async function publisher(
-  parts: RegistryServerDependencies,
+  dependencies: RegistryServerDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   types: readonly string[],
 ): Promise<FastifyReply> {
-  const { data, crawler } = parts;
+  const { data, crawler } = dependencies;
   const query = request.query as QueryValues;
   const given = sent(query, "domain");
   const domain = publisherDomain(given);
@@ -48,7 +48,7 @@ async function publisher(
   }
   const asked = askedOf(query);
   const page = { limit: PAGE_ROWS, text: asked.agent, cursor: asked.agentsCursor };
-  const found = await crawledWhereUnknown(parts, domain, await within(data.overview(domain, page)));
+  const found = await crawledWhereUnknown(dependencies, domain, await within(data.overview(domain, page)));
   const { text, type, cursor } = asked;
   const [properties, changes, state, pending] = await within(
     Promise.all([
@@ -80,7 +80,7 @@ async function suggestions(
 }
 
 async function why(
-  parts: RegistryServerDependencies,
+  dependencies: RegistryServerDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -93,7 +93,7 @@ async function why(
     ...(form.domain !== "" && domain === undefined && { domain: NO_DOMAIN }),
     ...(form.agent !== "" && agent === undefined && { agent: "This is no address of an agent: give an https URL." }),
   };
-  const suggested = domain === undefined ? {} : await suggestions(parts, domain);
+  const suggested = domain === undefined ? {} : await suggestions(dependencies, domain);
   if (domain === undefined || agent === undefined) {
     const wrong = Object.values(problems);
     const error = wrong.length > 0 ? wrong.join(" ") : "Give domain and agent; property is optional.";
@@ -104,7 +104,9 @@ async function why(
       status: wrong.length > 0 ? 400 : 200,
     });
   }
-  const found = await within(parts.data.explain(domain, agent, form.property === "" ? undefined : form.property));
+  const found = await within(
+    dependencies.data.explain(domain, agent, form.property === "" ? undefined : form.property),
+  );
   return answerPage(request, reply, {
     view: { ...view, body: whyPage({ ...form, ...suggested }, found) },
     json: found,
@@ -113,7 +115,7 @@ async function why(
 
 /** Fetches the file of a domain again, for whoever asks: each address has as many crawls as a caller has. */
 async function recheck(
-  parts: RegistryServerDependencies,
+  dependencies: RegistryServerDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -134,7 +136,7 @@ async function recheck(
   if (site !== undefined && site !== "same-origin" && site !== "none")
     return refused("Press the button on the publisher's own page.", 403);
   try {
-    await askCrawl(crawlerOf(parts), domain, whoAsks(request));
+    await askCrawl(crawlerOf(dependencies), domain, whoAsks(request));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { retryAfterSeconds } = error.detail;
@@ -145,16 +147,21 @@ async function recheck(
   return reply.redirect(link("/publisher", { domain }), 303);
 }
 
-export function addPublisherPages(app: FastifyInstance, parts: RegistryServerDependencies, limits: Limits): void {
+export function addPublisherPages(
+  app: FastifyInstance,
+  dependencies: RegistryServerDependencies,
+  limits: Limits,
+): void {
   const lookups = { config: { rateLimit: limitOf("publisher", limits), bucket: "publisher" } };
   const reads = { config: { rateLimit: limitOf("reads", limits), bucket: "reads" } };
   const crawls = { config: { rateLimit: limitOf("crawl", limits), bucket: "crawl" } };
-  const words: Vocabularies = vocabulariesOf(parts.files);
+  const words: Vocabularies = vocabulariesOf(dependencies.files);
   for (const path of pagePaths("/publisher"))
-    app.get(path, lookups, async (request, reply) => publisher(parts, request, reply, words.property_types));
-  for (const path of pagePaths("/why")) app.get(path, reads, async (request, reply) => why(parts, request, reply));
+    app.get(path, lookups, async (request, reply) => publisher(dependencies, request, reply, words.property_types));
+  for (const path of pagePaths("/why"))
+    app.get(path, reads, async (request, reply) => why(dependencies, request, reply));
   app.register(async (scope) => {
     await scope.register(formbody);
-    scope.post("/publisher/recheck", crawls, async (request, reply) => recheck(parts, request, reply));
+    scope.post("/publisher/recheck", crawls, async (request, reply) => recheck(dependencies, request, reply));
   });
 }

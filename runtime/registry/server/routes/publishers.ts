@@ -35,11 +35,11 @@ function marked(found: PublisherLookup, triggered: boolean): PublisherLookup {
  * reason to withhold what is known.
  */
 export async function publisherLookup(
-  parts: RegistryServerDependencies,
+  dependencies: RegistryServerDependencies,
   domain: string,
   page: LookupPage = {},
 ): Promise<PublisherLookup> {
-  return crawledWhereUnknown(parts, domain, pageOf(await within(parts.data.publisherPage(domain, page))));
+  return crawledWhereUnknown(dependencies, domain, pageOf(await within(dependencies.data.publisherPage(domain, page))));
 }
 
 /** What was found; where that is nothing, with a crawl begun. */
@@ -63,8 +63,8 @@ const CACHED = { "cache-control": LOOKUP_CACHE };
 
 type Ids = "lookupPublisher" | "lookupAuthorization" | "lookupOperator" | "lookupDomain" | "lookupProperty";
 
-export const publisherRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> => {
-  const { data, access } = parts;
+export const publisherRoutes = (dependencies: RegistryServerDependencies): ApiHandlers<Ids> => {
+  const { data, access } = dependencies;
   /** An organization's tier counts while its subscription is live; a member without one has its own word. */
   const tierLive = async ({ organization }: { organization: string | null }): Promise<boolean> => {
     if (organization === null) return true;
@@ -74,7 +74,7 @@ export const publisherRoutes = (parts: RegistryServerDependencies): ApiHandlers<
   return {
     async lookupPublisher({ query }): Promise<ApiResponse<PublisherLookup>> {
       const { domain, agents_cursor: agentsCursor, agents_limit: agentsLimit, ...page } = query;
-      const body = await publisherLookup(parts, domainOf(domain), { ...page, agentsCursor, agentsLimit });
+      const body = await publisherLookup(dependencies, domainOf(domain), { ...page, agentsCursor, agentsLimit });
       // What is on its way is worth asking for again at once.
       const settled = body.adagents_valid !== null;
       return { body, headers: { "cache-control": settled ? LOOKUP_CACHE : "no-cache" } };

@@ -80,8 +80,8 @@ const manifests =
     return { body: { success: true, found: true, reference }, headers: CACHED };
   };
 
-export const resolveRoutes = (parts: RegistryServerDependencies): ApiHandlers<Ids> => {
-  const { data } = parts;
+export const resolveRoutes = (dependencies: RegistryServerDependencies): ApiHandlers<Ids> => {
+  const { data } = dependencies;
   const brandOf = async (domain: string): Promise<ResolvedBrand> => {
     const found = await within(data.resolveBrand(domain));
     if (found === undefined) throw notFound("No brand is known for this domain", { more: { domain } });
@@ -96,7 +96,7 @@ export const resolveRoutes = (parts: RegistryServerDependencies): ApiHandlers<Id
   return {
     async resolveProperty({ query }) {
       const domain = domainOf(query.domain);
-      const found = resolved(await publisherLookup(parts, domain));
+      const found = resolved(await publisherLookup(dependencies, domain));
       if (found === undefined) throw notFound("Nothing is known of this domain", { more: { domain } });
       return { body: found, headers: CACHED };
     },
@@ -125,7 +125,7 @@ export const resolveRoutes = (parts: RegistryServerDependencies): ApiHandlers<Id
       const results = domains.map(([text, domain]) => [text, (domain && found.get(domain)) || null]);
       return { body: { results: Object.fromEntries(results) } };
     },
-    lookupManifest: manifests(parts),
-    describeApi: descriptions(parts),
+    lookupManifest: manifests(dependencies),
+    describeApi: descriptions(dependencies),
   };
 };

@@ -75,31 +75,31 @@ async function verdictOf({ data, now }: RegistryServerDependencies, domain: stri
 }
 
 export const revalidatingRoutes = (
-  parts: RegistryServerDependencies,
+  dependencies: RegistryServerDependencies,
   resourceMetadata: string,
 ): ApiHandlers<"revalidateAdagents" | "requestBrandCrawl" | "requestManagerRevalidation" | "verifyHostedOrigin"> => ({
   async revalidateAdagents({ params, request }: ApiRequest<"revalidateAdagents">) {
     const caller = requireCaller(request.identity, resourceMetadata);
     const domain = domainOf(params.domain);
-    const first = await asked(crawlerOf(parts), domain, caller.id);
-    const record = await within(ended(parts, first), WAIT_MS + 5_000);
+    const first = await asked(crawlerOf(dependencies), domain, caller.id);
+    const record = await within(ended(dependencies, first), WAIT_MS + 5_000);
     const { organization } = caller;
     // The owner says that it looks, and the origin says that there is nothing: what the last file said need not wait.
-    if (organization !== undefined && (await parts.data.endAbsent(domain, organization.id)))
-      parts.log.info({ domain }, "what a file said has ended, by its owner's word");
-    return { body: await within(verdictOf(parts, domain, record)), headers: { "cache-control": "no-store" } };
+    if (organization !== undefined && (await dependencies.data.endAbsent(domain, organization.id)))
+      dependencies.log.info({ domain }, "what a file said has ended, by its owner's word");
+    return { body: await within(verdictOf(dependencies, domain, record)), headers: { "cache-control": "no-store" } };
   },
   async requestBrandCrawl({ body, request }) {
     const caller = requireCaller(request.identity, resourceMetadata);
     const domain = domainOf(body.domain);
-    await asked(crawlerOf(parts), domain, caller.id);
+    await asked(crawlerOf(dependencies), domain, caller.id);
     return { status: 202, body: { message: "Brand crawl request accepted" as const, domain } };
   },
   async requestManagerRevalidation({ body, request }) {
     requireCaller(request.identity, resourceMetadata);
     const manager_domain = domainOf(body.manager_domain);
-    const crawler = crawlerOf(parts);
-    await notJustNow(parts, `manager ${manager_domain}`);
+    const crawler = crawlerOf(dependencies);
+    await notJustNow(dependencies, `manager ${manager_domain}`);
     const publishers_enqueued = await within(crawler.revalidateManaged(manager_domain));
     return {
       status: 202,
@@ -109,12 +109,12 @@ export const revalidatingRoutes = (
   async verifyHostedOrigin({ params, request }) {
     requireCaller(request.identity, resourceMetadata);
     const domain = domainOf(params.domain);
-    if ((await within(parts.data.hostedFile(domain))) === undefined)
+    if ((await within(dependencies.data.hostedFile(domain))) === undefined)
       throw notFound("No file is hosted for this domain");
-    const crawler = crawlerOf(parts);
-    await notJustNow(parts, `origin ${domain}`);
+    const crawler = crawlerOf(dependencies);
+    await notJustNow(dependencies, `origin ${domain}`);
     const { verdict, reason, detail } = await within(crawler.verifyOrigin(domain), WAIT_MS);
-    const checked_at = new Date(parts.now()).toISOString();
+    const checked_at = new Date(dependencies.now()).toISOString();
     return { body: { verified: verdict === "verified", reason, checked_at, ...(detail !== undefined && { detail }) } };
   },
 });

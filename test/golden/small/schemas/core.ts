@@ -3,6 +3,21 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "core/error.json": '{"$defs":{"issue":{"properties":{"pointer":{"type":"string"}},"required":["pointer"],"type":"object"}},"additionalProperties":true,"properties":{"code":{"type":"string"},"issues":{"items":{"$ref":"/core/error.json#/$defs/issue"},"type":"array"},"message":{"type":"string"}},"required":["code","message"],"type":"object"}',
-  "core/line.json": '{"additionalProperties":false,"properties":{"parts":{"items":{"$ref":"/core/line.json"},"type":"array"},"product_id":{"type":"string"}},"required":["product_id"],"type":"object"}',
+  "core/error.json": `{
+ "$defs": {"issue": {"properties": {"pointer": {"type": "string"}}, "required": ["pointer"], "type": "object"}},
+ "additionalProperties": true,
+ "properties": {
+  "code": {"type": "string"},
+  "issues": {"items": {"$ref": "/core/error.json#/$defs/issue"}, "type": "array"},
+  "message": {"type": "string"}
+ },
+ "required": ["code", "message"],
+ "type": "object"
+}`,
+  "core/line.json": `{
+ "additionalProperties": false,
+ "properties": {"parts": {"items": {"$ref": "/core/line.json"}, "type": "array"}, "product_id": {"type": "string"}},
+ "required": ["product_id"],
+ "type": "object"
+}`,
 };

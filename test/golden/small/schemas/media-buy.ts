@@ -3,10 +3,51 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "media-buy/list-orders-request.json": '{"type":"object"}',
-  "media-buy/list-orders-response.json": '{"properties":{"orders":{"items":{"properties":{"order_id":{"type":"string"}},"required":["order_id"],"type":"object"},"type":"array"}},"required":["orders"],"type":"object"}',
-  "media-buy/place-order-async-response-submitted.json": '{"properties":{"status":{"const":"submitted"},"task_id":{"type":"string"}},"required":["status","task_id"],"type":"object"}',
-  "media-buy/place-order-async-response-working.json": '{"properties":{"percentage":{"type":"number"}},"type":"object"}',
-  "media-buy/place-order-request.json": '{"additionalProperties":false,"properties":{"idempotency_key":{"minLength":16,"type":"string"},"lines":{"items":{"$ref":"/core/line.json"},"type":"array"},"note":{"type":["string","null"]}},"required":["idempotency_key","lines"],"type":"object"}',
-  "media-buy/place-order-response.json": '{"oneOf":[{"properties":{"order_id":{"type":"string"},"status":{"$ref":"/enums/order-status.json"}},"required":["order_id"],"type":"object"},{"properties":{"conflicting_id":{"type":"string"},"errors":{"items":{"$ref":"/core/error.json"},"type":"array"}},"required":["errors"],"type":"object"}]}',
+  "media-buy/list-orders-request.json": `{"type": "object"}`,
+  "media-buy/list-orders-response.json": `{
+ "properties": {
+  "orders": {
+   "items": {"properties": {"order_id": {"type": "string"}}, "required": ["order_id"], "type": "object"},
+   "type": "array"
+  }
+ },
+ "required": ["orders"],
+ "type": "object"
+}`,
+  "media-buy/place-order-async-response-submitted.json": `{
+ "properties": {"status": {"const": "submitted"}, "task_id": {"type": "string"}},
+ "required": ["status", "task_id"],
+ "type": "object"
+}`,
+  "media-buy/place-order-async-response-working.json": `{
+ "properties": {"percentage": {"type": "number"}},
+ "type": "object"
+}`,
+  "media-buy/place-order-request.json": `{
+ "additionalProperties": false,
+ "properties": {
+  "idempotency_key": {"minLength": 16, "type": "string"},
+  "lines": {"items": {"$ref": "/core/line.json"}, "type": "array"},
+  "note": {"type": ["string", "null"]}
+ },
+ "required": ["idempotency_key", "lines"],
+ "type": "object"
+}`,
+  "media-buy/place-order-response.json": `{
+ "oneOf": [
+  {
+   "properties": {"order_id": {"type": "string"}, "status": {"$ref": "/enums/order-status.json"}},
+   "required": ["order_id"],
+   "type": "object"
+  },
+  {
+   "properties": {
+    "conflicting_id": {"type": "string"},
+    "errors": {"items": {"$ref": "/core/error.json"}, "type": "array"}
+   },
+   "required": ["errors"],
+   "type": "object"
+  }
+ ]
+}`,
 };

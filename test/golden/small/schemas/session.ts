@@ -3,6 +3,14 @@
 
 /** What validation needs of each schema, as JSON: text loads faster than an object literal. */
 export const schemas: Record<string, string> = {
-  "session/end-session-request.json": '{"properties":{"session_id":{"type":"string"}},"required":["session_id"],"type":"object"}',
-  "session/end-session-response.json": '{"properties":{"ended":{"type":"boolean"}},"required":["ended"],"type":"object"}',
+  "session/end-session-request.json": `{
+ "properties": {"session_id": {"type": "string"}},
+ "required": ["session_id"],
+ "type": "object"
+}`,
+  "session/end-session-response.json": `{
+ "properties": {"ended": {"type": "boolean"}},
+ "required": ["ended"],
+ "type": "object"
+}`,
 };

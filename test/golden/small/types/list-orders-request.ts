@@ -2,6 +2,4 @@
 // Source: media-buy/list-orders-request.json
 
 /** @generated from schema media-buy/list-orders-request.json */
-export interface ListOrdersRequest {
-  [k: string]: unknown;
-}
+export type ListOrdersRequest = Record<string, unknown>;

@@ -1,0 +1,295 @@
+/**
+ * The one loop of jobs: leases them where they are kept, has each wait its turn, runs many side by side, renews their leases
+ * and gives back what has not begun. What a job is and what becomes of it is for who runs it: the queue's worker, the
+ * receiver's inbox.
+ */
+import { Ahead, type BegunAttempt, type HeldJob, type Leasable } from "./ahead.js";
+import { Aside } from "./aside.js";
+import { HeldJobs, times } from "./held-jobs.js";
+import type { JobLoopFault, JobLoopOptions } from "./job-loop-options.js";
+import { Pauses, waitWithin } from "./pauses.js";
+import { safely } from "./periodic.js";
+
+/** Jobs leased in one go; more would hold up the event loop. */
+const CLAIM_LIMIT_JOBS = 256;
+/** Between two looks of who waits for the end of all work, in milliseconds. */
+const IDLE_PAUSE_MS = 5;
+
+export class JobLoop<J extends Leasable> {
+  readonly #options: JobLoopOptions<J>;
+  readonly #held: HeldJobs<J>;
+  readonly #turns: Ahead<J>;
+  readonly #pauses = new Pauses();
+  #running = false;
+  #idle = 0;
+  /** When so few are left that have not been attempted, a look for more: the last one brought some, so there may be. */
+  #lookAgainAt = -1;
+  /** The last look threw: what it would have found is unknown. */
+  #failed = false;
+  /** There may be something that no look has come for. */
+  #unclaimed = false;
+  /** Something may fall due as others end. */
+  #behind = false;
+  /** What comes while every slot is taken may wait here; once that took too long, where it is kept, until that is empty. */
+  #welcome = true;
+  /** Slots of jobs that are about to be stored as leased, or are being claimed. */
+  #reserved = 0;
+  /** Attempts that ended. */
+  #ends = 0;
+  /** Told of the next of them. */
+  #awaiting: (() => void)[] = [];
+  #loop: Promise<void> | undefined;
+  #unsubscribe = (): void => undefined;
+  readonly #aside = new Aside();
+
+  constructor(options: JobLoopOptions<J>) {
+    this.#options = options;
+    this.#held = new HeldJobs(options.source, options.renewMs);
+    this.#turns = new Ahead({
+      ...options.turns,
+      widthOf: (endpoint) => options.sharing.widthOf(endpoint),
+      begin: (held, begun) => this.#attempt(held, begun),
+    });
+  }
+
+  /** How many jobs are leased here. */
+  get out(): number {
+    return this.#held.size;
+  }
+
+  /** Attempts that have not ended. */
+  get underWay(): number {
+    return this.#turns.underWay;
+  }
+
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    const { source, starting } = this.#options;
+    this.#unsubscribe = source.onWake(() => this.look());
+    this.#held.keep((renewal) => this.#besides("renew", renewal));
+    this.#loop = (starting?.() ?? Promise.resolve()).then(() => this.#run());
+  }
+
+  /**
+   * Leases nothing more, gives back what has not begun, and waits for what has.
+   * @param withinMs longest wait, in milliseconds
+   * @returns the jobs that were not waited for
+   */
+  async stop(withinMs?: number): Promise<readonly J[]> {
+    this.#running = false;
+    this.#pauses.wake();
+    this.#pauses.hurry();
+    this.giveBack();
+    await waitWithin(this.#allEnded(), withinMs);
+    this.#held.leave();
+    this.#unsubscribe();
+    return this.#held.jobs;
+  }
+
+  /**
+   * There may be something to lease: looks before the next poll.
+   * @param behind there may be something behind jobs that are leased: looks again as they end
+   */
+  look(behind = false): void {
+    this.#unclaimed = true;
+    this.#behind ||= behind;
+    this.#idle = 0;
+    this.#pauses.wake();
+  }
+
+  /**
+   * A place for a job that is about to be stored as leased: it then need not be looked for. Give it to `admit` or `cancel`.
+   * @returns false where it is to be stored for whoever comes first
+   */
+  reserve(): boolean {
+    const { turns, atHand } = this.#options;
+    const few = this.#held.size + this.#reserved < turns.concurrency + atHand.jobs;
+    const room = this.#welcome && !this.#unclaimed && few && this.#turns.weight < atHand.weight;
+    if (!this.#running || !(this.#free > 0 || room)) {
+      this.#unclaimed = true;
+      return false;
+    }
+    this.#reserved += 1;
+    return true;
+  }
+
+  /** Gives up a place. */
+  cancel(): void {
+    this.#reserved -= 1;
+  }
+
+  /** Runs a job that was stored as leased, in its turn. */
+  admit(job: J): void {
+    this.#reserved -= 1;
+    this.#add([job], times());
+  }
+
+  /** Gives back what has not begun, of one endpoint or of all. */
+  giveBack(endpoint?: string): void {
+    this.#drop(this.#turns.drop(endpoint));
+  }
+
+  /** Resolves when nothing is held and nothing is due, or when the loop has been stopped. */
+  async idle(): Promise<void> {
+    while (this.#running) {
+      const before = this.#ends;
+      this.look();
+      await this.#pauses.looked();
+      const busy = this.#held.size + this.#reserved > 0 || this.#unclaimed;
+      if (!busy && this.#ends === before) return;
+      await waitWithin(this.#nextEnd(), IDLE_PAUSE_MS);
+    }
+  }
+
+  /** Resolves when an attempt has ended, and what became of its job is written down. */
+  #nextEnd(): Promise<void> {
+    return new Promise((resolve) => this.#awaiting.push(resolve));
+  }
+
+  #fault(doing: JobLoopFault<J>["doing"], error: unknown, jobs: readonly J[] = []): void {
+    safely(() => this.#options.onFault({ doing, error, jobs }));
+  }
+
+  #besides(doing: JobLoopFault<J>["doing"], work: Promise<void>, jobs: readonly J[] = []): void {
+    this.#aside.add(work, (error) => this.#fault(doing, error, jobs));
+  }
+
+  async #allEnded(): Promise<void> {
+    await this.#loop;
+    await this.#options.stopping?.();
+    while (this.#held.size > 0) await this.#nextEnd();
+    await this.#aside.ended();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#running) {
+      const ended = this.#pauses.begin();
+      const claimed = await this.#look();
+      ended();
+      // Having got something, look again: there may be more, and asking where there is nothing is cheap. While it is busy, not
+      // for every one that ends: a look for many costs little more than one for a few.
+      if (this.#turns.busy) await this.#pauses.pause();
+      else if (claimed === 0) await this.#rest();
+    }
+    this.#pauses.begin()();
+  }
+
+  #rest(): Promise<void> {
+    const { source } = this.#options;
+    const nothing = this.#held.size === 0;
+    const ms = source.restMs(this.#idle, nothing && !this.#failed);
+    if (nothing) this.#idle += 1;
+    return this.#pauses.rest(ms, source.keepsAlive);
+  }
+
+  async #look(): Promise<number> {
+    try {
+      await this.#options.looking?.();
+      const overdue = this.#turns.overdue(this.#options.waitMs);
+      if (overdue.length > 0) this.#welcome = false;
+      this.#drop(overdue);
+      const claimed = await this.#claim();
+      this.#failed = false;
+      return claimed;
+    } catch (error) {
+      [this.#failed, this.#unclaimed] = [true, true];
+      this.#fault("look", error);
+      return 0;
+    }
+  }
+
+  /** Slots that nothing takes, and that nothing is about to take. */
+  get #free(): number {
+    const { turns, finishing } = this.#options;
+    const begun = this.#held.size - this.#turns.waiting;
+    return Math.min(turns.concurrency - this.#turns.underWay, turns.concurrency + finishing - begun) - this.#reserved;
+  }
+
+  async #claim(): Promise<number> {
+    const { source, sharing, now } = this.#options;
+    const free = this.#free;
+    this.#unclaimed = free <= 0;
+    if (free <= 0) return 0;
+    const ahead = this.#options.ahead - this.#turns.waiting;
+    const limit = Math.min(free + Math.max(0, ahead), CLAIM_LIMIT_JOBS);
+    const [at, ends, since] = [now(), this.#ends, times()];
+    // What is stored meanwhile finds these slots taken.
+    this.#reserved += free;
+    const claim = source.claim({ now: at, limit, room: sharing.plan(free, at, ahead) });
+    const jobs = await claim.finally(() => {
+      this.#reserved -= free;
+    });
+    this.#add(jobs, since);
+    if (jobs.length > 0) safely(() => this.#options.onLeased?.(jobs));
+    // With some leased ahead no slot is empty while more are looked for.
+    this.#lookAgainAt = jobs.length > 0 && this.#options.ahead > 0 ? Math.floor(this.#turns.unattempted / 2) : -1;
+    if (jobs.length > 0) return jobs.length;
+    this.#welcome = true;
+    if (this.#held.size === 0 && this.#ends === ends) this.#behind = false;
+    return 0;
+  }
+
+  /** Has jobs that are leased wait for their turn; some may be here already. Who stops gives them back. */
+  #add(jobs: readonly J[], since: ReturnType<typeof times>): void {
+    for (const job of jobs) {
+      const known = this.#held.get(job.id);
+      // A jump of the clock can end the lease of a job that is still here: it has been renewed by being leased. Or it was
+      // stored as still to be done, before the attempt has heard of it: then it is attempted again.
+      if (known !== undefined) Object.assign(known, { ...since, job, again: known.begun });
+      else this.#enter(this.#held.add(job, this.#options.sharing.endpointOf(job), since));
+    }
+    if (this.#running) this.#turns.begin();
+    else this.giveBack();
+  }
+
+  #enter(held: HeldJob<J>): void {
+    this.#options.sharing.started(held.endpoint, this.#options.now());
+    this.#turns.add(held);
+  }
+
+  #attempt(held: HeldJob<J>, begun: BegunAttempt): void {
+    held.begun = true;
+    let here = true;
+    const free = (): void => {
+      if (!here) return;
+      here = false;
+      this.#turns.ended(begun);
+      if (this.#turns.unattempted > this.#lookAgainAt) return;
+      this.#lookAgainAt = -1;
+      this.look();
+      this.#pauses.hurry();
+    };
+    const over = (left: "gone" | "kept"): void => {
+      held.again &&= left === "kept";
+      free();
+      this.#over(held);
+    };
+    const failed = (error: unknown): void => {
+      this.#fault("attempt", error, [held.job]);
+      over("kept");
+    };
+    this.#options.attempt(held, { live: () => this.#held.isLive(held), free }).then(over, failed);
+  }
+
+  #over(held: HeldJob<J>): void {
+    this.#ends += 1;
+    if (held.again && this.#running) {
+      Object.assign(held, { begun: false, again: false, waitsSince: performance.now() });
+      this.#enter(held);
+      this.#turns.begin();
+    } else this.#held.delete(held);
+    if (this.#unclaimed || this.#behind) this.look();
+    for (const resolve of this.#awaiting.splice(0)) resolve();
+  }
+
+  #drop(waiting: readonly HeldJob<J>[]): void {
+    if (waiting.length === 0) return;
+    for (const held of waiting) {
+      this.#options.sharing.returned(held.endpoint);
+      this.#held.delete(held);
+    }
+    const jobs = waiting.map(({ job }) => job);
+    this.#besides("give back", this.#options.source.release(jobs), jobs);
+  }
+}

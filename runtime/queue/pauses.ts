@@ -1,0 +1,73 @@
+/** When the loop of jobs looks for more: it rests where there is nothing, pauses where much is under way, and may be woken. */
+
+/** Between two looks while attempts end all the time, in milliseconds; sooner where little is left. */
+const BUSY_PAUSE_MS = 20;
+
+export class Pauses {
+  #woken = false;
+  #lookers: (() => void)[] = [];
+  /** Ends the rest. */
+  #wake = (): void => undefined;
+  /** Ends the pause. */
+  #hurry = (): void => undefined;
+
+  /** A look begins. @returns to be called when it has ended: tells those who asked for it */
+  begin(): () => void {
+    this.#woken = false;
+    const asked = this.#lookers.splice(0);
+    return () => {
+      for (const looker of asked) looker();
+    };
+  }
+
+  /** There may be something: ends the rest, and the next one before it begins. */
+  wake(): void {
+    this.#woken = true;
+    this.#wake();
+  }
+
+  /** Ends the pause while much is under way. */
+  hurry(): void {
+    this.#hurry();
+  }
+
+  /** Resolves when a look has ended that is still to begin. */
+  looked(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#lookers.push(resolve);
+    this.wake();
+    this.hurry();
+    return promise;
+  }
+
+  pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, BUSY_PAUSE_MS);
+    this.#hurry = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    return promise;
+  }
+
+  /** @param keepsAlive the timer keeps a process alive that has nothing else to do */
+  rest(ms: number, keepsAlive: boolean): Promise<void> {
+    if (this.#woken) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    if (!keepsAlive) timer.unref();
+    this.#wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    return promise;
+  }
+}
+
+/** Waits for the end of work, but no longer than some milliseconds. */
+export async function waitWithin(ended: Promise<unknown>, ms: number | undefined): Promise<void> {
+  if (ms === undefined) return void (await ended);
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([ended, over]).finally(() => clearTimeout(timer));
+}
