@@ -13,7 +13,10 @@ const loader = [
  * Preloaded: a child ends when the channel to its parent does. Nothing else ends it where the parent alone is interrupted, or
  * killed. The channel keeps no child that has done its work.
  */
-const withParent = ["--import", 'data:text/javascript,process.once("disconnect",()=>process.exit(1));process.channel?.unref()'];
+const withParent = [
+  "--import",
+  'data:text/javascript,process.once("disconnect",()=>process.exit(1));process.channel?.unref()',
+];
 
 const READY_LIMIT_MS = 60_000;
 
