@@ -8,7 +8,7 @@ import path from "node:path";
 import { close } from "../cli/closing-line.js";
 import { keptCode } from "./runner/caches.js";
 import { compiler } from "./runner/compiler.js";
-import { slowFirst } from "./runner/order.js";
+import { keepTook, startingOrder, tookBefore } from "./runner/order.js";
 import { PostgresOfRun } from "./runner/postgres-of-run.js";
 import { scratch } from "./runner/scratch.js";
 import { type Outcome, print, runCheck, runFile } from "./runner/test-files.js";
@@ -17,8 +17,8 @@ import { SHARED_SETTINGS, startPostgres } from "./support/postgres.js";
 
 /** Files start servers and databases: more at once would wait for memory and disk. */
 const MOST_AT_ONCE = 4;
-/** Two more than processors: there are always files that wait for another process, a lease or a poll. */
-const WORKERS = Math.min(availableParallelism(), MOST_AT_ONCE) + 2;
+/** Two more than processors: there are always files that wait for another process or a disk. One more takes those that mostly wait. */
+const WORKERS = Math.min(availableParallelism(), MOST_AT_ONCE) + 3;
 
 interface Job {
   readonly name: string;
@@ -47,14 +47,17 @@ const checks: readonly Job[] = [
   { name: "lint", run: () => runCheck("lint", "biome", ["check", "."]) },
   { name: "types", run: () => runCheck("types", compiler(), ["-p", "tsconfig.json"]) },
 ];
-const jobs = slowFirst<Job>([
+const jobs: readonly Job[] = [
   ...(asked.length > 0 ? [] : checks),
   ...files.map((name) => ({ name, run: () => runFile(name, { env, attend: (child) => postgres.serve(child) }) })),
-]);
+];
+const { waiting, working } = startingOrder(jobs, tookBefore(root));
 
 const outcomes: Outcome[] = [];
-async function work(): Promise<void> {
-  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
+/** Takes what is first in its lists until nothing is left in any. */
+async function work(...lists: readonly Job[][]): Promise<void> {
+  const next = (): Job | undefined => lists.find(({ length }) => length > 0)?.shift();
+  for (let job = next(); job !== undefined; job = next()) {
     const outcome = await job.run();
     outcomes.push(outcome);
     print(outcome);
@@ -64,10 +67,16 @@ async function work(): Promise<void> {
 const started = performance.now();
 console.log(`cells of long judges are chosen by ${env[CHOICE]}; ${CHOICE}=<that> takes the same again, =all every one`);
 try {
-  await Promise.all(Array.from({ length: WORKERS }, work));
+  await Promise.all(
+    Array.from({ length: WORKERS }, (_, at) => (at === 0 ? work(waiting, working) : work(working, waiting))),
+  );
 } finally {
   await postgres.stop();
   removeScratch();
+  keepTook(
+    root,
+    Object.fromEntries(outcomes.flatMap(({ name, processor }) => (processor === undefined ? [] : [[name, processor]]))),
+  );
 }
 
 const sum = (pick: (outcome: Outcome) => number): number => outcomes.reduce((total, one) => total + pick(one), 0);

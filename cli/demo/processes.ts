@@ -9,6 +9,15 @@ const loader = [
   ...process.execArgv.map((flag) => (flag === "tsx" ? path.join(root, "node_modules/tsx/dist/loader.mjs") : flag)),
 ];
 
+/**
+ * Preloaded: a child ends when the channel to its parent does. Nothing else ends it where the parent alone is interrupted, or
+ * killed. The channel keeps no child that has done its work.
+ */
+const withParent = [
+  "--import",
+  'data:text/javascript,process.once("disconnect",()=>process.exit(1));process.channel?.unref()',
+];
+
 const READY_LIMIT_MS = 60_000;
 
 export interface Started {
@@ -36,10 +45,10 @@ process.once("exit", () => {
 
 /** Starts a program of TypeScript and waits until it is ready. @throws Error with what it said, when it ends before */
 export async function start(program: string, args: readonly string[], options: StartOptions): Promise<Started> {
-  const child = spawn(process.execPath, [...loader, program, ...args], {
+  const child = spawn(process.execPath, [...loader, ...withParent, program, ...args], {
     cwd: options.cwd ?? root,
     env: { ...process.env, ...options.env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   running.add(child);
   const gone = new Promise<void>((resolve) =>
@@ -49,13 +58,13 @@ export async function start(program: string, args: readonly string[], options: S
     }),
   );
   let said = "";
-  child.stderr.on("data", (chunk) => {
+  child.stderr!.on("data", (chunk) => {
     said = `${said}${chunk}`.slice(-4_000);
   });
   const line = await new Promise<string>((resolve, reject) => {
     let rest = "";
     const late = setTimeout(() => reject(new Error(`${program} is not ready:\n${said}`)), READY_LIMIT_MS);
-    child.stdout.on("data", (chunk: Buffer) => {
+    child.stdout!.on("data", (chunk: Buffer) => {
       const lines = `${rest}${chunk}`.split("\n");
       rest = lines.pop()!;
       for (const one of lines) {
@@ -81,18 +90,18 @@ export async function start(program: string, args: readonly string[], options: S
 
 /** Runs a program of TypeScript to its end. @returns what it printed @throws Error with what it said, when it fails */
 function finish(program: string, args: readonly string[], cwd = root): Promise<string> {
-  const child = spawn(process.execPath, [...loader, program, ...args], {
+  const child = spawn(process.execPath, [...loader, ...withParent, program, ...args], {
     cwd,
     env: { ...process.env, ADBIND_CWD: cwd },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   running.add(child);
   let out = "";
   let said = "";
-  child.stdout.on("data", (chunk) => {
+  child.stdout!.on("data", (chunk) => {
     out += chunk;
   });
-  child.stderr.on("data", (chunk) => {
+  child.stderr!.on("data", (chunk) => {
     said += chunk;
   });
   return new Promise((resolve, reject) =>

@@ -11,6 +11,7 @@ export {
   type GuardedFetchOptions,
   type GuardedRequest,
 } from "./guarded-fetch.js";
+export { type NameLookup, type NameLookupOptions, openNameLookup } from "./name-lookup.js";
 export {
   type DialOptions,
   defaultTimeouts,

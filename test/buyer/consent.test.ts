@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { releaseNamed } from "../../cli/check/release-value.js";
 import type { GovernanceOptions } from "../../runtime/buyer/consent.js";
 import type { Failure, JsonObject } from "../../runtime/contract/index.js";
 import type { Says } from "../support/agent.js";
 import { corpus } from "../support/corpus.js";
+import { wholeRelease } from "../support/whole-release.js";
 import { capabilities, order, scene } from "./fixtures.js";
 
 const approved = {
@@ -109,7 +109,8 @@ test("whom a call is for is said where the agent's release has the check say so"
     ["3.2.4", true],
     ["3.0.26", false],
   ] as const) {
-    const negotiated = { release: await releaseNamed(published(version)) };
+    const { release } = await wholeRelease(version);
+    const negotiated = { release };
     const checks: JsonObject[] = [];
     const agent: GovernanceOptions["agent"] = {
       negotiate: async () => ({ ok: true, negotiated }),

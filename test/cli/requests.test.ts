@@ -2,12 +2,12 @@
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { releaseNamed } from "../../cli/check/release-value.js";
 import { Sampler } from "../../runtime/conformance/check/sample.js";
 import { createValidator } from "../../runtime/validate/index.js";
 import { cellsOf } from "../support/cells.js";
 import { publishedReleases } from "../support/corpus.js";
 import { judgeCommand } from "../support/judges.js";
+import { wholeReleaseIn } from "../support/whole-release.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const published = publishedReleases().filter((folder) => /3\.(0\.26|1\.19|2\.0-beta\.\d+)$/.test(folder));
@@ -20,7 +20,7 @@ const releases = new Map(
 
 for (const name of cellsOf(judgeCommand("requests"), [...releases.keys()], 2))
   test(`every tool of ${name} can be sent a valid request`, async () => {
-    const release = await releaseNamed(releases.get(name)!);
+    const { release } = await wholeReleaseIn(releases.get(name)!);
     const sampler = new Sampler(await release.schemas());
     const validator = await createValidator(release);
     for (const tool of Object.values(release.tools)) {

@@ -7,7 +7,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
-import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import { loadSide } from "../../cli/diff/load.js";
 import { sided } from "../../generator/diff/prove.js";
 import { generated } from "../../generator/diff/survive.js";
@@ -19,6 +18,7 @@ import type { SellerHandler } from "../../runtime/seller/types.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { type JsonRecord, Known } from "../support/known.js";
 import { choices } from "../support/random.js";
+import { wholeReleaseIn } from "../support/whole-release.js";
 import { faulty } from "./seller-inputs.js";
 
 export interface SellerFuzz {
@@ -155,7 +155,7 @@ export async function fuzzSeller(given: SellerFuzz): Promise<SellerFuzzReport> {
   const crashed = (error: unknown): void => fuzzed.fail(`outside of any call: ${String(error)}`);
   process.on("unhandledRejection", crashed);
   try {
-    const [side, { release }] = await Promise.all([loadSide(given.release), wholeReleaseAt(given.release)]);
+    const [side, { release }] = await Promise.all([loadSide(given.release), wholeReleaseIn(given.release)]);
     await fuzzed.open(release);
     const tools = side.model.tools
       .filter(({ name }) => fuzzed.offered.has(name))

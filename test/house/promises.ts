@@ -191,13 +191,19 @@ export function findings(root: string, program: ts.Program, files: readonly stri
 /** The language's own: a browser's are most of what would be read otherwise. */
 const LIBRARIES = ["lib.es2023.d.ts"];
 
-/** What is found in a text of its own, without any file. */
-export function findingsIn(text: string): Finding[] {
-  const name = "/example.ts";
+/** @returns what is found in each of the texts, which are modules of their own, without any file */
+export function findingsIn(texts: readonly string[]): Finding[][] {
   const host = ts.createCompilerHost({});
-  const example = ts.createSourceFile(name, `${text}\nexport {};`, ts.ScriptTarget.ES2023, true);
+  const names = texts.map((_, at) => `example-${at}.ts`);
+  // One program: whatever is made for it, of the language's own declarations, is made once.
+  const examples = new Map(
+    texts.map((text, at) => {
+      const name = `/${names[at]}`;
+      return [name, ts.createSourceFile(name, `${text}\nexport {};`, ts.ScriptTarget.ES2023, true)];
+    }),
+  );
   const program = ts.createProgram(
-    [name],
+    [...examples.keys()],
     {
       strict: true,
       target: ts.ScriptTarget.ES2023,
@@ -208,17 +214,9 @@ export function findingsIn(text: string): Finding[] {
     },
     {
       ...host,
-      getSourceFile: (file, ...more) =>
-        file === name ? example : libraries(file, () => host.getSourceFile(file, ...more)),
-      fileExists: (file) => file === name || host.fileExists(file),
+      getSourceFile: (file, ...more) => examples.get(file) ?? host.getSourceFile(file, ...more),
+      fileExists: (file) => examples.has(file) || host.fileExists(file),
     },
   );
-  return findings("/", program, ["example.ts"]);
-}
-
-/** The language's own declarations, read once for all examples. */
-const read = new Map<string, ts.SourceFile | undefined>();
-function libraries(file: string, make: () => ts.SourceFile | undefined): ts.SourceFile | undefined {
-  if (!read.has(file)) read.set(file, make());
-  return read.get(file);
+  return names.map((name) => findings("/", program, [name]));
 }

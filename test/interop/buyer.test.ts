@@ -9,12 +9,12 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { releaseNamed } from "../../cli/check/release-value.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
 import type { Failure, JsonObject } from "../../runtime/contract/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { peerRelease } from "../support/corpus.js";
 import { until } from "../support/until.js";
+import { wholeReleaseIn } from "../support/whole-release.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const sdk = path.join(import.meta.dirname, "peer/node_modules/@adcp/sdk");
@@ -49,7 +49,7 @@ test("MCP: the peer's example seller sells, and its task ends by polling", async
   const port = await freePort();
   const env = { PORT: String(port), UPSTREAM_URL: upstream.url };
   const child = startExample("hello_seller_adapter_guaranteed.ts", env);
-  const release = await releaseNamed(folder);
+  const { release } = await wholeReleaseIn(folder);
   const url = `http://127.0.0.1:${port}/mcp`;
   const buyer = createBuyer({ release, agent: url, allowLocal: true, auth: { bearer: TOKEN }, pollMs: 100 });
   const stranger = createBuyer({ release, agent: url, allowLocal: true, auth: { bearer: "wrong" } });
@@ -121,7 +121,7 @@ test("A2A: the peer's server framework is called by skill, and its statuses are 
   const adapter = createA2AAdapter({ server, agentCard: { ...card, provider: { organization: "Peer", url } } });
   app.use(express.json());
   adapter.mount(app);
-  const buyer = createBuyer({ release: await releaseNamed(folder), agent: url, allowLocal: true });
+  const buyer = createBuyer({ release: (await wholeReleaseIn(folder)).release, agent: url, allowLocal: true });
   try {
     const found = await buyer.call("get_products", { buying_mode: "brief", brief: "sports" });
     assert.is(found.answer.status, "completed", JSON.stringify(found.answer.data));

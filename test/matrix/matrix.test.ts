@@ -3,12 +3,12 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { releaseNamed } from "../../cli/check/release-value.js";
 import { createValidator } from "../../runtime/validate/index.js";
 import { projectsFolder } from "../conformance/served-seller.js";
 import { cellsOf } from "../support/cells.js";
 import { corpus } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
+import { wholeReleaseIn } from "../support/whole-release.js";
 import { judge } from "./cell.js";
 import { writeProjects } from "./projects.js";
 
@@ -28,7 +28,7 @@ for (const cell of cellsOf("./run matrix", all, 1)) {
   const [version = "", specialism = ""] = cell.split(" ");
   const source = path.join(corpus, "releases", version);
   test(`${specialism} of ${version}: a project compiles, starts, is checked, and a buyer's life with it ends well`, async () => {
-    const release = await releaseNamed(source);
+    const { release } = await wholeReleaseIn(source);
     const validator = await createValidator(release);
     const projects = await writeProjects(projectsFolder(tempFolder()), source, [specialism]);
     assert.equal(await judge({ project: projects.get(specialism)!, release, validator, specialism }), []);

@@ -15,7 +15,7 @@ let key: string;
 let asked: Readonly<Record<string, string>>;
 let given: Readonly<Record<string, Readonly<Record<string, string>>>>;
 reads.before(async () => {
-  setup = await setupRegistry({ crawling: "queue", crawl: { fetch: origins(pages), lookup } });
+  setup = await setupRegistry({ embeddedIssuer: true, crawling: "queue", crawl: { fetch: origins(pages), lookup } });
   const { id } = await setup.accounts.addOrganization({ name: "Reader", tier: "company_standard" });
   key = (await setup.accounts.addKey(id, "tests")).key;
   await seedWorld(setup.registry.data, id);

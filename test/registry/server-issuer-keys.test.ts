@@ -27,7 +27,7 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
   keys.before.each(async () => {
     ahead.ms = 0;
     store = cluster === undefined ? undefined : await openPostgresStore({ url: await cluster.database() });
-    setup = await setupRegistry({ now, ...(store !== undefined && { store }) });
+    setup = await setupRegistry({ embeddedIssuer: true, now, ...(store !== undefined && { store }) });
     const organization = (await setup.accounts.addOrganization({ name: "Buyer", tier: "company_standard" })).id;
     await addUser(setup, { email: "ada@buyer.example", password: PASSWORD, organization });
   });
@@ -93,11 +93,11 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
   });
 
   keys("an instance learns of a key when it first sees it", async () => {
-    const other = await setupRegistry({ store: setup.store, now });
+    const other = await setupRegistry({ embeddedIssuer: true, store: setup.store, now });
     try {
       await rotateIssuerKey(access(), now(), true);
       ahead.ms += SECOND_MS;
-      const fresh = await setupRegistry({ store: setup.store, now });
+      const fresh = await setupRegistry({ embeddedIssuer: true, store: setup.store, now });
       const { access_token: token } = await application(() => fresh).tokens();
       await fresh.close();
       assert.is((await application(() => other).search(token)).statusCode, 200);

@@ -21,7 +21,7 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
       cluster = await sharedPostgres();
       store = await openPostgresStore({ url: await cluster.database() });
     }
-    setup = await setupRegistry({ now: Date.now, ...(store !== undefined && { store }) });
+    setup = await setupRegistry({ embeddedIssuer: true, now: Date.now, ...(store !== undefined && { store }) });
     organization = (await setup.accounts.addOrganization({ name: "Buyer", tier: "company_standard" })).id;
     const user = { email: "Ada@buyer.example", password: PASSWORD, name: "Ada", organization };
     const { id } = await setup.accounts.addUser(user);

@@ -27,7 +27,7 @@ const shots = mkdtempSync(path.join(tmpdir(), "adbind-pages-"));
 pages.before(async () => {
   const port = await freePort();
   base = `http://localhost:${port}`;
-  setup = await setupRegistry({ baseUrl: base, now: Date.now });
+  setup = await setupRegistry({ embeddedIssuer: true, baseUrl: base, now: Date.now });
   const organization = await setup.accounts.addOrganization({ name: "Seller", tier: "company_standard" });
   await setup.accounts.addUser({ email: "ada@buyer.example", password: PASSWORD, name: "Ada" });
   await seedWorld(setup.registry.data, organization.id);

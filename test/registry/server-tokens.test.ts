@@ -1,8 +1,11 @@
 /** Access tokens of other issuers: found by their metadata, and refused for every reason there is. */
+import { spawnSync } from "node:child_process";
+import path from "node:path";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import nock from "nock";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { fromSource } from "../runner/from-source.js";
 import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
 
 const ISSUER = "https://id.example/tenant";
@@ -16,7 +19,7 @@ const jwk = { ...(await exportJWK(pair.publicKey)), kid: "k1", alg: "ES256", use
 
 tokens.before(() => nock.disableNetConnect());
 tokens.before.each(async () => {
-  setup = await setupRegistry({ issuers: [{ issuer: ISSUER }] });
+  setup = await setupRegistry({ embeddedIssuer: true, issuers: [{ issuer: ISSUER }] });
 });
 tokens.after.each(async () => {
   nock.cleanAll();
@@ -140,12 +143,32 @@ tokens("the metadata name every issuer whose tokens are taken", async () => {
   const { app } = setup.registry;
   const resource = (await app.inject("/.well-known/oauth-protected-resource/api")).json();
   assert.equal(resource.authorization_servers, [BASE_URL, ISSUER]);
-  const alone = await setupRegistry({ embeddedIssuer: false, issuers: [{ issuer: ISSUER }] });
+  const alone = await setupRegistry({ issuers: [{ issuer: ISSUER }] });
   const own = (await alone.registry.app.inject("/.well-known/oauth-protected-resource/api")).json();
   assert.equal(own.authorization_servers, [ISSUER]);
   assert.is((await alone.registry.app.inject("/.well-known/oauth-authorization-server")).statusCode, 404);
   assert.is((await alone.registry.app.inject("/oauth/authorize")).statusCode, 404);
   await alone.close();
+});
+
+tokens("a registry loads the embedded issuer only where it is on", () => {
+  const program = `
+    import { registerHooks } from "node:module";
+    const { setupRegistry } = await import("./test/registry/server-fixture.ts");
+    let loaded = 0;
+    registerHooks({ load: (url, context, next) => ((loaded += url.includes("/oidc-provider/") ? 1 : 0), next(url, context)) });
+    const counts = [];
+    for (const embeddedIssuer of [false, true]) {
+      const { close } = await setupRegistry({ embeddedIssuer });
+      await close();
+      counts.push(loaded > 0);
+    }
+    console.log(JSON.stringify(counts));
+  `;
+  const cwd = path.resolve(import.meta.dirname, "../..");
+  const flags = [...fromSource, "--input-type=module", "--eval", program];
+  const { stdout, stderr } = spawnSync(process.execPath, flags, { cwd, encoding: "utf8" });
+  assert.is(stdout.trim(), "[false,true]", stderr);
 });
 
 tokens.run();

@@ -10,7 +10,9 @@ export async function withTwo(
 ): Promise<void> {
   const stores: PostgresStore[] = await Promise.all([openPostgresStore({ url }), openPostgresStore({ url })]);
   const limits = { publisher: 3, login: 0 };
-  const both = await Promise.all(stores.map((store) => setupRegistry({ store, limits, now: Date.now })));
+  const both = await Promise.all(
+    stores.map((store) => setupRegistry({ store, limits, embeddedIssuer: true, now: Date.now })),
+  );
   try {
     const [a] = both as [Setup, Setup];
     const organization = await a.accounts.addOrganization({ name: "Seller", tier: "company_standard" });

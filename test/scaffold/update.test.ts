@@ -5,10 +5,20 @@ import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { newSeller } from "../../generator/scaffold/index.js";
+import { cut } from "../support/mutate-release.js";
+import { writeRelease } from "../support/release.js";
 import { root, typeCheck, workspace } from "./project.js";
 
-const older = path.join(root, "manifests/3.0.0");
-const newer = path.join(root, "manifests/3.1.0");
+/** One of our releases, less the tools that no test here names: bindings of all of them take most of the time otherwise. */
+function releaseOf(version: string): string {
+  const folder = path.join(root, "manifests", version);
+  const { tools, specialisms } = JSON.parse(readFileSync(path.join(folder, "manifest.json"), "utf8"));
+  const named = ["sales_guaranteed", "brand_rights"].flatMap((id) => specialisms[id]?.exercised_tools ?? []);
+  const kept = new Set([...named, "get_signals"].filter((name) => Object.hasOwn(tools, name)));
+  return writeRelease(cut(folder, [...kept]));
+}
+const older = releaseOf("3.0.0");
+const newer = releaseOf("3.1.0");
 
 const made = new Map<string, Promise<string>>();
 

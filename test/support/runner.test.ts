@@ -6,6 +6,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { bound } from "../runner/caches.js";
 import { fromSource } from "../runner/from-source.js";
+import { keepTook, startingOrder, tookBefore } from "../runner/order.js";
 import { tempFolder } from "./release.js";
 
 test("a folder of kept files is emptied when it holds more than it may, and not before", () => {
@@ -37,5 +38,21 @@ for (const [what, text] of Object.entries(failing)) {
     }
   });
 }
+
+const named = (...names: string[]) => names.map((name) => ({ name }));
+const waits = "test/registry/crawl-queue.test.ts";
+
+test("what took longest in the last run starts first, and what mostly waits goes beside it", () => {
+  const folder = tempFolder();
+  const jobs = named("quick", "test/docs.test.ts", waits, "new", "lint");
+  const namesOf = () => {
+    const { waiting, working } = startingOrder(jobs, tookBefore(folder));
+    return [waiting, working].map((list) => list.map(({ name }) => name));
+  };
+  assert.equal(namesOf(), [[waits], ["test/docs.test.ts", "lint", "quick", "new"]]);
+  keepTook(folder, { quick: 8, [waits]: 1, gone: 100 });
+  keepTook(folder, { new: 7.5 });
+  assert.equal(namesOf(), [[waits], ["test/docs.test.ts", "quick", "new", "lint"]]);
+});
 
 test.run();

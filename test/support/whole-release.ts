@@ -2,6 +2,7 @@
  * A release of the corpus as a value. Reading one takes up to a second and a half of the processor, and a run has two dozen
  * files that want the same ones: the first leaves it for the others, in the folder that goes with the run.
  */
+import { createHash } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -28,14 +29,15 @@ function left(file: string): Kept | undefined {
   }
 }
 
-async function read(version: string): Promise<WholeRelease> {
-  const file = folder === undefined ? undefined : path.join(folder, `whole-release-${version}`);
+async function read(at: string): Promise<WholeRelease> {
+  const name = createHash("sha256").update(at).digest("hex");
+  const file = folder === undefined ? undefined : path.join(folder, `whole-release-${name}`);
   const kept = file === undefined ? undefined : left(file);
   if (kept !== undefined) {
     const { release, schemas, others } = kept;
     return { release: { ...release, schemas: async () => schemas }, ...others };
   }
-  const whole = await wholeReleaseAt(path.join(corpus, "releases", version));
+  const whole = await wholeReleaseAt(at);
   if (file !== undefined) {
     const { release, ...others } = whole;
     const { schemas, ...rest } = release;
@@ -48,9 +50,13 @@ async function read(version: string): Promise<WholeRelease> {
 
 const known = new Map<string, Promise<WholeRelease>>();
 
-/** @param version of a release in the corpus, which is there */
-export function wholeRelease(version: string): Promise<WholeRelease> {
-  const whole = known.get(version) ?? read(version);
-  known.set(version, whole);
+/** @param at folder of a release, which no test changes */
+export function wholeReleaseIn(at: string): Promise<WholeRelease> {
+  const whole = known.get(at) ?? read(at);
+  known.set(at, whole);
   return whole;
 }
+
+/** @param version of a release in the corpus, which is there */
+export const wholeRelease = (version: string): Promise<WholeRelease> =>
+  wholeReleaseIn(path.join(corpus, "releases", version));

@@ -1,7 +1,13 @@
 /** Puts a crawler together on a store: SQLite for one machine, PostgreSQL for any number of instances. */
 import { randomUUID } from "node:crypto";
 import type { Database } from "../../db/types.js";
-import { createGuardedFetch, type Fetcher, LONGEST_RETRY_AFTER_MS } from "../../net/index.js";
+import {
+  createGuardedFetch,
+  type Fetcher,
+  LONGEST_RETRY_AFTER_MS,
+  type Lookup,
+  openNameLookup,
+} from "../../net/index.js";
 import { openQueue } from "../../queue/open.js";
 import { tellLog } from "../../queue/periodic.js";
 import type { Queue } from "../../queue/types.js";
@@ -27,18 +33,31 @@ import type { Crawler, CrawlerOptions, CrawlLimits } from "./types.js";
 const CRAWL_TOPIC = "registry-crawl";
 /** Hosts of one registrable domain crawled at once by an instance. */
 const PER_OWNER = 2;
-/** The caller's fetch, or one of our own that is closed with the crawler. */
-function fetcherOf(
-  { fetch, lookup }: CrawlerOptions,
-  publicUrl: string,
-): { fetch: Fetcher; close: () => Promise<void> } {
-  if (fetch !== undefined) return { fetch, close: async () => undefined };
+/** What a crawler fetches by. */
+interface Fetching {
+  readonly fetch: Fetcher;
+  readonly lookup: Lookup;
+  close(): Promise<void>;
+}
+
+/** The caller's fetch and lookup; in place of one that is not given, one of our own that is closed with the crawler. */
+function fetchingOf(options: CrawlerOptions, publicUrl: string): Fetching {
+  const names = options.lookup === undefined ? openNameLookup() : undefined;
+  const lookup = options.lookup ?? names!.lookup;
+  if (options.fetch !== undefined) return { fetch: options.fetch, lookup, close: async () => names?.close() };
   const own = createGuardedFetch({
     // With the registry's address, so that operators of origins know whom to ask.
     userAgent: `${ROBOT_NAME} (+${new URL(publicUrl).origin})`,
-    ...(lookup !== undefined && { lookup }),
+    lookup,
   });
-  return { fetch: pacedFetch(own), close: () => own.close() };
+  return {
+    fetch: pacedFetch(own),
+    lookup,
+    close() {
+      names?.close();
+      return own.close();
+    },
+  };
 }
 
 /** What was asked for and is not answered yet: who asked may have given up on it, but it still writes. */
@@ -88,7 +107,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { data, now = Date.now, random = Math.random, logger: log } = options;
   const metrics = crawlMetrics(options.meter);
   const store = options.store.database;
-  const { fetch, close } = fetcherOf(options, publicUrl);
+  const { fetch, lookup, close } = fetchingOf(options, publicUrl);
   const stopping = new AbortController();
   const optedOut = (domain: string) => store.query((q) => isOptedOut(q, domain));
   const hostedFile = async (domain: string) => (await data.hostedFile(domain))?.file;
@@ -97,7 +116,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const queue = openQueue(store, CRAWL_TOPIC, { now });
   const telling = tellLog(log);
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
-  const requests = crawlRequests({ store, queue, limits, metrics, now, safety: safetyCheck(options.lookup) });
+  const requests = crawlRequests({ store, queue, limits, metrics, now, safety: safetyCheck(lookup) });
   const robots = robotsOf(fetch, now, stopping.signal);
   const shares = { store, data, limits, metrics, now, random };
   const { handle, effect } = crawlAttempts({ ...shares, origin, robots, log });
@@ -127,7 +146,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
     read: requests.read,
     autoCrawl: tracked(requests.autoCrawl),
     pending: requests.pending,
-    inspect: tracked(inspector(origin, { lookup: options.lookup, optedOut, now })),
+    inspect: tracked(inspector(origin, { lookup, optedOut, now })),
     verifyOrigin: tracked(hosted.now),
     ...operating(store, now),
     start() {

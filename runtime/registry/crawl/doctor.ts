@@ -1,5 +1,5 @@
 /** What is wrong with a publisher's file, for whoever writes it: as the crawler reads it, and nothing is kept. */
-import { createGuardedFetch, type Fetcher } from "../../net/index.js";
+import { createGuardedFetch, type Fetcher, type NameLookup, openNameLookup } from "../../net/index.js";
 import type { FileProblem } from "../file-problems.js";
 import { expectedUrl } from "../model.js";
 import type { DiscoveryMethod } from "../types.js";
@@ -41,6 +41,8 @@ export interface Doctor {
 export interface DoctorOptions {
   /** Default a guarded fetch with production rules, paced by owner. */
   readonly fetch?: Fetcher;
+  /** For that fetch: closed with the doctor. Default one that asks the system's name servers. */
+  readonly names?: NameLookup;
   /** Clock in unix milliseconds. */
   readonly now?: () => number;
 }
@@ -75,10 +77,22 @@ export function examineGiven(body: Uint8Array, domain: string, now: number): Exa
   return { ...common, ...nothing, verdict: "invalid", error: found.message };
 }
 
+/** Fetches for as long as a doctor is open; names that are asked for then hold nobody up who has seen enough. */
+function fetcherOf(names: NameLookup): { fetch: Fetcher; close: () => Promise<void> } {
+  const own = createGuardedFetch({ userAgent: `${ROBOT_NAME} doctor`, lookup: names.lookup });
+  return {
+    fetch: pacedFetch(own),
+    close() {
+      names.close();
+      return own.close();
+    },
+  };
+}
+
 /** Opens a doctor; it is closed by whoever opened it. */
-export function openDoctor({ fetch: given, now = Date.now }: DoctorOptions = {}): Doctor {
-  const own = given === undefined ? createGuardedFetch({ userAgent: `${ROBOT_NAME} doctor` }) : undefined;
-  const fetch = given ?? pacedFetch(own!);
+export function openDoctor({ fetch: given, names, now = Date.now }: DoctorOptions = {}): Doctor {
+  const own = given === undefined ? fetcherOf(names ?? openNameLookup()) : undefined;
+  const fetch = given ?? own!.fetch;
   const origin: Origin = {
     fetch,
     publicUrl: "http://localhost",

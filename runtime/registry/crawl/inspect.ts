@@ -17,7 +17,7 @@ export function inspector(
     optedOut,
     now,
   }: {
-    readonly lookup: Lookup | undefined;
+    readonly lookup: Lookup;
     readonly optedOut: (domain: string) => Promise<boolean>;
     readonly now: () => number;
   },

@@ -1,5 +1,4 @@
 /** Whether a domain may be crawled at all, judged before anything is queued for it. */
-import { lookup as systemLookup } from "node:dns/promises";
 import { addressKind, type Lookup } from "../../net/index.js";
 
 /** A resolver that stays silent must not hold a publisher's lookup up, in milliseconds. */
@@ -14,8 +13,7 @@ const missing: readonly unknown[] = ["ENOTFOUND", "ENODATA", "EAI_NONAME", "EAI_
 
 export type SafetyCheck = (domain: string) => Promise<Safety>;
 
-export function safetyCheck(lookup?: Lookup): SafetyCheck {
-  const resolve: Lookup = lookup ?? ((name) => systemLookup(name, { all: true, verbatim: true }));
+export function safetyCheck(lookup: Lookup): SafetyCheck {
   return async (domain) => {
     if (localName.test(`.${domain}`)) return "unsafe";
     let timer: NodeJS.Timeout | undefined;
@@ -23,7 +21,7 @@ export function safetyCheck(lookup?: Lookup): SafetyCheck {
       timer = setTimeout(done, RESOLVE_MS, undefined);
     });
     try {
-      const addresses = await Promise.race([resolve(domain), late]);
+      const addresses = await Promise.race([lookup(domain), late]);
       if (addresses === undefined) return "unknown";
       const all = addresses.length > 0 && addresses.every(({ address }) => addressKind(address) === "public");
       return all ? "safe" : "unsafe";

@@ -55,7 +55,10 @@ export interface CrawlerOptions extends Partial<CrawlLimits> {
   readonly publicUrl?: string;
   /** Default a guarded fetch with production rules. */
   readonly fetch?: Fetcher;
-  /** Resolves a domain before it is queued; default the system's resolver. */
+  /**
+   * Resolves a domain before it is queued, and where it is fetched from. Default one that asks the system's name servers,
+   * names of the hosts file first.
+   */
   readonly lookup?: Lookup;
   /** Default: nothing is logged. */
   readonly logger?: Logger;

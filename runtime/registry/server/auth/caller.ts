@@ -2,7 +2,7 @@
 import type { OrganizationRow, RegistryAccess } from "../../../store/index.js";
 import { Problem, unavailable } from "../problems.js";
 import { hashKey, KEY_PREFIX } from "./accounts.js";
-import { GRANT_CLAIM } from "./issuer.js";
+import { GRANT_CLAIM } from "./issuer-places.js";
 import type { TokenResult } from "./tokens.js";
 
 export interface Caller {

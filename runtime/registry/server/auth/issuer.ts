@@ -7,22 +7,12 @@ import { html } from "../pages/html.js";
 import { page, pageHeaders } from "../pages/layout.js";
 import { issuerAdapter } from "./issuer-adapter.js";
 import { openKeyring, SIGNED_TOKEN_SECONDS } from "./issuer-keys.js";
-
-export const scopes = ["openid", "profile", "email"] as const;
+import { GRANT_CLAIM, issuerPaths, scopes } from "./issuer-places.js";
 
 const CODE_SECONDS = 60;
 const INTERACTION_SECONDS = 600;
 const SESSION_SECONDS = 8 * 3_600;
 const REFRESH_TOKEN_SECONDS = 14 * 86_400;
-
-export const issuerPaths = {
-  authorization: "/oauth/authorize",
-  token: "/oauth/token",
-  registration: "/oauth/register",
-  jwks: "/oauth/jwks",
-  revocation: "/oauth/revoke",
-  interaction: "/oauth/interaction",
-} as const;
 
 export interface Issuer {
   /** Knows clients, grants and log-ins; what it is asked for under `handle` is answered with the keys of that time. */
@@ -33,6 +23,8 @@ export interface Issuer {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Answers a request under `/oauth/` from its raw parts. */
   handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Whether the provider refused because the log-in took too long, or was finished. */
+  hasEnded(error: unknown): boolean;
 }
 
 export interface IssuerOptions {
@@ -49,17 +41,7 @@ const makeCookieKey = (): string => Buffer.from(crypto.getRandomValues(new Uint8
 
 const publicSet = (keys: readonly JWK[]): JSONWebKeySet => ({ keys: keys.map(({ d: _, ...jwk }) => jwk) });
 
-/** Where a browser may be sent after a form: the application's own address, or its scheme. */
-export function formTarget(redirectUri: string): string {
-  if (!URL.canParse(redirectUri)) return "";
-  const { protocol, origin } = new URL(redirectUri);
-  return protocol === "http:" || protocol === "https:" ? origin : protocol;
-}
-
 /** The cookies, tokens and links of the provider are those of the public URL, whatever proxy is in between. */
-/** Names the grant of an access token, in the token. */
-export const GRANT_CLAIM = "grant";
-
 function fixOrigin(request: IncomingMessage, base: URL): void {
   request.headers.host = base.host;
   request.headers["x-forwarded-proto"] = base.protocol.slice(0, -1);
@@ -213,6 +195,7 @@ export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
       }
     },
     metadata: metadataOf(baseUrl),
+    hasEnded: (error) => error instanceof providerErrors.SessionNotFound,
     handle(request, response) {
       fixOrigin(request, base);
       current()

@@ -1,12 +1,13 @@
 /** The pages between an application and its tokens: log in, then allow or refuse. They work without a script. */
 import formbody from "@fastify/formbody";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type InteractionResults, errors as providerErrors } from "oidc-provider";
+import type { InteractionResults } from "oidc-provider";
 import type { RegistryAccess } from "../../../store/index.js";
 import { type Limits, limitOf } from "../limits.js";
 import { html, type Part } from "../pages/html.js";
 import { page, pageHeaders } from "../pages/layout.js";
-import { formTarget, type Issuer, issuerPaths } from "./issuer.js";
+import type { Issuer } from "./issuer.js";
+import { formTarget, issuerPaths } from "./issuer-places.js";
 import { passwordMatches } from "./passwords.js";
 
 interface LoginOptions {
@@ -86,7 +87,7 @@ const show = (reply: FastifyReply, title: string, body: Part, redirectUri: unkno
 
 /** Undefined when there is nothing to go on with; the browser has been told. */
 const detailsIn = async (
-  { provider }: Issuer,
+  { provider, hasEnded }: Issuer,
   request: UidRequest,
   reply: FastifyReply,
 ): Promise<Interaction | undefined> => {
@@ -94,7 +95,7 @@ const detailsIn = async (
     const details = await provider.interactionDetails(request.raw, reply.raw);
     if (details.uid === request.params.uid) return details;
   } catch (error) {
-    if (!(error instanceof providerErrors.SessionNotFound)) throw error;
+    if (!hasEnded(error)) throw error;
   }
   show(
     reply,

@@ -1,7 +1,7 @@
 /** Files served as they are, metadata for OAuth clients, and what operators of the server ask. */
 
 import { type ApiHandlers, type RegistryServerDependencies, within } from "../api-request.js";
-import { scopes } from "../auth/issuer.js";
+import { scopes } from "../auth/issuer-places.js";
 import { notFound } from "../problems.js";
 import { domainOf } from "./inputs.js";
 

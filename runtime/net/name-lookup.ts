@@ -1,0 +1,102 @@
+/**
+ * A lookup for who asks for many names at once. The system's own holds one of four threads that the whole process shares for as
+ * long as a name server is silent, and cannot be stopped: a thousand names that do not resolve hold everything else up.
+ */
+import { Resolver } from "node:dns/promises";
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import path from "node:path";
+import type { Lookup, ResolvedAddress } from "./policy.js";
+
+export interface NameLookupOptions {
+  /** Addresses of name servers, with a port where it is not 53. Default the system's, as they are when it is opened. */
+  readonly servers?: readonly string[];
+  /** How long a name server may be silent before it is asked again, for longer, in milliseconds. Default 2,000. */
+  readonly timeoutMs?: number;
+  /** How often each name server is asked. Default 2. */
+  readonly tries?: number;
+  /** Names that stand in it are not asked for. Default the system's, as it is when it is opened. */
+  readonly hostsFile?: string;
+}
+
+/** Asks name servers for names, any number at once. */
+export interface NameLookup {
+  readonly lookup: Lookup;
+  /** Gives up on every name that is being asked for; from now on there is no answer. */
+  close(): void;
+}
+
+const TIMEOUT_MS = 2_000;
+const TRIES = 2;
+
+const systemHosts = (): string =>
+  process.platform === "win32"
+    ? path.join(process.env.SystemRoot ?? "C:\\Windows", "System32\\drivers\\etc\\hosts")
+    : "/etc/hosts";
+
+function hostsIn(file: string): Map<string, ResolvedAddress[]> {
+  const hosts = new Map<string, ResolvedAddress[]>();
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch {
+    // A system need not have one.
+    return hosts;
+  }
+  for (const line of text.split("\n")) {
+    const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);
+    const family = isIP(address);
+    if (family === 0) continue;
+    for (const name of names.map((one) => one.toLowerCase()))
+      hosts.set(name, [...(hosts.get(name) ?? []), { address, family }]);
+  }
+  return hosts;
+}
+
+/** RFC 6761, 6.3: of this machine, whoever is asked. */
+const LOOPBACK: readonly ResolvedAddress[] = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 },
+];
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
+
+/** A server that says there is nothing, and not one that says nothing. */
+const isNothing = (error: unknown): boolean => codeOf(error) === "ENOTFOUND" || codeOf(error) === "ENODATA";
+
+/** Both families: what one of them has counts, though nothing is heard of the other. */
+async function ask(resolver: Resolver, name: string): Promise<ResolvedAddress[]> {
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  const faults = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason as Error] : []));
+  // That a name does not exist is known only where both say so.
+  const fault = faults.find((one) => !isNothing(one)) ?? faults[0];
+  if (found.length === 0 && fault !== undefined) throw fault;
+  return found.map((address) => ({ address, family: isIP(address) }));
+}
+
+/**
+ * Opens a lookup that asks the name servers itself; names of the hosts file first. It knows no search domains, and none of
+ * what else a system may be set up to ask, such as names of the local network: it is for names of the public internet.
+ * What it answers is judged by the guarded fetch as any other lookup's.
+ */
+export function openNameLookup(options: NameLookupOptions = {}): NameLookup {
+  const { servers, timeoutMs = TIMEOUT_MS, tries = TRIES, hostsFile = systemHosts() } = options;
+  const resolver = new Resolver({ timeout: timeoutMs, tries });
+  if (servers !== undefined) resolver.setServers(servers);
+  const hosts = hostsIn(hostsFile);
+  let closed = false;
+  return {
+    async lookup(hostname) {
+      const name = hostname.toLowerCase().replace(/\.$/, "");
+      const own = hosts.get(name) ?? (/(?:^|\.)localhost$/.test(name) ? LOOPBACK : undefined);
+      if (own !== undefined) return own;
+      if (closed) throw Object.assign(new Error(`${hostname} is not asked for any more`), { code: "ECANCELLED" });
+      return ask(resolver, name);
+    },
+    close() {
+      closed = true;
+      resolver.cancel();
+    },
+  };
+}
