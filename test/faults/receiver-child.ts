@@ -10,7 +10,7 @@ import type { EventOutcome, ReceivedEvent } from "../../runtime/receiver/types.j
 import { staticKeys } from "../../runtime/signing/index.js";
 import { openStore } from "../../runtime/store/index.js";
 import { KINDS, ROUTE, SENDER } from "./receiver-run.js";
-import { called, handled, listening, victimOptions } from "./victim.js";
+import { called, handled, listening, victimOptions } from "./receiver-victim.js";
 
 const [url, port, jwk] = process.argv.slice(2) as [string, string, string];
 await called();

@@ -56,7 +56,12 @@ function placed(test: Case): void {
   });
 }
 
-const listChange = { event: "property_list_changed", list_id: "list-1", resolved_at: "2026-04-18T14:00:00Z", signature: "x" };
+const listChange = {
+  event: "property_list_changed",
+  list_id: "list-1",
+  resolved_at: "2026-04-18T14:00:00Z",
+  signature: "x",
+};
 
 /** Work in a transaction of the application's in a database. */
 const inTransaction = async (database: AnyDatabase, work: (tx: object) => unknown): Promise<void> => {

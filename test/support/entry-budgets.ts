@@ -15,7 +15,7 @@ export const budgets: Record<string, number> = {
   "adbind/signing": 145,
   "adbind/signing/web": 145,
   // Asking an agent over both transports, and the rules of releases, are part of it.
-  "adbind/signing/discovery": 155,
+  "adbind/signing/discovery": 160,
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by principal.
   "adbind/store": 296,
