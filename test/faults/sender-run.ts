@@ -53,6 +53,9 @@ const QUIET_MS = 18_000;
 /** By when what a killed process had out is tried again, in milliseconds. */
 const BACK_MS = 15_000;
 
+/** What several databases have in all, each of which has counted its own. */
+const counted = (rows: readonly { n: number }[]): number => rows.reduce((sum, { n }) => sum + Number(n), 0);
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 class Senders {
@@ -106,7 +109,7 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
   const gone = new URL(receivers.urls.at(-1)!).origin;
   const left = async (but = ""): Promise<number> => {
     const text = `select count(*) as n from adbind_jobs where state = 'ready' and endpoint not like '${but} %'`;
-    return Number((await db.query<{ n: number }>(text))[0]!.n);
+    return counted(await db.query(text));
   };
   try {
     for (let index = 0; index < options.senders; index++) senders.spawn(options.tasks);
@@ -139,7 +142,7 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
 async function made({ eventsFirst, drainMs }: FaultsOptions, db: Books): Promise<void> {
   const end = performance.now() + drainMs;
   const count = async (of: string) =>
-    Number((await db.query<{ n: number }>(`select count(*) as n from app_events where ${of}`))[0]!.n);
+    counted(await db.query(`select count(*) as n from app_events where ${of}`));
   while (performance.now() < end && ((await count("1 = 1")) < eventsFirst || (await count("task = 's1-0'")) === 0))
     await pause(50);
 }
