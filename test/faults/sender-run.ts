@@ -141,8 +141,7 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
 /** Until there is enough to be judged by, and something for the receiver that is never there: the first task of the first sender. */
 async function made({ eventsFirst, drainMs }: FaultsOptions, db: Books): Promise<void> {
   const end = performance.now() + drainMs;
-  const count = async (of: string) =>
-    counted(await db.query(`select count(*) as n from app_events where ${of}`));
+  const count = async (of: string) => counted(await db.query(`select count(*) as n from app_events where ${of}`));
   while (performance.now() < end && ((await count("1 = 1")) < eventsFirst || (await count("task = 's1-0'")) === 0))
     await pause(50);
 }

@@ -8,8 +8,8 @@ import { createReceiver, type ReceiverOptions } from "../../runtime/receiver/rec
 import type { ReceivedEvent } from "../../runtime/receiver/types.js";
 import { staticKeys } from "../../runtime/signing/index.js";
 import { shardedBySender } from "../../runtime/store/split/receivers.js";
-import { routeOf, SPLIT_SENDERS } from "./split-senders.js";
 import { called, handled, listening, victimOptions } from "./receiver-victim.js";
+import { routeOf, SPLIT_SENDERS } from "./split-senders.js";
 
 const [given, port, jwk] = process.argv.slice(2) as [string, string, string];
 await called();
