@@ -8,6 +8,7 @@ import { isIP } from "node:net";
 import path from "node:path";
 import type { Lookup, ResolvedAddress } from "./policy.js";
 
+/** Whom it asks, and how patiently. */
 export interface NameLookupOptions {
   /** Addresses of name servers, with a port where it is not 53. Default the system's, as they are when it is opened. */
   readonly servers?: readonly string[];
