@@ -36,7 +36,7 @@ const guides = [
       page("The database", "database"),
       page("Migrations", "migrations"),
       page("Beyond one machine", "scaling"),
-      page("A receiver in several databases", "split"),
+      page("State in several databases", "split"),
       page("Deploying", "deploy/"),
       page("Figures", "figures"),
       page("Security", "security"),
