@@ -8,6 +8,7 @@ import { createSeller, type Seller } from "../seller/create.js";
 import type { SellerContext, SellerHandler, SellerOptions } from "../seller/types.js";
 import { createSender } from "../sender/create.js";
 import type { Sender } from "../sender/sender.js";
+import { refuseSeveral, refuseSplit } from "../store/alone.js";
 import { type AnyStore, documentStore, openStore } from "../store/index.js";
 import { declaredBy, merge, type ServedAreas, servedAreas } from "./areas.js";
 import { type Assembled, assembled } from "./assembled.js";
@@ -97,14 +98,18 @@ function partsOf(
 
 /**
  * Opens a seller. `start` makes it listen, `close` leaves nothing open.
- * @throws AdbindError `seller_option_invalid`
+ * @throws AdbindError `seller_option_invalid`, `split_invalid` for several databases, or one of several
  */
 export async function openSeller<R extends Release, O extends Release = Release>(
   options: BehavingSellerOptions<R, O>,
 ): Promise<Assembled> {
   refuseOpen(options);
   const { database } = options;
-  if (typeof database !== "string") return openOn(options, database);
+  if (typeof database !== "string") {
+    // The compiler has said so to whoever asked it.
+    refuseSeveral(database, "a seller of the library's behaviours keeps its documents in one database", "database");
+    return openOn(options, database);
+  }
   const store = await openStore(database);
   try {
     return await openOn(options, store);
@@ -121,6 +126,8 @@ async function openOn<R extends Release, O extends Release>(
 ): Promise<Assembled> {
   const { database, mode = "production", release, releases = [] } = options;
   const logger = options.logger ?? plainLogger(mode);
+  // Before keys are made there: documents of a caller would be looked for here, and be in another database.
+  await refuseSplit(store.database as Database, "principal");
   const documents = documentStore(store.database as Database);
   const all = [release, ...releases];
   const key = options.key ?? (await developmentKey(documents, release.word));
