@@ -40,8 +40,7 @@ export function refuseSeveral(store: object, what: string, where: string): void 
   if (!("principals" in store)) return;
   throw new AdbindError("split_invalid", `${what}, and is given a split of several`, {
     where,
-    remedy:
-      "give it one store, on a database that is no part of a split; a split is for handlers of your own (createSeller)",
+    remedy: "give it one store, on a database that is no part of a split",
   });
 }
 

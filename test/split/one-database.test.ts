@@ -13,10 +13,11 @@ import { named, sqliteGround } from "./databases.js";
 const ground = sqliteGround();
 test.after(() => ground.close());
 
-const sellerOn = (database: unknown) => () =>
+const sellerOn = (database: unknown, served: readonly string[]) => () =>
   openSeller({
     release,
     specialisms: [],
+    with: served,
     database,
     baseUrl: "https://seller.example",
     name: "Seller",
@@ -30,17 +31,22 @@ const documentsIn = async (url: string): Promise<number> => {
   return rows.length;
 };
 
-test("a seller of the library's behaviours is refused several databases, and one of several, and is told what to do", async () => {
+test("a seller of behaviours that change what several principals share is refused several databases, and is told which", async () => {
   const urls = await ground.fresh(2);
   const store = await shardedByPrincipal(named(urls));
-  const several = await thrownBy(sellerOn(store));
-  assert.is(several.code, "split_invalid");
-  assert.match(several.message, "behaviours");
-  assert.is(several.where, "database");
+  const several = await thrownBy(sellerOn(store, ["brands", "governance", "account-changes", "formats"]));
+  assert.equal([several.code, several.where], ["split_invalid", "database"]);
+  assert.match(several.message, /governance \(plans.*brands \(the calendar|brands \(the calendar.*governance \(plans/s);
+  assert.match(several.message, "account-changes (feeds");
   assert.match(several.remedy ?? "", "one store");
   await store.close();
-  const one = await thrownBy(sellerOn(urls[0]));
-  assert.is(one.code, "split_invalid");
+  for (const url of urls) assert.is(await documentsIn(url), 0, "nothing was written");
+});
+
+test("a seller of behaviours is refused one database of several, before it has written anything", async () => {
+  const urls = await ground.fresh(2);
+  await (await shardedByPrincipal(named(urls))).close();
+  assert.is((await thrownBy(sellerOn(urls[0], ["formats"]))).code, "split_invalid");
   for (const url of urls) assert.is(await documentsIn(url), 0, "nothing was written");
 });
 

@@ -26,6 +26,8 @@ async function movedWith(place: PrincipalWorld, at: Partial<Record<MoveStep, () 
   if (failed.length > 0) throw failed[0];
 }
 
+type Case = ReturnType<typeof suite<{ place: PrincipalWorld }>>;
+
 export function splitOperatorCase(ground: Ground): void {
   const test = suite<{ place: PrincipalWorld }>(`operators of a split, ${ground.name}`);
   test.before.each(async (context) => {
@@ -33,6 +35,13 @@ export function splitOperatorCase(ground: Ground): void {
   });
   test.after.each(async ({ place }) => place.close());
 
+  changes(test);
+  oneDatabase(test);
+  test.after(() => ground.close());
+  test.run();
+}
+
+function changes(test: Case): void {
   test("a replay and a drop are refused while a principal moves, and done to what is where it has gone", async ({
     place,
   }) => {
@@ -68,7 +77,9 @@ export function splitOperatorCase(ground: Ground): void {
     await until(async () => (await after.outbox.counts()).waiting === 0);
     assert.equal(network.sent.map(({ body }) => body.idempotency_key).sort(), keys.slice(0, 2).sort());
   });
+}
 
+function oneDatabase(test: Case): void {
   test("the outbox of one database of a split tells where a principal is that is not there, or not yet", async ({
     place,
   }) => {
@@ -99,7 +110,4 @@ export function splitOperatorCase(ground: Ground): void {
     await changed("d", "drop");
     assert.is((await sender.outbox.list({ principal })).length, 0);
   });
-
-  test.after(() => ground.close());
-  test.run();
 }

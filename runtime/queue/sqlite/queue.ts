@@ -33,6 +33,12 @@ const jobsOf = (handle: Database): SqliteJobs => {
   return jobs;
 };
 
+const guarded = <T>(first: JobGuard, work: () => T) =>
+  function* (query: Query): Coroutine<T> {
+    yield* first(query);
+    return work();
+  };
+
 /**
  * Makes a queue on a SQLite database.
  * @param topic name of its jobs; several queues share a database by it
@@ -48,11 +54,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
   const wake = (): void => listeners.forEach((listener) => void listener());
   const alone = <T>(work: () => T) => writer.write(work);
   const waking = async <T>(work: () => T, first?: JobGuard): Promise<T> => {
-    const guarded = function* (q: Query): Coroutine<T> {
-      yield* first!(q);
-      return work();
-    };
-    const result = await (first === undefined ? writer.write(work) : database.write(guarded));
+    const result = await (first === undefined ? writer.write(work) : database.write(guarded(first, work)));
     wake();
     return result;
   };

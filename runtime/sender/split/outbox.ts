@@ -38,25 +38,44 @@ const hasGone = (id: number, to: string): AdbindError =>
     remedy: "nothing was changed; list the events again, they have other numbers now",
   });
 
+/** Waits while the event's principal stands still. @throws AdbindError `split_moving`, `split_wrong_database` */
+async function changed(
+  senders: SplitSenders,
+  outer: number,
+  work: (outbox: Outbox, id: number) => Promise<boolean>,
+): Promise<boolean> {
+  const { id, name } = innerId(senders.router, outer);
+  if (name === undefined) return false;
+  const came = await senders.inside(name, ({ sender }) =>
+    work(sender.outbox, id).catch((error: unknown) => {
+      const row = rowOf(error);
+      if (row === undefined || row.state === "moving") throw error;
+      throw hasGone(outer, row.peer!);
+    }),
+  );
+  return came !== "gone" && came;
+}
+
+/** @throws AdbindError `split_moving` */
+async function movedEverywhere(senders: SplitSenders, endpoint: string, url: string): Promise<Moved> {
+  const moved = await all(senders, ({ sender }) => sender.outbox.move(endpoint, url)).catch((error: unknown) => {
+    throw rowOf(error) === undefined ? error : standing(endpoint);
+  });
+  const there = moved.find((one) => one.endpoint !== endpoint);
+  const sum = (key: "registrations" | "events" | "sealed" | "unproved"): number => sumOf<Moved>(moved, key);
+  return {
+    endpoint: there?.endpoint ?? endpoint,
+    ...{ registrations: sum("registrations"), events: sum("events") },
+    ...{ sealed: sum("sealed"), unproved: sum("unproved") },
+  };
+}
+
 export function splitOutbox(senders: SplitSenders): Outbox {
   const { router } = senders;
   const inside = async <T>(outer: number, gone: T, work: (outbox: Outbox, id: number) => Promise<T>): Promise<T> => {
     const { id, name } = innerId(router, outer);
     const answers = await all(senders, async (one) => (one.name === name ? [await work(one.sender.outbox, id)] : []));
     return answers.flat()[0] ?? gone;
-  };
-  /** Waits while the event's principal stands still. @throws AdbindError `split_moving`, `split_wrong_database` */
-  const changed = async (outer: number, work: (outbox: Outbox, id: number) => Promise<boolean>): Promise<boolean> => {
-    const { id, name } = innerId(router, outer);
-    if (name === undefined) return false;
-    const came = await senders.inside(name, ({ sender }) =>
-      work(sender.outbox, id).catch((error: unknown) => {
-        const row = rowOf(error);
-        if (row === undefined || row.state === "moving") throw error;
-        throw hasGone(outer, row.peer!);
-      }),
-    );
-    return came !== "gone" && came;
   };
   const outer = (name: string, id: number): number => outerId(router, name, id);
   return {
@@ -82,21 +101,10 @@ export function splitOutbox(senders: SplitSenders): Outbox {
       const counts = await all(senders, ({ sender }) => sender.outbox.counts());
       return addedCounts(counts);
     },
-    retry: (id) => changed(id, (outbox, inner) => outbox.retry(inner)),
-    replay: (id) => changed(id, (outbox, inner) => outbox.replay(inner)),
-    drop: (id) => changed(id, (outbox, inner) => outbox.drop(inner)),
-    async move(endpoint, url) {
-      const moved = await all(senders, ({ sender }) => sender.outbox.move(endpoint, url)).catch((error: unknown) => {
-        throw rowOf(error) === undefined ? error : standing(endpoint);
-      });
-      const there = moved.find((one) => one.endpoint !== endpoint);
-      const sum = (key: "registrations" | "events" | "sealed" | "unproved"): number => sumOf<Moved>(moved, key);
-      return {
-        endpoint: there?.endpoint ?? endpoint,
-        ...{ registrations: sum("registrations"), events: sum("events") },
-        ...{ sealed: sum("sealed"), unproved: sum("unproved") },
-      };
-    },
+    retry: (id) => changed(senders, id, (outbox, inner) => outbox.retry(inner)),
+    replay: (id) => changed(senders, id, (outbox, inner) => outbox.replay(inner)),
+    drop: (id) => changed(senders, id, (outbox, inner) => outbox.drop(inner)),
+    move: (endpoint, url) => movedEverywhere(senders, endpoint, url),
     async endpoints({ after = "", limit = LIST_LIMIT } = {}) {
       const lists = await all(senders, ({ sender }) => sender.outbox.endpoints({ after, limit }));
       return joined(lists.flat()).slice(0, limit);

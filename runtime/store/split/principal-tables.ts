@@ -1,6 +1,7 @@
 /** What of a sender's and a seller's tables is one principal's. */
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
+import { INTENTS } from "../intent-documents.js";
 import { callScope } from "../keys.js";
 import { keyspaceCountsOf } from "../stores.js";
 import { type CopiedRows, type RowChange, removeRows } from "./copy.js";
@@ -142,7 +143,9 @@ export const principalTables: KeyspaceTables = {
       .map((table) => `select principal as name from ${table}`)
       .join(" union ");
     const callers = "select principal as name from adbind_calls where principal is not null";
-    return (yield* q.rows<{ name: string }>(`${text} union ${callers}`)).map(({ name }) => name);
+    // What a buyer on the same database intends is no seller's.
+    const owners = `select owner as name from adbind_documents where owner <> '' and collection <> '${INTENTS}'`;
+    return (yield* q.rows<{ name: string }>(`${text} union ${callers} union ${owners}`)).map(({ name }) => name);
   },
   *unnamed(q, names, now) {
     const text = "select distinct scope from adbind_calls where principal is null and replay_until > ?";
