@@ -9,6 +9,7 @@ import { createReceiver } from "../../runtime/receiver/index.js";
 import { type AnyStore, openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { startPostgres } from "../../test/support/postgres.js";
 import { median } from "./measure.js";
+import { progressOf } from "./progress.js";
 import { keySource, makeKeys, PUBLIC_URL, ROUTE, SENDER, signedEvent } from "./receiver-events.js";
 import type { Row } from "./row.js";
 
@@ -37,6 +38,8 @@ async function fill({ database }: AnyStore, rows: number): Promise<void> {
   }
 }
 
+const many = (count: number): string => count.toLocaleString("en");
+
 interface Pruned {
   /** Milliseconds of each request, while nothing was removed and while something was. */
   readonly alone: number[];
@@ -47,6 +50,7 @@ interface Pruned {
 }
 
 async function prunes(store: AnyStore, rows: number): Promise<Pruned> {
+  const tell = progressOf(`prune, ${store.database.engine}`);
   const { privateKey, jwk } = makeKeys();
   const receiver = createReceiver({
     ...{ store: store as never, release: release as Release, publicUrl: PUBLIC_URL },
@@ -72,7 +76,9 @@ async function prunes(store: AnyStore, rows: number): Promise<Pruned> {
   await receiver.idle();
   // Nothing is to be removed before all of it is there.
   await receiver.stop();
+  tell(`${many(ALONE)} requests alone`);
   await fill(store, rows);
+  tell(`${many(rows)} expired keys are there`);
   receiver.start();
   const beside: number[] = [];
   const begun = performance.now();
@@ -80,11 +86,10 @@ async function prunes(store: AnyStore, rows: number): Promise<Pruned> {
   while (performance.now() - begun < LOOKED_AT_MS && (await expired("select 1 from", "limit 1")).length > 0);
   const seconds = (performance.now() - begun) / 1000;
   await receiver.stop();
+  tell("they are removed");
   const [left] = await expired("select count(*) as n from", "");
   return { alone, beside, seconds, removed: rows - Number(left!.n) };
 }
-
-const many = (count: number): string => count.toLocaleString("en");
 
 const rowOf = (engine: string, rows: number, { alone, beside, seconds, removed }: Pruned): Row => {
   const longest = Math.max(...beside);
