@@ -120,17 +120,19 @@ async function memory(events: number): Promise<Row[]> {
 
 /**
  * @param args `--only=http,nonces,prune,keys,memory` for some parts; `--short` for fewer of everything in the long ones, or
- * `--rounds=`, `--pruned=` and `--keys=` (of the largest keyspace), `--events=` for so many
+ * `--rounds=`, `--pruned=` and `--keys=` (of the largest keyspace), `--events=` for so many; `--engine=sqlite|postgres`
+ * for one of them in `prune`
  */
 export async function run(args: readonly string[] = []): Promise<Row[]> {
   const short = args.includes("--short");
   const only = partsOf(args);
   const many = (name: string, usual: number, few: number): number => numberOf(args, name) ?? (short ? few : usual);
+  const engine = args.find((arg) => arg.startsWith("--engine="))?.slice("--engine=".length);
   const keys = many("keys", KEYS, KEYS_SHORT);
   const parts: Record<string, () => Promise<Row[]>> = {
     http: () => httpRows(many("rounds", ROUNDS, 1)),
     nonces: durableNonces,
-    prune: () => pruneRows(many("pruned", PRUNED, PRUNED_SHORT)),
+    prune: () => pruneRows(many("pruned", PRUNED, PRUNED_SHORT), engine),
     keys: () => keyspaceRows(SIZES.map((share) => Math.round(keys * share))),
     memory: () => memory(many("events", MEMORY_EVENTS, MEMORY_EVENTS_SHORT)),
   };
