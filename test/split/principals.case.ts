@@ -22,18 +22,18 @@ import {
 
 type Case = ReturnType<typeof suite<{ place: PrincipalWorld }>>;
 
-export function principalCase(ground: Ground): void {
+const parts = { placed, wrong, moved, leased, traffic } as const;
+export type PrincipalPartName = keyof typeof parts;
+
+/** @param chosen some of the parts; by default all, and moves that are stopped */
+export function principalCase(ground: Ground, chosen?: readonly PrincipalPartName[]): void {
   const test = suite<{ place: PrincipalWorld }>(`principals, ${ground.name}`);
   test.before.each(async (context) => {
     context.place = await principalWorld(ground);
   });
   test.after.each(async ({ place }) => place.close());
-  placed(test);
-  wrong(test);
-  moved(test);
-  leased(test);
-  traffic(test);
-  stopped(test, ground.name === "sqlite" ? STEPS : SOME_STEPS);
+  for (const name of chosen ?? (Object.keys(parts) as PrincipalPartName[])) parts[name](test);
+  if (chosen === undefined) stopped(test, ground.name === "sqlite" ? STEPS : SOME_STEPS);
   test.run();
 }
 
