@@ -191,7 +191,7 @@ function traffic(test: Case): void {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     });
-    const change = place.change();
+    const change = place.change({ fenceMs: 60_000 });
     await change.add("d");
     // What fails is told: writers that nobody waits for would say that the databases are closed.
     const gone = await change.move().finally(() => {
