@@ -191,11 +191,13 @@ function traffic(test: Case): void {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     });
-    const change = place.change();
+    const change = place.change({ fenceMs: patient.waitMs });
     await change.add("d");
-    assert.is(await change.move(), 2);
-    over = true;
+    const count = await change.move().finally(() => {
+      over = true;
+    });
     await Promise.all(writers);
+    assert.is(count, 2);
     await until(async () => (await one.sender.outbox.counts()).waiting === 0);
     const sent = [...one.network.sent, ...two.network.sent].map(({ body }) => body.idempotency_key as string);
     assert.equal(sent.sort(), keys.sort());
