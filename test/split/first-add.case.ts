@@ -29,6 +29,7 @@ export function firstAddCase(ground: Ground): void {
 
   calls(test, ground);
   documents(test, ground);
+  nonces(test, ground);
   unnamed(test, ground);
   test.after(() => ground.close());
   test.run();
@@ -85,6 +86,31 @@ function documents(test: Case, ground: Ground): void {
     const first = await openStore(urls[0]!);
     assert.is((await documentStore(first.database as Database).list(INTENTS, agent)).length, 1);
     await first.close();
+  });
+}
+
+function nonces(test: Case, ground: Ground): void {
+  test("a signed request that was taken before the first split is known wherever its caller is moved", async () => {
+    const urls = await ground.fresh(2);
+    const some = buyers.slice(0, 4);
+    const now = Math.floor(Date.now() / 1000);
+    const ends = now + 300;
+    const plain = await openStore(urls[0]!);
+    for (const buyer of some) assert.is(await plain.replay().insert(`${buyer} key-1`, "n", ends, now), "inserted");
+    await plain.close();
+    await initAlone(urls[0]!);
+    const change = splitChange({ kind: "principal", databases: named(urls) });
+    await change.add("b");
+    const going = some.filter((one) => placeAmong(["a", "b"], one) === "b");
+    assert.is(await change.move(), going.length);
+    await change.close();
+    const store = await shardedByPrincipal(named(urls));
+    const replay = store.replay();
+    for (const buyer of some) {
+      assert.is(await replay.insert(`${buyer} key-1`, "n", ends, now), "seen", buyer);
+      assert.is(await replay.insert(`${buyer} key-1`, "other", ends, now), "inserted", buyer);
+    }
+    await store.close();
   });
 }
 

@@ -182,6 +182,8 @@ async function init(members: Members, kind: SplitKind, now: () => number): Promi
     await on(members, only!, (database) =>
       database.write(function* (q) {
         for (const one of names) yield* beginKeyspace(q, kind, one);
+        const { named } = tablesOf[kind];
+        if (named !== undefined) yield* named(q, database.engine as AnyDatabase["engine"]);
       }),
     );
   }

@@ -38,6 +38,26 @@ export const keysOf = (q: Query, owner: string): Coroutine<NumberedKey[]> =>
     `${owner} `,
   ]);
 
+/**
+ * Of a database that was alone: gives principals the nonces that their requests have used, which would be taken again. Those of
+ * webhooks' senders stay theirs and are copied with them; nobody asks for those.
+ * @returns numbers of the keys that were given some
+ */
+export function* givenNonces(q: Query): Coroutine<number[]> {
+  const keys = yield* q.rows<NumberedKey>("select id, keyid from adbind_nonce_keys where keyid <> ''");
+  const given: number[] = [];
+  for (const { id, keyid } of keys.filter((one) => !isPrincipalKey(one.keyid))) {
+    const own = yield* numberOf(q, "adbind_nonce_keys", "keyid", nonceOwner(keyid));
+    const copied = yield* q.run(
+      "insert into adbind_nonces (key, nonce, expires) select cast(? as bigint), nonce, expires from adbind_nonces " +
+        "where key = ? on conflict do nothing",
+      [own, id],
+    );
+    if (copied > 0) given.push(own);
+  }
+  return given;
+}
+
 export async function copiedNonces(from: Database, to: Database, owner: string): Promise<CopiedRows[]> {
   const nonces: CopiedRows[] = [];
   for (const { id, keyid } of await from.query((q) => keysOf(q, owner))) {

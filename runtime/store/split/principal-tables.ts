@@ -2,11 +2,19 @@
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
 import { INTENTS } from "../intent-documents.js";
-import { callScope } from "../keys.js";
+import { callScope, senderOfKeyid } from "../keys.js";
 import { keyspaceCountsOf } from "../stores.js";
 import { type CopiedRows, type RowChange, removeRows } from "./copy.js";
 import { type CopiedLog, copyLog, empty } from "./copy-log.js";
-import { copiedNonces, keysOf, nonceOwner, removeNonces } from "./nonce-rows.js";
+import {
+  copiedNonces,
+  givenNonces,
+  isPrincipalKey,
+  keysOf,
+  nonceOwner,
+  principalOf,
+  removeNonces,
+} from "./nonce-rows.js";
 import { copyJobs, countEvents, hastenJobs, leasedJobs, removeJobs } from "./principal-jobs.js";
 import type { KeyspaceTables } from "./tables.js";
 
@@ -145,7 +153,15 @@ export const principalTables: KeyspaceTables = {
     const callers = "select principal as name from adbind_calls where principal is not null";
     // What a buyer on the same database intends is no seller's.
     const owners = `select owner as name from adbind_documents where owner <> '' and collection <> '${INTENTS}'`;
-    return (yield* q.rows<{ name: string }>(`${text} union ${callers} union ${owners}`)).map(({ name }) => name);
+    const rows = yield* q.rows<{ name: string }>(`${text} union ${callers} union ${owners}`);
+    // Who has only read has used nonces.
+    const keys = yield* q.rows<{ keyid: string }>("select keyid from adbind_nonce_keys where keyid <> ''");
+    const signers = keys.map(({ keyid }) => senderOfKeyid(isPrincipalKey(keyid) ? principalOf(keyid) : keyid));
+    return [...new Set([...rows.map(({ name }) => name), ...signers])];
+  },
+  *named(q, engine) {
+    const nonceKeys = yield* givenNonces(q);
+    yield* keyspaceCountsOf(engine).recount(q, { sender: NO_SENDER, nonceKeys }, false);
   },
   *unnamed(q, names, now) {
     const text = "select distinct scope from adbind_calls where principal is null and replay_until > ?";

@@ -1,5 +1,6 @@
 /** What a move has to know of the tables of a kind of keyspaces. */
 import type { Coroutine } from "../../db/coroutine.js";
+import type { AnyDatabase } from "../../db/open.js";
 import type { Database, Query } from "../../db/types.js";
 import type { CopiedRows, Copying, RowChange } from "./copy.js";
 
@@ -27,6 +28,8 @@ export interface KeyspaceTables {
   remove(database: Database, change: RowChange, keyspace: string): Promise<void>;
   /** Names of the keyspaces of a database that was alone until now. */
   keyspaces(q: Query): Coroutine<string[]>;
+  /** Gives rows of a database that was alone the names they have in one of several. */
+  named?(q: Query, engine: AnyDatabase["engine"]): Coroutine<void>;
   /**
    * How many keyspaces beside these have rows there that a move would leave behind, for nothing says their names.
    * @param now unix milliseconds
