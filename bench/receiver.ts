@@ -1,6 +1,6 @@
 /**
- * The receiver against the least anybody could run in its place. `--short` measures over fewer events, keys and
- * rounds.
+ * The receiver against the least anybody could run in its place: ten minutes on two cores that have nothing else to do.
+ * `--short` measures over fewer events, keys and rounds; `--rounds`, `--pruned`, `--keys` and `--events` over so many.
  */
 import { spawn } from "node:child_process";
 import { verify } from "node:crypto";
@@ -11,7 +11,8 @@ import { type SignableRequest, verifyWebhook } from "../runtime/signing/index.js
 import { openSqliteStore } from "../runtime/store/index.js";
 import { fromSource } from "../test/runner/from-source.js";
 import { median } from "./support/measure.js";
-import { partsOf } from "./support/options.js";
+import { numberOf, partsOf } from "./support/options.js";
+import { progressOf } from "./support/progress.js";
 import { keySource, makeKeys, PUBLIC_URL, ROUTE, rawEvent, signedEvent } from "./support/receiver-events.js";
 import { CONNECTIONS, httpRows } from "./support/receiver-http.js";
 import { keyspaceRows } from "./support/receiver-keyspace.js";
@@ -19,10 +20,13 @@ import { pruneRows } from "./support/receiver-prune.js";
 import type { Row } from "./support/row.js";
 
 const ROUNDS = 9;
-const MEMORY_EVENTS = 2_000_000;
-const MEMORY_EVENTS_SHORT = 200_000;
-const KEYS = [10_000, 100_000, 1_000_000, 10_000_000];
-const KEYS_SHORT = [1_000, 10_000, 100_000];
+/** As many as end in some minutes; `--events=2000000` for a night's. */
+const MEMORY_EVENTS = 500_000;
+const MEMORY_EVENTS_SHORT = 50_000;
+const KEYS = 10_000_000;
+const KEYS_SHORT = 100_000;
+/** Sizes of the keyspaces that are compared, of the largest. */
+const SIZES = [0.001, 0.01, 0.1, 1];
 const PRUNED = 1_000_000;
 const PRUNED_SHORT = 50_000;
 const MB = 1024 * 1024;
@@ -41,6 +45,7 @@ async function durableNonces(): Promise<Row[]> {
   const imported = createPublicKey(publicKey);
   const ratios: number[] = [];
   const count = CONNECTIONS * 12;
+  const tell = progressOf("nonces");
   for (let round = -2; round < 21; round += 1) {
     const requests: SignableRequest[] = Array.from({ length: count }, () => ({
       ...{ method: "POST", url: PUBLIC_URL + ROUTE },
@@ -56,6 +61,7 @@ async function durableNonces(): Promise<Row[]> {
     }
     const after = performance.now();
     if (round >= 0) ratios.push((between - before) / (after - between));
+    if (round % 10 === 0) tell(`round ${round} of 20`);
   }
   await store.close();
   rmSync(where, { recursive: true });
@@ -112,16 +118,23 @@ async function memory(events: number): Promise<Row[]> {
   ];
 }
 
-/** @param args `--short` for fewer of everything in the long parts; `--only=http,nonces,prune,keys,memory` for some of them */
+/**
+ * @param args `--only=http,nonces,prune,keys,memory` for some parts; `--short` for fewer of everything in the long ones, or
+ * `--rounds=`, `--pruned=` and `--keys=` (of the largest keyspace), `--events=` for so many; `--engine=sqlite|postgres`
+ * for one of them in `prune`
+ */
 export async function run(args: readonly string[] = []): Promise<Row[]> {
   const short = args.includes("--short");
   const only = partsOf(args);
+  const many = (name: string, usual: number, few: number): number => numberOf(args, name) ?? (short ? few : usual);
+  const engine = args.find((arg) => arg.startsWith("--engine="))?.slice("--engine=".length);
+  const keys = many("keys", KEYS, KEYS_SHORT);
   const parts: Record<string, () => Promise<Row[]>> = {
-    http: () => httpRows(short ? 1 : ROUNDS),
+    http: () => httpRows(many("rounds", ROUNDS, 1)),
     nonces: durableNonces,
-    prune: () => pruneRows(short ? PRUNED_SHORT : PRUNED),
-    keys: () => keyspaceRows(short ? KEYS_SHORT : KEYS),
-    memory: () => memory(short ? MEMORY_EVENTS_SHORT : MEMORY_EVENTS),
+    prune: () => pruneRows(many("pruned", PRUNED, PRUNED_SHORT), engine),
+    keys: () => keyspaceRows(SIZES.map((share) => Math.round(keys * share))),
+    memory: () => memory(many("events", MEMORY_EVENTS, MEMORY_EVENTS_SHORT)),
   };
   const rows: Row[] = [];
   for (const [name, part] of Object.entries(parts)) {

@@ -8,6 +8,7 @@ import { preparePython, sdkPython } from "../../test/interop/signing/python.js";
 import { fromSource } from "../../test/runner/from-source.js";
 import { startPostgres } from "../../test/support/postgres.js";
 import { median } from "./measure.js";
+import { progressOf } from "./progress.js";
 import { makeKeys, signedEvent } from "./receiver-events.js";
 import { drive } from "./receiver-load.js";
 import type { Row } from "./row.js";
@@ -106,6 +107,7 @@ async function measureAll(contenders: readonly Contender[], rounds: number): Pro
   const measured = new Map(contenders.map(({ name }) => [name, { perSecond: [], p99: [], cpu: [] } as Measured]));
   const servers = new Map<Contender, Server>();
   const ends = new Map<Contender, string>();
+  const tell = progressOf("http");
   if (pinned) spawnSync("taskset", ["-cp", "1", String(process.pid)]);
   try {
     for (const [at, one] of contenders.entries()) {
@@ -115,6 +117,7 @@ async function measureAll(contenders: readonly Contender[], rounds: number): Pro
       for (const [one, server] of servers) {
         await measureRound(server, one, round < 0 ? undefined : measured.get(one.name));
       }
+      tell(round < 0 ? "warming up" : `round ${round + 1} of ${rounds}`);
     }
   } finally {
     for (const [one, server] of servers) ends.set(one, await server.stop());

@@ -8,6 +8,7 @@ import { Writer } from "../../runtime/db/sqlite/writer.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { sqliteClaims } from "../../runtime/store/sqlite/claims.js";
 import { median } from "./measure.js";
+import { progressOf } from "./progress.js";
 import type { Row } from "./row.js";
 
 /** Claims that share a commit, as those of so many connections do. */
@@ -24,19 +25,19 @@ const BETWEEN = 1_950_000_000_000;
 
 const INSERT = "insert into adbind_claims (sender, key, digest, expires) values (1, ?, ?, ?)";
 
-/** Fills a keyspace with keys in their order, which is quick, spread as hashes are. */
+/** Keys of one statement that fills: each is a transaction, and what it writes stands in the log until it ends. */
+const FILL_KEYS = 500_000;
+
+/** Fills a keyspace with keys in their order, which is quick, spread as hashes are; SQLite makes them itself. */
 function fill(db: Database.Database, keys: number): void {
-  db.exec("pragma synchronous = off; begin; insert into adbind_senders (url, live) values ('x', 0)");
-  const insert = db.prepare(INSERT);
-  const key = Buffer.alloc(16);
-  const digest = Buffer.alloc(16, 7);
-  for (let i = 0; i < keys; i += 1) {
-    key.writeBigUInt64BE(((BigInt(i) << 40n) / BigInt(keys)) << 24n);
-    key.writeUInt32BE(i, 12);
-    insert.run(key, digest, FILLED + i);
-    if (i % 500_000 === 499_999) db.exec("commit; begin");
-  }
-  db.exec("commit; pragma wal_checkpoint(truncate); pragma synchronous = full");
+  db.exec("pragma synchronous = off; insert into adbind_senders (url, live) values ('x', 0)");
+  const some = db.prepare(
+    "insert into adbind_claims (sender, key, digest, expires) " +
+      "with recursive n(i) as (select $from union all select i + 1 from n where i < $to) " +
+      `select 1, unhex(printf('%08x%024x', (i << 32) / ${keys}, i)), zeroblob(16), ${FILLED} + i from n`,
+  );
+  for (let from = 0; from < keys; from += FILL_KEYS) some.run({ from, to: Math.min(keys, from + FILL_KEYS) - 1 });
+  db.exec("pragma wal_checkpoint(truncate); pragma synchronous = full");
 }
 
 interface Keyspace {
@@ -98,7 +99,11 @@ async function openKeyspace(where: string, keys: number): Promise<Keyspace> {
 export async function keyspaceRows(sizes: readonly number[]): Promise<Row[]> {
   const where = mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
   const spaces: Keyspace[] = [];
-  for (const keys of sizes) spaces.push(await openKeyspace(where, keys));
+  const tell = progressOf("keys");
+  for (const keys of sizes) {
+    spaces.push(await openKeyspace(where, keys));
+    tell(`${keys.toLocaleString("en")} keys are there`);
+  }
   const costs = new Map(sizes.map((keys) => [keys, { claims: [] as number[], inserts: [] as number[] }]));
   for (let round = -1; round < ROUNDS; round += 1) {
     for (const space of spaces) {
@@ -107,6 +112,7 @@ export async function keyspaceRows(sizes: readonly number[]): Promise<Row[]> {
       costs.get(space.keys)!.claims.push(claims);
       costs.get(space.keys)!.inserts.push(inserts);
     }
+    tell(round < 0 ? "warming up" : `round ${round + 1} of ${ROUNDS}`);
   }
   for (const space of spaces) await space.close();
   rmSync(where, { recursive: true });

@@ -9,6 +9,7 @@ import { createReceiver } from "../../runtime/receiver/index.js";
 import { type AnyStore, openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { startPostgres } from "../../test/support/postgres.js";
 import { median } from "./measure.js";
+import { progressOf } from "./progress.js";
 import { keySource, makeKeys, PUBLIC_URL, ROUTE, SENDER, signedEvent } from "./receiver-events.js";
 import type { Row } from "./row.js";
 
@@ -37,6 +38,8 @@ async function fill({ database }: AnyStore, rows: number): Promise<void> {
   }
 }
 
+const many = (count: number): string => count.toLocaleString("en");
+
 interface Pruned {
   /** Milliseconds of each request, while nothing was removed and while something was. */
   readonly alone: number[];
@@ -47,6 +50,7 @@ interface Pruned {
 }
 
 async function prunes(store: AnyStore, rows: number): Promise<Pruned> {
+  const tell = progressOf(`prune, ${store.database.engine}`);
   const { privateKey, jwk } = makeKeys();
   const receiver = createReceiver({
     ...{ store: store as never, release: release as Release, publicUrl: PUBLIC_URL },
@@ -72,7 +76,9 @@ async function prunes(store: AnyStore, rows: number): Promise<Pruned> {
   await receiver.idle();
   // Nothing is to be removed before all of it is there.
   await receiver.stop();
+  tell(`${many(ALONE)} requests alone`);
   await fill(store, rows);
+  tell(`${many(rows)} expired keys are there`);
   receiver.start();
   const beside: number[] = [];
   const begun = performance.now();
@@ -80,11 +86,10 @@ async function prunes(store: AnyStore, rows: number): Promise<Pruned> {
   while (performance.now() - begun < LOOKED_AT_MS && (await expired("select 1 from", "limit 1")).length > 0);
   const seconds = (performance.now() - begun) / 1000;
   await receiver.stop();
+  tell("they are removed");
   const [left] = await expired("select count(*) as n from", "");
   return { alone, beside, seconds, removed: rows - Number(left!.n) };
 }
-
-const many = (count: number): string => count.toLocaleString("en");
 
 const rowOf = (engine: string, rows: number, { alone, beside, seconds, removed }: Pruned): Row => {
   const longest = Math.max(...beside);
@@ -99,20 +104,37 @@ const rowOf = (engine: string, rows: number, { alone, beside, seconds, removed }
   };
 };
 
-/** On both engines. @param rows expired keys at the beginning */
-export async function pruneRows(rows: number): Promise<Row[]> {
-  const folder = mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
-  const sqlite = openSqliteStore({ path: path.join(folder, "prune.db") });
-  const first = await prunes(sqlite, rows);
-  await sqlite.close();
-  rmSync(folder, { recursive: true });
-  const cluster = await startPostgres();
-  try {
-    const postgres = await openPostgresStore({ url: await cluster.database() });
-    // The cluster waits for its connections to end, also after a failure.
-    const second = await prunes(postgres, rows).finally(() => postgres.close());
-    return [rowOf("SQLite", rows, first), rowOf("PostgreSQL", rows, second)];
-  } finally {
-    await cluster.stop();
+const engines = {
+  async sqlite(rows: number): Promise<Row> {
+    const folder = mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
+    const store = openSqliteStore({ path: path.join(folder, "prune.db") });
+    try {
+      return rowOf("SQLite", rows, await prunes(store, rows));
+    } finally {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    }
+  },
+  async postgres(rows: number): Promise<Row> {
+    const cluster = await startPostgres();
+    try {
+      const store = await openPostgresStore({ url: await cluster.database() });
+      // The cluster waits for its connections to end, also after a failure.
+      return rowOf("PostgreSQL", rows, await prunes(store, rows).finally(() => store.close()));
+    } finally {
+      await cluster.stop();
+    }
+  },
+};
+
+/**
+ * @param rows expired keys at the beginning
+ * @param only one engine; both without it
+ */
+export async function pruneRows(rows: number, only?: string): Promise<Row[]> {
+  const measured: Row[] = [];
+  for (const [engine, measure] of Object.entries(engines)) {
+    if (only === undefined || only === engine) measured.push(await measure(rows));
   }
+  return measured;
 }

@@ -53,7 +53,7 @@ export async function runBenches(given: readonly string[], options: RunOptions):
   const json = args.includes("--json");
   const partly = args.some((word) => /^--(only=|engine=|split=|(?:no-curve|millions|writers|followers)$)/.test(word));
   // Figures of fewer events or agents are not those that docs/figures.md shows under the same names, nor those of optional servers.
-  const small = args.some((word) => /^--(short$|agents=|queue=)/.test(word));
+  const small = args.some((word) => /^--(short$|agents=|queue=|rounds=|pruned=|keys=|events=)/.test(word));
   const kept = small ? path.join(mkdtempSync(path.join(tmpdir(), "adbind-bench-short-")), "results.json") : results;
   if (small) err(`bench: figures of a short run, kept in ${path.dirname(kept)} only`);
   const all: Record<string, Row[]> = {};

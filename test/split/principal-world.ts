@@ -58,6 +58,7 @@ export interface Instance {
 }
 
 export interface PrincipalWorld {
+  readonly urls: readonly string[];
   /** An instance that was given the first so many databases. */
   instance(count: number, options?: SplitOptions): Promise<Instance>;
   change(options?: Partial<SplitChangeOptions>): SplitChange;
@@ -84,6 +85,7 @@ export async function principalWorld(ground: Ground): Promise<PrincipalWorld> {
     return known;
   };
   return {
+    urls,
     async instance(given, options) {
       const store = await shardedByPrincipal(named(urls.slice(0, given)), options);
       const clock = { at: Date.now() };

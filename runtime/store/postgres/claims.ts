@@ -2,6 +2,7 @@
 import { type Sql, sql } from "../../db/postgres/sql.js";
 import { claimDigest } from "../keys.js";
 import type { Arrival } from "../types.js";
+import { uncount } from "./counters.js";
 import { type Db, shardOf, type Tx } from "./tables.js";
 
 /** Counts one more of what is capped: no row where there is no room. */
@@ -50,47 +51,12 @@ export async function liveClaims(db: Db, sender: number): Promise<number> {
 /** Removes expired claims, oldest first. Rows another instance is removing are left to it. */
 export async function expireClaims(db: Db, now: number, limit: number): Promise<number> {
   return db.transaction(async (tx) => {
-    const rows = await sql<{ sender: number; first: number }>`
-      delete from adbind_claims where (sender, key) in (
-        select sender, key from adbind_claims where expires <= ${now} order by expires limit ${limit}
-        for update skip locked
-      ) returning sender, get_byte(key, 0) as first`.rows(tx);
-    await uncount(tx, rows);
+    await sql`set local synchronous_commit = off`.run(tx);
+    const rows = await sql<{ of: number; first: number }>`
+      delete from adbind_claims where ctid = any(array(
+        select ctid from adbind_claims where expires <= ${now} order by expires limit ${limit} for update skip locked
+      )) returning sender as of, get_byte(key, 0) as first`.rows(tx);
+    await uncount(tx, "sender", rows);
     return rows.length;
   });
-}
-
-async function uncount(tx: Tx, rows: readonly { sender: number; first: number }[]): Promise<void> {
-  const senders = [...new Set(rows.map((row) => row.sender))].sort((a, b) => a - b);
-  for (const sender of senders) {
-    const shards = await sql<{ shard: number; live: number }>`
-      select shard, live from adbind_sender_usage where sender = ${sender} order by shard for update`.rows(tx);
-    const removed = rows.filter((row) => row.sender === sender);
-    for (const { shard, live } of takeFrom(
-      shards,
-      removed.map((row) => row.first),
-    )) {
-      await sql`update adbind_sender_usage set live = ${live} where sender = ${sender} and shard = ${shard}`.run(tx);
-    }
-  }
-}
-
-/**
- * Takes removals off the shards they were counted in. A cap that was changed from unsharded to sharded leaves counts in
- * shard 0, so what a shard does not have comes off another.
- */
-export function takeFrom(
-  shards: readonly { shard: number; live: number }[],
-  firstBytes: readonly number[],
-): { shard: number; live: number }[] {
-  const live = new Map(shards.map((row) => [row.shard, row.live]));
-  const changed = new Set<number>();
-  for (const first of firstBytes) {
-    const own = first % 16;
-    const from = (live.get(own) ?? 0) > 0 ? own : [...live.keys()].find((shard) => live.get(shard)! > 0);
-    if (from === undefined) continue;
-    live.set(from, live.get(from)! - 1);
-    changed.add(from);
-  }
-  return [...changed].map((shard) => ({ shard, live: live.get(shard)! }));
 }

@@ -4,8 +4,9 @@ import type { ReplayStore } from "../../contract/replay-store.js";
 import { sql } from "../../db/postgres/sql.js";
 import { nonceKey, senderOfKeyid } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
-import { type Counting, takeFrom } from "./claims.js";
+import type { Counting } from "./claims.js";
 import type { ExpiryTime } from "./clock.js";
+import { uncount } from "./counters.js";
 import type { Guarded } from "./guarded.js";
 import { type Db, shardOf, type Tx } from "./tables.js";
 
@@ -170,19 +171,13 @@ function count({ of, shard, cap }: PreparedNonce["counter"]): Counting {
 /** Removes expired nonces, oldest first, and takes them off their key's count. */
 async function expire(db: Db, nowSeconds: number, limit: number): Promise<number> {
   return db.transaction(async (tx) => {
-    const rows = await sql<{ key: number; nonce: string }>`
-      delete from adbind_nonces where (key, nonce) in (
-        select key, nonce from adbind_nonces where expires < ${nowSeconds} order by expires limit ${limit}
-        for update skip locked
-      ) returning key, nonce`.rows(tx);
-    for (const key of [...new Set(rows.map((row) => row.key))].sort((a, b) => a - b)) {
-      const shards = await sql<{ shard: number; live: number }>`
-        select shard, live from adbind_nonce_usage where key = ${key} order by shard for update`.rows(tx);
-      const firstBytes = rows.filter((row) => row.key === key).map((row) => firstByte(row.nonce)[0]!);
-      for (const { shard, live } of takeFrom(shards, firstBytes)) {
-        await sql`update adbind_nonce_usage set live = ${live} where key = ${key} and shard = ${shard}`.run(tx);
-      }
-    }
+    await sql`set local synchronous_commit = off`.run(tx);
+    const rows = await sql<{ of: number; nonce: string }>`
+      delete from adbind_nonces where ctid = any(array(
+        select ctid from adbind_nonces where expires < ${nowSeconds} order by expires limit ${limit} for update skip locked
+      )) returning key as of, nonce`.rows(tx);
+    const removed = rows.map(({ of, nonce }) => ({ of, first: firstByte(nonce)[0]! }));
+    await uncount(tx, "key", removed);
     return rows.length;
   });
 }
