@@ -5,12 +5,10 @@ import * as assert from "uvu/assert";
 import { natsQueue } from "../../runtime/queue/index.js";
 import { sourceName } from "../../runtime/queue/nats/tickets.js";
 import { placeAmong } from "../../runtime/store/split/placement.js";
-import { cellsOf } from "../support/cells.js";
 import { hasNats, NO_NATS, startNats, type TestNats } from "../support/nats.js";
 import { until } from "../support/until.js";
 import { type Ground, postgresGround } from "./databases.js";
 import { buyers, FOUR, fill, going, type PrincipalWorld, principalWorld, THREE, taskOf } from "./principal-world.js";
-import { principalCase } from "./principals.case.js";
 
 interface StreamState {
   /** Absent while there is no stream. */
@@ -97,9 +95,6 @@ if (hasNats()) {
   collisions(nats);
   images();
   scheduled(nats);
-  test.run();
-  const names = ["moved", "leased", "traffic"] as const;
-  principalCase(ground, cellsOf("ADBIND_CELLS=all ./run test test/split/nats", names, 1));
   test.after(async () => {
     await nats.stop();
     await databases.close();
@@ -107,5 +102,6 @@ if (hasNats()) {
 } else {
   console.log(NO_NATS);
   test("there is no server", () => undefined);
-  test.run();
 }
+
+test.run();
