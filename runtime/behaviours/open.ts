@@ -98,7 +98,8 @@ function partsOf(
 
 /**
  * Opens a seller. `start` makes it listen, `close` leaves nothing open.
- * @throws AdbindError `seller_option_invalid`, `split_invalid` for several databases, or one of several
+ * @throws AdbindError `seller_option_invalid`, `split_invalid` for one database of several, and for several where an area is
+ *   served that changes what several principals share
  */
 export async function openSeller<R extends Release, O extends Release = Release>(
   options: BehavingSellerOptions<R, O>,

@@ -17,6 +17,7 @@ export function splitDocumentsCase(ground: Ground): void {
 
   owned(test, ground, sellers);
   left(test, ground, sellers);
+  many(test, ground, sellers);
   test.after.each(() => sellers.close());
   test.after(() => ground.close());
   test.run();
@@ -76,5 +77,29 @@ function left(test: Case, ground: Ground, sellers: SplitSellers): void {
     await change.move();
     await change.close();
     assert.equal(seen, ['"before"', '"after"', '"after"', owner]);
+  });
+}
+
+/** On a file each costs what it costs; a server's journeys are another matter. */
+const MANY = { sqlite: 4_000, postgres: 1_000 } as Readonly<Record<string, number>>;
+
+function many(test: Case, ground: Ground, sellers: SplitSellers): void {
+  test("thousands of documents move while they stand still for less than a second, in their order", async () => {
+    const urls = await ground.fresh(4);
+    await initSplit(urls.slice(0, 3));
+    const store = await sellers.store(urls);
+    const documents = splitDocuments(store.principals);
+    const [owner] = going as [string];
+    const count = MANY[ground.name]!;
+    const ids = Array.from({ length: count }, (_, at) => String((at * 7) % count));
+    const body = JSON.stringify("x".repeat(500));
+    await documents.commit(ids.map((id) => ({ collection: `event/${Number(id) % 3}`, owner, id, version: 0, body })));
+    const order = async (): Promise<string[]> => (await documents.list("event/1", owner)).map(({ id }) => id);
+    const before = await order();
+    const change = splitChange({ kind: "principal", databases: named(urls), fenceMs: 1_000 });
+    await change.add("d");
+    assert.is(await change.move(), 1);
+    await change.close();
+    assert.equal(await order(), before);
   });
 }

@@ -80,13 +80,14 @@ async function found(
   { table, owner, value, keys, columns }: OwnedRows,
   rows: readonly Row[],
 ): Promise<Map<string, Row>> {
-  const one = `(${keys.map((key) => `${key} = ?`).join(" and ")})`;
+  // Whose they are is said of each: beside all of them, an engine would go through everything the owner has, each time.
+  const one = `(${[conditionOf(owner), ...keys.map((key) => `${key} = ?`)].join(" and ")})`;
   const text = (count: number): string =>
-    `select ${columns.join(", ")} from ${table} where ${conditionOf(owner)} and (${Array.from({ length: count }, () => one).join(" or ")})`;
+    `select ${columns.join(", ")} from ${table} where ${Array.from({ length: count }, () => one).join(" or ")}`;
   const there: Row[] = [];
   for (const part of parts(rows, INSERT_ROWS)) {
-    const values = part.flatMap((row) => keys.map((key) => row[key]!));
-    there.push(...(await database.query((q) => q.rows<Row>(text(part.length), [value, ...values]))));
+    const values = part.flatMap((row) => [value, ...keys.map((key) => row[key]!)]);
+    there.push(...(await database.query((q) => q.rows<Row>(text(part.length), values))));
   }
   return new Map(there.map((row) => [nameOf(row, keys), row]));
 }

@@ -162,7 +162,8 @@ async function copyOver(move: KeyspaceMove, token: string): Promise<FencedCopy> 
       return await fenced(move, token, { live, logs });
     } catch (error) {
       await unfence(move, token);
-      if (error instanceof FenceOver && tries < FENCES) continue;
+      // Rows that were not as many: the fence was lifted while it was over, or a lease ended under it. They are copied anew.
+      if ((error instanceof FenceOver || isUnverified(error)) && tries < FENCES) continue;
       await from.database.write((q) => withdrawDrain(q, move.kind, keyspace));
       if (!(error instanceof FenceOver)) throw error;
       throw new AdbindError("split_moving", `the keyspace could not be copied while it stood still for ${fenceMs} ms`, {
@@ -172,6 +173,8 @@ async function copyOver(move: KeyspaceMove, token: string): Promise<FencedCopy> 
     }
   }
 }
+
+const isUnverified = (error: unknown): boolean => error instanceof AdbindError && error.code === "split_unverified";
 
 type LogsRest = (fenced: Copying) => Promise<number>;
 
