@@ -69,7 +69,8 @@ const report = (more: object): void =>
 
 if (part === undefined || token === undefined) report(searched());
 else {
-  const followed = { seq: 0, last: 0, pruned: 0, size: index.size, revision: 0, current: async () => index };
+  const clock = { seq: 0, last: 0, pruned: 0, revision: 0 };
+  const followed = { ...clock, size: index.size, current: async () => index, identity: async () => undefined };
   const served = await servePart(followed, { part, token, logger: pino({ level: "silent" }) });
   report({ address: await served.listen({ port: 0 }) });
   process.stdin.resume();

@@ -1,8 +1,10 @@
 /** What a part of a search's index refuses: those who may not ask it, who take it for another, and what is no question. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Database } from "../../runtime/db/types.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import { PART_FORMAT, PART_PATH } from "../../runtime/registry/search/part-wire.js";
+import { storeIdentity } from "../../runtime/store/identity.js";
 import type { AnyStore } from "../../runtime/store/index.js";
 import { agent, crawl, entry, member, property, sqliteEngine } from "./data-fixture.js";
 import { type Parts, startParts, TOKEN } from "./search-parts.js";
@@ -18,13 +20,17 @@ test.before(async (context) => {
   await data.putMember(member("all", { agents: urls.map((url) => agent(url)) }));
   await data.applyCrawl(crawl("p.example", { properties: [property("p")], agents: urls.map((url) => entry(url)) }));
   context.parts = await startParts(context.store);
+  identity = await storeIdentity(context.store.database as Database);
 });
 test.after(async ({ parts }) => {
   await parts.stop();
   await engine.stop();
 });
 
+let identity: string;
+
 const questionOf = (more: object = {}) => ({
+  store: identity,
   ask: "hits",
   format: PART_FORMAT,
   part: 1,
@@ -65,6 +71,8 @@ test("who takes a part for another, or speaks another format, is refused in word
   assert.match((await turned.searchParts())![0]!.state, "this is part 4/4, and was asked as 1/4");
   const newer = await put(url, questionOf({ format: PART_FORMAT + 1 }));
   assert.is(newer.status, 409);
+  const nobodys = await put(url, questionOf({ store: undefined }));
+  assert.equal([nobodys.status, nobodys.text.includes("was asked without one")], [409, true]);
   assert.match(newer.text, `speaks format ${PART_FORMAT}, and was asked in ${PART_FORMAT + 1}`);
 });
 
@@ -75,6 +83,7 @@ test("what is no question is refused, and so is one that is too long or wants to
     "[]",
     "{",
     questionOf({ ask: "everything" }),
+    questionOf({ store: 1 }),
     questionOf({ limit: 100_000 }),
     questionOf({ filters: { name: ["x"] } }),
     questionOf({ filters: { tags: "x" } }),

@@ -124,12 +124,13 @@ export function* claimRows(
 }
 
 /**
- * What this database is called among those that share a stream: its cluster, which a standby shares, its number in it, and the
- * number of its table.
+ * What this database is called among those that share a stream: its cluster, which a standby shares, its number in it, the
+ * number of its table, and its name in a split. Servers that were made from one image have all numbers in common.
  */
 export function* sourceName(q: Query): Coroutine<string> {
   const [row] = yield* q.rows<{ name: string }>(
-    `select md5(concat_ws('.', (select system_identifier from pg_control_system()), d.oid, 'adbind_jobs'::regclass::oid)) as name
+    `select md5(concat_ws('.', (select system_identifier from pg_control_system()), d.oid, 'adbind_jobs'::regclass::oid,
+      (select concat_ws('.', id, own) from adbind_splits where kind = 'principal'))) as name
       from pg_database d where d.datname = current_database()`,
   );
   return row!.name;

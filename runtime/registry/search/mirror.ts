@@ -1,6 +1,7 @@
 /** The index in memory, and how far it follows the database. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "../../db/types.js";
+import { storeIdentity } from "../../store/identity.js";
 import { type ClockRow, clock } from "../../store/registry-clock.js";
 import {
   type AgentPart,
@@ -46,6 +47,8 @@ export interface FollowedIndex {
   readonly pruned: number;
   /** Profiles in it. */
   readonly size: number;
+  /** Which database it follows: the same for all that follow that one. Undefined for what follows none. */
+  identity(): Promise<string | undefined>;
   /** Another number, other profiles. */
   readonly revision: number;
   /**
@@ -85,6 +88,10 @@ export class Mirror implements FollowedIndex {
 
   get size(): number {
     return this.#index.size;
+  }
+
+  identity(): Promise<string> {
+    return storeIdentity(this.store);
   }
 
   async current(given?: ClockRow, signal?: AbortSignal): Promise<AgentIndex> {

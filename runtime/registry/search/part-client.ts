@@ -1,10 +1,17 @@
 /** A part of the search's index, asked over HTTP: within a time, and never waited for by all where it is late again and again. */
 import { Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
-import type { ClockRow } from "../../store/registry-clock.js";
 import type { AgentPart } from "../../store/registry-profiles.js";
 import type { PartEvent, PartFault } from "../search-types.js";
-import { ANSWER_BYTES, type AnswerTo, PART_FORMAT, PART_PATH, type PartQuestion, partName } from "./part-wire.js";
+import {
+  type AddressedQuestion,
+  ANSWER_BYTES,
+  type AnswerTo,
+  PART_FORMAT,
+  PART_PATH,
+  type PartQuestion,
+  partName,
+} from "./part-wire.js";
 
 /** An answer, or why there is none. */
 export type PartReply<T> =
@@ -21,9 +28,13 @@ export interface PartClientOptions {
   readonly onAnswer?: ((event: PartEvent) => void) | undefined;
 }
 
+/** Which database is meant, and what of it the answer is to know. */
+export type AskedOf = Pick<AddressedQuestion, "at" | "store">;
+
 export interface PartClient {
   readonly name: string;
-  ask<Q extends PartQuestion>(question: Q, at?: ClockRow): Promise<PartReply<AnswerTo<Q>>>;
+  /** @param of the state of what database is asked for, as far as that is known */
+  ask<Q extends PartQuestion>(question: Q, of: AskedOf): Promise<PartReply<AnswerTo<Q>>>;
 }
 
 /** So often late in a row, it is asked by one search a second only; the others go without it at once. */
@@ -118,11 +129,11 @@ export function partClient({ url, part, token, deadlineMs, onAnswer }: PartClien
   };
   return {
     name,
-    async ask<Q extends PartQuestion>(question: Q, at?: ClockRow): Promise<PartReply<AnswerTo<Q>>> {
+    async ask<Q extends PartQuestion>(question: Q, of: AskedOf): Promise<PartReply<AnswerTo<Q>>> {
       const resting = lateInARow >= LATE_IN_A_ROW && performance.now() < restsUntil;
       // Whoever comes after the rest tries; who comes meanwhile does not wait with it.
       if (!resting) restsUntil = performance.now() + REST_MS;
-      const asked = { ...question, ...part, format: PART_FORMAT, ...(at !== undefined && { at }) };
+      const asked = { ...question, ...part, format: PART_FORMAT, ...of };
       const reply = resting ? unanswered("late", "it was late again and again") : await post(sent, asked);
       if (!resting) lateInARow = !reply.ok && reply.why === "late" ? lateInARow + 1 : 0;
       const outcome = reply.ok ? answerOf<AnswerTo<Q>>(reply.value) : reply;

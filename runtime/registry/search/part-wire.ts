@@ -10,7 +10,7 @@ import type { FacetCounting, FacetTotals, Least } from "./facets.js";
 import type { ScoredProfile } from "./search.js";
 
 /** To be raised when questions or answers change, or what an index in parts means by an order. */
-export const PART_FORMAT = 1;
+export const PART_FORMAT = 2;
 /** Where a part is asked. */
 export const PART_PATH = "/search-part";
 /** Longest question, in bytes: no URL with filters is longer. */
@@ -61,6 +61,8 @@ export type PartQuestion = HitsQuestion | FacetsQuestion | CountsQuestion | Matr
 export type AddressedQuestion = PartQuestion &
   AgentPart & {
     readonly format: number;
+    /** Identity of the database whose agents are asked for; absent where only the state is asked, and that is not known. */
+    readonly store?: string;
     /** All that can be seen at this clock is to be in the answer; absent: whatever is in the index. */
     readonly at?: ClockRow;
   };
@@ -160,6 +162,7 @@ export function readQuestion(value: unknown): AddressedQuestion | undefined {
   const { ask, filters, at, after } = value;
   const question = value as unknown as AddressedQuestion;
   if (at !== undefined && !isClock(at)) return undefined;
+  if (value.store !== undefined && typeof value.store !== "string") return undefined;
   if (ask === "state") return question;
   if (!isFilters(filters) || typeof value.discovered !== "boolean") return undefined;
   if (value.kept !== undefined && typeof value.kept !== "boolean") return undefined;

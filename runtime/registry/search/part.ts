@@ -31,11 +31,19 @@ export interface SearchPart {
 }
 
 /** Why a question is not for this part; undefined where it is. */
-function mismatch(question: AddressedQuestion, own: AgentPart): string | undefined {
+function mismatch(question: AddressedQuestion, own: AgentPart, store: string | undefined): string | undefined {
   if (question.format !== PART_FORMAT)
     return `this part speaks format ${PART_FORMAT}, and was asked in ${question.format}: run one version of adbind`;
-  if (question.part === own.part && question.of === own.of) return undefined;
-  return `this is part ${partName(own)}, and was asked as ${partName(question)}: give every part's address in its order`;
+  if (question.part !== own.part || question.of !== own.of)
+    return `this is part ${partName(own)}, and was asked as ${partName(question)}: give every part's address in its order`;
+  // Whoever does not know his own database asks for the state only, and is told nothing of any agent.
+  if (store === undefined || question.store === store || (question.store === undefined && question.ask === "state"))
+    return undefined;
+  const asked = question.store === undefined ? "without one" : `for ${question.store}`;
+  return (
+    `this part follows another registry's database (its identity is ${store}, and it was asked ${asked}): ` +
+    "start the part with the ADBIND_STORE of those who ask it, or take its address off their list"
+  );
 }
 
 function hitsOf(index: AgentIndex, followed: FollowedIndex, asked: HitsQuestion, scratch: Scratch): Answers["hits"] {
@@ -61,6 +69,7 @@ export function searchPart(followed: FollowedIndex, own: AgentPart): SearchPart 
   const scratch = new Scratch();
   const counts = new Remembered();
   let loaded = false;
+  let store: string | undefined;
   const state = (): Answers["state"] => ({ change: followed.seq, agents: followed.size });
   const answerTo = (question: PartQuestion, index: AgentIndex): Answers[PartQuestion["ask"]] => {
     switch (question.ask) {
@@ -86,11 +95,12 @@ export function searchPart(followed: FollowedIndex, own: AgentPart): SearchPart 
       return state();
     },
     async follow(signal) {
+      store ??= await followed.identity();
       await followed.current(undefined, signal);
       loaded = true;
     },
     async answer(question) {
-      const wrong = mismatch(question, own);
+      const wrong = mismatch(question, own, store);
       if (wrong !== undefined) return { ok: false, why: "refused", detail: wrong };
       if (!loaded) return { ok: false, why: "loading", detail: "this part reads its index" };
       if (question.ask === "state") return { ok: true, value: state() };

@@ -10,7 +10,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
-import { type ClockRow, clock } from "../../store/registry-clock.js";
+import { storeIdentity } from "../../store/identity.js";
+import { clock } from "../../store/registry-clock.js";
 import type {
   AgentProfile,
   AgentSearchResult,
@@ -22,7 +23,7 @@ import type {
 } from "../types.js";
 import { compareKeys, type Key } from "./agent-index.js";
 import { formatCursor, parseCursor, type TraversalPlace } from "./cursor.js";
-import { type PartClient, type PartReply, partClient } from "./part-client.js";
+import { type AskedOf, type PartClient, type PartReply, partClient } from "./part-client.js";
 import { type Answers, type AnswerTo, agentOfHit, MOST_PARTS, type PartQuestion, type WireHit } from "./part-wire.js";
 import { type AgentSearch, agentProfile } from "./search.js";
 import { type AskParts, splitFacets, splitMarketMap } from "./split-facets.js";
@@ -84,6 +85,7 @@ class SplitSearch {
   readonly #clients: readonly PartClient[];
   readonly #store: Database;
   readonly #discovered: boolean;
+  #identity: string | undefined;
 
   constructor(options: SplitOptions) {
     this.#clients = clientsOf(options);
@@ -91,17 +93,37 @@ class SplitSearch {
     this.#discovered = options.discovered;
   }
 
+  /** Never changes: it is asked for once. */
+  async #own(): Promise<string> {
+    this.#identity ??= await storeIdentity(this.#store);
+    return this.#identity;
+  }
+
+  /** What every part is asked for: what can be seen now, in this database. */
+  async #now(): Promise<Required<AskedOf>> {
+    const [at, store] = await Promise.all([this.#store.query((q) => clock(q)), this.#own()]);
+    return { at, store };
+  }
+
+  /** A part tells its state also while this database is away. */
+  async #states(): Promise<PartReply<Answers["state"]>[]> {
+    const store = await this.#own().catch(() => undefined);
+    const of = store === undefined ? {} : { store };
+    return Promise.all(this.#clients.map((client) => client.ask({ ask: "state" }, of)));
+  }
+
   async search(filters: SearchFilters, { cursor, limit }: PageRequest): Promise<Page<AgentSearchResult>> {
     const place = cursor === undefined ? undefined : parseCursor(cursor);
     if (cursor !== undefined && place === undefined) return { ok: false, reason: "cursor_invalid" };
     const of = this.#clients.length;
     if (place?.waiting !== undefined && place.waiting.of !== of) return { ok: false, reason: "cursor_expired" };
-    const at = await this.#store.query((q) => clock(q));
+    const now = await this.#now();
+    const { at } = now;
     if (place !== undefined && place.seq > at.last) return { ok: false, reason: "cursor_invalid" };
     if (place !== undefined && place.seq < at.pruned) return { ok: false, reason: "cursor_expired" };
     const seq = place?.seq ?? at.seq;
     const asked = { ask: "hits", filters, discovered: this.#discovered, seq, limit: limit + 1 } as const;
-    const answers = await this.#all(at, (part) => {
+    const answers = await this.#all(now, (part) => {
       const after = placeOf(place, part);
       return { ...asked, ...(after !== undefined && { after }) };
     });
@@ -125,8 +147,8 @@ class SplitSearch {
   }
 
   /** Asks all at once. @returns what those answered that did, by part */
-  async #all<Q extends PartQuestion>(at: ClockRow, question: (part: number) => Q): Promise<Map<number, AnswerTo<Q>>> {
-    const asked = await Promise.all(this.#clients.map((client, index) => client.ask(question(index + 1), at)));
+  async #all<Q extends PartQuestion>(of: AskedOf, question: (part: number) => Q): Promise<Map<number, AnswerTo<Q>>> {
+    const asked = await Promise.all(this.#clients.map((client, index) => client.ask(question(index + 1), of)));
     return new Map(asked.flatMap((one, index) => (one.ok ? [[index + 1, one.value] as const] : [])));
   }
 
@@ -136,11 +158,11 @@ class SplitSearch {
 
   /** Counts of the parts that answer every question; who does not answer one is left out of all that follow. */
   async counted<T>(work: (ask: AskParts) => Promise<T>): Promise<T & { readonly missing_parts?: readonly string[] }> {
-    const at = await this.#store.query((q) => clock(q));
+    const now = await this.#now();
     for (let there = this.#clients; ; ) {
       const absent = new Set<PartClient>();
       const ask: AskParts = async <Q extends PartQuestion>(question: Q) => {
-        const asked = await Promise.all(there.map((client) => client.ask(question, at)));
+        const asked = await Promise.all(there.map((client) => client.ask(question, now)));
         for (const [index, one] of asked.entries()) if (!one.ok) absent.add(there[index]!);
         if (absent.size > 0) throw absent;
         return asked.flatMap((one) => (one.ok ? [one.value] : []));
@@ -157,7 +179,7 @@ class SplitSearch {
   }
 
   async states(): Promise<SearchPartState[]> {
-    const asked = await Promise.all(this.#clients.map((client) => client.ask({ ask: "state" })));
+    const asked = await this.#states();
     return asked.map((one: PartReply<Answers["state"]>, at) => {
       const part = this.#clients[at]!.name;
       return one.ok
@@ -169,7 +191,7 @@ class SplitSearch {
   /** Waits for those that read their index; not for those that are gone, once one is there. */
   async warm(signal?: AbortSignal): Promise<void> {
     while (signal?.aborted !== true) {
-      const asked = await Promise.all(this.#clients.map((client) => client.ask({ ask: "state" })));
+      const asked = await this.#states();
       if (asked.some(({ ok }) => ok) && !asked.some((one) => !one.ok && one.why === "loading")) return;
       await pause(WARM_MS, undefined, { signal }).catch(() => undefined);
     }

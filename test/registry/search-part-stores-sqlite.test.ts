@@ -1,0 +1,4 @@
+import { sqliteEngine } from "./data-fixture.js";
+import { partStoresCase } from "./search-part-stores.case.js";
+
+partStoresCase(sqliteEngine());
