@@ -5,6 +5,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { AdbindError } from "../runtime/errors.js";
 import { Html } from "../runtime/registry/server/pages/html.js";
 import type { EndpointEntry, Outbox, OutboxFilter } from "../runtime/sender/operators.js";
 import {
@@ -57,6 +58,17 @@ const same = (left: string, right: string): boolean => {
 };
 
 const problem = (status: number, title: string, text: string): Answer => ({ status, page: problemPage(title, text) });
+/** Seconds after which an operator tries again what is on its way to another database. */
+const MOVING_SECONDS = 5;
+
+function failed(error: unknown): Answer {
+  const { code, message } = error instanceof AdbindError ? error : { code: "", message: "" };
+  if (code === "split_moving")
+    return { ...problem(503, "On its way", message), headers: { "retry-after": String(MOVING_SECONDS) } };
+  if (code === "split_wrong_database") return problem(409, "In another database", message);
+  return problem(500, "It failed", "The outbox could not be read or changed. See the server.");
+}
+
 const seeOther = (location: string): Answer => ({ status: 303, headers: { location } });
 
 /** One caller, by its cookie. */
@@ -71,8 +83,7 @@ export function createOutboxServer(options: OutboxServerOptions): Server {
   const server = createServer({ requestTimeout: REQUEST_MS }, (request, response) => {
     answerOf(options, sign, request).then(
       (answer) => send(request, response, answer),
-      () =>
-        send(request, response, problem(500, "It failed", "The outbox could not be read or changed. See the server.")),
+      (error: unknown) => send(request, response, failed(error)),
     );
   });
   return server;

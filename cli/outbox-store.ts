@@ -13,6 +13,7 @@ import { createKeyring } from "../runtime/sender/sealing.js";
 import { type SecretKeySource, secretKeysIn, secretKeysOfEnvironment } from "../runtime/sender/secret-keys.js";
 import type { StoreAccess } from "../runtime/store/index.js";
 import { senderTables } from "../runtime/store/sender-tables.js";
+import { holdAlone } from "../runtime/store/split/one-database.js";
 import { plural, userPath, wholeNumber } from "./output.js";
 import { type StoreOption, storeOption, withStore } from "./store.js";
 
@@ -37,7 +38,8 @@ export const withOutbox = (
 ): Promise<void> =>
   withStore(option, access, async (store) => {
     const queue = openQueue(store.database, OUTBOX_TOPIC);
-    const tables = senderTables(store.database);
+    // The database may be one of several: what moves is left alone, and whoever asks is told where it went.
+    const tables = { ...senderTables(store.database), hold: holdAlone };
     const keyring = await createKeyring(keysOf(option));
     const bodies = bodiesOf(keyring, false);
     const rules = { policy: checkedPolicy({}) };

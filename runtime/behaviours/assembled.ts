@@ -2,9 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { createPeriodic, tellLog } from "../queue/periodic.js";
 import type { Seller } from "../seller/create.js";
-import type { SellerOptions } from "../seller/types.js";
+import type { SellerOptions, SellerStore } from "../seller/types.js";
 import type { Sender } from "../sender/sender.js";
-import type { AnyStore } from "../store/index.js";
 import type { ServedAreas } from "./areas.js";
 import type { Upkeep } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, standingCall } from "./frame/call.js";
@@ -36,7 +35,7 @@ export interface AssemblyParts {
   readonly settings: BehaviourSettings;
   readonly served: ServedAreas;
   readonly missing: readonly string[];
-  readonly store: AnyStore;
+  readonly store: SellerStore;
   /** The store was opened here, and is closed here. */
   readonly own: boolean;
   readonly metrics: Metrics | undefined;

@@ -5,16 +5,17 @@ import type { Database } from "../db/types.js";
 import { AdbindError } from "../errors.js";
 import { jsonLog, type Logger } from "../log.js";
 import { createSeller, type Seller } from "../seller/create.js";
-import type { SellerContext, SellerHandler, SellerOptions } from "../seller/types.js";
+import type { SellerContext, SellerHandler, SellerOptions, SellerStore } from "../seller/types.js";
 import { createSender } from "../sender/create.js";
 import type { Sender } from "../sender/sender.js";
-import { type AnyStore, documentStore, openStore } from "../store/index.js";
+import { refuseSplit } from "../store/alone.js";
+import { type DocumentStore, documentStore, openStore } from "../store/index.js";
 import { declaredBy, merge, type ServedAreas, servedAreas } from "./areas.js";
 import { type Assembled, assembled } from "./assembled.js";
 import { trafficScenarios } from "./controller/traffic.js";
 import { offeredFormats } from "./formats/formats.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
-import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } from "./frame/call.js";
+import { type BehaviourSettings, type CallFacts, openToolCall, ownChanges, standingCall } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
 import { upstreamRecorder } from "./frame/upstream.js";
 import { metricsRoute, openMetrics } from "./metrics.js";
@@ -97,7 +98,7 @@ function partsOf(
 
 /**
  * Opens a seller. `start` makes it listen, `close` leaves nothing open.
- * @throws AdbindError `seller_option_invalid`
+ * @throws AdbindError `seller_option_invalid`, `split_invalid` for several databases, or one of several
  */
 export async function openSeller<R extends Release, O extends Release = Release>(
   options: BehavingSellerOptions<R, O>,
@@ -115,14 +116,40 @@ export async function openSeller<R extends Release, O extends Release = Release>
   }
 }
 
+/**
+ * Where documents are read and written.
+ * @throws AdbindError `split_invalid` for one database of several: a caller's would be looked for there, and be in another
+ */
+async function documentsOn(store: SellerStore): Promise<DocumentStore<object>> {
+  if ("principals" in store) {
+    const { splitDocuments } = await import("../store/split/documents.js");
+    return splitDocuments(store.principals);
+  }
+  await refuseSplit(store.database as Database, "principal");
+  return documentStore(store.database as Database);
+}
+
+/** A call is one transaction: what it changes of somebody else may be in another database. */
+function refuseShared({ areas }: ServedAreas): void {
+  const shared = areas.flatMap(({ area, shares }) => (shares === undefined ? [] : [`${area} (${shares})`]));
+  if (shared.length === 0) return;
+  const what = `behaviours change what several principals share, and are given several databases: ${shared.join("; ")}`;
+  throw new AdbindError("split_invalid", what, {
+    where: "database",
+    remedy: "give one store to a seller of these; without them (specialisms, with) it may be on several databases",
+  });
+}
+
 async function openOn<R extends Release, O extends Release>(
   options: BehavingSellerOptions<R, O>,
-  store: AnyStore,
+  store: SellerStore,
 ): Promise<Assembled> {
   const { database, mode = "production", release, releases = [] } = options;
   const logger = options.logger ?? plainLogger(mode);
-  const documents = documentStore(store.database as Database);
   const all = [release, ...releases];
+  // Before keys are made there.
+  if ("principals" in store) refuseShared(servedAreas({ ...options, releases: all }));
+  const documents = await documentsOn(store);
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
   const answering =
@@ -178,7 +205,7 @@ const joined = (library: Handlers, own: object | undefined): Handlers => ({
 interface SenderSettings {
   readonly settings: BehaviourSettings;
   readonly served: ServedAreas;
-  readonly store: AnyStore;
+  readonly store: SellerStore;
   readonly signer: { readonly key: object; readonly keyid: string };
 }
 
@@ -220,7 +247,7 @@ function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: strin
       const { upstream } = settings;
       const answered = () => behave(request, call);
       const reply = await (upstream === undefined ? answered() : upstream.within(call.principal, answered));
-      const changes = call.documents.changes();
+      const changes = await ownChanges(settings, call);
       if (changes.length > 0) context.effect((tx) => settings.store.write(tx, changes));
       return reply as Reply<AnyTool>;
     };

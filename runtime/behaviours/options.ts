@@ -1,7 +1,6 @@
 /** What an application gives a seller of the library's behaviours. */
 import type { Release } from "../contract/index.js";
 import type { SellerHandler, SellerOptions, SellerStore } from "../seller/types.js";
-import type { AnyStore } from "../store/index.js";
 import type { MetricsOptions } from "./metrics.js";
 import type { Ports } from "./ports/index.js";
 
@@ -48,8 +47,8 @@ export interface BehavingSellerOptions<R extends Release = Release, O extends Re
   readonly with?: readonly string[];
   /** What is the application's own; defaults that work for what is left out. */
   readonly ports?: Partial<Ports>;
-  /** Where its state is: `sqlite:<file>`, `postgres://...`, or a store that is open. */
-  readonly database: string | AnyStore;
+  /** Where its state is: `sqlite:<file>`, `postgres://...`, or a store that is open, `shardedByPrincipal` too. */
+  readonly database: string | SellerStore;
   /** Private JWK that signs webhooks; its public part is published. In development one is made where none is given. */
   readonly key?: object & { readonly kid: string };
   /**

@@ -3,6 +3,7 @@ import { generateKeyPairSync, randomUUID } from "node:crypto";
 import type { JsonObject } from "../contract/index.js";
 import type { DocumentStore } from "../store/documents.js";
 import { madeOnce } from "../store/once.js";
+import { EVERYBODY } from "./frame/documents.js";
 
 type Key = object & { readonly kid: string };
 
@@ -35,7 +36,7 @@ export const developmentKey = (
   word: string,
   id: keyof typeof uses = "webhooks",
 ): Promise<Key> =>
-  madeOnce(store, { collection: COLLECTION, owner: "", id }, () => ({
+  madeOnce(store, { collection: COLLECTION, owner: EVERYBODY, id }, () => ({
     ...generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }),
     kid: `development-${randomUUID().slice(0, 8)}`,
     alg: "EdDSA",

@@ -4,6 +4,7 @@
  */
 import type { JsonObject, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import { member } from "../extract/json-object.js";
+import { INTENTS } from "../store/intent-documents.js";
 import { localError } from "./fault.js";
 import type { PinnedRelease } from "./negotiation.js";
 import type { PinBy } from "./pin.js";
@@ -33,8 +34,6 @@ export const keptRequest = ({ args, push }: Intent): JsonObject => ({
   ...(push !== undefined && { push_notification_config: push }),
 });
 
-const COLLECTION = "buyer_intent";
-
 export interface Intents {
   /** @throws what the store throws: the request must not leave then */
   keep(intent: Intent): Promise<void>;
@@ -50,7 +49,7 @@ export function createIntents({ intents: store, url: owner, logger }: BuyerSetti
   if (store === undefined) return undefined;
   const put = (id: string, intent: Intent | undefined): Promise<void> => {
     const body = intent === undefined ? undefined : JSON.stringify(intent);
-    return store.commit([{ collection: COLLECTION, owner, id, version: undefined, body }]);
+    return store.commit([{ collection: INTENTS, owner, id, version: undefined, body }]);
   };
   const quietly = async (id: string, intent: Intent | undefined): Promise<void> => {
     try {
@@ -66,7 +65,7 @@ export function createIntents({ intents: store, url: owner, logger }: BuyerSetti
     keep: (intent) => put(intent.idempotencyKey, intent),
     note: (intent) => quietly(intent.idempotencyKey, intent),
     drop: (key) => quietly(key, undefined),
-    list: async () => (await store.list(COLLECTION, owner)).map(({ body }) => JSON.parse(body) as Intent),
+    list: async () => (await store.list(INTENTS, owner)).map(({ body }) => JSON.parse(body) as Intent),
   };
 }
 

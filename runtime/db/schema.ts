@@ -46,6 +46,7 @@ export const schemaSteps = [
     compatibleFrom: 14,
   },
   { version: 15, name: "split", about: "which keyspaces a database of several has", compatibleFrom: 14 },
+  { version: 16, name: "callers", about: "whose calls are under which idempotency keys", compatibleFrom: 15 },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

@@ -65,6 +65,9 @@ export interface QueuePart {
  */
 export const LEASE_MS = 10_000;
 
+/** Asked first, in the transaction of a change: where it throws nothing is changed. */
+export type JobGuard = (query: Query) => Coroutine<void>;
+
 /** Jobs of one topic. A leased job is nobody else's while its worker renews the lease; then it is due again. */
 export interface Queue {
   readonly topic: string;
@@ -132,12 +135,12 @@ export interface Queue {
   list(filter?: Omit<JobFilter, "topic">): Promise<JobRecord[]>;
   get(id: number): Promise<JobRecord | undefined>;
   /** Makes a kept job due now, with a new time to live. False when there is none. */
-  replay(id: number, now: number): Promise<boolean>;
+  replay(id: number, now: number, first?: JobGuard): Promise<boolean>;
   /** Removes a job, whatever its state. False when there is none. */
-  drop(id: number, now: number): Promise<boolean>;
+  drop(id: number, now: number, first?: JobGuard): Promise<boolean>;
   counts(): Promise<JobCounts>;
   /** @returns how many jobs it was done to */
-  adjust(adjustment: JobAdjustment, now: number): Promise<number>;
+  adjust(adjustment: JobAdjustment, now: number, first?: JobGuard): Promise<number>;
   /** Calls `listener` when there may be something to take. @returns stops it */
   onWake(listener: () => void): () => void;
   /**

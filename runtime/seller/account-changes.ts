@@ -9,6 +9,7 @@ import { type Coroutine, wait } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import type { Sender } from "../sender/sender.js";
 import { appendChange, changesAfter, feedEnds } from "../store/account-changes.js";
+import { refuseSeveral } from "../store/alone.js";
 import type { AnyStore } from "../store/index.js";
 import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";
@@ -64,9 +65,13 @@ const DAYS = 90;
 const PAGE = { default: 50, max: 100 } as const;
 const KIND = "account.change_recorded";
 
-/** Makes the feed of a seller's accounts: give its `handler` to `createSeller` as `list_account_changes`. */
+/**
+ * Makes the feed of a seller's accounts: give its `handler` to `createSeller` as `list_account_changes`.
+ * @throws AdbindError `split_invalid` for a store of several databases
+ */
 export function createAccountChanges<Tx>(options: AccountChangeOptions): AccountChanges<Tx> {
   const { sender, now = Date.now, uuid = randomUUID } = options;
+  refuseSeveral(options.store, "a feed of account changes keeps them in one database", "store");
   const database = options.store.database as Database as Database<Tx>;
   const keptMs = Math.max(options.days ?? DAYS, DAYS) * DAY_MS;
   return {

@@ -80,7 +80,7 @@ export async function claimKey<Tx>(
   const held: HeldCall = { scope: callScope(principal), key: of.key, owner: options.uuid() };
   const until = performance.now() + options.waitMs;
   for (let pause: number = POLL_MS.first; ; pause = Math.min(pause * 2, POLL_MS.max)) {
-    const found = await options.database.transact({ principal }, (tx) => claimFlow(options, tx, held, of.hash));
+    const found = await options.database.transact({ principal }, (tx) => claimFlow(options, tx, held, of));
     if (found === "mine") return { kind: "mine", claim: claimOf(options, held, principal) };
     if ("answer" in found) return { kind: "replay", answer: JSON.parse(found.answer) };
     if (performance.now() + pause > until) throw inFlight(found.leaseMs);
@@ -98,12 +98,12 @@ function* claimFlow<Tx>(
   { database: { tables }, now, replayMs }: IdempotencyOptions<Tx>,
   tx: Tx,
   held: HeldCall,
-  hash: string,
+  { hash, principal }: { readonly hash: string; readonly principal: string },
 ): Coroutine<"mine" | { readonly leaseMs: number } | { readonly answer: string }> {
   const at = now();
   const lease = at + LEASE_MS;
   const times = { replay_until: at + replayMs + TOLERANCE_MS, forget_at: at + replayMs + REMEMBER_MS };
-  const added = yield* tables.addCall(tx, { ...held, hash, lease, answer: null, ...times });
+  const added = yield* tables.addCall(tx, { ...held, principal, hash, lease, answer: null, ...times });
   if (added.length > 0) return "mine";
   const [row] = yield* tables.call(tx, held.scope, held.key);
   // Removed between the two: the next try adds it.

@@ -23,7 +23,7 @@ import { channelRegistration } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
 import { adjustedFlow, fireReports } from "./reports.js";
-import { inTransaction } from "./transact.js";
+import { holdOwner, inTransaction } from "./transact.js";
 import type {
   CorrectedReport,
   Emitted,
@@ -103,8 +103,11 @@ const EVER = Number.MAX_SAFE_INTEGER;
 
 export function createChannels(parts: ChannelDependencies): Channels {
   const { queue, coalescence = {} } = parts;
-  const run = <T>({ tx }: WithinOptions, flow: (open: Query) => Coroutine<T>): MaybePromise<T> =>
-    inTransaction(queue, tx, flow);
+  const run = <T>({ tx, principal }: OwnedOptions, flow: (open: Query) => Coroutine<T>): MaybePromise<T> =>
+    inTransaction(queue, tx, function* (open) {
+      yield* holdOwner(parts.tables, open, principal);
+      return yield* flow(open);
+    });
   const shorter = Object.entries(coalescence).filter(([type, ms]) => ms < windowFor(type, { windows: {}, optIn: {} }));
   return {
     open(buy, channels, options = {}) {
@@ -279,7 +282,6 @@ function* noticeFlow(
   }: { kind: NoticeKind; resource: string; payload: JsonObject; principal: string | undefined },
 ): Coroutine<Emitted> {
   const { tables, uuid } = parts;
-  if (principal !== undefined && tables.hold !== undefined) yield* tables.hold(tx, principal);
   const channels = (yield* tables.subscribers(tx, resource, kind)).filter(
     (row) => row.config !== "null" && (principal ?? row.principal) === row.principal,
   );

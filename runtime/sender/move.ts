@@ -68,9 +68,15 @@ export async function moveEndpoint(parts: MoveParts, endpoint: string, url: stri
   const first = found.find(({ came }) => came !== "sealed");
   const to = first === undefined ? endpoint : endpointOf({ principal: first.principal, url });
   const events =
-    first === undefined ? 0 : await parts.queue.adjust({ kind: "rehome", from: endpoint, to }, parts.now());
+    first === undefined
+      ? 0
+      : await parts.queue.adjust({ kind: "rehome", from: endpoint, to }, parts.now(), (q) => held(parts, q, first));
   const [unproved, sealed] = [count("unproved"), count("sealed")];
   return { endpoint: to, registrations: found.length - sealed, events, sealed, unproved };
+}
+
+function* held({ tables }: MoveParts, q: Query, { principal }: Found): Coroutine<void> {
+  if (tables.hold !== undefined) yield* tables.hold(q, principal);
 }
 
 async function moveTasks(parts: MoveParts, move: Move, at: Pick<TaskPlace, "column" | "endpoint">): Promise<Found[]> {

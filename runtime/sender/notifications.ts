@@ -21,7 +21,7 @@ import {
 import { type PreparedConfigs, type PrepareOptions, prepareConfigs } from "./notification-sets.js";
 import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { refused, registrationFault } from "./registration.js";
-import { inTransaction } from "./transact.js";
+import { holdOwner, inTransaction } from "./transact.js";
 import type { Emitted, NotificationConfig, NotificationScope, Refused, WithinOptions } from "./types.js";
 
 /** A change to be told to the configs that ask for its kind. */
@@ -154,7 +154,7 @@ function checkEvent(parts: NotificationDependencies, { kind, account }: Notifica
 function* notifyFlow(parts: NotificationDependencies, tx: Query, event: NotificationEvent): Coroutine<Emitted> {
   const { tables, uuid, now } = parts;
   const { kind, account, principal } = event;
-  if (principal !== undefined && tables.hold !== undefined) yield* tables.hold(tx, principal);
+  yield* holdOwner(tables, tx, principal);
   const ofAccount = account === undefined ? [] : yield* tables.subscribers(tx, account, "account");
   const rows = [...ofAccount, ...(yield* tables.subscribers(tx, AGENTS, "agent"))];
   const wanted = rows.filter((row) => {

@@ -1,6 +1,6 @@
 /** The outbox as operators see it, and what they do to it. */
 import { hash } from "node:crypto";
-import type { JobFilter, JobRecord, Queue } from "../queue/types.js";
+import type { JobFilter, JobGuard, JobRecord, Queue } from "../queue/types.js";
 import type { StoredRecord } from "./activity.js";
 import { type Moved, type MoveParts, moveEndpoint } from "./move.js";
 import { digest, isChange, metaOf, orderingKeyOf } from "./outbox.js";
@@ -196,9 +196,19 @@ async function showEvent({ queue, tables, bodies }: MoveParts, id: number): Prom
   };
 }
 
+/** Holds whose event it is, where the database is one of several: one that is on its way is somewhere else in a moment. */
+async function changed(
+  { queue, tables: { hold } }: MoveParts,
+  id: number,
+  change: (first: JobGuard | undefined) => Promise<boolean>,
+): Promise<boolean> {
+  const job = hold === undefined ? undefined : await queue.get(id);
+  const principal = job === undefined ? "" : shownMeta(job).principal;
+  return change(hold === undefined || principal === "" ? undefined : (q) => hold(q, principal));
+}
+
 export function outboxOf(parts: MoveParts): Outbox {
   const { queue, now } = parts;
-  const adjusted = async (what: Parameters<Queue["adjust"]>[0]) => (await queue.adjust(what, now())) > 0;
   return {
     list: async (filter = {}) => (await queue.list(jobFilterOf(filter))).map(toEntry),
     show: (id) => showEvent(parts, id),
@@ -206,9 +216,9 @@ export function outboxOf(parts: MoveParts): Outbox {
       const { ready: waiting, ...ended } = await queue.counts();
       return { waiting, ...ended };
     },
-    retry: (id) => adjusted({ kind: "hasten", id }),
-    replay: (id) => queue.replay(id, now()),
-    drop: (id) => queue.drop(id, now()),
+    retry: (id) => changed(parts, id, async (first) => (await queue.adjust({ kind: "hasten", id }, now(), first)) > 0),
+    replay: (id) => changed(parts, id, (first) => queue.replay(id, now(), first)),
+    drop: (id) => changed(parts, id, (first) => queue.drop(id, now(), first)),
     move: (endpoint, url) => moveEndpoint(parts, endpoint, url),
     endpoints: (page = {}) => listEndpoints(queue, now(), page),
     pause: (endpoint) => queue.stop(endpoint, now()),

@@ -15,6 +15,8 @@ export interface Update {
   readonly taskId: string;
   readonly change: StatusChange;
   readonly dedupKey: string | undefined;
+  /** Whose the task is, where whoever asks says so. */
+  readonly principal: string | undefined;
   /** `traceparent` of who asked. */
   readonly trace: string | undefined;
 }
@@ -39,6 +41,8 @@ interface Asking {
   readonly locking: Locking;
   /** One that is rejected undoes them all. */
   readonly whole?: boolean;
+  /** In no transaction but its own. */
+  readonly atOnce?: boolean;
 }
 
 /** Statements that may fail to meet the tasks they were made for: a dedup key that comes up at once, and no more. */
@@ -49,10 +53,9 @@ export const updateWork = (parts: SenderTaskDependencies): EachWork<Update, Emit
     (query: Query, updates: readonly Update[], locking: Locking) => updateFlow({ parts, query, updates, locking }),
     {
       atOnce: function* (query: Query, updates: readonly Update[]): Coroutine<Results | undefined> {
-        // One of several databases is asked first whether it has the principal.
-        const guess = parts.tables.guarded ? undefined : guessed(parts, updates);
+        const guess = parts.tables.changeTasksAtOnce && guessed(parts, updates);
         if (guess === undefined) return undefined;
-        const answer = yield* write({ parts, query, updates, locking: "skip" }, guess.made);
+        const answer = yield* write({ parts, query, updates, locking: "skip", atOnce: true }, guess.made);
         return answer === "written" ? guess.results : undefined;
       },
     },
@@ -117,9 +120,11 @@ function judge({ parts, updates }: Pick<Asking, "parts" | "updates">, found: Tas
 
 const idsOf = (updates: readonly Update[]): string[] => [...new Set(updates.map(({ taskId }) => taskId))];
 
+const principalsOf = ({ before }: Made): string[] => [...before.values()].map(({ principal }) => principal);
+
 /** Tasks, dedup keys and jobs together. @param made nothing: they are only looked at */
 function* write(asking: Asking, made: Made | undefined): Coroutine<"written" | TasksFound> {
-  const { parts, query, updates, locking } = asking;
+  const { parts, query, updates, locking, atOnce = false } = asking;
   const keyed = updates.flatMap(({ taskId, dedupKey }) =>
     dedupKey === undefined ? [] : [{ task_id: taskId, dedup_key: dedupKey }],
   );
@@ -131,7 +136,11 @@ function* write(asking: Asking, made: Made | undefined): Coroutine<"written" | T
     addJobs: (q: Query) => enqueue(parts, q, made.events),
     jobsIf: part && ((condition: string) => part.statement(condition)),
   };
-  const answer = yield* parts.tables.changeTasks(query, { taskIds: idsOf(updates), keyed, locking, writes });
+  const principals = [...new Set(updates.flatMap(({ principal }) => principal ?? []))];
+  const request = { taskIds: idsOf(updates), principals, keyed, locking, writes };
+  const answer = yield* atOnce && made !== undefined
+    ? parts.tables.changeTasksAtOnce!(query, request, principalsOf(made))
+    : parts.tables.changeTasks(query, request);
   if (answer !== "written") return answer;
   part?.added(query);
   for (const row of made!.tasks.values()) {

@@ -16,7 +16,7 @@ import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFaul
 import type { TaskDetails } from "./task-details.js";
 import { type SenderTaskDependencies, taskExpires, toolOf } from "./task-events.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
-import { inTransaction, inTransactionEach } from "./transact.js";
+import { holdOwner, inTransaction, inTransactionEach } from "./transact.js";
 import type {
   A2aPushConfig,
   Emitted,
@@ -96,21 +96,22 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
       const fault = a2a === null ? undefined : faultIn(parts, { a2a }, start.tool, start.release);
       return fault ?? inTransaction(queue, tx, (open) => attachFlow(parts, open, start, a2a));
     },
-    attached: (taskId, { tx } = {}) =>
+    attached: (taskId, { tx, principal } = {}) =>
       inTransaction(queue, tx, function* (open): Coroutine<A2aPushConfig | undefined> {
+        yield* holdOwner(parts.tables, open, principal);
         const [row] = yield* parts.tables.task(open, taskId);
         return row === undefined ? undefined : yield* attachedIn(parts, open, row);
       }),
-    update(taskId, change, { tx, dedupKey } = {}) {
+    update(taskId, change, { tx, dedupKey, principal } = {}) {
       if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
-      const item = { taskId, change, dedupKey, trace: activeTraceparent() };
+      const item = { taskId, change, dedupKey, principal, trace: activeTraceparent() };
       return inTransactionEach(queue, tx, updating, { item, key: taskId });
     },
-    updateAll(changes, { tx } = {}) {
+    updateAll(changes, { tx, principal } = {}) {
       const trace = activeTraceparent();
       const updates = changes.map(({ taskId, dedupKey, ...change }) => {
         if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
-        return { taskId, change, dedupKey, trace };
+        return { taskId, change, dedupKey, principal, trace };
       });
       return inTransaction(queue, tx, (open) => updateAllFlow(parts, open, updates));
     },

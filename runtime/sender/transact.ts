@@ -3,6 +3,7 @@ import type { MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { type EachWork, oneOf } from "../queue/each.js";
 import type { Queue } from "../queue/types.js";
+import type { SenderTables } from "../store/sender-tables.js";
 
 /**
  * Runs a coroutine in the caller's transaction, or in one of our own.
@@ -10,6 +11,15 @@ import type { Queue } from "../queue/types.js";
  */
 export const inTransaction = <T>(queue: Queue, tx: unknown, work: (query: Query) => Coroutine<T>): MaybePromise<T> =>
   tx === undefined ? queue.transact(work) : queue.within(tx, work);
+
+/** Holds the principal of what is asked for, where it is named: what is not found in one of several databases may have moved. */
+export function* holdOwner(
+  { hold }: Pick<SenderTables, "hold">,
+  tx: Query,
+  principal: string | undefined,
+): Coroutine<void> {
+  if (principal !== undefined && hold !== undefined) yield* hold(tx, principal);
+}
 
 /** Several callers may ask for it at a time. */
 export interface AskedItem<Item> {

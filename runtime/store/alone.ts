@@ -30,6 +30,20 @@ export async function refuseSplit(database: Pick<Database, "query" | "where">, k
   throw partOfSplit(database.where, "give shardedByPrincipal with all of its databases");
 }
 
+/**
+ * Refuses several databases where everything has to be in one.
+ * @param what who keeps everything there
+ * @param where the option that was given
+ * @throws AdbindError `split_invalid`
+ */
+export function refuseSeveral(store: object, what: string, where: string): void {
+  if (!("principals" in store)) return;
+  throw new AdbindError("split_invalid", `${what}, and is given a split of several`, {
+    where,
+    remedy: "give it one store, on a database that is no part of a split",
+  });
+}
+
 export function onlyDatabase(where: string): OnlyDatabase {
   let asked = Number.NEGATIVE_INFINITY;
   return {

@@ -71,8 +71,12 @@ export interface DocumentStore<Tx = unknown> {
   owners(collection: string): Promise<string[]>;
   /** Part of a transaction; on SQLite no promise. @throws StaleDocument, and nothing of it is to be committed */
   write(tx: Tx, changes: readonly DocumentChange[]): MaybePromise<void>;
-  /** A transaction of its own, with what else belongs into it. @throws StaleDocument */
-  commit(changes: readonly DocumentChange[], effects?: readonly Effect<Tx>[]): Promise<void>;
+  /**
+   * A transaction of its own, with what else belongs into it.
+   * @param owner whose transaction it is where it changes no documents: on several databases it is begun where that one is
+   * @throws StaleDocument
+   */
+  commit(changes: readonly DocumentChange[], effects?: readonly Effect<Tx>[], owner?: string): Promise<void>;
 }
 
 const AT = "where collection = ? and owner = ? and id = ?";
@@ -112,36 +116,42 @@ function* writeOne(q: Query, { collection, owner, id, version, body, unchanged }
 
 const keyOf = ({ collection, owner, id }: DocumentPlace): string => JSON.stringify([collection, owner, id]);
 
-function* writeAll(q: Query, changes: readonly DocumentChange[]): Coroutine<void> {
+/** @throws StaleDocument */
+export function* writeDocuments(q: Query, changes: readonly DocumentChange[]): Coroutine<void> {
   // In one order everywhere: two transactions on the same documents would wait for each other otherwise.
   const ordered = [...changes].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   for (const change of ordered) if (!(yield* writeOne(q, change))) throw new StaleDocument(change);
 }
 
+export function* readDocument(
+  q: Query,
+  { collection, owner, id }: DocumentPlace,
+): Coroutine<StoredDocument | undefined> {
+  const text = `select id, version, body from adbind_documents ${AT}`;
+  const [found] = yield* q.rows<StoredDocument>(text, [collection, owner, id]);
+  return found;
+}
+
+export const listDocuments = (q: Query, collection: string, owner: string): Coroutine<StoredDocument[]> =>
+  q.rows<StoredDocument>(
+    "select id, version, body from adbind_documents where collection = ? and owner = ? order by position",
+    [collection, owner],
+  );
+
+export function* documentOwners(q: Query, collection: string): Coroutine<string[]> {
+  const text = "select distinct owner from adbind_documents where collection = ? order by owner";
+  return (yield* q.rows<{ owner: string }>(text, [collection])).map(({ owner }) => owner);
+}
+
 /** A document store on a database. */
 export const documentStore = <Tx>(database: Database<Tx>): DocumentStore<Tx> => ({
-  get: ({ collection, owner, id }) =>
-    database.query(function* (q) {
-      const text = `select id, version, body from adbind_documents ${AT}`;
-      const [found] = yield* q.rows<StoredDocument>(text, [collection, owner, id]);
-      return found;
-    }),
-  list: (collection, owner) =>
-    database.query((q) =>
-      q.rows<StoredDocument>(
-        "select id, version, body from adbind_documents where collection = ? and owner = ? order by position",
-        [collection, owner],
-      ),
-    ),
-  owners: (collection) =>
-    database.query(function* (q) {
-      const text = "select distinct owner from adbind_documents where collection = ? order by owner";
-      return (yield* q.rows<{ owner: string }>(text, [collection])).map(({ owner }) => owner);
-    }),
-  write: (tx, changes) => database.within(tx, (q) => writeAll(q, changes)),
+  get: (place) => database.query((q) => readDocument(q, place)),
+  list: (collection, owner) => database.query((q) => listDocuments(q, collection, owner)),
+  owners: (collection) => database.query((q) => documentOwners(q, collection)),
+  write: (tx, changes) => database.within(tx, (q) => writeDocuments(q, changes)),
   commit: (changes, effects = []) =>
     database.write(function* (q, tx) {
-      yield* writeAll(q, changes);
+      yield* writeDocuments(q, changes);
       for (const effect of effects) yield* wait(effect(tx));
     }),
 });

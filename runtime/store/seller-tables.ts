@@ -19,6 +19,8 @@ export interface CallRow {
   readonly answer: string | null;
   readonly replay_until: number;
   readonly forget_at: number;
+  /** Whose call it is; null where an instance of before this was kept has written it. */
+  readonly principal: string | null;
 }
 
 export interface SellerTaskRow {

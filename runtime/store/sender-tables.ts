@@ -11,7 +11,7 @@ import { type BodyTables, bodyTables } from "./sender-bodies.js";
 import type { ChannelKey, ChannelRow, NewTaskRow, TaskEndpoints, TaskTargetRow } from "./sender-rows.js";
 import { type SecretTables, secretTables } from "./sender-secrets.js";
 import { type UpkeepTables, upkeepTables } from "./sender-upkeep.js";
-import { type ChangeTasks, newRevision, type SentTaskRow } from "./sent-tasks.js";
+import { type ChangeTasks, newRevision, type SentTaskRow, type TaskChangesRequest } from "./sent-tasks.js";
 import { taskChangesOn } from "./task-changes.js";
 
 export type { ChannelKey, ChannelRow, NewTaskRow, TaskEndpoints, TaskTargetRow } from "./sender-rows.js";
@@ -36,13 +36,16 @@ export interface ActivityRow {
 export interface SenderTables extends SecretTables, UpkeepTables, BodyTables {
   /** Each statement is a journey to a server. */
   readonly remote: boolean;
-  /** The database is one of several: whoever writes rows of a principal asks first whether they are here, in one transaction. */
-  readonly guarded?: true;
   /** Holds a principal here to the end of the transaction; where the database is alone there is nothing to hold. */
   hold?(tx: Query, principal: string): Coroutine<void>;
   /** Also locks it. */
   task(tx: Query, taskId: string): Coroutine<SentTaskRow[]>;
   changeTasks: ChangeTasks;
+  /**
+   * The same in one statement that is its own transaction and waits for no row; where that is worth it.
+   * @param principals whose tasks they are: in one of several databases nothing is written unless all of them are here
+   */
+  changeTasksAtOnce?(tx: Query, request: TaskChangesRequest, principals: readonly string[]): ReturnType<ChangeTasks>;
   /** Which of them there are, whoever holds them, and whose they are. */
   knownTasks(tx: Query, taskIds: readonly string[]): Coroutine<Pick<SentTaskRow, "task_id" | "principal">[]>;
   /** Where events of tasks go now. Locks nothing. */
@@ -97,6 +100,7 @@ const channelColumns = [
 
 export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | "engine">): SenderTables {
   const lock = dialect.forUpdate;
+  const changeTasks = taskChangesOn[engine];
   return {
     ...taskTables(dialect),
     ...secretTables(lock),
@@ -104,7 +108,8 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
     ...bodyTables,
     due,
     remote: dialect.parts,
-    changeTasks: taskChangesOn[engine],
+    changeTasks,
+    ...(dialect.parts && { changeTasksAtOnce: changeTasks }),
     channel: (tx, resource, kind, subscriber = "") =>
       run(tx, `select * from adbind_channels where resource = ? and kind = ? and subscriber = ?${lock}`, [
         ...[resource, kind, subscriber],

@@ -44,13 +44,27 @@ export interface TaskWrites {
   readonly jobsIf: ((condition: string) => SqlPart | undefined) | undefined;
 }
 
+/** Keyspaces that have to be in the database that a statement writes to: the rows that say so, and those of fences. */
+export interface KeyspacesAsked {
+  readonly kind: string;
+  readonly fence: string;
+  readonly names: readonly string[];
+}
+
 export interface TaskChangesRequest {
   readonly taskIds: readonly string[];
+  /** Whose they are, where whoever asks says so: in one of several databases nothing else does for a task that is not there. */
+  readonly principals?: readonly string[];
   /** Dedup keys to be looked up. */
   readonly keyed: readonly DedupName[];
   readonly locking: Locking;
   /** Nothing: the tasks are only locked and read. */
   readonly writes: TaskWrites | undefined;
+  /**
+   * The statement holds them to its own end, and locks and writes nothing where one is not here, or another transaction has
+   * its row; for engines whose statements have parts.
+   */
+  readonly here?: KeyspacesAsked;
 }
 
 /** Tasks as they are, locked. */

@@ -23,10 +23,11 @@ async function ask(): Promise<string> {
       if (isAsked(message)) resolve(message as PostgresAnswer);
     });
   });
+  // Nothing else may keep the process alive until the answer has come.
+  process.channel!.ref();
   process.send!({ adbind: "postgres" } satisfies Asked);
   const told = await answered;
-  // The channel would keep the process alive; there is nothing else to ask for.
-  process.disconnect();
+  process.channel!.unref();
   if ("error" in told) throw new Error(`the run's PostgreSQL does not start: ${told.error}`);
   return told.url;
 }

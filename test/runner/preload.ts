@@ -1,6 +1,6 @@
 /**
  * Preloaded into a test file's process: at the end it tells the processor time that it and the processes it waited for
- * took, which other work on the machine does not change much.
+ * took, which other work on the machine does not change much; and it ends where its runner is killed.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { PROCESSOR, startedByRunner } from "./test-file.js";
@@ -20,7 +20,11 @@ function processorSeconds(): number {
   }
 }
 
-if (startedByRunner())
+if (startedByRunner()) {
   process.on("exit", () => {
-    writeSync(2, `\n${PROCESSOR}${processorSeconds().toFixed(2)}\n`);
+    // Nobody may be there to read it.
+    if (process.connected) writeSync(2, `\n${PROCESSOR}${processorSeconds().toFixed(2)}\n`);
   });
+  process.once("disconnect", () => process.exit(1));
+  process.channel?.unref();
+}

@@ -80,8 +80,8 @@ const seller: World = {
   ],
   fill: (store) =>
     rows(store, [
-      `insert into adbind_calls values ('s', 'old', 'h', null, 0, null, 0, 1)`,
-      `insert into adbind_calls values ('s', 'answered', 'h', null, 0, '{}', 1, ${NOW + 1}) on conflict (scope, key) do update set answer = '{}'`,
+      `insert into adbind_calls values ('s', 'old', 'h', null, 0, null, 0, 1, null)`,
+      `insert into adbind_calls values ('s', 'answered', 'h', null, 0, '{}', 1, ${NOW + 1}, null) on conflict (scope, key) do update set answer = '{}'`,
       "insert into adbind_seller_tasks (task_id, principal, tool, protocol, release, status, created_at, updated_at, " +
         "has_webhook, expires) values ('t', 'p', 'x', 'y', '3.1.0', 'completed', 0, 0, 0, 1)",
     ]),

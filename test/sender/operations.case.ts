@@ -12,7 +12,19 @@ import * as assert from "uvu/assert";
 import type { Sender } from "../../runtime/sender/index.js";
 import { until } from "../support/until.js";
 import { NOW } from "./fixture.js";
-import { drained, HOOK, HOUR, holds, push, reopened, type SenderCase, secret, start, suiteOf } from "./sender-suite.js";
+import {
+  drained,
+  HOOK,
+  HOUR,
+  holds,
+  noneOut,
+  push,
+  reopened,
+  type SenderCase,
+  secret,
+  start,
+  suiteOf,
+} from "./sender-suite.js";
 
 const DAY = 24 * HOUR;
 export const authentication = { schemes: ["HMAC-SHA256"], credentials: secret };
@@ -79,6 +91,7 @@ function retentionCase(of: SenderCase): void {
     const rows = async (table: string) => Number((await of.rows(`select count(*) as n from ${table}`))[0]!.n);
     context.sender.start();
     await until(async () => {
+      await noneOut(context.sender);
       clock.at += HOUR;
       return (await context.sender.outbox.counts()).dead === 5;
     });

@@ -17,7 +17,7 @@ function pauseCase(of: SenderCase): void {
     }
     sender.start();
     const one = async () => (await sender.outbox.endpoints())[0]!;
-    await until(async () => (await one()).state === "resting");
+    await until(async () => (await one()).state === "resting" && (await one()).error !== null);
     const { endpoint, ...seen } = await one();
     assert.equal([seen.principal, seen.url, seen.error, seen.waiting], ["p", "https://bad.example/h", "HTTP 404", 8]);
     await sender.outbox.pause(endpoint);

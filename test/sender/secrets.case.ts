@@ -280,7 +280,10 @@ function boxCase(of: SenderCase): void {
     assert.is.not(keyring.seal("secret", owner).box, box.box);
     for (const member of ["principal", "registration", "url"])
       assert.equal(keyring.open(box, { ...owner, [member]: "x" }), { ok: false, why: "foreign" });
-    for (const broken of ["", "AAAA", `${box.box.slice(0, -2)}AA`, `A${box.box.slice(1)}`])
+    // Of random text one character in 64 is an "A" already.
+    const other = (text: string): string => text.replaceAll(/./g, (one) => (one === "A" ? "B" : "A"));
+    const [first, last] = [box.box.slice(0, 1), box.box.slice(-2)];
+    for (const broken of ["", "AAAA", box.box.slice(0, -2) + other(last), other(first) + box.box.slice(1)])
       assert.equal(keyring.open({ ...box, box: broken }, owner), { ok: false, why: "foreign" });
     assert.equal(keyring.open({ ...box, key_id: "constructor" }, owner), { ok: false, why: "lost" });
   });

@@ -1,6 +1,7 @@
 /** What the cases of a sender start from, on every store. */
 import { suite } from "uvu";
 import type { OutboxCounts, Sender, SenderOptions, TaskStart } from "../../runtime/sender/index.js";
+import { until } from "../support/until.js";
 import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
 
 export interface SenderCase {
@@ -61,6 +62,10 @@ export const holds = (over: Partial<OutboxCounts> = {}): OutboxCounts => ({
 });
 
 export const drained = async (sender: Sender): Promise<boolean> => (await sender.outbox.counts()).waiting === 0;
+
+/** Waits until nothing is being sent: a clock that leaps ends the leases of what is, and it would be sent again. */
+export const noneOut = (sender: Sender): Promise<void> =>
+  until(async () => (await sender.outbox.list()).every(({ state }) => state !== "out"));
 
 /** Another sender on the same store instead of the context's. */
 export const reopened = async (of: SenderCase, context: Context, over: Partial<SenderOptions>): Promise<Sender> => {

@@ -3,12 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type AnyDatabase, openDatabase } from "../../runtime/db/open.js";
+import type { OpenQueue } from "../../runtime/queue/types.js";
 import type { SplitDatabase } from "../../runtime/store/split/member.js";
 import { sharedPostgres } from "../support/postgres.js";
 
 /** Makes databases of one engine. */
 export interface Ground {
   readonly name: string;
+  /** What hands out events of senders, beside the databases. */
+  readonly queue?: OpenQueue;
   /** URLs of new, empty databases. */
   fresh(count: number): Promise<string[]>;
   close(): Promise<void>;

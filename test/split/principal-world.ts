@@ -58,10 +58,12 @@ export interface Instance {
 }
 
 export interface PrincipalWorld {
+  readonly urls: readonly string[];
   /** An instance that was given the first so many databases. */
   instance(count: number, options?: SplitOptions): Promise<Instance>;
   change(options?: Partial<SplitChangeOptions>): SplitChange;
   database(name: string): Promise<AnyDatabase>;
+  urlOf(name: string): string;
   /** Names of the databases in which a principal has rows, with their counts. */
   where(principal: string): Promise<Record<string, Record<string, number>>>;
   close(): Promise<void>;
@@ -74,14 +76,16 @@ export async function principalWorld(ground: Ground): Promise<PrincipalWorld> {
   const first = splitChange({ kind: "principal", databases: named(urls.slice(0, -1)) });
   await first.init();
   await first.close();
+  const urlOf = (name: string): string => urls[NAMES.indexOf(name as never)]!;
   const looking = new Map<string, AnyDatabase>();
   const database = async (name: string): Promise<AnyDatabase> => {
-    const known = looking.get(name) ?? (await openDatabase(urls[NAMES.indexOf(name as never)]!));
+    const known = looking.get(name) ?? (await openDatabase(urlOf(name)));
     if (!looking.has(name)) open.push(() => known.close());
     looking.set(name, known);
     return known;
   };
   return {
+    urls,
     async instance(given, options) {
       const store = await shardedByPrincipal(named(urls.slice(0, given)), options);
       const clock = { at: Date.now() };
@@ -89,6 +93,7 @@ export async function principalWorld(ground: Ground): Promise<PrincipalWorld> {
       const own = {
         ...optionsFor(clock, network),
         now: Date.now,
+        ...(ground.queue !== undefined && { queue: ground.queue }),
         reports: () => ({ currency: "EUR", media_buy_deliveries: [] }),
       };
       const sender = await createSender({ ...own, store } as never);
@@ -104,6 +109,7 @@ export async function principalWorld(ground: Ground): Promise<PrincipalWorld> {
       return change;
     },
     database,
+    urlOf,
     async where(principal) {
       const found: Record<string, Record<string, number>> = {};
       for (const name of FOUR) {
@@ -118,7 +124,7 @@ export async function principalWorld(ground: Ground): Promise<PrincipalWorld> {
   };
 }
 
-const hookOf = (principal: string): string => `${principal.replace("/agent", "")}/hooks/a`;
+export const hookOf = (principal: string): string => `${principal.replace("/agent", "")}/hooks/a`;
 
 /** What a principal leaves in each table of a sender. @returns the keys of its events, in their order */
 export async function fill(sender: Sender, principal: string, events = 2): Promise<string[]> {

@@ -1,13 +1,15 @@
 /** What the runner does for a run: what it keeps is bounded, and what it compiled of a text is found wherever the text stands. */
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { bound } from "../runner/caches.js";
+import { processesIn } from "../runner/folder-processes.js";
 import { fromSource } from "../runner/from-source.js";
 import { keepTook, startingOrder, tookBefore } from "../runner/order.js";
 import { tempFolder } from "./release.js";
+import { until } from "./until.js";
 
 test("a folder of kept files is emptied when it holds more than it may, and not before", () => {
   const folder = path.join(tempFolder(), "kept");
@@ -53,6 +55,18 @@ test("what took longest in the last run starts first, and what mostly waits goes
   keepTook(folder, { quick: 8, [waits]: 1, gone: 100 });
   keepTook(folder, { new: 7.5 });
   assert.equal(namesOf(), [[waits], ["test/docs.test.ts", "quick", "new", "lint"]]);
+});
+
+test("a test file ends with a runner that is killed, though it has not ended itself", async () => {
+  const folder = realpathSync(tempFolder());
+  const file = path.join(folder, "endless.ts");
+  writeFileSync(file, `process.chdir(${JSON.stringify(folder)});\nsetInterval(() => undefined, 1_000);\n`);
+  const runner = path.join(import.meta.dirname, "../runner/test-files.ts");
+  const program = `import { runFile } from ${JSON.stringify(runner)};\nawait runFile(${JSON.stringify(file)});`;
+  const owner = spawn(process.execPath, [...fromSource, "--input-type=module", "--eval", program], { stdio: "ignore" });
+  await until(() => processesIn(folder).length === 1, "it has begun");
+  owner.kill("SIGKILL");
+  await until(() => processesIn(folder).length === 0, "it is gone");
 });
 
 test.run();

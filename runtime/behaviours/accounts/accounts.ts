@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { recordChange } from "../frame/changes.js";
-import { collection } from "../frame/collection.js";
+import { collection, type DocumentOwner, type OwnedPart } from "../frame/collection.js";
 import type { Account, AccountBrand, AccountState } from "../ports/accounts.js";
 
 /** How requests name an account. */
@@ -97,11 +97,13 @@ export async function spendingAccount(call: BehaviourCall, ref: AccountRef): Pro
 }
 
 /** Owner of what belongs to an account: documents of one caller's account are nobody else's. */
-export const accountOwner = (call: BehaviourCall, { account_id }: Pick<Account, "account_id">): string =>
-  `${call.principal}/${account_id}`;
+export const accountOwner = (call: BehaviourCall, { account_id: part }: Pick<Account, "account_id">): OwnedPart => ({
+  principal: call.principal,
+  part,
+});
 
 /** Owner of what a request's account has; the caller's own where the request names no account. */
-export const ownerOfRef = async (call: BehaviourCall, ref: AccountRef | undefined): Promise<string> =>
+export const ownerOfRef = async (call: BehaviourCall, ref: AccountRef | undefined): Promise<DocumentOwner> =>
   ref === undefined ? call.principal : accountOwner(call, await resolveAccount(call, ref));
 
 /** An account as answers show it. */

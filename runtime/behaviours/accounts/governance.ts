@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { collection, type DocumentOwner } from "../frame/collection.js";
 import type { GovernanceAgent } from "../ports/accounts.js";
 import { type AccountRef, accountOwner, resolveAccount, saveAccount } from "./accounts.js";
 
@@ -15,8 +15,11 @@ interface Wanted {
 const credentials = collection<JsonObject>("governance_credentials");
 
 /** How the buyer wants an agent to be asked. */
-export const credentialsOf = (call: BehaviourCall, owner: string, url: string): Promise<JsonObject | undefined> =>
-  credentials.get(call, owner, url);
+export const credentialsOf = (
+  call: BehaviourCall,
+  owner: DocumentOwner,
+  url: string,
+): Promise<JsonObject | undefined> => credentials.get(call, owner, url);
 
 /** `sync_governance`: who is to be asked before an account's money is spent. Replaces what was registered. */
 export const syncGovernance: ToolBehaviour = async (request: Wanted, call) => {

@@ -11,6 +11,7 @@ import { carryOnRights } from "./upkeep.js";
 /** What brands look like, and what they license. */
 export const brandsBehaviour: Behaviour = {
   area: "brands",
+  shares: "the calendar of rights, of which only one buyer may have a day",
   needs: ["accounts"],
   tools: {
     get_brand_identity: brandIdentity,

@@ -1,6 +1,7 @@
 /** Who holds which rights when. One document for each offering: two buyers at once cannot both get what only one may have. */
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
+import { EVERYBODY } from "../frame/documents.js";
 
 interface Held {
   readonly grant_id: string;
@@ -11,7 +12,6 @@ interface Held {
 }
 
 const kept = collection<{ readonly held: readonly Held[] }>("rights_calendar");
-const EVERYBODY = "";
 
 const heldOf = async (call: BehaviourCall, offering: string): Promise<readonly Held[]> => {
   const today = call.time.slice(0, 10);

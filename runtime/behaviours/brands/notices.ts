@@ -34,5 +34,7 @@ export function tellRevocation(call: BehaviourCall, grant: Grant, { reason, uses
     effective_at: effectiveAt ?? call.time,
     ...(uses !== undefined && { revoked_uses: uses }),
   };
-  call.ctx.effect((tx) => written(sender.channels.notify("rights", grant.grant_id, notice, { tx })));
+  call.ctx.effect((tx) =>
+    written(sender.channels.notify("rights", grant.grant_id, notice, { tx, principal: call.principal })),
+  );
 }

@@ -143,7 +143,9 @@ function withoutMoot(call: BehaviourCall, buy: MediaBuy): MediaBuy {
       eventType: "brand_safety",
       impairment: { ...one, resolved_at: call.time },
     };
-    if (sender !== undefined) call.ctx.effect((tx) => written(sender.channels.impairment(media_buy_id, event, { tx })));
+    const { principal } = call;
+    if (sender !== undefined)
+      call.ctx.effect((tx) => written(sender.channels.impairment(media_buy_id, event, { tx, principal })));
   }
   return { ...buy, impairments: impairments.filter((one) => !moot.includes(one)) };
 }
@@ -162,7 +164,7 @@ export async function saveBuy(call: BehaviourCall, changed: MediaBuy): Promise<v
   const { sender } = call.ctx;
   if (sender === undefined || fixed === undefined || fixed === before?.fixed || !terminalStates.has(fixed)) return;
   // No report, impairment or other event is sent after the final report.
-  call.ctx.effect((tx) => written(sender.channels.close(media_buy_id, { tx })));
+  call.ctx.effect((tx) => written(sender.channels.close(media_buy_id, { tx, principal: call.principal })));
 }
 
 export interface BuyFilter {

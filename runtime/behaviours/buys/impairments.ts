@@ -72,7 +72,9 @@ function afterResource(call: BehaviourCall, buy: MediaBuy, of: Dependency): Medi
   const { sender } = call.ctx;
   if (sender !== undefined) {
     const event = { notificationId: impairment.impairment_id, eventType: "brand_safety", impairment };
-    call.ctx.effect((tx) => written(sender.channels.impairment(buy.media_buy_id, event, { tx })));
+    call.ctx.effect((tx) =>
+      written(sender.channels.impairment(buy.media_buy_id, event, { tx, principal: call.principal })),
+    );
   }
   return { ...buy, impairments: isOffline ? [...others, impairment] : others };
 }

@@ -14,6 +14,7 @@ const listChanges: ToolBehaviour = async (request, call) => {
 
 export const changesBehaviour: Behaviour = {
   area: FEED,
+  shares: "feeds of accounts, which are kept by account",
   needs: ["accounts"],
   tools: { list_account_changes: listChanges },
   capabilities: () => ({

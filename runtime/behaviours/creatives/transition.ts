@@ -53,6 +53,8 @@ function tell(
   const event = {
     kind,
     account: account_id,
+    // Accounts are a caller's own: others under one id are not told of it.
+    principal: call.principal,
     subject: activitySubject(creative_id),
     body: {
       ...more,

@@ -31,7 +31,7 @@ export const logEvents: ToolBehaviour = async (request: Wanted, call) => {
     throw new ToolError("REFERENCE_NOT_FOUND", `no event source ${request.event_source_id}`, {
       field: "event_source_id",
     });
-  const owner = `${call.principal}/${source.event_source_id}`;
+  const owner = { principal: call.principal, part: source.event_source_id };
   const failures: JsonObject[] = [];
   const taken: LoggedEvent[] = [];
   let matched = 0;

@@ -68,6 +68,11 @@ export interface Behaviour {
   readonly withheld?: (settings: BehaviourSettings) => readonly string[];
   /** Parts of requests that it judges itself, item by item; see `SellerOptions`. */
   readonly judges?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * What it changes in one transaction that is several principals', or everybody's: a seller that serves it stays on one
+   * database.
+   */
+  readonly shares?: string;
   /** Areas that it cannot be without. */
   readonly needs?: readonly string[];
   /** What it declares; members of several areas are laid over each other. */

@@ -1,10 +1,9 @@
 /** One call as a behaviour sees it: who asks, the documents, the seller's ports, and what the release says of answers. */
 import type { AnyTool, JsonObject, MaybePromise, Release } from "../../contract/index.js";
-import type { SellerContext, TaskHandle } from "../../seller/types.js";
-import { type DocumentStore, onFreshDocuments } from "../../store/documents.js";
-import type { AnyStore } from "../../store/index.js";
+import type { SellerContext, SellerStore, TaskHandle } from "../../seller/types.js";
+import { type DocumentChange, type DocumentStore, onFreshDocuments } from "../../store/documents.js";
 import type { Ports } from "../ports/index.js";
-import { type Documents, openDocuments } from "./documents.js";
+import { type Documents, EVERYBODY, openDocuments } from "./documents.js";
 import { effectsInTurn } from "./effects.js";
 import { type AnswerShape, type AnswerShapes, shapesOf } from "./shape.js";
 import type { UpstreamRecorder } from "./upstream.js";
@@ -22,7 +21,7 @@ export interface BehaviourSettings {
   /** What answers are signed with that have to be believed by others; its public part is published for that. */
   readonly responses?: { readonly key: object; readonly keyid: string };
   /** Where all state is, the documents among it. */
-  readonly place: AnyStore;
+  readonly place: SellerStore;
   /** What ports send over HTTP; in development, where one of them does. */
   readonly upstream?: UpstreamRecorder;
   /** The areas that are served; a behaviour may ask whether a neighbour is there. */
@@ -109,6 +108,21 @@ async function openCall(settings: BehaviourSettings, ctx: CallFacts): Promise<Be
   };
 }
 
+/**
+ * What a call has written that belongs into the transaction of its answer. On several databases what is everybody's is in
+ * another, and is written first: it is made once under an id of its own, and harms nobody where the answer is never given.
+ */
+export async function ownChanges(
+  { store, place }: Pick<BehaviourSettings, "store" | "place">,
+  { documents }: Pick<BehaviourCall, "documents">,
+): Promise<DocumentChange[]> {
+  const changes = documents.changes();
+  if (!("principals" in place)) return changes;
+  const everybodys = changes.filter(({ owner }) => owner === EVERYBODY);
+  if (everybodys.length > 0) await store.commit(everybodys);
+  return changes.filter(({ owner }) => owner !== EVERYBODY);
+}
+
 /** Commits what work on somebody's behalf came to: `write` belongs into one transaction. */
 export type StandingCommit<T> = (write: (tx: object) => MaybePromise<void>, result: T) => Promise<void>;
 
@@ -129,8 +143,8 @@ export const standingCall = <T>(
     const call = await openCall(settings, { ...facts, effect: (effect) => void effects.push(effect) });
     const { upstream } = settings;
     const result = await (upstream === undefined ? work(call) : upstream.within(call.principal, () => work(call)));
-    const changes = call.documents.changes();
+    const changes = await ownChanges(settings, call);
     if (commit !== undefined) await commit(effectsInTurn([(tx) => store.write(tx, changes), ...effects]), result);
-    else if (changes.length + effects.length > 0) await store.commit(changes, effects);
+    else if (changes.length + effects.length > 0) await store.commit(changes, effects, facts.principal);
     return result;
   });

@@ -1,5 +1,6 @@
 /** Changes of what an account has, written down for whoever was away: where the feed is served, and the release has one. */
 import { type AccountChange, createAccountChanges } from "../../seller/account-changes.js";
+import type { AnyStore } from "../../store/index.js";
 import type { BehaviourCall } from "./call.js";
 import { written } from "./effects.js";
 
@@ -11,7 +12,8 @@ const TOOL = "list_account_changes";
 /** The feed of the seller's accounts, as one call has it. */
 export const accountFeed = (call: BehaviourCall, accountOf: Parameters<typeof createAccountChanges>[0]["accountOf"]) =>
   createAccountChanges<object>({
-    store: call.place,
+    // Who serves the feed is on one database.
+    store: call.place as AnyStore,
     accountOf,
     ...(call.ctx.sender !== undefined && { sender: call.ctx.sender }),
     now: call.ctx.now,

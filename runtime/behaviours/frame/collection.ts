@@ -1,21 +1,39 @@
 /** One sort of documents, typed. */
 import type { BehaviourCall } from "./call.js";
 
-export interface Collection<T extends object> {
-  get(call: BehaviourCall, owner: string, id: string): Promise<T | undefined>;
-  list(call: BehaviourCall, owner: string): Promise<T[]>;
-  put(call: BehaviourCall, owner: string, id: string, body: T): void;
-  remove(call: BehaviourCall, owner: string, id: string): void;
-  /** Removes all that an owner has. */
-  clear(call: BehaviourCall, owner: string, idOf: (body: T) => string): Promise<void>;
+/** What a principal has by parts, such as its accounts: it is the principal's, wherever that is. */
+export interface OwnedPart {
+  readonly principal: string;
+  readonly part: string;
 }
 
+/** Whose documents are: a principal, a part of what it has, or `EVERYBODY`. */
+export type DocumentOwner = string | OwnedPart;
+
+/** One text for an owner, of which ids are made. */
+export const ownerText = (owner: DocumentOwner): string =>
+  typeof owner === "string" ? owner : `${owner.principal}/${owner.part}`;
+
+export interface Collection<T extends object> {
+  get(call: BehaviourCall, owner: DocumentOwner, id: string): Promise<T | undefined>;
+  list(call: BehaviourCall, owner: DocumentOwner): Promise<T[]>;
+  put(call: BehaviourCall, owner: DocumentOwner, id: string, body: T): void;
+  remove(call: BehaviourCall, owner: DocumentOwner, id: string): void;
+  /** Removes all that an owner has. */
+  clear(call: BehaviourCall, owner: DocumentOwner, idOf: (body: T) => string): Promise<void>;
+}
+
+/** Parts have collections of their own, so that the owner of a document is a principal, whatever is in its name. */
+const placed = (name: string, owner: DocumentOwner): readonly [collection: string, owner: string] =>
+  typeof owner === "string" ? [name, owner] : [`${name}/${owner.part}`, owner.principal];
+
 export const collection = <T extends object>(name: string): Collection<T> => ({
-  get: ({ documents }, owner, id) => documents.get<T>(name, owner, id),
-  list: ({ documents }, owner) => documents.list<T>(name, owner),
-  put: ({ documents }, owner, id, body) => documents.put(name, owner, id, body),
-  remove: ({ documents }, owner, id) => documents.remove(name, owner, id),
+  get: ({ documents }, owner, id) => documents.get<T>(...placed(name, owner), id),
+  list: ({ documents }, owner) => documents.list<T>(...placed(name, owner)),
+  put: ({ documents }, owner, id, body) => documents.put(...placed(name, owner), id, body),
+  remove: ({ documents }, owner, id) => documents.remove(...placed(name, owner), id),
   async clear({ documents }, owner, idOf) {
-    for (const one of await documents.list<T>(name, owner)) documents.remove(name, owner, idOf(one));
+    const at = placed(name, owner);
+    for (const one of await documents.list<T>(...at)) documents.remove(...at, idOf(one));
   },
 });

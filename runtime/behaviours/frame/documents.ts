@@ -4,6 +4,9 @@
  */
 import type { DocumentChange, DocumentPlace, DocumentStore } from "../../store/index.js";
 
+/** Owner of what is nobody's in particular: a keyspace of its own, where a seller is on several databases. */
+export const EVERYBODY = "(everybody)";
+
 interface Held {
   readonly place: DocumentPlace;
   /** As read; undefined for what is written whatever is there. */

@@ -3,7 +3,7 @@ import canonicalize from "canonicalize";
 import type { JsonObject, TaskStatus } from "../../contract/index.js";
 import { type ControllerScenario, ScenarioError, type Scenarios, textParam } from "./behaviour.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "./call.js";
-import { collection } from "./collection.js";
+import { collection, type DocumentOwner } from "./collection.js";
 
 export interface ForcedAnswer {
   readonly arm: TaskStatus;
@@ -25,10 +25,10 @@ export async function resetForced(call: BehaviourCall): Promise<void> {
 }
 
 /** Ordered for one account where the order names one; else for whatever account the caller names next. */
-const ownerOf = ({ principal, ctx: { account } }: BehaviourCall): string =>
+const ownerOf = ({ principal, ctx: { account } }: BehaviourCall): DocumentOwner =>
   account?.brand === undefined && account?.account_id === undefined
     ? principal
-    : `${principal}/${canonicalize(account)}`;
+    : { principal, part: canonicalize(account) ?? "" };
 
 /** What is ordered of the tool of this call; it holds for this call alone. */
 export async function forcedAnswer(call: BehaviourToolCall): Promise<ForcedAnswer | undefined> {

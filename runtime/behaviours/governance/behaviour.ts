@@ -8,6 +8,7 @@ import { planScenarios, syncPlans } from "./plans.js";
 /** What brands let their agents spend, and what came of it. */
 export const governanceBehaviour: Behaviour = {
   area: "governance",
+  shares: "plans, which buyers make and sellers have checked",
   tools: {
     sync_plans: syncPlans,
     check_governance: checkGovernance,

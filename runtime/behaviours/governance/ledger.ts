@@ -1,7 +1,7 @@
 /** What was asked, and what came of it, under each plan: the audit trail, and the money that is bound. */
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { collection, type OwnedPart } from "../frame/collection.js";
 import type { GovernanceDecision, GovernanceFinding } from "./judge.js";
 import type { SpendingPlan } from "./plan.js";
 import type { KeptPlan } from "./plans.js";
@@ -58,7 +58,7 @@ export type Entry = CheckEntry | OutcomeEntry | AdjustmentEntry;
 
 const entries = collection<Entry>("governance_entry");
 
-const ownerOf = ({ owner, plan }: KeptPlan): string => `${owner}/${plan.plan_id}`;
+const ownerOf = ({ owner, plan }: KeptPlan): OwnedPart => ({ principal: owner, part: plan.plan_id });
 
 /** Everything under a plan, oldest first. */
 export const entriesOf = async (call: BehaviourCall, kept: KeptPlan): Promise<Entry[]> =>

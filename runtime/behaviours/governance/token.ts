@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
+import { EVERYBODY } from "../frame/documents.js";
 import { compactJws } from "../frame/jws.js";
 
 export interface TokenClaims {
@@ -20,7 +21,6 @@ export interface TokenClaims {
 
 /** Sellers show tokens of plans that buyers have registered: whose they are is found by the token alone. */
 const issued = collection<{ readonly owner: string; readonly plan_id: string }>("governance_token");
-const EVERYBODY = "";
 
 const keyOf = (token: string): string => createHash("sha256").update(token).digest("base64url");
 

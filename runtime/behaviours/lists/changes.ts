@@ -54,5 +54,7 @@ export function announce(call: BehaviourCall, change: ListChange): void {
     // The body has a place for a signature; the one that counts is in the headers.
     signature: "RFC 9421: see the Signature header",
   };
-  call.ctx.effect((tx) => written(sender.channels.notify("list_change", listId, notice, { tx })));
+  call.ctx.effect((tx) =>
+    written(sender.channels.notify("list_change", listId, notice, { tx, principal: call.principal })),
+  );
 }

@@ -25,6 +25,6 @@ export const takeFeedback: ToolBehaviour = async (request: Wanted, call) => {
   if (package_id !== undefined && !buy.packages.some((one) => one.package_id === package_id))
     throw new ToolError("PACKAGE_NOT_FOUND", `no package ${package_id} in this media buy`, { field: "package_id" });
   const { idempotency_key: _, context: _context, ...feedback } = request;
-  kept.put(call, `${call.principal}/${buy.media_buy_id}`, call.id("fb"), feedback);
+  kept.put(call, { principal: call.principal, part: buy.media_buy_id }, call.id("fb"), feedback);
   return call.answer({ success: true });
 };

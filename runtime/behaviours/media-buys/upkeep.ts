@@ -79,7 +79,8 @@ async function carryOnOne(upkeep: Upkeep, principal: string, key: string): Promi
       else keepInstruction(call, postponed(found, call.ctx.now()));
       return found.taskId;
     },
-    (write, taskId) => withTask(upkeep, write, refusal && taskId, (task, more) => task.reject(refusal!, more)),
+    (write, taskId) =>
+      withTask(upkeep, { write, principal }, refusal && taskId, (task, more) => task.reject(refusal!, more)),
   );
 }
 
@@ -113,7 +114,7 @@ type Ended = Parameters<TaskHandle<never, never>["reject"]>[1];
 /** Commits what is to be kept, with the end of the task that waits for it; a task that is over already keeps its end. */
 async function withTask(
   { settings, task }: Upkeep,
-  write: Write,
+  { write, principal }: { readonly write: Write; readonly principal: string },
   taskId: string | undefined,
   end: (task: TaskHandle<never, never>, more: Ended) => Promise<void>,
 ): Promise<void> {
@@ -124,7 +125,7 @@ async function withTask(
       if ((error as { code?: string }).code !== "transition_refused") throw error;
     }
   }
-  await settings.store.commit([], [write]);
+  await settings.store.commit([], [write], principal);
 }
 
 /** What is to be kept, the outcome and the end of the task are one transaction. */
@@ -143,7 +144,7 @@ async function settle(
   };
   try {
     await upkeep.onBehalf({ principal, release }, work, (write, { taskId, answer }) =>
-      withTask(upkeep, write, taskId, (task, more) => task.complete(answer, more)),
+      withTask(upkeep, { write, principal }, taskId, (task, more) => task.complete(answer, more)),
     );
   } catch (error) {
     if (!(error instanceof InstructionOver)) throw error;

@@ -2,6 +2,7 @@
 import type { Seller } from "../../seller/create.js";
 import type { BehaviourCall, BehaviourSettings } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
+import { EVERYBODY } from "../frame/documents.js";
 
 interface Hosted {
   readonly type: "text/html; charset=utf-8" | "image/svg+xml" | "application/xml" | "audio/wav";
@@ -19,14 +20,14 @@ const PATH = "/hosted";
 /** Keeps content and says where it is served. */
 export function host(call: BehaviourCall, content: Hosted): { readonly id: string; readonly url: string } {
   const id = call.id("pv");
-  kept.put(call, "", id, content);
+  kept.put(call, EVERYBODY, id, content);
   return { id, url: `${new URL(call.agentUrl).origin}${PATH}/${id}` };
 }
 
 /** Serves what is hosted, until its time is up. Nothing in it may reach out of its frame. */
 export function serveHosted(app: Seller["app"], { store }: BehaviourSettings, now: () => number = Date.now): void {
   app.get<{ Params: { id: string } }>(`${PATH}/:id`, async (request, reply) => {
-    const stored = await store.get({ collection: NAME, owner: "", id: request.params.id });
+    const stored = await store.get({ collection: NAME, owner: EVERYBODY, id: request.params.id });
     const found = stored === undefined ? undefined : (JSON.parse(stored.body) as Hosted);
     if (found === undefined || Date.parse(found.expires) <= now()) return reply.code(404).send({ error: "not there" });
     return reply

@@ -2,7 +2,7 @@
 
 import { formatId } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { collection, type DocumentOwner } from "../frame/collection.js";
 import type { CreativeFormat } from "../ports/creatives.js";
 import { host } from "./hosted.js";
 import { assetTypesOf, type CreativeManifest, sizeOf } from "./manifest.js";
@@ -20,9 +20,9 @@ export interface ServingTag {
 
 const kept = collection<ServingTag>("serving_tag");
 
-export const tagsOf = (call: BehaviourCall, owner: string): Promise<ServingTag[]> => kept.list(call, owner);
+export const tagsOf = (call: BehaviourCall, owner: DocumentOwner): Promise<ServingTag[]> => kept.list(call, owner);
 
-export const findTag = (call: BehaviourCall, owner: string, id: string): Promise<ServingTag | undefined> =>
+export const findTag = (call: BehaviourCall, owner: DocumentOwner, id: string): Promise<ServingTag | undefined> =>
   kept.get(call, owner, id);
 
 export interface TagRequest {
@@ -96,7 +96,7 @@ function tagAsset(
  */
 export function makeTag(
   call: BehaviourCall,
-  owner: string,
+  owner: DocumentOwner,
   of: CreativeFormat,
   request: TagRequest,
   source: CreativeManifest,

@@ -1,7 +1,7 @@
 /** What a consumer says of the reports it was to get: each statement stands, and the last of a period's is the current one. */
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { collection, type DocumentOwner } from "../frame/collection.js";
 import type { ConsumerStatement, FeedPeriod, ReportFeed } from "../ports/report-feeds.js";
 
 /** A statement as it was recorded. */
@@ -14,13 +14,13 @@ export interface RecordedStatement {
 
 const kept = collection<RecordedStatement>("report_consumer_status");
 
-export const statementsOf = (call: BehaviourCall, owner: string): Promise<RecordedStatement[]> =>
+export const statementsOf = (call: BehaviourCall, owner: DocumentOwner): Promise<RecordedStatement[]> =>
   kept.list(call, owner);
 
-export const keepStatement = (call: BehaviourCall, owner: string, one: RecordedStatement): void =>
+export const keepStatement = (call: BehaviourCall, owner: DocumentOwner, one: RecordedStatement): void =>
   kept.put(call, owner, one.statement.reporting_status_id, one);
 
-export async function dropStatements(call: BehaviourCall, owner: string): Promise<void> {
+export async function dropStatements(call: BehaviourCall, owner: DocumentOwner): Promise<void> {
   for (const { statement } of await statementsOf(call, owner)) kept.remove(call, owner, statement.reporting_status_id);
 }
 

@@ -1,7 +1,7 @@
 /** What consumers have made of corrections, as it was recorded. */
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { collection, type DocumentOwner } from "../frame/collection.js";
 
 /** As the wire has it. */
 export interface AdjustmentReceipt extends JsonObject {
@@ -26,13 +26,13 @@ export interface RecordedReceipt {
 const kept = collection<RecordedReceipt>("report_receipt");
 
 /** Oldest first. */
-export const receiptsOf = async (call: BehaviourCall, owner: string): Promise<RecordedReceipt[]> =>
+export const receiptsOf = async (call: BehaviourCall, owner: DocumentOwner): Promise<RecordedReceipt[]> =>
   (await kept.list(call, owner)).sort((a, b) => a.sequence - b.sequence);
 
-export const keepAdjustmentReceipt = (call: BehaviourCall, owner: string, one: RecordedReceipt): void =>
+export const keepAdjustmentReceipt = (call: BehaviourCall, owner: DocumentOwner, one: RecordedReceipt): void =>
   kept.put(call, owner, one.receipt.reporting_receipt_id, one);
 
-export const dropReceipts = (call: BehaviourCall, owner: string): Promise<void> =>
+export const dropReceipts = (call: BehaviourCall, owner: DocumentOwner): Promise<void> =>
   kept.clear(call, owner, ({ receipt }) => receipt.reporting_receipt_id);
 
 export const shownReceipt = ({ receipt, receivedAt }: RecordedReceipt): JsonObject => ({

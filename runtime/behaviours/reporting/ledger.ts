@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { collection, type DocumentOwner, type OwnedPart, ownerText } from "../frame/collection.js";
 import type { ControlTotal, FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "../ports/report-feeds.js";
 import { currentOf, dropStatements, isOf, type RecordedStatement, statementsOf } from "./consumer-status.js";
 import { dropReceipts, type RecordedReceipt, receiptsOf } from "./kept-receipts.js";
@@ -73,7 +73,7 @@ const seeded = collection<ReportFeed>("report_feed");
 /** The books of one account. */
 export interface ReportLedger {
   readonly account: FeedAccount;
-  readonly owner: string;
+  readonly owner: DocumentOwner;
   readonly now: number;
   readonly sequence: number;
   /** Oldest first. */
@@ -106,9 +106,12 @@ const healthOf = (
   return now <= due ? "waiting" : now <= deadline ? "delayed" : "action_required";
 };
 
+/** Whose the books are. */
+const accountPart = ({ principal, accountId }: FeedAccount): OwnedPart => ({ principal, part: accountId });
+
 /** The books as they stand, with the reports that have become known since. */
 export async function openReportLedger(call: BehaviourCall, account: FeedAccount): Promise<ReportLedger> {
-  const owner = `${account.principal}/${account.accountId}`;
+  const owner = accountPart(account);
   const state = (await states.get(call, owner, "ledger")) ?? { sequence: 0 };
   const now = state.now ?? call.now.getTime();
   const own = await seeded.list(call, owner);
@@ -119,7 +122,7 @@ export async function openReportLedger(call: BehaviourCall, account: FeedAccount
   const said = (await statementsOf(call, owner)).sort((a, b) => a.sequence - b.sequence);
   const obligations = feeds.flatMap((feed) =>
     elapsedPeriods(feed.schedule, Date.parse(feed.since), now).map((period): Obligation => {
-      const id = idOf("obl", owner, feed.id, feed.version, period.start);
+      const id = idOf("obl", ownerText(owner), feed.id, feed.version, period.start);
       const due = expectedAt(period, feed.schedule);
       const deadline = Date.parse(due) + RECOVERY_SECONDS * 1000;
       const revision = given.find(({ obligationId }) => obligationId === id);
@@ -164,7 +167,7 @@ export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): 
 }
 
 /** The place of a change that is made now among the changes of the ledger. */
-export const advance = async (call: BehaviourCall, owner: string): Promise<number> => {
+export const advance = async (call: BehaviourCall, owner: DocumentOwner): Promise<number> => {
   const state = (await states.get(call, owner, "ledger")) ?? { sequence: 0 };
   const sequence = state.sequence + 1;
   states.put(call, owner, "ledger", { ...state, sequence });
@@ -179,7 +182,7 @@ export async function giveReport(
   report: FeedReport,
   named?: string,
 ): Promise<ReportRevision> {
-  const id = named ?? idOf("rev", owner, obligationId, "1");
+  const id = named ?? idOf("rev", ownerText(owner), obligationId, "1");
   const made: ReportRevision = {
     id,
     obligationId,
@@ -203,7 +206,7 @@ export async function adjustReport(
   { deltas, reason }: Pick<ReportAdjustment, "deltas" | "reason">,
 ): Promise<ReportAdjustment> {
   const sequence = await advance(call, owner);
-  const id = idOf("adj", owner, revisionId, sequence);
+  const id = idOf("adj", ownerText(owner), revisionId, sequence);
   const made = {
     id,
     revisionId,
@@ -230,7 +233,7 @@ export async function resetReportLedger(
   account: FeedAccount,
   { feeds, now }: { readonly feeds: readonly ReportFeed[]; readonly now: number },
 ): Promise<ReportLedger> {
-  const owner = `${account.principal}/${account.accountId}`;
+  const owner = accountPart(account);
   for (const { id } of await revisions.list(call, owner)) revisions.remove(call, owner, id);
   for (const { id } of await adjustments.list(call, owner)) adjustments.remove(call, owner, id);
   for (const { id } of await seeded.list(call, owner)) seeded.remove(call, owner, id);

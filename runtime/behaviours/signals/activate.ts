@@ -5,7 +5,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, accountOwner, spendingAccount } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { collection, type DocumentOwner, ownerText } from "../frame/collection.js";
 import { requireWord } from "../governance/word.js";
 import type { Signal, SignalPlace, SignalPricing } from "../ports/signals.js";
 
@@ -40,8 +40,11 @@ const placeOf = (destination: SignalDestination): string =>
 
 const idOf = (segmentId: string, destination: SignalDestination): string => `${segmentId} ${placeOf(destination)}`;
 
-export const activationsOf = async (call: BehaviourCall, owner: string, segmentId: string): Promise<Activation[]> =>
-  (await kept.list(call, owner)).filter((one) => one.segmentId === segmentId);
+export const activationsOf = async (
+  call: BehaviourCall,
+  owner: DocumentOwner,
+  segmentId: string,
+): Promise<Activation[]> => (await kept.list(call, owner)).filter((one) => one.segmentId === segmentId);
 
 /** What a buyer targets with: platforms have segment ids of their own, agents take a key and a value. */
 function activationKey(segmentId: string, destination: SignalDestination): JsonObject {
@@ -110,7 +113,7 @@ export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
   for (const destination of request.destinations) {
     const id = idOf(signal.segmentId, destination);
     const idempotencyKey = createHash("sha256")
-      .update(JSON.stringify([owner, id]))
+      .update(JSON.stringify([ownerText(owner), id]))
       .digest("hex");
     const place = portPlace(destination);
     if (request.action === "deactivate") {

@@ -3,6 +3,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import type { DocumentOwner } from "../frame/collection.js";
 import { forcedAnswer, forcedReply } from "../frame/forced.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import type { Signal } from "../ports/signals.js";
@@ -70,7 +71,7 @@ export const findSignals: ToolBehaviour = async (request: Wanted, call) => {
 async function shown(
   call: BehaviourCall,
   signal: Signal,
-  owner: string,
+  owner: DocumentOwner,
   destinations: readonly SignalDestination[] | undefined,
 ): Promise<JsonObject> {
   const { value, origin } = signal;

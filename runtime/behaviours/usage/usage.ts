@@ -4,7 +4,7 @@ import { type AccountRef, ownerOfRef, resolveAccount } from "../accounts/account
 import { findBuy } from "../buys/buys.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { collection, type DocumentOwner } from "../frame/collection.js";
 import { findCreative } from "../library/creatives.js";
 import { billsCreatives, type Charge, chargeOf } from "./charges.js";
 
@@ -45,7 +45,7 @@ const kept = collection<KeptUsage>("usage");
 /** What rounding may make of an amount. */
 const TOLERANCE = 0.01;
 
-export const usageOf = (call: BehaviourCall, owner: string): Promise<KeptUsage[]> => kept.list(call, owner);
+export const usageOf = (call: BehaviourCall, owner: DocumentOwner): Promise<KeptUsage[]> => kept.list(call, owner);
 
 interface Fault {
   readonly field: string;

@@ -40,6 +40,12 @@ function runsOf(batch: readonly Asked[]): Asked[][] {
   return runs;
 }
 
+/**
+ * Those who are told together of the transaction before ask for their next change as many promises later as they go through:
+ * whoever is one ahead of the others would have a transaction alone, and all others wait for it. It takes no turn of the event loop.
+ */
+const everybodyAsked = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
+
 const isBusy = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_busy";
 
 /** The server answered that a statement failed, and nothing of it was kept. */
@@ -99,7 +105,10 @@ export class GroupCommit {
   async #drain(): Promise<void> {
     this.#running = true;
     try {
-      while (this.#asked.length > 0) await this.#commit(this.#asked.splice(0, BATCH_LIMIT));
+      while (this.#asked.length > 0) {
+        await everybodyAsked();
+        await this.#commit(this.#asked.splice(0, BATCH_LIMIT));
+      }
     } finally {
       this.#running = false;
     }

@@ -15,7 +15,15 @@ import {
   jobsUnderWay,
   type NewJob,
 } from "../jobs.js";
-import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type QueuePart, type TakeRequest } from "../types.js";
+import {
+  type AckEffect,
+  type JobGuard,
+  LEASE_MS,
+  type Queue,
+  type QueueOptions,
+  type QueuePart,
+  type TakeRequest,
+} from "../types.js";
 import { GroupCommit } from "./group-commit.js";
 import { Growth } from "./growth.js";
 import { ackJobs, additionOf, addJobs, leaseJobs, postponeJobs, renewJobs } from "./jobs.js";
@@ -243,24 +251,27 @@ export class PostgresQueue implements Queue {
     return this.database.query((q) => kept.getJob(q, id));
   }
 
-  replay(id: number, now: number): Promise<boolean> {
-    return this.#waking((q) => kept.replayJob(q, id, now));
+  replay(id: number, now: number, first?: JobGuard): Promise<boolean> {
+    return this.#waking((q) => kept.replayJob(q, id, now), first);
   }
 
-  drop(id: number, now: number): Promise<boolean> {
-    return this.#waking((q) => kept.dropJob(q, this.topic, id, now));
+  drop(id: number, now: number, first?: JobGuard): Promise<boolean> {
+    return this.#waking((q) => kept.dropJob(q, this.topic, id, now), first);
   }
 
-  async #waking<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
-    const result = await this.database.write(work);
+  async #waking<T>(work: (query: Query) => Coroutine<T>, first?: JobGuard): Promise<T> {
+    const result = await this.database.write(function* (q) {
+      if (first !== undefined) yield* first(q);
+      return yield* work(q);
+    });
     this.#waker.committed();
     return result;
   }
 
-  adjust(what: JobAdjustment, now: number): Promise<number> {
+  adjust(what: JobAdjustment, now: number, first?: JobGuard): Promise<number> {
     const work = (q: Query): Coroutine<number> => kept.adjustJobs(q, this.topic, what, now);
     // What is pruned lets nothing go.
-    return what.kind === "prune" ? this.database.write(work) : this.#waking(work);
+    return what.kind === "prune" ? this.database.write(work) : this.#waking(work, first);
   }
 
   counts(): Promise<JobCounts> {

@@ -1,7 +1,7 @@
 /** The queue of one machine: it lives in the SQLite database's own file. */
 import { randomUUID } from "node:crypto";
 import type { Database } from "better-sqlite3";
-import { type Query, runSync, type SqliteDatabase } from "../../db/index.js";
+import { type Coroutine, type Query, runSync, type SqliteDatabase } from "../../db/index.js";
 import type { SqliteQuery } from "../../db/sqlite/query.js";
 import { AdbindError } from "../../errors.js";
 import { oneOf } from "../each.js";
@@ -10,6 +10,7 @@ import {
   type EndpointHealth,
   type JobAdjustment,
   type JobFilter,
+  type JobGuard,
   LEASE_MS,
   type Queue,
   type QueueOptions,
@@ -32,6 +33,12 @@ const jobsOf = (handle: Database): SqliteJobs => {
   return jobs;
 };
 
+const guarded = <T>(first: JobGuard, work: () => T) =>
+  function* (query: Query): Coroutine<T> {
+    yield* first(query);
+    return work();
+  };
+
 /**
  * Makes a queue on a SQLite database.
  * @param topic name of its jobs; several queues share a database by it
@@ -46,8 +53,8 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
   let taken = 0;
   const wake = (): void => listeners.forEach((listener) => void listener());
   const alone = <T>(work: () => T) => writer.write(work);
-  const waking = async <T>(work: () => T): Promise<T> => {
-    const result = await writer.write(work);
+  const waking = async <T>(work: () => T, first?: JobGuard): Promise<T> => {
+    const result = await (first === undefined ? writer.write(work) : database.write(guarded(first, work)));
     wake();
     return result;
   };
@@ -103,7 +110,7 @@ interface Care {
   readonly topic: string;
   readonly now: () => number;
   alone<T>(work: () => T): Promise<T>;
-  waking<T>(work: () => T): Promise<T>;
+  waking<T>(work: () => T, first?: JobGuard): Promise<T>;
 }
 
 /** What is done to endpoints, and by operators. */
@@ -127,9 +134,9 @@ function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
     pull: (horizon: number, at: number) => alone(() => jobs.pull(topic, horizon, at)),
     list: async (filter: Omit<JobFilter, "topic"> = {}) => kept.list({ ...filter, topic }),
     get: async (id: number) => kept.get(id),
-    replay: (id: number, at: number) => waking(() => kept.replay(id, at)),
-    drop: (id: number, at: number) => waking(() => kept.drop(id, at)),
+    replay: (id: number, at: number, first?: JobGuard) => waking(() => kept.replay(id, at), first),
+    drop: (id: number, at: number, first?: JobGuard) => waking(() => kept.drop(id, at), first),
     counts: async () => kept.counts(topic),
-    adjust: (what: JobAdjustment, at: number) => waking(() => kept.adjust(topic, what, at)),
+    adjust: (what: JobAdjustment, at: number, first?: JobGuard) => waking(() => kept.adjust(topic, what, at), first),
   } satisfies Partial<Queue>;
 }

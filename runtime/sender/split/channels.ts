@@ -18,9 +18,11 @@ export function splitChannels(senders: SplitSenders): Channels {
   const ofBuy = (
     mediaBuyId: string,
     options: OwnedOptions,
-    work: (one: OneSender) => ReturnType<Channels["close"]>,
+    work: (one: OneSender, given: OwnedOptions) => ReturnType<Channels["close"]>,
   ): ReturnType<Channels["close"]> => {
-    const emitted = owned(senders, { owners, names: [mediaBuyId] }, options, work);
+    const emitted = owned(senders, { owners, names: [mediaBuyId] }, options, (one, principal) =>
+      work(one, { ...options, principal }),
+    );
     return emitted instanceof Promise ? emitted.then((given) => given ?? nothing) : (emitted ?? nothing);
   };
   return {
@@ -30,10 +32,10 @@ export function splitChannels(senders: SplitSenders): Channels {
       return senders.within(tx, (one) => one.sender.channels.open(buy, channels, options));
     },
     impairment: (id, event, options = {}) =>
-      ofBuy(id, options, (one) => one.sender.channels.impairment(id, event, options)),
+      ofBuy(id, options, (one, given) => one.sender.channels.impairment(id, event, given)),
     adjusted: (id, report, options = {}) =>
-      ofBuy(id, options, (one) => one.sender.channels.adjusted(id, report, options)),
-    close: (id, options = {}) => ofBuy(id, options, (one) => one.sender.channels.close(id, options)),
+      ofBuy(id, options, (one, given) => one.sender.channels.adjusted(id, report, given)),
+    close: (id, options = {}) => ofBuy(id, options, (one, given) => one.sender.channels.close(id, given)),
     subscribe(kind, of, config, options = {}) {
       const { tx } = options;
       if (tx === undefined) return senders.at(of.principal, (one) => one.sender.channels.subscribe(kind, of, config));

@@ -39,6 +39,8 @@ export interface SplitSenders {
    * @throws AdbindError `split_wrong_database`, `split_moving`
    */
   within<T>(tx: object, work: (one: OneSender) => MaybePromise<T>): MaybePromise<T>;
+  /** Does work in a named database, and again while the principal it is about stands still. @throws AdbindError `split_moving` */
+  inside<T>(name: string, work: (one: OneSender) => Promise<T>): Promise<T | "gone">;
   /** Asks every database. */
   everywhere<T>(ask: (one: OneSender) => Promise<T>): Promise<readonly PromiseSettledResult<T>[]>;
   /** One of those that are open, for what is the same with all. */
@@ -109,6 +111,7 @@ export async function openSenders(
     shared,
     at: (principal, work) => router.at(principal, async (part) => work(await senderOf(part))),
     look: (principal, read) => router.look(principal, async (part) => read(await senderOf(part))),
+    inside: (name, work) => router.inside(name, async (part) => work(await senderOf(part))),
     within: (tx, work) => atOnce(withinFlow(opened, tx, work)),
     everywhere: (ask) =>
       Promise.allSettled(

@@ -1,6 +1,9 @@
 /** The outbox of a sender on several databases: numbers of events say their database too. */
+import { AdbindError } from "../../errors.js";
+import { KeyspaceElsewhere } from "../../store/split/elsewhere.js";
 import { innerId, outerId } from "../../store/split/ids.js";
 import { SLOTS } from "../../store/split/placement.js";
+import type { KeyspaceRow } from "../../store/split/rows.js";
 import type { Moved } from "../move.js";
 import type { EndpointEntry, Outbox, OutboxCounts } from "../operators.js";
 import { inEach } from "./channels.js";
@@ -18,6 +21,54 @@ async function all<T>(senders: SplitSenders, ask: (one: OneSender) => Promise<T>
 
 const sumOf = <T extends object>(parts: readonly T[], key: keyof T): number =>
   parts.reduce((sum, one) => sum + (one[key] as number), 0);
+
+/** What a database says of a principal whose events are not to be changed there. */
+const rowOf = (error: unknown): KeyspaceRow | undefined =>
+  error instanceof KeyspaceElsewhere && error.found.why === "row" ? error.found.row : undefined;
+
+const standing = (endpoint: string): AdbindError =>
+  new AdbindError("split_moving", "the endpoint's principal is being moved to another database", {
+    where: endpoint,
+    remedy: "try again in some seconds: what has another URL already keeps it",
+  });
+
+const hasGone = (id: number, to: string): AdbindError =>
+  new AdbindError("split_wrong_database", `the event's principal has moved to the database ${to}`, {
+    where: `event ${id}`,
+    remedy: "nothing was changed; list the events again, they have other numbers now",
+  });
+
+/** Waits while the event's principal stands still. @throws AdbindError `split_moving`, `split_wrong_database` */
+async function changed(
+  senders: SplitSenders,
+  outer: number,
+  work: (outbox: Outbox, id: number) => Promise<boolean>,
+): Promise<boolean> {
+  const { id, name } = innerId(senders.router, outer);
+  if (name === undefined) return false;
+  const came = await senders.inside(name, ({ sender }) =>
+    work(sender.outbox, id).catch((error: unknown) => {
+      const row = rowOf(error);
+      if (row === undefined || row.state === "moving") throw error;
+      throw hasGone(outer, row.peer!);
+    }),
+  );
+  return came !== "gone" && came;
+}
+
+/** @throws AdbindError `split_moving` */
+async function movedEverywhere(senders: SplitSenders, endpoint: string, url: string): Promise<Moved> {
+  const moved = await all(senders, ({ sender }) => sender.outbox.move(endpoint, url)).catch((error: unknown) => {
+    throw rowOf(error) === undefined ? error : standing(endpoint);
+  });
+  const there = moved.find((one) => one.endpoint !== endpoint);
+  const sum = (key: "registrations" | "events" | "sealed" | "unproved"): number => sumOf<Moved>(moved, key);
+  return {
+    endpoint: there?.endpoint ?? endpoint,
+    ...{ registrations: sum("registrations"), events: sum("events") },
+    ...{ sealed: sum("sealed"), unproved: sum("unproved") },
+  };
+}
 
 export function splitOutbox(senders: SplitSenders): Outbox {
   const { router } = senders;
@@ -50,19 +101,10 @@ export function splitOutbox(senders: SplitSenders): Outbox {
       const counts = await all(senders, ({ sender }) => sender.outbox.counts());
       return addedCounts(counts);
     },
-    retry: (id) => inside(id, false, (outbox, inner) => outbox.retry(inner)),
-    replay: (id) => inside(id, false, (outbox, inner) => outbox.replay(inner)),
-    drop: (id) => inside(id, false, (outbox, inner) => outbox.drop(inner)),
-    async move(endpoint, url) {
-      const moved = await all(senders, ({ sender }) => sender.outbox.move(endpoint, url));
-      const there = moved.find((one) => one.endpoint !== endpoint);
-      const sum = (key: "registrations" | "events" | "sealed" | "unproved"): number => sumOf<Moved>(moved, key);
-      return {
-        endpoint: there?.endpoint ?? endpoint,
-        ...{ registrations: sum("registrations"), events: sum("events") },
-        ...{ sealed: sum("sealed"), unproved: sum("unproved") },
-      };
-    },
+    retry: (id) => changed(senders, id, (outbox, inner) => outbox.retry(inner)),
+    replay: (id) => changed(senders, id, (outbox, inner) => outbox.replay(inner)),
+    drop: (id) => changed(senders, id, (outbox, inner) => outbox.drop(inner)),
+    move: (endpoint, url) => movedEverywhere(senders, endpoint, url),
     async endpoints({ after = "", limit = LIST_LIMIT } = {}) {
       const lists = await all(senders, ({ sender }) => sender.outbox.endpoints({ after, limit }));
       return joined(lists.flat()).slice(0, limit);

@@ -4,7 +4,7 @@ import type { Tasks } from "../tasks.js";
 import type { Emitted, Registered } from "../types.js";
 import type { SplitSenders } from "./members.js";
 import { owned } from "./owned.js";
-import { taskOwners } from "./owners.js";
+import { type Owners, taskOwners } from "./owners.js";
 
 const nothing: Emitted = { keys: [] };
 
@@ -14,8 +14,8 @@ const several = (taskId: string): AdbindError =>
     remedy: "change the tasks of one principal at a time: another's may be in another database",
   });
 
-export function splitTasks(senders: SplitSenders): Tasks {
-  const owners = taskOwners(senders);
+/** Changes and registrations without a transaction of the application's. */
+function tasksOutside(senders: SplitSenders, owners: Owners) {
   const oneOwner = async (ids: readonly string[]): Promise<string | undefined> => {
     let principal: string | undefined;
     for (const id of new Set(ids)) {
@@ -31,7 +31,7 @@ export function splitTasks(senders: SplitSenders): Tasks {
   ): Promise<readonly Emitted[]> => {
     const principal = given ?? (await oneOwner(changes.map(({ taskId }) => taskId)));
     if (principal === undefined) return changes.map(() => nothing);
-    return senders.at(principal, (one) => one.sender.tasks.updateAll(changes));
+    return senders.at(principal, (one) => one.sender.tasks.updateAll(changes, { principal }));
   };
   const registered = async (...given: Parameters<Tasks["register"]>): Promise<Registered> => {
     const [{ taskId, principal }] = given;
@@ -44,6 +44,12 @@ export function splitTasks(senders: SplitSenders): Tasks {
       if (answer?.ok !== true) owners.forget(taskId);
     }
   };
+  return { updateAll, registered };
+}
+
+export function splitTasks(senders: SplitSenders): Tasks {
+  const owners = taskOwners(senders);
+  const { updateAll, registered } = tasksOutside(senders, owners);
   return {
     check: (...given) => senders.any().sender.tasks.check(...given),
     register(start, channels, options = {}) {
@@ -57,10 +63,12 @@ export function splitTasks(senders: SplitSenders): Tasks {
       return senders.within(tx, (one) => one.sender.tasks.attach(start, a2a, options));
     },
     attached: (taskId, options = {}) =>
-      owned(senders, { owners, names: [taskId] }, options, (one) => one.sender.tasks.attached(taskId, options)),
+      owned(senders, { owners, names: [taskId] }, options, (one, principal) =>
+        one.sender.tasks.attached(taskId, { ...options, principal }),
+      ),
     update(taskId, change, options = {}) {
-      const emitted = owned(senders, { owners, names: [taskId] }, options, (one) =>
-        one.sender.tasks.update(taskId, change, options),
+      const emitted = owned(senders, { owners, names: [taskId] }, options, (one, principal) =>
+        one.sender.tasks.update(taskId, change, { ...options, principal }),
       );
       return emitted instanceof Promise ? emitted.then((given) => given ?? nothing) : (emitted ?? nothing);
     },

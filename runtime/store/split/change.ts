@@ -1,6 +1,8 @@
 /** Changes of a set: a database comes or goes, and keyspaces move to where they belong then. */
+
+import type { Coroutine } from "../../db/coroutine.js";
 import type { AnyDatabase } from "../../db/open.js";
-import type { Database } from "../../db/types.js";
+import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import { tablesOf } from "./kinds.js";
 import { type SetMember, type SplitDatabase, splitMember } from "./member.js";
@@ -57,7 +59,10 @@ export interface SplitStatus {
 
 export interface SplitChange {
   status(): Promise<SplitStatus>;
-  /** Makes the first set: of new databases, or of one that was alone until now and has rows. */
+  /**
+   * Makes the first set: of new databases, or of one that was alone until now and has rows.
+   * @throws AdbindError `split_invalid` for several that have rows, and for rows that could not be moved to their owner
+   */
   init(): Promise<SplitSet>;
   /** Has a database be of the set; keyspaces go there by `move`. Again, it changes nothing. */
   add(name: string): Promise<SplitSet>;
@@ -99,7 +104,7 @@ export function splitChange(options: SplitChangeOptions): SplitChange {
   };
   return {
     status: () => statusOf(members, kind),
-    init: () => init(members, kind),
+    init: () => init(members, kind, options.now ?? Date.now),
     async add(name) {
       const set = await current();
       if (memberNames(set.members).includes(name)) return set;
@@ -163,14 +168,15 @@ async function mustBeNew(members: Members, kind: SplitKind, name: string): Promi
   throw refused("the database to add has rows already", name, "add an empty one");
 }
 
-async function init(members: Members, kind: SplitKind): Promise<SplitSet> {
+async function init(members: Members, kind: SplitKind, now: () => number): Promise<SplitSet> {
   const found = await findSets(members.values(), kind, true);
   const known = latestOf(found);
   const set = known ?? firstSet([...members.keys()]);
   const [only] = members.keys();
   for (const [name, member] of members) {
-    const names = await member.use((database) => database.query((q) => tablesOf[kind].keyspaces(q)));
-    if (names.length === 0 || known !== undefined) continue;
+    if (known !== undefined) break;
+    const names = await member.use((database) => database.query((q) => keyspacesIn(q, kind, name, now())));
+    if (names.length === 0) continue;
     if (members.size > 1)
       throw refused("the database has rows already", name, "begin with it alone, then add the others");
     await on(members, only!, (database) =>
@@ -181,6 +187,19 @@ async function init(members: Members, kind: SplitKind): Promise<SplitSet> {
   }
   await tellSet(found, kind, set);
   return set;
+}
+
+/** Owners of a database that was alone. @throws AdbindError `split_invalid` where it cannot be said who all of them are */
+function* keyspacesIn(q: Query, kind: SplitKind, where: string, now: number): Coroutine<string[]> {
+  const { keyspaces, unnamed } = tablesOf[kind];
+  const names = yield* keyspaces(q);
+  const lost = unnamed === undefined ? 0 : yield* unnamed(q, names, now);
+  if (lost === 0) return names;
+  throw refused(
+    `answers to ${lost} callers, by an instance of an earlier version, do not say whose they are`,
+    where,
+    "let the time pass for which keys are replayed (a day by default), and run it again",
+  );
 }
 
 async function statusOf(members: Members, kind: SplitKind): Promise<SplitStatus> {

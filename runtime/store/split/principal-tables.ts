@@ -1,6 +1,7 @@
 /** What of a sender's and a seller's tables is one principal's. */
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
+import { INTENTS } from "../intent-documents.js";
 import { callScope } from "../keys.js";
 import { keyspaceCountsOf } from "../stores.js";
 import { type CopiedRows, type RowChange, removeRows } from "./copy.js";
@@ -61,7 +62,7 @@ const calls = {
   table: "adbind_calls",
   owner: { column: "scope" },
   keys: ["key"],
-  rest: ["hash", "owner", "lease", "answer", "replay_until", "forget_at"],
+  rest: ["hash", "owner", "lease", "answer", "replay_until", "forget_at", "principal"],
   unique: ["scope", "key"],
   expires: { column: "forget_at", perSecond: 1000 },
 } as const;
@@ -141,6 +142,14 @@ export const principalTables: KeyspaceTables = {
     const text = ["adbind_sent_tasks", "adbind_channels", "adbind_seller_tasks"]
       .map((table) => `select principal as name from ${table}`)
       .join(" union ");
-    return (yield* q.rows<{ name: string }>(text)).map(({ name }) => name);
+    const callers = "select principal as name from adbind_calls where principal is not null";
+    // What a buyer on the same database intends is no seller's.
+    const owners = `select owner as name from adbind_documents where owner <> '' and collection <> '${INTENTS}'`;
+    return (yield* q.rows<{ name: string }>(`${text} union ${callers} union ${owners}`)).map(({ name }) => name);
+  },
+  *unnamed(q, names, now) {
+    const text = "select distinct scope from adbind_calls where principal is null and replay_until > ?";
+    const known = new Set(names.map(callScope));
+    return (yield* q.rows<{ scope: string }>(text, [now])).filter(({ scope }) => !known.has(scope)).length;
   },
 };

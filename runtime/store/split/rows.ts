@@ -1,6 +1,7 @@
 /** What each database of a set knows: the set, its own name in it, and the keyspaces it has, gets or had. */
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Query } from "../../db/types.js";
+import type { KeyspacesAsked } from "../sent-tasks.js";
 import type { SplitKind, SplitSet } from "./placement.js";
 
 /**
@@ -99,6 +100,13 @@ export function* shareKeyspaces(q: Query, kind: SplitKind, names: readonly strin
   const text = `${FENCED} and ${dialect.among("name", "text")} order by name${dialect.forShare}`;
   return (yield* q.rows<FencedRow>(text, [fenceOf(kind), kind, dialect.list(names)])).map(asFenced);
 }
+
+/** For a statement that asks by itself whether all of them are here, and writes: no other question goes before it. */
+export const askedTogether = (kind: SplitKind, names: readonly string[]): KeyspacesAsked => ({
+  kind,
+  fence: fenceOf(kind),
+  names: [...new Set(names)],
+});
 
 /** Tells those who come that the keyspace is about to stand still. @param until as a fence's */
 export function* announceFence(q: Query, kind: SplitKind, name: string, until: number): Coroutine<void> {

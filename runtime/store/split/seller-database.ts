@@ -3,6 +3,7 @@ import type { Coroutine } from "../../db/coroutine.js";
 import type { Database } from "../../db/types.js";
 import { type RowsOf, type SellerDatabase, type SellerTables, sellerTables } from "../seller-tables.js";
 import type { PrincipalRouter } from "./principal-part.js";
+import { inNoted, noted } from "./transactions.js";
 
 /** Tasks whose principal is remembered: it never changes. */
 const KNOWN_TASKS = 50_000;
@@ -11,56 +12,43 @@ const KNOWN_TASKS = 50_000;
 export async function splitSellerDatabase<Tx>(router: PrincipalRouter): Promise<SellerDatabase<Tx>> {
   const members = [...router.members.values()];
   const dialect = await Promise.any(members.map((member) => member.use(async (_, database) => database.dialect)));
-  // Which database a transaction is of: its statements are run by that.
-  const databases = new WeakMap<object, Database<Tx>>();
-  const tables = sellerTables<Tx>({
-    dialect,
-    statements: (tx) => databases.get(tx as object)!.statements(tx),
-  });
-  const within = (database: Database<Tx>, tx: Tx): Tx => {
-    databases.set(tx as object, database);
-    return tx;
-  };
+  // Its statements are run by the database that a transaction is of.
+  const tables = sellerTables<Tx>({ dialect, statements: (tx) => noted(tx)!.database.statements(tx) });
   const everywhere = async <T>(work: (tx: Tx) => Coroutine<T>): Promise<T[]> => {
     const all = await Promise.allSettled(
-      members.map((member) =>
-        member.use((_, database) =>
-          (database as Database<Tx>).write((_q, tx) => work(within(database as Database<Tx>, tx))),
-        ),
-      ),
+      members.map((member) => member.use((_, database) => within(database as Database<Tx>, work))),
     );
     const failed = all.find((one) => one.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     return all.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   };
-  const ownerOf = taskOwners(router, tables, within);
+  const ownerOf = taskOwners(router, tables);
   return {
     tables,
     everywhere,
     async transact(of, work) {
       const principal = await ownerOf(of);
       // Nobody has the task: any of them says so.
-      if (principal === undefined)
-        return members[0]!.use((_, given) => {
-          const database = given as Database<Tx>;
-          return database.write((_q, tx) => work(within(database, tx)));
-        });
+      if (principal === undefined) return members[0]!.use((_, database) => within(database as Database<Tx>, work));
       return router.at(principal, ({ hold }, given) => {
         const database = given as Database<Tx>;
         return database.write(function* (q, tx) {
           yield* hold(q, principal);
-          return yield* work(within(database, tx));
+          return yield* inNoted({ database, owner: principal }, tx, work);
         });
       });
     },
   };
 }
 
+/** A transaction that is nobody's in particular. */
+const within = <Tx, T>(database: Database<Tx>, work: (tx: Tx) => Coroutine<T>): Promise<T> =>
+  database.write((_q, tx) => inNoted({ database, owner: undefined }, tx, work));
+
 /** Whose rows are meant; undefined for a task that no database has. */
 function taskOwners<Tx>(
   { members }: PrincipalRouter,
   tables: SellerTables<Tx>,
-  within: (database: Database<Tx>, tx: Tx) => Tx,
 ): (of: RowsOf) => Promise<string | undefined> {
   const known = new Map<string, string>();
   return async (of) => {
@@ -70,10 +58,7 @@ function taskOwners<Tx>(
     if (before !== undefined) return before;
     const answers = await Promise.allSettled(
       [...members.values()].map((member) =>
-        member.use((_, given) => {
-          const database = given as Database<Tx>;
-          return database.write((_q, tx) => tables.task(within(database, tx), taskId));
-        }),
+        member.use((_, database) => within(database as Database<Tx>, (tx) => tables.task(tx, taskId))),
       ),
     );
     const rows = answers.flatMap((one) => (one.status === "fulfilled" ? one.value : []));

@@ -2,8 +2,9 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Query } from "../../db/types.js";
 import type { ChannelKey, SenderTables } from "../sender-tables.js";
+import type { TaskChangesRequest } from "../sent-tasks.js";
 import type { PrincipalPart } from "./principal-part.js";
-import { awayOf } from "./rows.js";
+import { askedTogether, awayOf } from "./rows.js";
 
 /** Tasks whose principal is remembered: it never changes. */
 const KNOWN_TASKS = 50_000;
@@ -25,16 +26,20 @@ export function guardedSenderTables(
   };
   return {
     ...tables,
-    guarded: true,
     hold,
     *task(q, taskId) {
       yield* holdTasks(q, [taskId]);
       return yield* tables.task(q, taskId);
     },
     *changeTasks(q, request) {
-      yield* holdTasks(q, request.taskIds);
+      // A task that is not here is not for that nowhere: its principal may have left.
+      yield* holdAll(q, [...(request.principals ?? []), ...(yield* owners.of(q, request.taskIds))]);
       return yield* tables.changeTasks(q, request);
     },
+    ...(tables.changeTasksAtOnce !== undefined && {
+      changeTasksAtOnce: (q: Query, request: TaskChangesRequest, principals: readonly string[]) =>
+        tables.changeTasks(q, { ...request, here: askedTogether("principal", principals) }),
+    }),
     *addTasks(q, rows) {
       yield* holdAll(
         q,

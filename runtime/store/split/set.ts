@@ -2,6 +2,7 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
+import { INTENTS } from "../intent-documents.js";
 import { indexesOf } from "./indexes.js";
 import type { SetMember } from "./member.js";
 import { checkName, everyMember, firstSet, memberNames, type SplitKind, type SplitSet } from "./placement.js";
@@ -89,10 +90,13 @@ function* makeIndexes(q: Query, kind: SplitKind): Coroutine<void> {
   for (const text of indexesOf[kind]) yield* q.run(text);
 }
 
-/** Tables of what a keyspace has, and the column that is whose it is. */
+/** Tables of what a keyspace has. */
 const owned: Readonly<Record<SplitKind, readonly string[]>> = {
   sender: ["adbind_senders", "adbind_registrations"],
-  principal: ["adbind_sent_tasks", "adbind_channels", "adbind_jobs", "adbind_calls", "adbind_seller_tasks"],
+  principal: [
+    ...["adbind_sent_tasks", "adbind_channels", "adbind_jobs", "adbind_calls", "adbind_seller_tasks"],
+    `adbind_documents where owner <> '' and collection <> '${INTENTS}'`,
+  ],
 };
 
 /** Does a database hold nothing of a kind? */

@@ -27,4 +27,9 @@ export interface KeyspaceTables {
   remove(database: Database, change: RowChange, keyspace: string): Promise<void>;
   /** Names of the keyspaces of a database that was alone until now. */
   keyspaces(q: Query): Coroutine<string[]>;
+  /**
+   * How many keyspaces beside these have rows there that a move would leave behind, for nothing says their names.
+   * @param now unix milliseconds
+   */
+  unnamed?(q: Query, names: readonly string[], now: number): Coroutine<number>;
 }

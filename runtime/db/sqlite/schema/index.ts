@@ -15,6 +15,7 @@ import { inboxTasks } from "./0012-inbox-tasks.js";
 import { registryPages } from "./0013-registry-pages.js";
 import { registryChanges } from "./0014-registry-changes.js";
 import { split } from "./0015-split.js";
+import { callers } from "./0016-callers.js";
 
 export const schema = schemaOf({
   receiver,
@@ -32,4 +33,5 @@ export const schema = schemaOf({
   "registry-pages": registryPages,
   "registry-changes": registryChanges,
   split,
+  callers,
 });

@@ -1,0 +1,4 @@
+import { splitBehavioursCase } from "./behaviours.case.js";
+import { postgresGround } from "./databases.js";
+
+splitBehavioursCase(await postgresGround());

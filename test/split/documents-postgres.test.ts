@@ -1,0 +1,4 @@
+import { postgresGround } from "./databases.js";
+import { splitDocumentsCase } from "./documents.case.js";
+
+splitDocumentsCase(await postgresGround());

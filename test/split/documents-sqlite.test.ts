@@ -1,0 +1,4 @@
+import { sqliteGround } from "./databases.js";
+import { splitDocumentsCase } from "./documents.case.js";
+
+splitDocumentsCase(sqliteGround());

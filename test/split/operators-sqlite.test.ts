@@ -1,0 +1,4 @@
+import { sqliteGround } from "./databases.js";
+import { splitOperatorCase } from "./operators.case.js";
+
+splitOperatorCase(sqliteGround());
