@@ -7,7 +7,7 @@ export class HandlerOverdue extends Error {
 
 /** A handler's run that can be given up, by its deadline or by whoever stops the receiver. */
 export interface TimedRun {
-  /** Settles as the work does, or rejects with the reason once the run is given up. */
+  /** Settles as the work does, or rejects with the reason once the run is given up. One wait at a time. */
   readonly wait: <T>(work: Promise<T>) => Promise<T>;
   readonly signal: AbortSignal;
   readonly giveUp: (reason: Error) => void;
@@ -18,18 +18,25 @@ export interface TimedRun {
 /** @param seconds until the run is given up by itself */
 export function startRun(seconds: number): TimedRun {
   const controller = new AbortController();
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  // It may be given up between two waits.
-  over.catch(() => undefined);
+  let over: Error | undefined;
+  /** Ends the wait under way. `Promise.race` would make three promises more a wait, of every event. */
+  let leave = (_reason: Error): void => undefined;
   const giveUp = (reason: Error): void => {
-    reject(reason);
+    // It may be given up between two waits.
+    over ??= reason;
+    leave(over);
     controller.abort(reason);
   };
   const late = (): void => giveUp(new HandlerOverdue(`the handler took longer than ${seconds} s`));
   // Work that is given up must not keep a process alive either.
   const timer = setTimeout(late, seconds * 1000).unref();
   return {
-    wait: (work) => Promise.race([work, over]),
+    wait: (work) =>
+      new Promise((resolve, reject) => {
+        leave = reject;
+        work.then(resolve, reject);
+        if (over !== undefined) reject(over);
+      }),
     signal: controller.signal,
     giveUp,
     close: () => clearTimeout(timer),

@@ -36,6 +36,19 @@ export function toInstant(value: unknown): string | undefined {
   return utc.length === 24 ? `${utc.slice(0, 19)}.${digits}` : undefined;
 }
 
+/**
+ * The latest instant that is certainly not ahead, and from when on there is a later one. Most events are from before it, and
+ * need no text made of the present.
+ */
+let bound = { at: Number.NaN, until: Number.NaN, instant: "" };
+
+/** Is an instant at most so far ahead of a clock's reading? @param limit unix milliseconds */
+function isWithin(said: string, limit: number): boolean {
+  if (!(limit >= bound.at && limit < bound.until))
+    bound = { at: limit, until: limit + 1000, instant: instantOf(limit) };
+  return said <= bound.instant || said <= instantOf(limit);
+}
+
 /** A clock's reading as an instant. */
 const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 23)}000000`;
 
@@ -59,9 +72,9 @@ export const timeOf = (value: unknown, now: number): EventTime => timeAt(toInsta
 /** As `timeOf`, of an instant that was read already; undefined where there is none. */
 export function timeAt(said: string | undefined, now: number): EventTime {
   if (said === undefined) return { instant: instantOf(now), by: "arrival" };
-  return said > instantOf(now + SKEW_MS)
-    ? { instant: instantOf(now), by: "arrival", early: true }
-    : { instant: said, by: "sender" };
+  return isWithin(said, now + SKEW_MS)
+    ? { instant: said, by: "sender" }
+    : { instant: instantOf(now), by: "arrival", early: true };
 }
 
 /** An instant as unix milliseconds. */

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readEnvelope } from "../../runtime/receiver/envelope.js";
-import { instantMs, toInstant } from "../../runtime/receiver/instant.js";
+import { instantMs, timeOf, toInstant } from "../../runtime/receiver/instant.js";
 import type { EventKind } from "../../runtime/store/types.js";
 import { envelope, START_MS } from "../support/receiver.js";
 
@@ -149,6 +149,16 @@ test("A2A tasks and events have identifiers of A2A, and a key of their own or of
   assert.is(update.time?.instant, "2026-04-18T14:00:00.000000000", "the time of arrival");
   const artifact = of({ artifactUpdate: { taskId: "t-3", artifact: {} } });
   assert.equal([artifact.taskId, artifact.status, artifact.ordered], ["t-3", null, false]);
+});
+
+test("a time up to a minute ahead is its sender's word to the millisecond, whichever way the clock goes", () => {
+  const text = (ms: number): string => new Date(ms).toISOString();
+  for (const now of [START_MS, START_MS + 1, START_MS + 999, START_MS + 1_000, START_MS - 7, START_MS - 86_400_000]) {
+    assert.is(timeOf(text(now + 60_000), now).by, "sender", `${now}`);
+    assert.is(timeOf(text(now - 5_000), now).by, "sender");
+    const ahead = timeOf(text(now + 60_001), now);
+    assert.equal(ahead, { instant: `${text(now).slice(0, 23)}000000`, by: "arrival", early: true });
+  }
 });
 
 test("A2A posts that are no task", () => {

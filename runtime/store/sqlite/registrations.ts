@@ -84,7 +84,41 @@ function unpark(
   return released;
 }
 
-export function sqliteRegistrations({ file: db, told }: SqliteDatabase, guard: Guarded): SqliteRegistrations {
+/**
+ * The registration of the operation and no other: every request asks, and those that ask in one turn of the event loop share a
+ * look at the file. What it costs is for the most part that readers tell writers of it.
+ */
+function ownTogether(
+  { file, told }: SqliteDatabase,
+  own: ReturnType<typeof statementsOf>["own"],
+): Registrations["own"] {
+  type Asked = {
+    readonly route: string;
+    readonly operationId: string;
+    readonly resolve: (found: Registration | undefined) => void;
+    readonly reject: (error: unknown) => void;
+  };
+  const each = (asked: readonly Asked[]) => asked.map(({ route, operationId }) => own.get(route, operationId));
+  const together = file.transaction(each);
+  let waiting: Asked[] = [];
+  const answer = (): void => {
+    const asked = waiting;
+    waiting = [];
+    try {
+      const rows = told(() => (asked.length > 1 ? together : each)(asked));
+      for (const [at, row] of rows.entries()) asked[at]!.resolve(row && toRegistration(row));
+    } catch (error) {
+      for (const { reject } of asked) reject(error);
+    }
+  };
+  return ({ route }, operationId) =>
+    new Promise((resolve, reject) => {
+      if (waiting.push({ route, operationId: operationId ?? "", resolve, reject }) === 1) setImmediate(answer);
+    });
+}
+
+export function sqliteRegistrations(database: SqliteDatabase, guard: Guarded): SqliteRegistrations {
+  const { file: db, told } = database;
   const statements = statementsOf(db);
   const { bindingOf, own, upsert, removeOne, oldest } = statements;
 
@@ -108,10 +142,7 @@ export function sqliteRegistrations({ file: db, told }: SqliteDatabase, guard: G
       const row = told(() => bindingOf.get(route));
       return row && toBinding(row);
     },
-    async own({ route }, operationId) {
-      const row = told(() => own.get(route, operationId ?? ""));
-      return row && toRegistration(row);
-    },
+    own: ownTogether(database, own),
     async find(route, operationId) {
       return told(() => lookup(route, operationId));
     },

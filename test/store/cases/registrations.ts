@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import * as assert from "uvu/assert";
 import type { Arrival } from "../../../runtime/store/types.js";
 import { accepted, type Cases, goBy, ordered, take } from "./case.js";
-import { arrival, DAY_SECONDS, NOW, newEvent, registration } from "./events.js";
+import { arrival, DAY_SECONDS, NOW, newEvent, registration, SELLER } from "./events.js";
 
 export const registrations: Cases = {
   "an event before its registration is parked, and released in order by it": async ({ store }) => {
@@ -81,6 +81,31 @@ export const registrations: Cases = {
     assert.ok(await registrations.remove("/hooks/a", null));
     assert.not(await registrations.remove("/hooks/a", null));
     assert.is(await registrations.binding("/hooks/a"), undefined);
+  },
+
+  "registrations that are asked for at the same time are each their own": async ({ store, open }) => {
+    const { registrations } = store;
+    for (const operationId of ["op-1", "op-2", null]) await registrations.add(registration({ operationId }), NOW);
+    const asked = ["op-2", "op-3", null, "op-1", "op-2"];
+    const route = { route: "/hooks/a", sender: SELLER };
+    const found = await Promise.all(asked.map((operationId) => registrations.own(route, operationId)));
+    assert.equal(
+      found.map((one) => one?.operationId),
+      ["op-2", undefined, null, "op-1", "op-2"],
+    );
+    const second = await open();
+    const two = () =>
+      Promise.allSettled([second.registrations.own(route, "op-1"), second.registrations.own(route, "op-2")]);
+    assert.equal(
+      (await two()).map(({ status }) => status),
+      ["fulfilled", "fulfilled"],
+    );
+    await second.close();
+    // Each is told that it has no answer, and none is kept waiting.
+    assert.equal(
+      (await two()).map(({ status }) => status),
+      ["rejected", "rejected"],
+    );
   },
 
   "a registration that is given again takes the new values": async ({ store }) => {
