@@ -200,7 +200,7 @@ function lifted(test: MoveSuite): void {
     const event = newEvent({ sender, route: `/hooks/${sender.replace(/\W/g, "")}`, operationId: null });
     let late = false;
     const change = place.change({
-      fenceMs: 400,
+      fenceMs: 1_500,
       async onStep(at) {
         if (at !== "verified" || late) return;
         late = true;
@@ -228,7 +228,7 @@ function stops(test: MoveSuite): void {
       // As a kill: whoever waits for the step waits for ever, and nothing is tidied up.
       const stopped = Promise.withResolvers<void>();
       const killed = place.change({
-        fenceMs: 1_000,
+        fenceMs: 1_500,
         onStep(at) {
           if (at !== step) return undefined;
           stopped.resolve();

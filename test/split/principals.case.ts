@@ -220,7 +220,7 @@ function stopped(test: Case, steps: readonly MoveStep[]): void {
       const at = Promise.withResolvers<void>();
       // As a kill: whoever waits for the step waits for ever, and nothing is tidied up.
       const killed = place.change({
-        fenceMs: 500,
+        fenceMs: 1_500,
         onStep(reached) {
           if (reached !== step) return undefined;
           at.resolve();
