@@ -145,12 +145,14 @@ async function deliver(options: DeliverOptions): Promise<void> {
   try {
     for (const store of await storesOf(options))
       running.push({ sender: await createSender({ ...common, store }), store });
+    // From now on there is something to put in order before the end.
+    const told = interrupted();
     for (const { sender } of running) sender.start();
     health = await healthServed(options, running, metrics);
     const by = options.queue === undefined ? "" : ", handed out by NATS";
     const count = (await Promise.all(running.map(answering))).flat().length;
     console.log(`delivering what waits in ${plural(count, "database")}${by}; Ctrl-C ends it`);
-    await interrupted();
+    await told;
   } finally {
     health?.drain();
     await Promise.all(

@@ -81,6 +81,7 @@ app.get("/readyz", async (_, reply) => {
   if (!draining && (await ready())) return { status: "ok" };
   return reply.code(503).send({ status: "unavailable", reason: draining ? "it ends" : "no database answers" });
 });
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop());
 await app.listen({ host: HOST, port: Number(PORT) });
 logger.info({ host: HOST, port: PORT }, "webhooks are received");
 
@@ -92,4 +93,3 @@ async function stop(): Promise<void> {
   await receiver.stop({ withinMs: STOP_MS });
   await store.close();
 }
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop());
