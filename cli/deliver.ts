@@ -132,10 +132,12 @@ async function healthServed(
   return served;
 }
 
-const interrupted = (): Promise<void> =>
-  new Promise((resolve) => {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve());
-  });
+/** From now on whoever ends the process is listened for. @returns waits until somebody has */
+function interruption(): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve());
+  return () => promise;
+}
 
 async function deliver(options: DeliverOptions): Promise<void> {
   const metrics = options.healthPort === undefined ? undefined : await openMetrics();
@@ -146,13 +148,13 @@ async function deliver(options: DeliverOptions): Promise<void> {
     for (const store of await storesOf(options))
       running.push({ sender: await createSender({ ...common, store }), store });
     // From now on there is something to put in order before the end.
-    const told = interrupted();
+    const interrupted = interruption();
     for (const { sender } of running) sender.start();
     health = await healthServed(options, running, metrics);
     const by = options.queue === undefined ? "" : ", handed out by NATS";
     const count = (await Promise.all(running.map(answering))).flat().length;
     console.log(`delivering what waits in ${plural(count, "database")}${by}; Ctrl-C ends it`);
-    await told;
+    await interrupted();
   } finally {
     health?.drain();
     await Promise.all(
