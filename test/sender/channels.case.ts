@@ -71,10 +71,8 @@ function reports(test: Case, of: SenderCase): void {
     assert.equal(shown, ["scheduled", "delayed", "scheduled", "adjusted", "impairment", "final"]);
     assert.equal([...asked.values()], ["scheduled 60", "scheduled 60", "scheduled 120", "final 1"]);
     const reports = network.sent.filter(({ body }) => body.task_type === "media_buy_delivery");
-    assert.equal(
-      reports.map(({ body }) => body.result.sequence_number),
-      [1, 2, 3, 4, 5],
-    );
+    const numbers = reports.map(({ body }) => body.result.sequence_number);
+    assert.equal(numbers, [1, 2, 3, 4, 5]);
     for (const sent of reports) {
       assert.ok((await verify(sent)).ok);
       assert.not.ok("aggregated_totals" in sent.body.result || "notification_id" in sent.body.result);
