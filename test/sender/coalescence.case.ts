@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import { until } from "../support/until.js";
 import { NOW } from "./fixture.js";
-import { push, type SenderCase, suiteOf } from "./sender-suite.js";
+import { noneOut, push, type SenderCase, suiteOf } from "./sender-suite.js";
 
 export function coalescenceCase(of: SenderCase): void {
   const test = suiteOf(of, "coalescence");
@@ -18,6 +18,7 @@ export function coalescenceCase(of: SenderCase): void {
     await change("mb-1", "f-1", "fraud");
     await change("mb-1", "f-2", "brand_safety");
     await until(() => network.sent.length === 2);
+    await noneOut(sender);
     clock.at = NOW + 5 * 60_000;
     await sender.channels.tick();
     await until(() => network.sent.length === 4);

@@ -189,6 +189,7 @@ function traceCase(of: SenderCase): void {
     parent.end();
     sender.start();
     await until(() => network.sent.length === 2);
+    await noneOut(sender);
     context.clock.at += 60_000;
     await until(() => drained(sender));
     const spans = exporter.getFinishedSpans().filter(({ name }) => name === "adbind.webhook.attempt");
