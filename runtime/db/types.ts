@@ -20,10 +20,15 @@ export type ColumnType = "bigint" | "text" | "double precision";
 /** Columns of many rows at once; `bigint` for every integer. */
 export type Columns = readonly (readonly [name: string, type: ColumnType])[];
 
-/** Part of a statement, and the values for its `?`. */
-export interface SqlPart {
-  readonly text: string;
-  readonly values: readonly Value[];
+/** What the schema's function `adbind_add_jobs` is given. */
+export interface JobAddition {
+  readonly topic: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** JSON of an array; bodies apart, since it takes long to read them as JSON. */
+  readonly jobs: string;
+  /** With U+001E between: those that are plain as they are, others in base64. */
+  readonly bodies: string;
 }
 
 /** What engines write differently. Texts go into statements as they are. */
@@ -40,8 +45,8 @@ export interface Dialect {
   readonly forShare: "" | " for share";
   /** Transactions that write take turns: none ever ends while another is open. */
   readonly turns: boolean;
-  /** Statements that change something may be parts of one: worth it where each is a journey to a server. */
-  readonly parts: boolean;
+  /** Each statement is a journey to a server: what can be done in one is. */
+  readonly remote: boolean;
 }
 
 /** How rows that another transaction holds are met: waited for, or left out so that nobody else waits with them. */

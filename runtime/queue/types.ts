@@ -1,6 +1,6 @@
 /** What a queue promises, whatever is underneath; `worker.ts` is what leases from it. Times are unix milliseconds. */
 import type { MaybePromise } from "../contract/index.js";
-import type { AnyDatabase, Coroutine, Query, SqlPart } from "../db/index.js";
+import type { AnyDatabase, Coroutine, JobAddition, Query } from "../db/index.js";
 import type { EachWork } from "./each.js";
 import type {
   Ack,
@@ -51,10 +51,9 @@ export interface QueueOptions {
   readonly leaseMs?: number;
 }
 
-/** Adding jobs as part of a statement. */
+/** Adding jobs as part of a statement of somebody else's. */
 export interface QueuePart {
-  /** @param condition they are added under */
-  statement(condition: string): SqlPart;
+  readonly addition: JobAddition;
   /** To be called when the statement has added them. */
   added(query: Query): void;
 }
@@ -75,7 +74,7 @@ export interface Queue {
   readonly leaseMs: number;
   /** Adds jobs in the caller's own transaction: they exist when it commits. Takes no lock that others could wait for. */
   add(query: Query, jobs: readonly NewJob[]): Coroutine<void>;
-  /** The same as part of another statement; undefined on an engine whose statements have no parts (`Dialect.parts`). */
+  /** The same as part of another statement; undefined on an engine where that saves nothing (`Dialect.remote`). */
   part(jobs: readonly NewJob[]): QueuePart | undefined;
   /**
    * Runs `work` in a transaction of the queue's own making, which it may share with other work: when some of that fails,

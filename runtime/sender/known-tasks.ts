@@ -5,22 +5,32 @@
 import type { SenderTables } from "../store/sender-tables.js";
 import type { SentTaskRow } from "../store/sent-tasks.js";
 
-/** Tasks kept, and the longest of them in characters: 20 MB at most. */
-const TASKS = 5_000;
+/** What is kept, in bytes: some twenty thousand tasks of the usual size. */
+const BYTES = 20_000_000;
+/** Longest details that are kept, in characters. */
 const DETAILS_CHARACTERS = 4_096;
+/** What a task takes beside its details, about. */
+const ROW_BYTES = 600;
+
+const sizeOf = ({ details }: SentTaskRow): number => ROW_BYTES + details.length;
 
 export class KnownTasks {
   readonly #tasks = new Map<string, SentTaskRow>();
+  #bytes = 0;
 
   note(row: SentTaskRow): void {
-    this.#tasks.delete(row.task_id);
+    this.forget(row.task_id);
     if (row.details.length > DETAILS_CHARACTERS) return;
     this.#tasks.set(row.task_id, row);
-    if (this.#tasks.size > TASKS) this.#tasks.delete(this.#tasks.keys().next().value!);
+    this.#bytes += sizeOf(row);
+    while (this.#bytes > BYTES) this.forget(this.#tasks.keys().next().value!);
   }
 
   forget(taskId: string): void {
+    const row = this.#tasks.get(taskId);
+    if (row === undefined) return;
     this.#tasks.delete(taskId);
+    this.#bytes -= sizeOf(row);
   }
 
   /** All of them, or undefined. */

@@ -84,9 +84,20 @@ export function changeOf(
   };
 }
 
+/** The last instant that was written out: many changes come in one millisecond. */
+let written = { ms: 0, instant: new Date(0).toISOString() };
+
+function instantOf(ms: number): string {
+  if (ms !== written.ms) written = { ms, instant: new Date(ms).toISOString() };
+  return written.instant;
+}
+
 /** Receivers apply only what is newer: two events of a task never carry one time, whatever the clock does. */
-const laterThan = (before: string, now: number): string =>
-  new Date(Math.max(now, Date.parse(before) + 1)).toISOString();
+function laterThan(before: string, now: number): string {
+  const instant = instantOf(now);
+  // Of one form and length, they sort as texts.
+  return before < instant ? instant : new Date(Date.parse(before) + 1).toISOString();
+}
 
 function checkResult(
   validator: Pick<AnyValidator, "arm">,

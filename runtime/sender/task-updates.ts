@@ -134,7 +134,7 @@ function* write(asking: Asking, made: Made | undefined): Coroutine<"written" | T
     changes: changesOf(made),
     dedups: made.newDedups,
     addJobs: (q: Query) => enqueue(parts, q, made.events),
-    jobsIf: part && ((condition: string) => part.statement(condition)),
+    jobs: part?.addition,
   };
   const principals = [...new Set(updates.flatMap(({ principal }) => principal ?? []))];
   const request = { taskIds: idsOf(updates), principals, keyed, locking, writes };

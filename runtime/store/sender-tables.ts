@@ -107,9 +107,9 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
     ...upkeepTables(lock),
     ...bodyTables,
     due,
-    remote: dialect.parts,
+    remote: dialect.remote,
     changeTasks,
-    ...(dialect.parts && { changeTasksAtOnce: changeTasks }),
+    ...(dialect.remote && { changeTasksAtOnce: changeTasks }),
     channel: (tx, resource, kind, subscriber = "") =>
       run(tx, `select * from adbind_channels where resource = ? and kind = ? and subscriber = ?${lock}`, [
         ...[resource, kind, subscriber],

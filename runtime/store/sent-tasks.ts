@@ -1,7 +1,7 @@
 /** Tasks of a sender as they are changed: rows, and what each engine does to many of them at once. */
 import { randomInt } from "node:crypto";
 import type { Coroutine } from "../db/coroutine.js";
-import type { Locking, Query, SqlPart } from "../db/types.js";
+import type { JobAddition, Locking, Query } from "../db/types.js";
 
 export interface SentTaskRow {
   readonly task_id: string;
@@ -40,8 +40,8 @@ export interface TaskWrites {
   readonly dedups: readonly DedupRow[];
   /** Adds the jobs of the events. */
   readonly addJobs: (query: Query) => Coroutine<void>;
-  /** The same as part of a larger statement, under a condition; undefined on an engine whose statements have no parts. */
-  readonly jobsIf: ((condition: string) => SqlPart | undefined) | undefined;
+  /** The same for a statement that adds them itself. */
+  readonly jobs: JobAddition | undefined;
 }
 
 /** Keyspaces that have to be in the database that a statement writes to: the rows that say so, and those of fences. */
@@ -62,7 +62,7 @@ export interface TaskChangesRequest {
   readonly writes: TaskWrites | undefined;
   /**
    * The statement holds them to its own end, and locks and writes nothing where one is not here, or another transaction has
-   * its row; for engines whose statements have parts.
+   * its row; for engines that have one statement for it all.
    */
   readonly here?: KeyspacesAsked;
 }

@@ -7,6 +7,7 @@ import { request } from "undici";
 import type { Database } from "../../runtime/db/types.js";
 import { buyRequest } from "../seller/fixture.js";
 import { tempFolder } from "../support/release.js";
+import { until } from "../support/until.js";
 import { ANSWERED_MS, openGround, Sellers } from "./seller-ground.js";
 
 export interface Ledger {
@@ -65,7 +66,10 @@ export async function runSellerFaults({ engine, kills }: Plan): Promise<Ledger> 
     for (let place = 0; place < ground.sellers; place++) await sellers.start(place);
     const buyers = Array.from({ length: BUYERS }, (_, n) => buyer(n, { sellers, answers, ledger, over }));
     while (ledger.kills < kills) {
+      const enough = answers.size + BUYERS;
       await sleep(500 + Math.random() * 700);
+      // On a loaded machine a seller that was just started may not have answered anybody yet: nothing would be learnt.
+      await until(() => answers.size >= enough, "answers between two kills", ANSWERED_MS);
       const place = ledger.kills % ground.sellers;
       await sellers.kill(place);
       ledger.kills += 1;
@@ -96,9 +100,9 @@ async function buyer(n: number, { sellers, answers, ledger, over }: Market): Pro
   for (let turn = n; !over.yes; turn++) {
     const key = `buyer-${n}-${randomUUID()}`;
     const product = turn % 3 === 0 ? "prod_later" : "prod_ctv_evening";
-    const until = performance.now() + ANSWERED_MS;
+    const deadline = performance.now() + ANSWERED_MS;
     for (let tried = 0; ; tried++) {
-      if (performance.now() > until) return void ledger.faults.push(`${key} was not answered in ${ANSWERED_MS} ms`);
+      if (performance.now() > deadline) return void ledger.faults.push(`${key} was not answered in ${ANSWERED_MS} ms`);
       const address = sellers.any(turn + tried);
       const answer = address === undefined ? undefined : await ask(address, key, product).catch(() => undefined);
       const made = answer?.media_buy_id ?? answer?.task_id;

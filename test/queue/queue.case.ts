@@ -66,6 +66,29 @@ function addingCase(of: QueueCase): void {
   test.run();
 }
 
+/** Whatever a body is made of. */
+function bodyCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("bodies come back byte for byte, whatever is in them, alone and many at once", async ({ queue, clock }) => {
+    const bodies = [
+      [],
+      [0],
+      [44, 30, 44],
+      [...Buffer.from(`{"a":"\u00e9, b"}`)],
+      [...Buffer.from("{}".repeat(900))],
+      Array.from({ length: 256 }, (_, byte) => byte),
+      Array(5_000).fill(255),
+    ].map((bytes) => Uint8Array.from(bytes));
+    for (const [at, body] of bodies.entries()) await put(queue, job({ key: `alone ${at}`, body }));
+    await put(queue, ...bodies.map((body, at) => job({ key: `together ${at}`, body })));
+    const taken = new Map((await take(queue, clock.at)).map(({ key, body }) => [key, Buffer.from(body)]));
+    for (const [at, body] of bodies.entries())
+      for (const how of ["alone", "together"]) assert.ok(taken.get(`${how} ${at}`)?.equals(body), `${how} ${at}`);
+  });
+
+  test.run();
+}
+
 /** What becomes of a leased job. */
 function outcomeCase(of: QueueCase): void {
   const test = queueSuite(of);
@@ -212,6 +235,7 @@ function endpointCase(of: QueueCase): void {
 export function queueCase(of: QueueCase): void {
   for (const cases of [
     addingCase,
+    bodyCase,
     outcomeCase,
     orderCase,
     endpointCase,

@@ -96,7 +96,7 @@ async function gated(database: AnyDatabase): Promise<{ open(): Promise<void> }> 
   const holder = (await openDatabase(url)) as PostgresDatabase;
   await database.execute("alter table adbind_keyspaces rename to adbind_keyspaces_seen");
   await database.execute(`create function gate() returns boolean language plpgsql volatile as $$ begin
-    if current_query() like '%adbind_sent_tasks%' then perform pg_advisory_xact_lock_shared(7); end if;
+    if current_query() like '%adbind_change_tasks%' then perform pg_advisory_xact_lock_shared(7); end if;
     return true; end $$`);
   await database.execute("create view adbind_keyspaces as select * from adbind_keyspaces_seen where gate()");
   const closed = Promise.withResolvers<void>();

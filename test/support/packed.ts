@@ -7,7 +7,14 @@ import { packStaged, type Staged, stagePackages } from "../../cli/dev/pack/stage
 import type { Tarballs } from "../../cli/dev/pack/weigh.js";
 import { tempFolder } from "./release.js";
 
-export const quietNpm = ["--fetch-retries=0", "--no-audit", "--no-fund", "--loglevel=error"];
+export const quietNpm = [
+  "--fetch-retries=3",
+  "--fetch-retry-mintimeout=500",
+  "--fetch-retry-maxtimeout=4000",
+  "--no-audit",
+  "--no-fund",
+  "--loglevel=error",
+];
 
 const names = Object.keys(packages) as PackageName[];
 

@@ -11,7 +11,7 @@ export const dialect: Dialect = {
   forUpdate: " for update",
   forShare: " for share",
   turns: false,
-  parts: true,
+  remote: true,
 };
 
 export interface StatementResult {

@@ -10,7 +10,7 @@ export const dialect: Dialect = {
   forUpdate: "",
   forShare: "",
   turns: true,
-  parts: false,
+  remote: false,
 };
 
 /** Tells listeners of this process; another process that has the file open finds what is new by looking. */

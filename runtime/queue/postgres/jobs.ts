@@ -3,7 +3,8 @@
  * application, however long it stays open, holds nothing that others need. Leases are judged by the database's clock,
  * which all instances share; when a job is due, by the instances'.
  */
-import { type Coroutine, kept, type Query, type SqlPart } from "../../db/index.js";
+import { isAscii } from "node:buffer";
+import { type Coroutine, type JobAddition, kept, type Query } from "../../db/index.js";
 import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, movedTo, type NewJob } from "../jobs.js";
 
 /** The database's clock, in unix milliseconds. */
@@ -11,45 +12,30 @@ export const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 /** Condition on a job that nobody holds. */
 export const UNLEASED = `(lease_until is null or lease_until <= ${CLOCK})`;
 
-/**
- * Adding jobs, as part of a statement. One text parameter whatever their number: it means the same to every library that
- * may carry it.
- * @param condition of the whole
- */
-export function additionOf(
-  jobs: readonly NewJob[],
-  { topic, now, condition = "true" }: { readonly topic: string; readonly now: number; readonly condition?: string },
-): SqlPart {
-  const rows = jobs.map(({ key, random = false, endpoint, orderingKey = null, due = now, meta, body }) => ({
-    key,
-    random,
-    endpoint,
-    ordering_key: orderingKey,
-    due,
-    meta,
-    body: Buffer.from(body).toString("base64"),
-  }));
-  return {
-    text: `given_jobs as materialized (
-      select * from rows from (json_to_recordset(?::text::json) as (key text, random boolean, endpoint text,
-        ordering_key text, due bigint, meta text, body text))
-        with ordinality as v (key, random, endpoint, ordering_key, due, meta, body, n) where ${condition}
-    ), added_jobs as (
-      insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at)
-      select ?, key, random, endpoint, ordering_key, 'ready', due, ?::bigint, ?::bigint from given_jobs order by n
-      returning id
-    ), added_bodies as (
-      insert into adbind_job_bodies (at, job, meta, body) select ?::bigint, a.id, g.meta, decode(g.body, 'base64')
-      from (select id, row_number() over (order by id) as n from added_jobs) a join given_jobs g using (n)
-    )`,
-    values: [JSON.stringify(rows), topic, now, now, now],
-  };
+/** Between bodies; JSON has none. */
+const BETWEEN = "\u001e";
+const NOT_PLAIN = [0, BETWEEN.charCodeAt(0)];
+
+/** Can stand in a text of any encoding of a database, and is no empty one. */
+const isPlain = (body: Buffer): boolean =>
+  body.length > 0 && isAscii(body) && NOT_PLAIN.every((byte) => !body.includes(byte));
+
+/** What `adbind_add_jobs` is given: texts, whatever the number of jobs, which mean the same to every library that may carry them. */
+export function additionOf(jobs: readonly NewJob[], topic: string, now: number): JobAddition {
+  const bodies: string[] = [];
+  const rows = jobs.map(({ key, random = false, endpoint, orderingKey = null, due = now, meta, body }) => {
+    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    const plain = isPlain(bytes);
+    bodies.push(bytes.toString(plain ? "latin1" : "base64"));
+    return { key, random, endpoint, ordering_key: orderingKey, due, meta, plain };
+  });
+  return { topic, at: now, jobs: JSON.stringify(rows), bodies: bodies.join(BETWEEN) };
 }
 
-export function* addJobs(q: Query, topic: string, jobs: readonly NewJob[], now: number): Coroutine<void> {
-  const { text, values } = additionOf(jobs, { topic, now });
-  yield* q.rows(`with ${text} select`, values);
-}
+const ADD = kept("select adbind_add_jobs(?::text, ?::text::bigint, ?::text::json, ?::text)");
+
+export const addJobs = (q: Query, { topic, at, jobs, bodies }: JobAddition): Coroutine<unknown> =>
+  q.rows(ADD, [topic, String(at), jobs, bodies]);
 
 /** What is sent of a job in `j`: by its key, in the one partition that has it, whatever the planner believes of sizes. */
 export const BODY = `left join lateral (

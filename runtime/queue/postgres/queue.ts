@@ -81,13 +81,13 @@ export class PostgresQueue implements Queue {
 
   *add(query: Query, jobs: readonly NewJob[]): Coroutine<void> {
     if (jobs.length === 0) return;
-    yield* addJobs(query, this.topic, jobs, this.#now());
+    yield* addJobs(query, additionOf(jobs, this.topic, this.#now()));
     this.#noteAdded(query, jobs.length);
   }
 
   part(jobs: readonly NewJob[]): QueuePart {
     return {
-      statement: (condition) => additionOf(jobs, { topic: this.topic, now: this.#now(), condition }),
+      addition: additionOf(jobs, this.topic, this.#now()),
       added: (query) => this.#noteAdded(query, jobs.length),
     };
   }
