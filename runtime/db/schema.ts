@@ -47,7 +47,12 @@ export const schemaSteps = [
   },
   { version: 15, name: "split", about: "which keyspaces a database of several has", compatibleFrom: 14 },
   { version: 16, name: "callers", about: "whose calls are under which idempotency keys", compatibleFrom: 15 },
-  { version: 17, name: "task-changes", about: "how a sender's tasks are changed in one statement", compatibleFrom: 16 },
+  {
+    version: 17,
+    name: "functions",
+    about: "tasks changed, and jobs added, leased and acknowledged, in one call",
+    compatibleFrom: 16,
+  },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

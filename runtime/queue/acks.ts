@@ -5,7 +5,7 @@ import type { Ack, AckEffect, Queue } from "./types.js";
 const WRITES = 2;
 /** How long an acknowledgement waits for others to share its transaction, in milliseconds, and how many are enough. */
 const GATHER_MS = 16;
-const ENOUGH = 64;
+const ENOUGH = 128;
 /** What a fault of the queue waits before the next try, in milliseconds. */
 const FAULT_DELAY_MS = 500;
 

@@ -216,7 +216,8 @@ export class JobLoop<J extends Leasable> {
     const [at, ends, since] = [now(), this.#ends, times()];
     // What is stored meanwhile finds these slots taken.
     this.#reserved += free;
-    const claim = source.claim({ now: at, limit, room: sharing.plan(free, at, ahead) });
+    const plan = (): ((endpoint: string) => number) => sharing.plan(free, at, ahead);
+    const claim = source.claim({ now: at, limit, room: plan(), likely: plan() });
     const jobs = await claim.finally(() => {
       this.#reserved -= free;
     });

@@ -49,11 +49,23 @@ export interface JobRecord {
   readonly body: Uint8Array;
 }
 
+/** A task in whose order a job goes, as it was stored when the job was leased. */
+export interface JobTask {
+  readonly task_id: string;
+  readonly principal: string;
+  readonly status: string;
+  readonly details: string;
+  /** When it was looked up, as `performance.now()` says it. */
+  readonly lookedAt: number;
+}
+
 /** A job that is leased, with what proves it. */
 export interface Job extends JobRecord {
   readonly firstAt: number;
   readonly startedAt: number;
   readonly token: string;
+  /** Where a lease looks it up. */
+  readonly task?: JobTask | undefined;
 }
 
 /** A job whose attempt is under way, wherever its worker is. */
@@ -75,6 +87,8 @@ export type JobOutcome =
 export interface Ack {
   readonly job: Job;
   readonly outcome: JobOutcome;
+  /** What its effect goes by. */
+  readonly note?: object | undefined;
 }
 
 /** Which jobs to list or change. `from` and `to` are unix milliseconds. */

@@ -13,6 +13,7 @@ import type {
   JobOutcome,
   JobRecord,
   JobState,
+  JobTask,
   JobUnderWay,
   NewJob,
 } from "./jobs.js";
@@ -28,6 +29,7 @@ export type {
   JobOutcome,
   JobRecord,
   JobState,
+  JobTask,
   JobUnderWay,
   NewJob,
 };
@@ -38,10 +40,29 @@ export interface TakeRequest {
   readonly limit: number;
   /** How many more jobs of an endpoint this instance may have leased. */
   room(endpoint: string): number;
+  /** The same, shared out for itself: for a first try with endpoints that are likely to have something due. */
+  likely?(endpoint: string): number;
+}
+
+/** What is kept of an attempt for those it was made for. */
+export interface AttemptActivity {
+  readonly principal: string;
+  readonly subject: string;
+  /** JSON. */
+  readonly record: string;
+  /** Unix milliseconds. */
+  readonly expires: number;
 }
 
 /** Runs in the transaction that acknowledges, with the acknowledgements that took effect. */
-export type AckEffect = (query: Query, acked: readonly Ack[]) => Coroutine<void>;
+export interface AckEffect {
+  (query: Query, acked: readonly Ack[]): Coroutine<void>;
+  /**
+   * Where all it would write is activity: that of each acknowledgement, to be written in the statement that acknowledges.
+   * Undefined where there is more.
+   */
+  readonly activity?: (acks: readonly Ack[]) => readonly (AttemptActivity | undefined)[] | undefined;
+}
 
 /** Clock of a queue, and how long a lease holds in milliseconds. */
 export interface QueueOptions {

@@ -12,6 +12,8 @@ export interface Handled {
   readonly holdUntil?: number | undefined;
   /** Most jobs a second this process may start for the endpoint; null for no limit. Absent: as it was. */
   readonly perSecond?: number | null;
+  /** What the effect of its acknowledgement goes by. */
+  readonly note?: object | undefined;
 }
 
 /** The right to work on a job, as its handler sees it. */

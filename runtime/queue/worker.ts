@@ -40,6 +40,8 @@ class QueueWorker implements Worker {
   readonly #loop: JobLoop<Job>;
   /** What is learnt of endpoints. */
   readonly #aside = new Aside();
+  /** Slots of attempts that have ended just now. */
+  readonly #freeing: (() => void)[] = [];
   #clock = 0;
 
   constructor(options: WorkerSettings) {
@@ -67,7 +69,7 @@ class QueueWorker implements Worker {
     });
     this.#acks = new Acks({
       ...{ queue: options.queue, effect: options.effect, now },
-      moreToCome: () => this.#loop.underWay > 0,
+      moreToCome: () => this.#loop.underWay > this.#freeing.length,
       // When those who wait for it have heard of it: by then their slots are free.
       written: () => setImmediate(() => this.#loop.look()),
       onFault: (error) => this.#fault(error),
@@ -119,15 +121,29 @@ class QueueWorker implements Worker {
       handled = this.#thrown(error);
     }
     this.#note(held.endpoint, handled);
-    const { outcome } = handled;
+    const { outcome, note } = handled;
     for (let told = held.job; ; told = held.job) {
-      const writing = this.#acks.push({ job: told, outcome });
-      free();
+      const writing = this.#acks.push({ job: told, outcome, note });
+      this.#soon(free);
       // Where the token had gone, but to ourselves (its lease ended, and we leased it again), it is told under the new one.
       const written = await writing;
       if (held.job.token === told.token) return "gone";
       if (written) return "kept";
     }
+  }
+
+  /**
+   * Has the next attempts begin when a client of HTTP has its connections back, which is a turn of the event loop after their
+   * answers: who begins sooner opens others. Those that end in one turn are followed together.
+   */
+  #soon(free: () => void): void {
+    this.#freeing.push(free);
+    if (this.#freeing.length > 1) return;
+    setImmediate(() =>
+      setImmediate(() => {
+        for (const each of this.#freeing.splice(0)) each();
+      }),
+    );
   }
 
   #thrown(error: unknown): Handled {

@@ -55,8 +55,9 @@ test("a change reads its own rows, not tables of ten thousand as a whole, known 
 
 /** Functions are all that the step adds: without them and its row a database is as the step before left it. */
 const UNDONE = `
-  drop function adbind_change_tasks; drop function adbind_add_jobs;
-  delete from adbind_migrations where name = 'task-changes'`;
+  drop function adbind_change_tasks; drop function adbind_add_jobs; drop function adbind_lease_jobs;
+  drop function adbind_ack_jobs;
+  delete from adbind_migrations where name = 'functions'`;
 
 test("a database of before the functions, with tasks and events in it, is brought to them and goes on", async () => {
   const url = await postgres.database();
@@ -73,7 +74,7 @@ test("a database of before the functions, with tasks and events in it, is brough
   await before.database.execute(UNDONE);
   await before.database.close();
   const refused = await open(false).catch((error: Error) => error.message);
-  assert.match(String(refused), /17 task-changes/);
+  assert.match(String(refused), /17 functions/);
   const after = await open(true);
   await after.sender.tasks.update("a", { status: "canceled" });
   after.sender.start();

@@ -226,8 +226,8 @@ export class NatsQueue extends PostgresQueue {
     }
   }
 
-  override async renew(jobs: readonly Job[], now: number): Promise<ReadonlySet<number>> {
-    const ours = await super.renew(jobs, now);
+  override async renew(jobs: readonly Job[]): Promise<ReadonlySet<number>> {
+    const ours = await super.renew(jobs);
     const known = [...ours].flatMap((id) => this.#tickets.get(id) ?? []);
     await this.servers.renew(known.map(({ ticket }) => ticket));
     return ours;

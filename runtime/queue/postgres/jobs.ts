@@ -4,8 +4,9 @@
  * which all instances share; when a job is due, by the instances'.
  */
 import { isAscii } from "node:buffer";
-import { type Coroutine, type JobAddition, kept, type Query } from "../../db/index.js";
-import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, movedTo, type NewJob } from "../jobs.js";
+import { binaryArray, type Coroutine, type JobAddition, kept, type Query } from "../../db/index.js";
+import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, type JobTask, movedTo, type NewJob } from "../jobs.js";
+import type { AttemptActivity } from "../types.js";
 
 /** The database's clock, in unix milliseconds. */
 export const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
@@ -47,6 +48,12 @@ export interface DueEndpoint {
   readonly next: number;
 }
 
+/**
+ * How soon is looked again where the first job of an endpoint is leased, in milliseconds: a lease is no time at which
+ * something is due, and what a dead worker held has to be back within seconds of its end.
+ */
+const LEASED_LOOK_MS = 1_000;
+
 const NEXT_ENDPOINTS = kept(`with recursive found (endpoint, n) as (
     (select endpoint, 1 from adbind_jobs where topic = ? and state = 'ready' and endpoint > ? order by endpoint limit 1)
     union all
@@ -55,22 +62,27 @@ const NEXT_ENDPOINTS = kept(`with recursive found (endpoint, n) as (
     from found where found.endpoint is not null and n < ?::int
   )
   select f.endpoint, greatest(
-      coalesce((select j.due from adbind_jobs j where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready'
-        order by j.due limit 1), ${BEHIND_DUE_MS}),
+      least(
+        coalesce((select j.due from adbind_jobs j where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready'
+          and ${UNLEASED} order by j.due, j.id limit 1), ${BEHIND_DUE_MS}),
+        (select case when ${UNLEASED} then null else ?::bigint end from adbind_jobs j
+          where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready' order by j.due, j.id limit 1)
+      ),
       (select case when e.stopped_at is null then e.paused_until else ${BEHIND_DUE_MS} end
         from adbind_endpoints e where e.topic = ? and e.endpoint = f.endpoint)) as next
   from found f where f.endpoint is not null order by f.endpoint`);
 
 /**
  * The next endpoints that have jobs at all, in their order, and when something of them may be leased. The index is
- * entered once for each endpoint, however many jobs it has.
+ * entered twice for each endpoint, however many jobs it has, and followed past what is leased.
  * @param after endpoints after this one
  */
 export const nextEndpoints = (
   q: Query,
   topic: string,
-  { after, limit }: { readonly after: string; readonly limit: number },
-): Coroutine<DueEndpoint[]> => q.rows<DueEndpoint>(NEXT_ENDPOINTS, [topic, after, topic, limit, topic, topic]);
+  { after, limit, now }: { readonly after: string; readonly limit: number; readonly now: number },
+): Coroutine<DueEndpoint[]> =>
+  q.rows<DueEndpoint>(NEXT_ENDPOINTS, [topic, after, topic, limit, topic, now + LEASED_LOOK_MS, topic, topic]);
 
 export interface LeaseRequest {
   readonly now: number;
@@ -82,6 +94,16 @@ export interface LeaseRequest {
   readonly limit: number;
 }
 
+/** What became of jobs, and what is kept of the attempt of each. */
+export interface Acknowledged {
+  readonly acks: readonly Ack[];
+  readonly now: number;
+  readonly activity?: readonly (AttemptActivity | undefined)[] | undefined;
+}
+
+const texts = (values: readonly (string | null)[]): Buffer => binaryArray("text", values);
+const numbers = (values: readonly (number | null)[]): Buffer => binaryArray("bigint", values);
+
 /** A job that may not go yet, and the one under its ordering key that goes first. */
 export type Behind = readonly [id: number, head: number];
 
@@ -91,6 +113,10 @@ type LeasedColumns = Omit<JobRow, "topic" | "state" | "due" | "started_at" | "to
 interface LeasedRow extends LeasedColumns {
   readonly id: number | null;
   readonly behind: readonly Behind[] | null;
+  readonly task_id: string | null;
+  readonly task_principal: string;
+  readonly task_status: string;
+  readonly task_details: string;
 }
 
 /**
@@ -99,25 +125,9 @@ interface LeasedRow extends LeasedColumns {
  */
 export const UNHURRIED = "(select set_config('synchronous_commit', 'off', true)) unhurried";
 
-const LEASE = kept(`with picked as materialized (
-    select j.id, j.ordering_key, j.attempts from ${UNHURRIED}, unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
-      select id, ordering_key, attempts from adbind_jobs
-      where topic = ? and endpoint = r.endpoint and state = 'ready' and due <= ?::bigint and ${UNLEASED}
-      order by due, id limit r.room for update skip locked
-    ) j limit ?::int
-  ), headed as materialized (
-    select p.id, case when p.ordering_key is null or p.attempts > 0 then p.id else (
-      select h.id from adbind_jobs h where h.topic = ? and h.ordering_key = p.ordering_key and h.state = 'ready'
-        and h.attempts = 0 order by h.id limit 1) end as head
-    from picked p
-  ), leased as (
-    update adbind_jobs j set token = ?, due = ?::bigint, lease_until = ${CLOCK} + ?::bigint, started_at = ?::bigint,
-      first_at = coalesce(j.first_at, ?::bigint)
-    from headed h where j.id = h.id and h.head = h.id
-    returning j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at, j.first_at, j.error, j.body_at
-  )
-  select j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at, j.first_at, j.error, b.meta, b.body, w.behind
-  from (select json_agg(json_build_array(id, head)) as behind from headed where head <> id) w left join leased j on true ${BODY} order by j.id`);
+const LEASE = kept(
+  "select * from adbind_lease_jobs(?::text, ?::text[], ?::int[], ?::int, ?::bigint, ?::text, ?::bigint)",
+);
 
 export type LeasedJobRow = LeasedColumns & { readonly id: number };
 const isJob = (row: LeasedRow): row is LeasedRow & LeasedJobRow => row.id !== null;
@@ -125,8 +135,10 @@ const isJob = (row: LeasedRow): row is LeasedRow & LeasedJobRow => row.id !== nu
 export const jobIn = (
   row: LeasedJobRow,
   leased: Pick<Job, "topic" | "state" | "due" | "startedAt" | "token">,
+  task?: JobTask,
 ): Job => ({
   ...leased,
+  task,
   id: row.id,
   key: row.key,
   endpoint: row.endpoint,
@@ -139,27 +151,23 @@ export const jobIn = (
   body: row.body ?? new Uint8Array(),
 });
 
+function taskIn(row: LeasedRow, lookedAt: number): JobTask | undefined {
+  if (row.task_id === null) return undefined;
+  const { task_id, task_principal: principal, task_status: status, task_details: details } = row;
+  return { task_id, principal, status, details, lookedAt };
+}
+
 /** Leases due jobs of endpoints. @returns them, and those that have to wait for another under their ordering key */
 export function* leaseJobs(
   q: Query,
   topic: string,
   { now, token, leaseMs, rooms, limit }: LeaseRequest,
 ): Coroutine<{ readonly jobs: Job[]; readonly behind: readonly Behind[] }> {
-  const rows = yield* q.rows<LeasedRow>(LEASE, [
-    rooms.map(([endpoint]) => endpoint),
-    rooms.map(([, room]) => room),
-    topic,
-    now,
-    limit,
-    topic,
-    token,
-    now + leaseMs,
-    leaseMs,
-    now,
-    now,
-  ]);
+  const lookedAt = performance.now();
+  const [endpoints, counts] = [rooms.map(([endpoint]) => endpoint), rooms.map(([, room]) => room)];
+  const rows = yield* q.rows<LeasedRow>(LEASE, [topic, endpoints, counts, limit, now, token, leaseMs]);
   const leased = { topic, state: "ready", due: now + leaseMs, startedAt: now, token } as const;
-  const jobs = rows.filter(isJob).map((row) => jobIn(row, leased));
+  const jobs = rows.filter(isJob).map((row) => jobIn(row, leased, taskIn(row, lookedAt)));
   return { jobs, behind: rows[0]?.behind ?? [] };
 }
 
@@ -183,34 +191,33 @@ export const postponeJobs = (q: Query, behind: readonly Behind[]): Coroutine<num
     [[...new Set(behind.map(([, head]) => head))], behind.map(([id]) => id), behind.map(([, head]) => head)],
   );
 
-const ACK = kept(`with v as (
-    select * from unnest(?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::text[], ?::text[])
-      as v (id, token, kind, due, error, endpoint)
-  ), gone as (
-    delete from adbind_jobs j using v where v.kind = 'done' and j.id = v.id and j.token = v.token returning j.id
-  ), kept as (
-    update adbind_jobs j set token = null, lease_until = null, started_at = null,
-      state = case v.kind when 'dead' then 'dead' when 'refused' then 'refused' else 'ready' end,
-      attempts = j.attempts + case when v.kind in ('later', 'dead') then 1 else 0 end,
-      first_at = case when v.kind in ('released', 'refused') and j.attempts = 0 then null else j.first_at end,
-      due = coalesce(v.due, j.due), error = coalesce(v.error, j.error), endpoint = coalesce(v.endpoint, j.endpoint)
-    from v where v.kind <> 'done' and j.id = v.id and j.token = v.token returning j.id
-  )
-  select id from gone union all select id from kept`);
+const ACK =
+  kept(`select adbind_ack_jobs(?::text, ?::bigint, ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::text[], ?::text[],
+  ?::text[], ?::text[], ?::text[], ?::bigint[]) as held`);
 
-/** Writes what became of leased jobs, where the token is still the job's. @returns ids of those */
-export function* ackJobs(q: Query, topic: string, acks: readonly Ack[], now: number): Coroutine<Set<number>> {
-  const rows = yield* q.rows<{ id: number }>(ACK, [
-    acks.map(({ job }) => job.id),
-    acks.map(({ job }) => job.token),
-    acks.map(({ outcome }) => outcome.kind),
-    acks.map(({ outcome }) => ("due" in outcome ? outcome.due : null)),
-    acks.map(({ outcome }) => ("error" in outcome ? outcome.error : null)),
-    acks.map(movedTo),
+/**
+ * Writes what became of leased jobs, where the token is still the job's, and with it what is kept of their attempts. What
+ * waits for them may go then.
+ * @returns ids of those
+ */
+export function* ackJobs(
+  q: Query,
+  topic: string,
+  { acks, now, activity }: Acknowledged,
+): Coroutine<ReadonlySet<number>> {
+  const ids = acks.map(({ job }) => job.id);
+  const kept = acks.map((_, at) => activity?.[at]);
+  const [row] = yield* q.rows<{ held: number[] | null }>(ACK, [
+    topic,
+    now,
+    numbers(ids),
+    ...[acks.map(({ job }) => job.token), acks.map(({ outcome }) => outcome.kind)].map(texts),
+    numbers(acks.map(({ outcome }) => ("due" in outcome ? outcome.due : null))),
+    ...[acks.map(({ outcome }) => ("error" in outcome ? outcome.error : null)), acks.map(movedTo)].map(texts),
+    ...(["principal", "subject", "record"] as const).map((name) => texts(kept.map((one) => one?.[name] ?? null))),
+    numbers(kept.map((one) => one?.expires ?? null)),
   ]);
-  const held = new Set(rows.map(({ id }) => id));
-  const keys = acks.filter((ack) => held.has(ack.job.id) && letsNextGo(ack)).map(({ job }) => job.orderingKey!);
-  yield* letNextGo(q, topic, keys, now);
+  const held = new Set(row!.held ?? ids);
   for (const ack of acks) if (held.has(ack.job.id) && movedTo(ack) !== null) yield* moveRest(q, topic, ack);
   return held;
 }
@@ -242,19 +249,14 @@ const RENEW = kept(`with mine as materialized (
     select j.id from ${UNHURRIED}, unnest(?::bigint[], ?::text[]) as v (id, token)
     join adbind_jobs j on j.id = v.id and j.token = v.token for update of j skip locked
   )
-  update adbind_jobs set due = ?::bigint, lease_until = ${CLOCK} + ?::bigint where id in (select id from mine)
+  update adbind_jobs set lease_until = ${CLOCK} + ?::bigint where id in (select id from mine)
   returning id`);
 
 /** Prolongs leases; one that is being acknowledged is passed over. @returns ids of those that are still ours */
-export function* renewJobs(
-  q: Query,
-  jobs: readonly Job[],
-  { now, leaseMs }: { readonly now: number; readonly leaseMs: number },
-): Coroutine<Set<number>> {
+export function* renewJobs(q: Query, jobs: readonly Job[], leaseMs: number): Coroutine<Set<number>> {
   const rows = yield* q.rows<{ id: number }>(RENEW, [
     jobs.map(({ id }) => id),
     jobs.map(({ token }) => token),
-    now + leaseMs,
     leaseMs,
   ]);
   return new Set(rows.map(({ id }) => id));

@@ -1,5 +1,4 @@
 /** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
-import { randomUUID } from "node:crypto";
 import { type Coroutine, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
 import type { EachWork } from "../each.js";
 import {
@@ -13,6 +12,7 @@ import {
   type JobRecord,
   type JobUnderWay,
   jobsUnderWay,
+  movedTo,
   type NewJob,
 } from "../jobs.js";
 import {
@@ -26,18 +26,17 @@ import {
 } from "../types.js";
 import { GroupCommit } from "./group-commit.js";
 import { Growth } from "./growth.js";
-import { ackJobs, additionOf, addJobs, leaseJobs, postponeJobs, renewJobs } from "./jobs.js";
+import { ackJobs, additionOf, addJobs, renewJobs } from "./jobs.js";
 import * as kept from "./kept-jobs.js";
+import { Leasing } from "./leasing.js";
 import { partitionAlarms, Tidying } from "./tidy.js";
-import { Turns } from "./turns.js";
 import { Waker } from "./waker.js";
 
 /** Channel on which instances are told of new jobs; the payload is the topic. */
 const JOBS_CHANNEL = "adbind_jobs";
-/** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
-const ROUNDS = 16;
 /** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
 const SHARED_LOCK_MS = 100;
+
 /**
  * Makes a queue on a PostgreSQL database; instances share it.
  * @param topic name of its jobs; several queues share a database by it
@@ -55,7 +54,7 @@ export class PostgresQueue implements Queue {
   readonly #ended = (): void => this.#waker.committed();
   /** Transactions of our own that are under way, and whether jobs were added in them. */
   readonly #ours = new Map<Query, boolean>();
-  readonly #turns: Turns;
+  readonly #leasing: Leasing;
   readonly #tidying: Tidying;
   readonly #growth: Growth;
 
@@ -66,7 +65,7 @@ export class PostgresQueue implements Queue {
   ) {
     this.leaseMs = leaseMs;
     this.#now = now;
-    this.#turns = new Turns(database, topic);
+    this.#leasing = new Leasing(database, topic, leaseMs);
     this.#tidying = new Tidying(database);
     this.#growth = new Growth(database);
     this.#waker = new Waker(() => database.query((q) => q.notify(JOBS_CHANNEL, topic)));
@@ -157,7 +156,7 @@ export class PostgresQueue implements Queue {
   }
 
   quietMs(now: number): number | undefined {
-    return this.database.listening ? this.#turns.quietMs(now) : undefined;
+    return this.database.listening ? this.#leasing.quietMs(now) : undefined;
   }
 
   alarms(now: number): Promise<readonly string[]> {
@@ -169,34 +168,33 @@ export class PostgresQueue implements Queue {
     this.#tidying.soon(now);
   }
 
-  async take({ now, limit, room }: TakeRequest): Promise<Job[]> {
-    this.tidy(now);
-    const rooms = await this.#turns.rooms({ now, limit, room });
-    if (rooms.length === 0) return [];
-    const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
-    for (let round = 0; round < ROUNDS; round++) {
-      const { jobs, behind } = await this.database.query((q) => leaseJobs(q, this.topic, request));
-      if (behind.length > 0) await this.database.query((q) => postponeJobs(q, behind));
-      if (jobs.length >= limit) this.#turns.endedAt(rooms, jobs);
-      // What has to wait for others hides what is behind it.
-      if (jobs.length > 0 || behind.length === 0) return jobs;
-    }
-    return [];
+  async take(request: TakeRequest): Promise<Job[]> {
+    this.tidy(request.now);
+    return this.#leasing.take(request);
   }
 
   async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<boolean[]> {
-    let held: ReadonlySet<number> = new Set();
-    await this.#transaction(async (q) => {
-      held = await runAsync(ackJobs(q, this.topic, acks, now));
-      const acked = acks.filter(({ job }) => held.has(job.id));
-      if (effect !== undefined) await runAsync(effect(q, acked));
-    });
+    const held = await this.#acknowledged(acks, now, effect);
     return acks.map(({ job }) => held.has(job.id));
   }
 
-  async renew(jobs: readonly Job[], now: number): Promise<ReadonlySet<number>> {
+  async #acknowledged(acks: readonly Ack[], now: number, effect: AckEffect | undefined): Promise<ReadonlySet<number>> {
+    const activity = effect === undefined ? [] : effect.activity?.(acks);
+    const moved = acks.some((ack) => movedTo(ack) !== null);
+    if (activity !== undefined && !moved)
+      return this.database.query((q) => ackJobs(q, this.topic, { acks, now, activity }));
+    let held: ReadonlySet<number> = new Set();
+    await this.#transaction(async (q) => {
+      held = await runAsync(ackJobs(q, this.topic, { acks, now }));
+      const acked = acks.filter(({ job }) => held.has(job.id));
+      if (effect !== undefined) await runAsync(effect(q, acked));
+    });
+    return held;
+  }
+
+  async renew(jobs: readonly Job[]): Promise<ReadonlySet<number>> {
     if (jobs.length === 0) return new Set();
-    return this.database.query((q) => renewJobs(q, jobs, { now, leaseMs: this.leaseMs }));
+    return this.database.query((q) => renewJobs(q, jobs, this.leaseMs));
   }
 
   async pause(endpoint: string, health: EndpointHealth): Promise<void> {

@@ -5,6 +5,8 @@ import { nextEndpoints } from "./jobs.js";
 
 /** Endpoints looked at in one statement. */
 const ENDPOINTS = 256;
+/** Endpoints that are tried before any is looked for. */
+const LIKELY = 16;
 /** Later than any clock. */
 const FAR = Number.MAX_SAFE_INTEGER;
 /** Statements in one take that look for endpoints with room; the others follow in the next take. */
@@ -13,29 +15,64 @@ const PAGES = 32;
 /** An endpoint, and how many of its jobs may be leased. */
 export type Room = readonly [endpoint: string, room: number];
 
+const roomsOf = (endpoints: readonly string[], room: (endpoint: string) => number, limit: number): Room[] =>
+  endpoints.map((endpoint): Room => [endpoint, Math.min(room(endpoint), limit)]).filter(([, wanted]) => wanted > 0);
+
 export class Turns {
   /** Endpoints after this one are looked at next, and leased from first. */
   #cursor = "";
   /** When the next of what the last look found is due. */
   #next = 0;
+  /** Endpoints that had something due lately, the last ones last. */
+  readonly #lately = new Set<string>();
+  /** The last look found nothing due; and of what the last one that did find something found, some was of those. */
+  #quiet = false;
+  #guessed = true;
 
   constructor(
     readonly database: Pick<PostgresDatabase, "query">,
     readonly topic: string,
   ) {}
 
+  /**
+   * After a look that found nothing due: endpoints that had something due lately, which need no look. Empty where that
+   * was a bad guess the last time.
+   */
+  likely({ limit, likely }: TakeRequest): Room[] {
+    if (!this.#quiet || !this.#guessed || likely === undefined) return [];
+    // Once: others are not kept from their turn.
+    this.#quiet = false;
+    return roomsOf([...this.#lately].toReversed(), likely, limit);
+  }
+
+  /** Something of them was due. @param looked for, not guessed */
+  had(endpoints: Iterable<string>, looked: boolean): void {
+    let known = false;
+    for (const endpoint of endpoints) {
+      known = this.#lately.delete(endpoint) || known;
+      this.#lately.add(endpoint);
+    }
+    if (looked) this.#guessed = known;
+    for (const endpoint of this.#lately) {
+      if (this.#lately.size <= LIKELY) return;
+      this.#lately.delete(endpoint);
+    }
+  }
+
   /** The next endpoints with something due for which there is room, in turn, and for how many jobs of each. */
   async rooms({ now, limit, room }: TakeRequest): Promise<Room[]> {
     const start = this.#cursor;
     let next = FAR;
     for (let page = 0, after = start, again = start === ""; page < PAGES; page++) {
-      const request = { after, limit: ENDPOINTS };
+      const request = { after, limit: ENDPOINTS, now };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, request));
       const due = found.filter((one) => one.next <= now);
       next = Math.min(next, ...found.map((one) => one.next));
-      const rooms = due
-        .map(({ endpoint }): Room => [endpoint, Math.min(room(endpoint), limit)])
-        .filter(([, wanted]) => wanted > 0);
+      const rooms = roomsOf(
+        due.map(({ endpoint }) => endpoint),
+        room,
+        limit,
+      );
       const ended = found.length < ENDPOINTS;
       after = ended ? "" : found.at(-1)!.endpoint;
       // Those for which there was no room any more come first the next time.
@@ -43,6 +80,7 @@ export class Turns {
       const all = again && (ended || after >= start);
       // Of those that were not looked at nothing is known.
       this.#next = all ? next : 0;
+      this.#quiet = all && next > now;
       if (rooms.length > 0 || all) return rooms;
       again ||= ended;
     }

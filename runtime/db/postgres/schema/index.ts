@@ -16,7 +16,7 @@ import { registryPages } from "./0013-registry-pages.js";
 import { registryChanges } from "./0014-registry-changes.js";
 import { split } from "./0015-split.js";
 import { callers } from "./0016-callers.js";
-import { taskChanges } from "./0017-task-changes.js";
+import { functions } from "./0017-functions.js";
 
 export const schema = schemaOf({
   receiver,
@@ -35,5 +35,5 @@ export const schema = schemaOf({
   "registry-changes": registryChanges,
   split,
   callers,
-  "task-changes": taskChanges,
+  functions,
 });

@@ -1,0 +1,53 @@
+/** Leases jobs for one instance: first of endpoints that are likely to have something due, then of those that were looked for. */
+import { randomUUID } from "node:crypto";
+import type { PostgresDatabase } from "../../db/index.js";
+import type { Job, TakeRequest } from "../types.js";
+import { leaseJobs, postponeJobs } from "./jobs.js";
+import { type Room, Turns } from "./turns.js";
+
+/** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
+const ROUNDS = 16;
+
+const endpointsOf = (jobs: readonly Job[]): Set<string> => new Set(jobs.map(({ endpoint }) => endpoint));
+
+export class Leasing {
+  readonly #turns: Turns;
+
+  constructor(
+    readonly database: Pick<PostgresDatabase, "query">,
+    readonly topic: string,
+    readonly leaseMs: number,
+  ) {
+    this.#turns = new Turns(database, topic);
+  }
+
+  async take(request: TakeRequest): Promise<Job[]> {
+    const guessed = await this.#lease(this.#turns.likely(request), request);
+    if (guessed.length > 0) {
+      this.#turns.had(endpointsOf(guessed), false);
+      return guessed;
+    }
+    const rooms = await this.#turns.rooms(request);
+    const jobs = await this.#lease(rooms, request);
+    if (jobs.length > 0) this.#turns.had(endpointsOf(jobs), true);
+    if (jobs.length >= request.limit) this.#turns.endedAt(rooms, jobs);
+    return jobs;
+  }
+
+  /** For how long nothing that the last look found will be due, in milliseconds. */
+  quietMs(now: number): number {
+    return this.#turns.quietMs(now);
+  }
+
+  async #lease(rooms: readonly Room[], { now, limit }: TakeRequest): Promise<Job[]> {
+    if (rooms.length === 0) return [];
+    const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
+    for (let round = 0; round < ROUNDS; round++) {
+      const { jobs, behind } = await this.database.query((q) => leaseJobs(q, this.topic, request));
+      if (behind.length > 0) await this.database.query((q) => postponeJobs(q, behind));
+      // What has to wait for others hides what is behind it.
+      if (jobs.length > 0 || behind.length === 0) return jobs;
+    }
+    return [];
+  }
+}

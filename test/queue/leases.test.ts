@@ -1,0 +1,164 @@
+/** What leasing and acknowledging cost PostgreSQL, and what is written with an acknowledgement. */
+import pg from "pg";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { type Coroutine, openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
+import { openQueue } from "../../runtime/queue/index.js";
+import { Leasing } from "../../runtime/queue/postgres/leasing.js";
+import type { Ack, AckEffect, Queue } from "../../runtime/queue/types.js";
+import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
+import { job, put } from "./queue-suite.js";
+
+let postgres: TestDatabases;
+test.before(async () => {
+  postgres = await sharedPostgres();
+});
+test.after(() => postgres.stop());
+
+interface Opened {
+  readonly url: string;
+  readonly database: PostgresDatabase;
+  readonly queue: Queue;
+}
+
+async function withQueue(work: (opened: Opened) => Promise<void>): Promise<void> {
+  const url = await postgres.database();
+  const database = await openPostgres({ url, connections: 4 });
+  const queue = openQueue(database, "test");
+  try {
+    await work({ url, database, queue });
+  } finally {
+    await queue.close();
+    await database.close();
+  }
+}
+
+const room = (): number => 100;
+
+test("a lease touches no index, and reads no table of ten thousand rows as a whole", () =>
+  withQueue(async ({ url, queue }) => {
+    const client = new pg.Client(url);
+    await client.connect();
+    try {
+      await client.query(`
+        insert into adbind_sent_tasks (task_id, principal, tool, status, instant, details, expires)
+          select n::text, 'p', 't', 'working', '', '{}', 9e15::bigint from generate_series(1, 10000) n`);
+      const jobs = Array.from({ length: 10_000 }, (_, n) => job({ endpoint: `e${n % 50}`, orderingKey: `task:${n}` }));
+      for (let at = 0; at < jobs.length; at += 500) await put(queue, ...jobs.slice(at, at + 500));
+      await client.query("analyze");
+      const endpoints = Array.from({ length: 50 }, (_, n) => `e${n}`);
+      // Often enough that the session has settled on its plans.
+      for (let turn = 0; turn < 12; turn++) {
+        await client.query("begin");
+        const { rows } = await client.query<{ key: string; ordering_key: string; task_id: string | null }>(
+          "select * from adbind_lease_jobs('test', $1, $2, 40, $3, 'token', 10000)",
+          [endpoints, endpoints.map(() => 1), Date.now()],
+        );
+        assert.is(rows.length, 40);
+        // Tasks begin at 1, and jobs at 0.
+        for (const row of rows) assert.is(`task:${row.task_id ?? 0}`, row.ordering_key);
+        const read = await client.query<{ name: string; scans: number; cold: number }>(`
+          select relname as name, seq_scan::int as scans, (n_tup_upd - n_tup_hot_upd)::int as cold
+          from pg_stat_xact_user_tables where relname in ('adbind_sent_tasks', 'adbind_jobs') order by relname`);
+        assert.equal(
+          read.rows,
+          ["adbind_jobs", "adbind_sent_tasks"].map((name) => ({ name, scans: 0, cold: 0 })),
+          `turn ${turn}`,
+        );
+        await client.query("commit");
+      }
+    } finally {
+      await client.end();
+    }
+  }));
+
+test("a job of an endpoint that had one lately is leased in one statement, and others have their turn all the same", () =>
+  withQueue(async ({ database, queue }) => {
+    let statements = 0;
+    const query: PostgresDatabase["query"] = (work) => {
+      statements += 1;
+      return database.query(work);
+    };
+    const leasing = new Leasing({ query }, "test", 10_000);
+    const taken = async (): Promise<readonly [endpoints: readonly string[], statements: number]> => {
+      statements = 0;
+      const jobs = await leasing.take({ now: Date.now(), limit: 10, room, likely: room });
+      return [jobs.map(({ endpoint }) => endpoint), statements];
+    };
+    for (let time = 0; time < 2; time++) {
+      await put(queue, job({ endpoint: "known" }));
+      assert.equal(await taken(), [["known"], 2]);
+      assert.equal(await taken(), [[], 1]);
+    }
+    await put(queue, job({ endpoint: "known" }), job({ endpoint: "other" }));
+    assert.equal(await taken(), [["known"], 1]);
+    assert.equal(await taken(), [["other"], 2]);
+    assert.equal(await taken(), [[], 1]);
+    // Who found only others does not guess the next time.
+    await put(queue, job({ endpoint: "new" }));
+    assert.equal(await taken(), [["new"], 2]);
+    assert.equal(await taken(), [[], 1]);
+    await put(queue, job({ endpoint: "newer" }));
+    assert.equal(await taken(), [["newer"], 2]);
+    await put(queue, job({ endpoint: "known" }));
+    await queue.stop("known", Date.now());
+    assert.equal((await taken())[0], []);
+  }));
+
+test("an instance with nothing to do looks again within a second while another has leases, and finds what is behind them", () =>
+  withQueue(async ({ database, queue }) => {
+    await put(queue, job({ key: "leased" }));
+    const now = Date.now();
+    assert.is((await queue.take({ now, limit: 10, room })).length, 1);
+    const leasing = new Leasing(database, "test", 10_000);
+    assert.equal(await leasing.take({ now, limit: 10, room }), []);
+    assert.ok(leasing.quietMs(now) > 0 && leasing.quietMs(now) <= 1_000, `${leasing.quietMs(now)} ms`);
+    await put(queue, job({ key: "later", due: now + 300 }), job({ key: "now", due: now - 1 }));
+    const found = await leasing.take({ now, limit: 10, room });
+    assert.equal(
+      found.map(({ key }) => key),
+      ["now"],
+    );
+    assert.equal(await leasing.take({ now, limit: 10, room }), []);
+    assert.is(leasing.quietMs(now), 300);
+  }));
+
+test("activity is kept of acknowledgements that take effect, in their statement, and of no other", () =>
+  withQueue(async ({ database, queue }) => {
+    await put(queue, job({ key: "a" }), job({ key: "b" }), job({ key: "c" }));
+    const [a, b, c] = await queue.take({ now: Date.now(), limit: 10, room });
+    const acks: Ack[] = [
+      { job: a!, outcome: { kind: "done" }, note: { said: "a" } },
+      { job: { ...b!, token: "another's" }, outcome: { kind: "done" }, note: { said: "b" } },
+      { job: c!, outcome: { kind: "later", due: Date.now() + 60_000, error: "HTTP 500" } },
+    ];
+    let ran = 0;
+    const effect: AckEffect = Object.assign(
+      // biome-ignore lint/correctness/useYield: it has nothing to ask
+      function* (): Coroutine<void> {
+        ran += 1;
+      },
+      {
+        activity: (all: readonly Ack[]) =>
+          all.map(({ note }) =>
+            note === undefined
+              ? undefined
+              : { principal: "p", subject: "s", record: JSON.stringify(note), expires: 9e15 },
+          ),
+      },
+    );
+    assert.equal(await queue.ack(acks, Date.now(), effect), [true, false, true]);
+    assert.is(ran, 0);
+    const kept = await database.query((q) => q.rows<{ record: string }>("select record from adbind_activity"));
+    assert.equal(kept, [{ record: '{"said":"a"}' }]);
+    const left = await queue.list({ state: "ready" });
+    assert.equal(
+      left.map(({ key, attempts, error }) => [key, attempts, error]),
+      [
+        ["b", 0, null],
+        ["c", 1, "HTTP 500"],
+      ],
+    );
+  }));
+
+test.run();
