@@ -164,13 +164,16 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   const targetOf = rememberingTargets(policy);
   const userAgent = options.userAgent ?? "adbind";
 
-  const exchange = async (text: string, request: GuardedRequest, deadline: Deadline): Promise<FetchResponse> => {
+  const exchange = async (
+    text: string,
+    request: GuardedRequest,
+    { deadline, timeouts }: { readonly deadline: Deadline; readonly timeouts: Timeouts },
+  ): Promise<FetchResponse> => {
     const { method = "GET", redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse", readBody = true } = request;
     const redirected = (status: number): boolean => redirects !== undefined && isRedirect(status);
     const readOf = typeof readBody === "function" ? readBody : () => readBody;
     const readingOf = (status: number): BodyWanted =>
       redirected(status) ? OF_REDIRECT : { maxBytes, oversize, read: readOf(status) };
-    const timeouts = checkedTimeouts(policy.timeouts, request.timeouts);
     const first = targetOf(text);
     let current = first;
     let headers: Readonly<Record<string, string>> = requestHeaders(request.headers ?? {}, userAgent);
@@ -192,10 +195,10 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
 
   const guarded = async (text: string, request: GuardedRequest = {}): Promise<FetchResult> => {
     checkRequest(request);
-    const { totalMs } = checkedTimeouts(policy.timeouts, request.timeouts);
-    const deadline = new Deadline(totalMs, request.signal);
+    const timeouts = checkedTimeouts(policy.timeouts, request.timeouts);
+    const deadline = new Deadline(timeouts.totalMs, request.signal);
     try {
-      return await within(exchange(text, request, deadline), deadline);
+      return await within(exchange(text, request, { deadline, timeouts }), deadline);
     } catch (error) {
       if (error instanceof AdbindError) throw error;
       if (errorCode(error) === "UND_ERR_INVALID_ARG")

@@ -37,7 +37,16 @@ export function shownRecord(text: string): ActivityRecord {
 }
 
 const DAY_MS = 86_400_000;
-const iso = (ms: number): string => new Date(ms).toISOString();
+/** Writes times of which many in a row are the same: attempts by the hundred begin, and end, in one millisecond. */
+function isoWriter(): (ms: number) => string {
+  let last = { ms: Number.NaN, text: "" };
+  return (ms) => {
+    if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
+    return last.text;
+  };
+}
+
+const [began, ended] = [isoWriter(), isoWriter()];
 
 /** @param days how long it is kept after its completion */
 export function activityRow(
@@ -51,8 +60,8 @@ export function activityRow(
     notification_type: meta.type,
     status: report.status,
     attempt: job.attempts + 1,
-    fired_at: iso(job.startedAt),
-    completed_at: iso(now),
+    fired_at: began(job.startedAt),
+    completed_at: ended(now),
     http_status_code: report.httpStatus,
     response_time_ms: report.responseMs,
     error_message: report.error,
@@ -79,7 +88,7 @@ export function pendingRecord(job: JobUnderWay, meta: DeliveryMeta): ActivityRec
     notification_type: meta.type,
     status: "pending",
     attempt: job.attempts + 1,
-    fired_at: iso(job.startedAt),
+    fired_at: began(job.startedAt),
     completed_at: null,
     http_status_code: null,
     response_time_ms: null,

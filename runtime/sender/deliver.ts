@@ -1,19 +1,20 @@
 /** What is done with a job of the outbox, and what of it is written down in the transaction that acknowledges it. */
 import type { Tracer } from "@opentelemetry/api";
 import type { JsonObject, TaskStatus } from "../contract/index.js";
+import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import type { Logger } from "../log.js";
-import type { AckEffect, Job } from "../queue/types.js";
+import type { Ack, AckEffect, Job } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
 import { activityRow } from "./activity.js";
 import { type AttemptOptions, attempt, type DeliveryMeta } from "./attempt.js";
 import type { SenderMetrics } from "./metrics.js";
-import { endpointOf, isChange, metaOf } from "./outbox.js";
+import { endpointOf, hostOf, isChange, metaOf } from "./outbox.js";
 import { boundError } from "./redact.js";
 import type { Bodies, OpenedBody } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
-import type { LookedUp, Targets } from "./targets.js";
+import type { Expected, LookedUp, Targets } from "./targets.js";
 import type { Tasks } from "./tasks.js";
 import { tracedAttempt } from "./tracing.js";
 import type { EndpointIdentity, EndpointLimits, StatusChange } from "./types.js";
@@ -52,15 +53,13 @@ const inBounds = ({ timeoutMs = TIMEOUT_MS.default, perSecond }: EndpointLimits)
 });
 
 export function deliverer(parts: DelivererDependencies): Deliverer {
-  const { tables, tasks, targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
-  const rows = new WeakMap<object, ActivityRow>();
-  const erasing = new WeakMap<object, string>();
+  const { tasks, targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
   const aside = (error: string): Handled => {
     metrics.ended("refused", 1);
     return { outcome: { kind: "refused", error }, healthy: null };
   };
   return {
-    onLeased: (jobs) => targets.expect(jobs.flatMap(deliveryOf)),
+    onLeased: (jobs) => targets.expect(jobs.flatMap(expectedOf)),
     async handle(job, lease) {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
@@ -86,7 +85,7 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
         return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
       const { timeoutMs, perSecond } = inBounds(limitsOf({ principal, url: target.url }) ?? {});
       const traced = tracedAttempt(tracer, meta.trace, {
-        ...{ type: meta.type, attempt: job.attempts + 1, host: URL.parse(target.url)?.host ?? "" },
+        ...{ type: meta.type, attempt: job.attempts + 1, host: hostOf(job.endpoint) },
       });
       const { traceparent } = traced;
       const whole = opened.body === job.body ? job : { ...job, body: opened.body };
@@ -96,19 +95,45 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
       );
       traced.end(report);
       if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
-      rows.set(report.handled.outcome, activityRow(job, { report, url: target.url, meta }, now(), activityDays));
-      if (erasable !== undefined && report.status === "success") erasing.set(report.handled.outcome, erasable);
+      const note: Note = {
+        activity: activityRow(job, { report, url: target.url, meta }, now(), activityDays),
+        erases: report.status === "success" ? erasable : undefined,
+      };
       metrics.attempted(job, report);
       tellDead(parts, job, meta, report.handled);
-      return { ...report.handled, perSecond };
+      return { ...report.handled, perSecond, note };
     },
-    *effect(query, acked) {
-      const made = acked.map(({ outcome }) => rows.get(outcome)).filter((row) => row !== undefined);
-      yield* tables.log(query, made);
-      const over = acked.map(({ outcome }) => erasing.get(outcome)).filter((name) => name !== undefined);
+    effect: effectOf(parts),
+  };
+}
+
+/** What is written of an attempt when it is acknowledged. */
+interface Note {
+  readonly activity: ActivityRow;
+  /** The registration whose secrets may be erased then. */
+  readonly erases: string | undefined;
+}
+
+const noteOf = ({ note }: Ack): Note | undefined => note as Note | undefined;
+
+function effectOf({ tables, now }: DelivererDependencies): AckEffect {
+  return Object.assign(
+    function* (query: Query, acked: readonly Ack[]): Coroutine<void> {
+      const notes = acked.map(noteOf).filter((note) => note !== undefined);
+      yield* tables.log(
+        query,
+        notes.map(({ activity }) => activity),
+      );
+      const over = notes.flatMap(({ erases }) => erases ?? []);
       yield* tables.checkSecrets(query, [...new Set(over)], now());
     },
-  };
+    {
+      activity: (acks: readonly Ack[]) => {
+        const notes = acks.map(noteOf);
+        return notes.some((note) => note?.erases !== undefined) ? undefined : notes.map((note) => note?.activity);
+      },
+    },
+  );
 }
 
 /** An event that ends here is told at once: nobody looks for what did not arrive. */
@@ -138,14 +163,19 @@ async function openedBody(
 }
 
 /** None for a URL that cannot be read: its attempt says so. */
-const endpointFor = (principal: string, url: string): string | undefined =>
-  URL.canParse(url) ? endpointOf({ principal, url }) : undefined;
+function endpointFor(principal: string, url: string): string | undefined {
+  try {
+    return endpointOf({ principal, url });
+  } catch {
+    return undefined;
+  }
+}
 
 /** What says where a job goes; none for what goes nowhere, or cannot be read: that is told when it is handled. */
-function deliveryOf(job: Job): DeliveryMeta[] {
+function expectedOf(job: Job): Expected[] {
   try {
     const meta = metaOf(job);
-    return isChange(meta) ? [] : [meta];
+    return isChange(meta) ? [] : [{ target: meta.target, task: job.task }];
   } catch {
     return [];
   }

@@ -44,6 +44,12 @@ export function endpointOf({ principal, url }: EndpointIdentity): string {
   return endpoint;
 }
 
+/** Host and port of an endpoint, by its name. */
+export const hostOf = (endpoint: string): string => {
+  const [origin = ""] = endpoint.split(" ", 1);
+  return origin.slice(origin.indexOf("//") + 2);
+};
+
 /** Who stands behind an endpoint, by its name. */
 export function ownerOf(endpoint: string): EndpointOwner {
   const [host = endpoint, rest = endpoint] = endpoint.split(" ");

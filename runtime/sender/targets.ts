@@ -4,7 +4,7 @@
  */
 import { isTerminal, type MaybePromise, type TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
-import type { Queue } from "../queue/types.js";
+import type { JobTask, Queue } from "../queue/types.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { CLOSED } from "./channel-state.js";
@@ -46,9 +46,16 @@ interface Sought {
   readonly principal: string;
 }
 
+/** What is asked for soon. */
+export interface Expected {
+  readonly target: TargetRef;
+  /** Its task, where that was looked up already. */
+  readonly task?: JobTask | undefined;
+}
+
 export interface Targets {
   /** Looks up what is asked for soon. */
-  expect(all: readonly Sought[]): void;
+  expect(all: readonly Expected[]): void;
   /** @throws what the database throws where it cannot be reached; AdbindError `job_unreadable` */
   find(of: TargetQuery): Promise<LookedUp>;
 }
@@ -84,9 +91,10 @@ export function createTargets(parts: TargetParts): Targets {
   const { authorized = () => true, keyring } = parts;
   /** By registration, the oldest first. */
   const looked = new Map<string, Looked>();
-  const lookUp = (refs: readonly TargetRef[]): Promise<Rows> => {
-    const found: Looked = { at: performance.now(), rows: rowsOf(parts, refs) };
-    for (const ref of refs) {
+  const lookUp = (all: readonly Expected[]): Promise<Rows> => {
+    const at = Math.min(performance.now(), ...all.flatMap(({ task }) => task?.lookedAt ?? []));
+    const found: Looked = { at, rows: rowsOf(parts, all) };
+    for (const { target: ref } of all) {
       looked.delete(registrationOf(ref));
       looked.set(registrationOf(ref), found);
     }
@@ -102,9 +110,8 @@ export function createTargets(parts: TargetParts): Targets {
     expect(all) {
       forgetOld(performance.now());
       for (let at = 0; at < all.length; at += BATCH_LIMIT) {
-        const refs = all.slice(at, at + BATCH_LIMIT).map(({ target }) => target);
         // Whoever asks for one of them is told.
-        lookUp(refs).catch(() => undefined);
+        lookUp(all.slice(at, at + BATCH_LIMIT)).catch(() => undefined);
       }
     },
     async find(of) {
@@ -113,7 +120,7 @@ export function createTargets(parts: TargetParts): Targets {
       }
       const known = looked.get(registrationOf(of.target));
       const fresh = known !== undefined && known.at > performance.now() - FRESH_MS;
-      return answerIn(keyring, of, await (fresh ? known.rows : lookUp([of.target])));
+      return answerIn(keyring, of, await (fresh ? known.rows : lookUp([{ target: of.target }])));
     },
   };
 }
@@ -121,9 +128,15 @@ export function createTargets(parts: TargetParts): Targets {
 /** Looks, between which a registration may be changed: its row and its secrets are read one after the other. */
 const LOOKS = 3;
 
-async function rowsOf({ queue, tables, keyring }: TargetParts, refs: readonly TargetRef[]): Promise<Rows> {
+async function rowsOf({ queue, tables, keyring }: TargetParts, all: readonly Expected[]): Promise<Rows> {
+  const refs = all.map(({ target }) => target);
+  let given = tasksIn(all);
   for (let look = 1; ; look++) {
-    const registered = await queue.read((q) => registeredRows(tables, q, refs));
+    const asked = refs.filter((ref) => !("task" in ref && given.has(ref.task)));
+    const others = asked.length === 0 ? undefined : await queue.read((q) => registeredRows(tables, q, asked));
+    const known = given;
+    const registered: RegisteredRows = (ref) => ("task" in ref && known.get(ref.task)) || others?.(ref);
+    given = new Map();
     const sealed = refs.filter((ref) => readableConfig(registered, ref)?.sealed === true);
     if (sealed.length === 0) return { registered, secrets: new Map() };
     const names = [...new Set(sealed.map(registrationOf))];
@@ -138,6 +151,9 @@ async function rowsOf({ queue, tables, keyring }: TargetParts, refs: readonly Ta
     if (agree || look === LOOKS) return { registered, secrets };
   }
 }
+
+const tasksIn = (all: readonly Expected[]): ReadonlyMap<string, JobTask> =>
+  new Map(all.flatMap(({ task }) => (task === undefined ? [] : [[task.task_id, task]])));
 
 interface Rows {
   readonly registered: RegisteredRows;

@@ -106,6 +106,29 @@ test("whatever a receiver does to the connection is a failed attempt that is tri
   }
 });
 
+test("attempts that follow each other go over the connections that are open", async () => {
+  const sockets = new Set<unknown>();
+  let arrived = 0;
+  const { server, url } = await serve((request, response) => {
+    sockets.add(request.socket);
+    arrived += 1;
+    request.resume().on("end", () => response.end());
+  });
+  const opened = await open({ net: { allowHttp: true, allowLoopback: true }, worker: { perEndpoint: 4 } });
+  const tasks = Array.from({ length: 60 }, (_, n) => `task-${n}`);
+  for (const taskId of tasks) {
+    await opened.sender.tasks.register(start({ taskId }), { push: { ...push, url } });
+    await opened.sender.tasks.update(taskId, { status: "working" });
+  }
+  opened.sender.start();
+  await until(() => arrived === tasks.length, "every event has arrived");
+  await opened.close();
+  server.closeAllConnections();
+  server.close();
+  // Another one or two may be opened while the endpoint proves itself; one for each attempt that follows would be 8.
+  assert.ok(sockets.size <= 6, `${sockets.size} connections`);
+});
+
 test("a name that resolves to this machine is not connected to, and one that moves is pinned", async () => {
   let hits = 0;
   const { server, url } = await serve((_request, response) => {
