@@ -19,7 +19,7 @@ export const budgets: Record<string, number> = {
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by
   // principal. The functions of the schema are text of it.
-  "adbind/store": 306,
+  "adbind/store": 312,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
   "adbind/queue": 268,
@@ -31,7 +31,7 @@ export const budgets: Record<string, number> = {
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 1630,
+  "adbind/behaviours": 1640,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 152,
@@ -39,8 +39,8 @@ export const budgets: Record<string, number> = {
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
   "adbind-cli/conformance": 630,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts.
-  "adbind-cli/registry": 1232,
+  "adbind-cli/registry": 1245,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
-  "adbind/testing": 600,
+  "adbind/testing": 607,
 };
