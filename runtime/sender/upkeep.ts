@@ -8,7 +8,7 @@ import type { Expiring } from "../store/types.js";
 import { inTransaction } from "./transact.js";
 
 /** How often there is a look, in milliseconds. */
-const LOOK_MS = 2_000;
+const LOOK_MS = 2_500;
 /** How often an operator is told of what stays as it is, in milliseconds. */
 const ALARM_MS = 3_600_000;
 

@@ -7,6 +7,9 @@ import { SqliteQuery } from "./query.js";
 const isHandle = (tx: unknown): tx is Database =>
   typeof tx === "object" && tx !== null && "prepare" in tx && "inTransaction" in tx && "pragma" in tx;
 
+/** Handles whose file has an outbox: asking each time would cost more than storing an event does. */
+const ready = new WeakSet<Database>();
+
 const refused = (what: string, remedy: string): AdbindError =>
   new AdbindError("transaction_invalid", what, { where: "tx", remedy });
 
@@ -25,8 +28,10 @@ export function* joined(tx: unknown, statements: (handle: Database) => SqliteQue
       "call it inside db.transaction(() => ...), or after `begin`; leave tx out for a transaction of its own";
     throw refused("the handle is in no transaction: the event would be stored though the rest is not", remedy);
   }
-  if (tx.prepare("select 1 from sqlite_master where name = 'adbind_jobs'").get() === undefined) {
-    throw refused(`the file of this handle (${tx.name}) has no outbox`, "open the file that the sender's store is in");
+  if (!ready.has(tx)) {
+    if (tx.prepare("select 1 from sqlite_master where name = 'adbind_jobs'").get() === undefined)
+      throw refused(`the file of this handle (${tx.name}) has no outbox`, "open the file that the sender's store is in");
+    ready.add(tx);
   }
   return statements(tx);
 }
