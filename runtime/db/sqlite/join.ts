@@ -30,7 +30,10 @@ export function* joined(tx: unknown, statements: (handle: Database) => SqliteQue
   }
   if (!ready.has(tx)) {
     if (tx.prepare("select 1 from sqlite_master where name = 'adbind_jobs'").get() === undefined)
-      throw refused(`the file of this handle (${tx.name}) has no outbox`, "open the file that the sender's store is in");
+      throw refused(
+        `the file of this handle (${tx.name}) has no outbox`,
+        "open the file that the sender's store is in",
+      );
     ready.add(tx);
   }
   return statements(tx);

@@ -125,6 +125,15 @@ interface LeasedRow extends LeasedColumns {
  */
 export const UNHURRIED = "(select set_config('synchronous_commit', 'off', true)) unhurried";
 
+const WAKE = kept(`select pg_notify(?, ?) from ${UNHURRIED}`);
+
+/**
+ * Tells other instances that there are jobs: by itself only, never in a transaction that writes, which would not wait for the
+ * disk either. What a crash of the server swallows is found by polling.
+ */
+export const wakeOthers = (q: Query, channel: string, topic: string): Coroutine<number> =>
+  q.run(WAKE, [channel, topic]);
+
 const LEASE = kept(
   "select * from adbind_lease_jobs(?::text, ?::text[], ?::int[], ?::int, ?::bigint, ?::text, ?::bigint)",
 );

@@ -26,7 +26,7 @@ import {
 } from "../types.js";
 import { GroupCommit } from "./group-commit.js";
 import { Growth } from "./growth.js";
-import { ackJobs, additionOf, addJobs, renewJobs } from "./jobs.js";
+import { ackJobs, additionOf, addJobs, renewJobs, wakeOthers } from "./jobs.js";
 import * as kept from "./kept-jobs.js";
 import { Leasing } from "./leasing.js";
 import { partitionAlarms, Tidying } from "./tidy.js";
@@ -68,7 +68,7 @@ export class PostgresQueue implements Queue {
     this.#leasing = new Leasing(database, topic, leaseMs);
     this.#tidying = new Tidying(database);
     this.#growth = new Growth(database);
-    this.#waker = new Waker(() => database.query((q) => q.notify(JOBS_CHANNEL, topic)));
+    this.#waker = new Waker(() => database.query((q) => wakeOthers(q, JOBS_CHANNEL, topic)));
     this.#commits = new GroupCommit(
       (work, locking) => this.#transaction(work, locking === "skip" ? SHARED_LOCK_MS : undefined),
       (work) => this.#alone(work),
