@@ -29,6 +29,8 @@ export interface JobAddition {
   readonly jobs: string;
   /** With U+001E between: those that are plain as they are, others in base64. */
   readonly bodies: string;
+  /** Workers are to be notified as the transaction commits. */
+  readonly notifies: boolean;
 }
 
 /** What engines write differently. Texts go into statements as they are. */

@@ -171,6 +171,8 @@ export class JobLoop<J extends Leasable> {
       // for every one that ends: a look for many costs little more than one for a few.
       if (this.#turns.busy) await this.#pauses.pause();
       else if (claimed === 0) await this.#rest();
+      // Its slots are not filled, so there is hardly any more: what it brought goes out before another look costs time.
+      else if (this.#free > 0) await this.#pauses.breathe();
     }
     this.#pauses.begin()();
   }

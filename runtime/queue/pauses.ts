@@ -3,6 +3,9 @@
 /** Between two looks while attempts end all the time, in milliseconds; sooner where little is left. */
 const BUSY_PAUSE_MS = 20;
 
+/** After a look that brought less than there is room for, in milliseconds. */
+const BREATH_MS = 1;
+
 export class Pauses {
   #woken = false;
   #lookers: (() => void)[] = [];
@@ -48,6 +51,11 @@ export class Pauses {
       resolve();
     };
     return promise;
+  }
+
+  /** Lets what was just leased go out. */
+  breathe(): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, BREATH_MS));
   }
 
   /** @param keepsAlive the timer keeps a process alive that has nothing else to do */

@@ -75,8 +75,8 @@ export interface QueueOptions {
 /** Adding jobs as part of a statement of somebody else's. */
 export interface QueuePart {
   readonly addition: JobAddition;
-  /** To be called when the statement has added them. */
-  added(query: Query): void;
+  /** To be called when the statement has added them. @param notified workers are, as its transaction commits */
+  added(query: Query, notified: boolean): void;
 }
 
 /**

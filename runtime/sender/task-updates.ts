@@ -5,7 +5,7 @@ import { isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Locking, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { type EachWork, lockedElsewhere, oneOf } from "../queue/each.js";
-import type { DedupRow, SentTaskRow, TaskChange, TasksFound } from "../store/sent-tasks.js";
+import type { DedupRow, SentTaskRow, TaskChange, TasksFound, TasksWritten } from "../store/sent-tasks.js";
 import { type Delivery, enqueue, toNewJob } from "./outbox.js";
 import { changeOf, type SenderTaskDependencies, taskExpires } from "./task-events.js";
 import type { Emitted, StatusChange } from "./types.js";
@@ -56,7 +56,7 @@ export const updateWork = (parts: SenderTaskDependencies): EachWork<Update, Emit
         const guess = parts.tables.changeTasksAtOnce && guessed(parts, updates);
         if (guess === undefined) return undefined;
         const answer = yield* write({ parts, query, updates, locking: "skip", atOnce: true }, guess.made);
-        return answer === "written" ? guess.results : undefined;
+        return "notified" in answer ? guess.results : undefined;
       },
     },
   );
@@ -77,7 +77,7 @@ function* updateFlow(asking: Asking): Coroutine<Results> {
   let judged = guessed(parts, updates);
   for (let turn = 0; turn < TURNS; turn++) {
     const answer = yield* write(asking, judged?.made);
-    if (answer === "written") return judged!.results;
+    if ("notified" in answer) return judged!.results;
     judged = judge(asking, answer);
     const refused = judged.results.find(({ status }) => status === "rejected");
     if (asking.whole && refused !== undefined) throw (refused as PromiseRejectedResult).reason;
@@ -123,7 +123,7 @@ const idsOf = (updates: readonly Update[]): string[] => [...new Set(updates.map(
 const principalsOf = ({ before }: Made): string[] => [...before.values()].map(({ principal }) => principal);
 
 /** Tasks, dedup keys and jobs together. @param made nothing: they are only looked at */
-function* write(asking: Asking, made: Made | undefined): Coroutine<"written" | TasksFound> {
+function* write(asking: Asking, made: Made | undefined): Coroutine<TasksWritten | TasksFound> {
   const { parts, query, updates, locking, atOnce = false } = asking;
   const keyed = updates.flatMap(({ taskId, dedupKey }) =>
     dedupKey === undefined ? [] : [{ task_id: taskId, dedup_key: dedupKey }],
@@ -141,8 +141,8 @@ function* write(asking: Asking, made: Made | undefined): Coroutine<"written" | T
   const answer = yield* atOnce && made !== undefined
     ? parts.tables.changeTasksAtOnce!(query, request, principalsOf(made))
     : parts.tables.changeTasks(query, request);
-  if (answer !== "written") return answer;
-  part?.added(query);
+  if (!("notified" in answer)) return answer;
+  part?.added(query, answer.notified);
   for (const row of made!.tasks.values()) {
     if (isTerminal(row.status as TaskStatus)) parts.known?.forget(row.task_id);
     else parts.known?.note(row);

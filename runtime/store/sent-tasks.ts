@@ -67,6 +67,12 @@ export interface TaskChangesRequest {
   readonly here?: KeyspacesAsked;
 }
 
+/** All was written. */
+export interface TasksWritten {
+  /** Workers of the jobs are notified as the transaction commits. */
+  readonly notified: boolean;
+}
+
 /** Tasks as they are, locked. */
 export interface TasksFound {
   readonly tasks: readonly SentTaskRow[];
@@ -77,9 +83,9 @@ export interface TasksFound {
 
 /**
  * Writes what was made of tasks, if each still is what it was made from.
- * @returns `written`, or the tasks as they are where nothing was written
+ * @returns the tasks as they are where nothing was written
  */
-export type ChangeTasks = (query: Query, request: TaskChangesRequest) => Coroutine<"written" | TasksFound>;
+export type ChangeTasks = (query: Query, request: TaskChangesRequest) => Coroutine<TasksWritten | TasksFound>;
 
 /** Revisions are below this: exact in every driver's numbers. */
 const REVISIONS = 2 ** 48 - 1;

@@ -79,7 +79,12 @@ test("a job of an endpoint that had one lately is leased in one statement, and o
       statements += 1;
       return database.query(work);
     };
-    const leasing = new Leasing({ query }, "test", 10_000);
+    let guesses = 0;
+    const queryWoken: PostgresDatabase["queryWoken"] = (work) => {
+      guesses += 1;
+      return query(work);
+    };
+    const leasing = new Leasing({ query, queryWoken }, "test", 10_000);
     const taken = async (): Promise<readonly [endpoints: readonly string[], statements: number]> => {
       statements = 0;
       const jobs = await leasing.take({ now: Date.now(), limit: 10, room, likely: room });
@@ -103,6 +108,7 @@ test("a job of an endpoint that had one lately is leased in one statement, and o
     await put(queue, job({ endpoint: "known" }));
     await queue.stop("known", Date.now());
     assert.equal((await taken())[0], []);
+    assert.is(guesses, 1);
   }));
 
 test("an instance with nothing to do looks again within a second while another has leases, and finds what is behind them", () =>

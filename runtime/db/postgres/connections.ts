@@ -4,7 +4,7 @@ import { AdbindError } from "../../errors.js";
 import { Checkout } from "./checkout.js";
 import { ask, type Keeping, types } from "./client.js";
 import { postgres } from "./driver.js";
-import { isDisconnected, toldFault, unreachable } from "./faults.js";
+import { isDisconnected, isUnsent, toldFault, unreachable } from "./faults.js";
 import { namedHosts, Primary } from "./hosts.js";
 import type { PostgresOptions } from "./options.js";
 import { PostgresClient, type PostgresClientConfig } from "./own-client.js";
@@ -39,8 +39,11 @@ export interface Connections {
   readonly where: string;
   readonly pool: pg.Pool;
   readonly pooled: boolean;
-  /** Runs `work`, which is one statement, on a connection: it is its own transaction. */
-  use<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work`, which is one statement, on a connection: it is its own transaction.
+   * @param first one outside the pool, which is asked where it can be
+   */
+  use<T>(work: (client: pg.ClientBase) => Promise<T>, first?: pg.ClientBase): Promise<T>;
   transaction<T>(work: (tx: pg.ClientBase) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Statements that write nothing, as one transaction: begun once more where its connection is lost. */
   snapshot<T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T>;
@@ -170,9 +173,9 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
 
   const checkout = new Checkout(pool);
 
-  const use = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
+  const use = async <T>(work: (client: pg.ClientBase) => Promise<T>, first?: pg.ClientBase): Promise<T> => {
     try {
-      return await checkout.use(work);
+      return await (first === undefined ? checkout.use(work) : work(first).catch(ifUnsent(() => checkout.use(work))));
     } catch (error) {
       throw toldFault(error, where, timeouts.lock_timeout);
     }
@@ -216,6 +219,14 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
     configOf: (url) => configOf(url, options, pooled ? undefined : timeouts),
   };
 }
+
+/** Goes on where the driver did not send a statement. */
+const ifUnsent =
+  <T>(other: () => Promise<T>) =>
+  (error: unknown): Promise<T> => {
+    if (isUnsent(error)) return other();
+    throw error;
+  };
 
 /** @returns whether the connection cannot be used any more */
 async function undone(client: pg.ClientBase): Promise<boolean> {

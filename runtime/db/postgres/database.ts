@@ -29,6 +29,11 @@ export interface PostgresDatabase extends Database<PostgresTx> {
   readonly pooled: boolean;
   /** Whether what other instances notify now is heard of here. */
   readonly listening: boolean;
+  /**
+   * As `query`, for a small statement after a notification: on the connection that listens, if there is one. Its server's
+   * process was woken just now, and no pooler stands before it.
+   */
+  queryWoken<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
   /** Calls `listener` when a transaction of the application's has ended. @returns false where its library does not tell */
   onTransactionEnd(tx: unknown, listener: () => void): boolean;
   /** As `within`, on whatever else runs a statement in an open transaction: another library's, or one made of it. */
@@ -83,6 +88,9 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
   const listener = new PostgresListener(
     listenUrl !== undefined ? connections.configOf(listenUrl) : pooled ? undefined : connections.configOf(options.url),
   );
+  const woken = new PostgresQuery((text, values) =>
+    connections.use((client) => ask(client, text, values), listener.client),
+  );
   const transaction = <T>(work: (tx: pg.ClientBase) => Promise<T>, lockTimeoutMs?: number): Promise<T> =>
     connections.transaction(work, { lockTimeoutMs });
   let closing: Promise<void> | undefined;
@@ -94,12 +102,13 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     pool,
     pooled,
     get listening() {
-      return listener.listening;
+      return listener.client !== undefined;
     },
     transaction,
     ask: (text, values) => connections.use((client) => ask(client, text, values)),
     read: (work) => connections.snapshot((tx) => runAsync(work(onClient(tx)))),
     query: (work) => runAsync(work(alone)),
+    queryWoken: (work) => runAsync(work(woken)),
     execute: (text, values) => runAsync(alone.rows(text, values)),
     write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),
     within: (tx, work) => runAsync(work(statements(tx))),

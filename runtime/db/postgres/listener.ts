@@ -37,9 +37,9 @@ export class PostgresListener {
     return () => listeners.delete(listener);
   }
 
-  /** Whether what is notified now would be heard of. */
-  get listening(): boolean {
-    return this.#client !== undefined;
+  /** The connection: undefined while nothing that is notified would be heard of. */
+  get client(): pg.Client | undefined {
+    return this.#client;
   }
 
   async close(): Promise<void> {
@@ -54,6 +54,7 @@ export class PostgresListener {
     this.#opening = true;
     const client = new PostgresClient(this.config);
     client.deadline = { ms: this.checkMs };
+    client.keeping = { on: true };
     client.on("error", () => undefined);
     client.on("notification", ({ channel, payload }) => this.#tell(channel, payload));
     client.once("end", () => {

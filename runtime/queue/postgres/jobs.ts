@@ -22,7 +22,11 @@ const isPlain = (body: Buffer): boolean =>
   body.length > 0 && isAscii(body) && NOT_PLAIN.every((byte) => !body.includes(byte));
 
 /** What `adbind_add_jobs` is given: texts, whatever the number of jobs, which mean the same to every library that may carry them. */
-export function additionOf(jobs: readonly NewJob[], topic: string, now: number): JobAddition {
+export function additionOf(
+  jobs: readonly NewJob[],
+  topic: string,
+  { now, notifies }: { readonly now: number; readonly notifies: boolean },
+): JobAddition {
   const bodies: string[] = [];
   const rows = jobs.map(({ key, random = false, endpoint, orderingKey = null, due = now, meta, body }) => {
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -30,13 +34,18 @@ export function additionOf(jobs: readonly NewJob[], topic: string, now: number):
     bodies.push(bytes.toString(plain ? "latin1" : "base64"));
     return { key, random, endpoint, ordering_key: orderingKey, due, meta, plain };
   });
-  return { topic, at: now, jobs: JSON.stringify(rows), bodies: bodies.join(BETWEEN) };
+  return { topic, at: now, jobs: JSON.stringify(rows), bodies: bodies.join(BETWEEN), notifies };
 }
 
-const ADD = kept("select adbind_add_jobs(?::text, ?::text::bigint, ?::text::json, ?::text)");
+const ADD = kept(
+  "select adbind_add_jobs(?::text, ?::text::bigint, ?::text::json, ?::text, ?::text::boolean)::text as notified",
+);
 
-export const addJobs = (q: Query, { topic, at, jobs, bodies }: JobAddition): Coroutine<unknown> =>
-  q.rows(ADD, [topic, String(at), jobs, bodies]);
+/** @returns whether workers are notified as the transaction commits */
+export function* addJobs(q: Query, { topic, at, jobs, bodies, notifies }: JobAddition): Coroutine<boolean> {
+  const [row] = yield* q.rows<{ notified: string }>(ADD, [topic, String(at), jobs, bodies, String(notifies)]);
+  return row!.notified === "true";
+}
 
 /** What is sent of a job in `j`: by its key, in the one partition that has it, whatever the planner believes of sizes. */
 export const BODY = `left join lateral (

@@ -14,7 +14,7 @@ export class Leasing {
   readonly #turns: Turns;
 
   constructor(
-    readonly database: Pick<PostgresDatabase, "query">,
+    readonly database: Pick<PostgresDatabase, "query" | "queryWoken">,
     readonly topic: string,
     readonly leaseMs: number,
   ) {
@@ -22,7 +22,7 @@ export class Leasing {
   }
 
   async take(request: TakeRequest): Promise<Job[]> {
-    const guessed = await this.#lease(this.#turns.likely(request), request);
+    const guessed = await this.#lease(this.#turns.likely(request), request, (work) => this.database.queryWoken(work));
     if (guessed.length > 0) {
       this.#turns.had(endpointsOf(guessed), false);
       return guessed;
@@ -39,11 +39,15 @@ export class Leasing {
     return this.#turns.quietMs(now);
   }
 
-  async #lease(rooms: readonly Room[], { now, limit }: TakeRequest): Promise<Job[]> {
+  async #lease(
+    rooms: readonly Room[],
+    { now, limit }: TakeRequest,
+    ask: PostgresDatabase["queryWoken"] = (work) => this.database.query(work),
+  ): Promise<Job[]> {
     if (rooms.length === 0) return [];
     const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
     for (let round = 0; round < ROUNDS; round++) {
-      const { jobs, behind } = await this.database.query((q) => leaseJobs(q, this.topic, request));
+      const { jobs, behind } = await ask((q) => leaseJobs(q, this.topic, request));
       if (behind.length > 0) await this.database.query((q) => postponeJobs(q, behind));
       // What has to wait for others hides what is behind it.
       if (jobs.length > 0 || behind.length === 0) return jobs;

@@ -1,5 +1,5 @@
 /** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
-import { type Coroutine, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
+import { type Coroutine, type JobAddition, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
 import type { EachWork } from "../each.js";
 import {
   type Ack,
@@ -24,6 +24,7 @@ import {
   type QueuePart,
   type TakeRequest,
 } from "../types.js";
+import { AddingTransactions } from "./adding.js";
 import { GroupCommit } from "./group-commit.js";
 import { Growth } from "./growth.js";
 import { ackJobs, additionOf, addJobs, renewJobs, wakeOthers } from "./jobs.js";
@@ -50,10 +51,7 @@ export class PostgresQueue implements Queue {
   readonly #now: () => number;
   readonly #waker: Waker;
   readonly #commits: GroupCommit;
-  readonly #unlisten: () => void;
-  readonly #ended = (): void => this.#waker.committed();
-  /** Transactions of our own that are under way, and whether jobs were added in them. */
-  readonly #ours = new Map<Query, boolean>();
+  readonly #adding: AddingTransactions;
   readonly #leasing: Leasing;
   readonly #tidying: Tidying;
   readonly #growth: Growth;
@@ -69,31 +67,31 @@ export class PostgresQueue implements Queue {
     this.#tidying = new Tidying(database);
     this.#growth = new Growth(database);
     this.#waker = new Waker(() => database.query((q) => wakeOthers(q, JOBS_CHANNEL, topic)));
+    this.#adding = new AddingTransactions(database, this.#waker);
     this.#commits = new GroupCommit(
       (work, locking) => this.#transaction(work, locking === "skip" ? SHARED_LOCK_MS : undefined),
       (work) => this.#alone(work),
     );
-    this.#unlisten = database.onNotify(JOBS_CHANNEL, (payload) => {
-      if (payload === undefined || payload === topic) this.#waker.wake();
-    });
   }
 
   *add(query: Query, jobs: readonly NewJob[]): Coroutine<void> {
     if (jobs.length === 0) return;
-    yield* addJobs(query, additionOf(jobs, this.topic, this.#now()));
-    this.#noteAdded(query, jobs.length);
+    this.#noteAdded(query, jobs.length, yield* addJobs(query, this.#addition(jobs)));
   }
 
   part(jobs: readonly NewJob[]): QueuePart {
     return {
-      addition: additionOf(jobs, this.topic, this.#now()),
-      added: (query) => this.#noteAdded(query, jobs.length),
+      addition: this.#addition(jobs),
+      added: (query, notified) => this.#noteAdded(query, jobs.length, notified),
     };
   }
 
-  #noteAdded(query: Query, count: number): void {
-    if (this.#ours.has(query)) this.#ours.set(query, true);
-    else this.#waker.soon();
+  #addition(jobs: readonly NewJob[]): JobAddition {
+    return additionOf(jobs, this.topic, { now: this.#now(), notifies: this.#waker.mayNotify() });
+  }
+
+  #noteAdded(query: Query, count: number, notified: boolean): void {
+    this.#adding.note(query, notified);
     this.#growth.added(count);
   }
 
@@ -107,18 +105,13 @@ export class PostgresQueue implements Queue {
 
   async within<T>(tx: unknown, work: (query: Query) => Coroutine<T>): Promise<T> {
     const query = await runAsync(this.database.join(tx));
-    if (this.#ours.has(query)) return runAsync(work(query));
-    this.#ours.set(query, false);
+    if (this.#adding.has(query)) return runAsync(work(query));
+    this.#adding.begin(query);
     try {
       return await runAsync(work(query));
     } finally {
-      if (this.#ours.get(query)) this.#wakeAfter(tx);
-      this.#ours.delete(query);
+      this.#adding.leave(query, tx);
     }
-  }
-
-  #wakeAfter(tx: unknown): void {
-    if (!this.database.onTransactionEnd(tx, this.#ended)) this.#waker.soon();
   }
 
   read<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
@@ -130,12 +123,12 @@ export class PostgresQueue implements Queue {
     try {
       await this.database.transaction((client) => {
         ours = this.database.statements(client);
-        this.#ours.set(ours, false);
+        this.#adding.begin(ours);
         return work(ours);
       }, lockTimeoutMs);
-      if (this.#ours.get(ours!)) this.#waker.committed();
+      this.#adding.committed(ours!);
     } finally {
-      if (ours !== undefined) this.#ours.delete(ours);
+      this.#adding.end(ours);
     }
   }
 
@@ -146,12 +139,12 @@ export class PostgresQueue implements Queue {
       await this.database.query((shared) => {
         // Of this statement only: what is added by another one is not committed with it.
         ours = Object.create(shared) as Query;
-        this.#ours.set(ours, false);
+        this.#adding.begin(ours);
         return wait(work(ours));
       });
-      if (this.#ours.get(ours!)) this.#waker.committed();
+      this.#adding.committed(ours!);
     } finally {
-      this.#ours.delete(ours!);
+      this.#adding.end(ours);
     }
   }
 
@@ -277,11 +270,17 @@ export class PostgresQueue implements Queue {
   }
 
   onWake(listener: () => void): () => void {
-    return this.#waker.onWake(listener);
+    const unlisten = this.database.onNotify(JOBS_CHANNEL, (payload) => {
+      if (payload === undefined || payload === this.topic) listener();
+    });
+    const forget = this.#waker.onWake(listener);
+    return () => {
+      unlisten();
+      forget();
+    };
   }
 
   async close(): Promise<void> {
-    this.#unlisten();
     this.#waker.close();
   }
 }

@@ -1,12 +1,21 @@
 /**
- * Wakes workers when jobs were added. A transaction that notified would hold a lock of the whole server while it commits,
- * and commits would go one by one: so whoever added jobs says so after the commit, seldom, and outside it. Of a
- * transaction of the application a client of `pg` tells when it has ended; of one of another library nobody does, and
- * workers look a few times, ever later.
+ * Wakes workers when jobs were added. A transaction that notifies holds a lock of the whole server while it commits, and if all
+ * did commits would go one by one: where little is added, a transaction says it as it commits, which is soonest; else whoever
+ * added jobs says so after the commit, seldom, and outside it. Of a transaction of the application a client of `pg` tells
+ * when it has ended; of one of another library nobody does, and workers look a few times, ever later.
  */
 
 /** Least time between two notifications of this instance, in milliseconds. */
 const NOTIFY_MS = 5;
+/** Least time between two transactions that notify as they commit, in milliseconds. */
+const WITHIN_MS = 10;
+/**
+ * Where one took longer, so many times the square of its milliseconds: on slow disks, or where many instances do the same
+ * and wait for each other, notifying after the commit costs little beside it. Together they use a part of that lock only.
+ */
+const WITHIN_TIMES = 2;
+/** One that does not tell when it ends is taken to last so long, in milliseconds. */
+const UNTOLD_MS = 1_000;
 /** When workers look after jobs were added in a transaction of the application's, in milliseconds. */
 const LOOKS_MS = [4, 12, 40, 120, 400] as const;
 
@@ -15,6 +24,9 @@ export class Waker {
   readonly #timers = new Set<NodeJS.Timeout>();
   #notifying = false;
   #notified = Number.NEGATIVE_INFINITY;
+  /** When the last transaction that notifies as it commits began, and when the next one may. */
+  #within = 0;
+  #mayFrom = Number.NEGATIVE_INFINITY;
   /** Looks that are to come: one for each of `LOOKS_MS` is enough for all that is added meanwhile. */
   readonly #looks = new Set<number>();
 
@@ -29,6 +41,22 @@ export class Waker {
   /** There may be something to lease. */
   wake(): void {
     for (const listener of this.#listeners) listener();
+  }
+
+  /** Whether a transaction that adds jobs now is to notify as it commits: one at a time does, and not often. */
+  mayNotify(): boolean {
+    const now = performance.now();
+    if (now < this.#mayFrom) return false;
+    this.#within = now;
+    this.#mayFrom = now + UNTOLD_MS;
+    return true;
+  }
+
+  /** A transaction has ended that notifies by itself. */
+  notified(): void {
+    this.wake();
+    const now = performance.now();
+    this.#mayFrom = now + Math.max(WITHIN_MS, WITHIN_TIMES * (now - this.#within) ** 2);
   }
 
   /** Jobs were committed here. */

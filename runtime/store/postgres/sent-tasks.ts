@@ -5,11 +5,11 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import { kept } from "../../db/postgres/kept.js";
 import type { Query, Value } from "../../db/types.js";
-import type { ChangeTasks, KeyspacesAsked, TasksFound, TaskWrites } from "../sent-tasks.js";
+import type { ChangeTasks, KeyspacesAsked, TasksFound, TasksWritten, TaskWrites } from "../sent-tasks.js";
 
 const CHANGE = kept(
   "select adbind_change_tasks(?::text::json, ?::text::json, ?::text::boolean, ?::text, ?::text, ?::text::json, " +
-    "?::text::json, ?::text::json, ?::text, ?::text::bigint, ?::text::json, ?::text) as told",
+    "?::text::json, ?::text::json, ?::text, ?::text::bigint, ?::text::json, ?::text, ?::text::boolean) as told",
 );
 
 /** An empty list costs statements of its own: it is left out. */
@@ -20,16 +20,19 @@ const heldOf = (here: KeyspacesAsked | undefined): Value[] =>
   here === undefined ? [null, null, null] : [here.kind, here.fence, JSON.stringify(here.names)];
 
 function writesOf(writes: TaskWrites | undefined): Value[] {
-  if (writes === undefined) return [null, null, null, null, null, null];
+  if (writes === undefined) return [null, null, null, null, null, null, null];
   const { changes, dedups, jobs } = writes;
-  const added = jobs === undefined ? [null, null, null, null] : [jobs.topic, String(jobs.at), jobs.jobs, jobs.bodies];
+  const added =
+    jobs === undefined
+      ? [null, null, null, null, null]
+      : [jobs.topic, String(jobs.at), jobs.jobs, jobs.bodies, String(jobs.notifies)];
   return [JSON.stringify(changes), listed(dedups), ...added];
 }
 
 export const changeTasks: ChangeTasks = function* (
   query: Query,
   { taskIds, keyed, locking, writes, here },
-): Coroutine<"written" | TasksFound> {
+): Coroutine<TasksWritten | TasksFound> {
   const [row] = yield* query.rows<{ told: string }>(CHANGE, [
     JSON.stringify(taskIds),
     listed(keyed),
@@ -37,7 +40,8 @@ export const changeTasks: ChangeTasks = function* (
     ...heldOf(here),
     ...writesOf(writes),
   ]);
-  return row!.told === "" ? "written" : toFound(row!.told);
+  const { told } = row!;
+  return told === "" || told === "notified" ? { notified: told !== "" } : toFound(told);
 };
 
 interface SentTaskAnswer {

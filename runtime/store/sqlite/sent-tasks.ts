@@ -8,7 +8,7 @@ const json = (value: unknown): string => JSON.stringify(value);
 export const changeTasks: ChangeTasks = function* (query: Query, { taskIds, keyed, writes }) {
   if (writes !== undefined) {
     yield* write(query, writes);
-    return "written";
+    return { notified: false };
   }
   const tasks = yield* query.rows<SentTaskRow>(
     "select * from adbind_sent_tasks where task_id in (select value from json_each(?))",

@@ -5,11 +5,11 @@
  */
 export const functions = `
 -- Adds jobs: an array of objects with the members below, and their bodies with a record separator (U+001E) between, each as
--- it is if it is plain, else in base64. Returns how many.
-create function adbind_add_jobs(topic_name text, at_ms bigint, jobs json, bodies text) returns bigint
+-- it is if it is plain, else in base64. Returns whether workers will be notified as the transaction commits, if that was
+-- asked for: not where transactions may be prepared, which those that notify cannot be, nor where notifications pile up that
+-- somebody does not read, since in the end no transaction commits that has another one.
+create function adbind_add_jobs(topic_name text, at_ms bigint, jobs json, bodies text, notifies boolean) returns boolean
 language plpgsql as $function$
-declare
-  added_jobs bigint;
 begin
   with given as materialized (
     select * from rows from (json_to_recordset(jobs) as (key text, random boolean, endpoint text, ordering_key text,
@@ -23,21 +23,25 @@ begin
   insert into adbind_job_bodies (at, job, meta, body) select at_ms, a.id, g.meta,
     case when g.plain then convert_to(g.body, 'UTF8') else decode(coalesce(g.body, ''), 'base64') end
     from (select id, row_number() over (order by id) as n from added) a join given g using (n);
-  get diagnostics added_jobs = row_count;
-  return added_jobs;
+  if notifies and current_setting('max_prepared_transactions') = '0' and pg_notification_queue_usage() < 0.5 then
+    perform pg_notify('adbind_jobs', topic_name);
+    return true;
+  end if;
+  return false;
 end
 $function$;
 
 -- Locks tasks and looks whether each is what its change was made from; if all are, writes tasks, dedup keys and jobs. In one
 -- of several databases keyspaces are held first, and nothing is locked unless all of them are here: whoever moves one has
--- its row before those of its tasks. Returns nothing where all was written, or what was found as JSON.
+-- its row before those of its tasks. Returns nothing where all was written, "notified" where
+-- workers of the jobs will be, too, or what was found, as JSON.
 -- The state of a keyspace is no condition of what is locked: a row that was changed since the statement began is read
 -- again when it is locked, and one that somebody is changing is not waited for, since tasks of others are asked for too.
 -- How many values a JSON array has is not known to a plan, which takes them for a hundred and reads a table of ten thousand
 -- rows as a whole: hence the ids beside them, and what stands in lateral with an offset.
 create function adbind_change_tasks(
   task_ids json, keyed json, skips boolean, keyspace_kind text, fence_kind text, keyspaces json,
-  changes json, dedups json, jobs_topic text, jobs_at bigint, jobs json, bodies text
+  changes json, dedups json, jobs_topic text, jobs_at bigint, jobs json, bodies text, notifies boolean
 ) returns text language plpgsql as $function$
 declare
   ids text[] := array(select json_array_elements_text(task_ids));
@@ -45,6 +49,7 @@ declare
   locked text[] := '{}';
   same bigint := 0;
   here boolean := true;
+  notified boolean := false;
 begin
   if keyspaces is not null then
     names := array(select json_array_elements_text(keyspaces));
@@ -77,9 +82,9 @@ begin
         as f (task_id text, dedup_key text, digest text, keys text, expires bigint);
     end if;
     if jobs is not null then
-      perform adbind_add_jobs(jobs_topic, jobs_at, jobs, bodies);
+      notified := adbind_add_jobs(jobs_topic, jobs_at, jobs, bodies, notifies);
     end if;
-    return '';
+    return case when notified then 'notified' else '' end;
   end if;
   return json_build_object(
     'tasks', (select json_agg(t) from adbind_sent_tasks t where t.task_id = any(locked)),

@@ -1,0 +1,103 @@
+/** How workers hear of jobs on PostgreSQL: as the transaction commits that added them, where little is added, or after it. */
+import pg from "pg";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
+import { openQueue } from "../../runtime/queue/index.js";
+import type { Queue } from "../../runtime/queue/types.js";
+import { sharedPostgres, startPostgres, type TestDatabases } from "../support/postgres.js";
+import { until } from "../support/until.js";
+import { job, put } from "./queue-suite.js";
+
+let postgres: TestDatabases;
+test.before(async () => {
+  postgres = await sharedPostgres();
+});
+test.after(() => postgres.stop());
+
+/** An application, and somebody who hears what is notified, with the process of the server that said it. */
+interface Heard {
+  readonly queue: Queue;
+  readonly database: PostgresDatabase;
+  readonly application: pg.Client & { processID?: number };
+  readonly heard: (number | undefined)[];
+}
+
+async function hearing(work: (of: Heard) => Promise<void>, databases = postgres): Promise<void> {
+  const url = await databases.database();
+  const database = await openPostgres({ url, connections: 4 });
+  const queue = openQueue(database, "test");
+  const application = new pg.Client(url);
+  const listener = new pg.Client(url);
+  const heard: (number | undefined)[] = [];
+  listener.on("notification", ({ processId }) => heard.push(processId));
+  try {
+    await Promise.all([application.connect(), listener.connect()]);
+    await listener.query("listen adbind_jobs");
+    await work({ queue, database, application, heard });
+  } finally {
+    await Promise.all([application.end(), listener.end(), queue.close()]);
+    await database.close();
+  }
+}
+
+const addIn = async ({ queue, application }: Heard, end = "commit"): Promise<void> => {
+  await application.query("begin");
+  await queue.within(application, (q) => queue.add(q, [job()]));
+  await application.query(end);
+};
+
+test("where little is added its transaction notifies as it commits, and what others add meanwhile is said after it", () =>
+  hearing(async (of) => {
+    const { application, heard, queue } = of;
+    await addIn(of, "select 1");
+    await put(queue, job());
+    await until(() => heard.length > 0);
+    assert.not.ok(heard.includes(application.processID), "it has not committed yet");
+    await application.query("commit");
+    await until(() => heard.includes(application.processID));
+  }));
+
+test("nobody is notified by what is undone", () =>
+  hearing(async (of) => {
+    await addIn(of, "rollback");
+    await of.database.execute("select pg_notify('adbind_jobs', 'test')");
+    await until(() => of.heard.length > 0);
+    assert.not.ok(of.heard.includes(of.application.processID));
+  }));
+
+test("where transactions may be prepared none of them notifies, and it is said after the commit", async () => {
+  const own = await startPostgres({ fsync: "off", max_prepared_transactions: "2" });
+  try {
+    await hearing(async (of) => {
+      await addIn(of, "prepare transaction 'both'");
+      await of.application.query("commit prepared 'both'");
+      await addIn(of);
+      await until(() => of.heard.length > 0);
+      assert.not.ok(of.heard.includes(of.application.processID));
+    }, own);
+  } finally {
+    await own.stop();
+  }
+});
+
+test("a connection listens only while somebody waits for jobs, and is asked first when it has heard of some", () =>
+  hearing(async ({ queue, database }) => {
+    await put(queue, job({ endpoint: "known" }));
+    assert.is(database.listening, false);
+    let woken = 0;
+    const forget = queue.onWake(() => {
+      woken += 1;
+    });
+    await until(() => database.listening && woken > 0);
+    const [listens] = await database.queryWoken((q) =>
+      q.rows<{ name: string }>("select pg_listening_channels() as name"),
+    );
+    assert.equal(listens, { name: "adbind_jobs" });
+    forget();
+    const before = woken;
+    await put(queue, job({ key: "unheard" }));
+    assert.is(woken, before);
+  }));
+
+test.run();
