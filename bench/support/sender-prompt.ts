@@ -11,7 +11,9 @@ import { startWorkers } from "./queue-workers.js";
 import type { Row } from "./row.js";
 
 const RATE = 50; // Events a second.
-const IDLE_MS = 20_000;
+const IDLE_MS = 30_000;
+/** Until what a start asked is counted: a session that has nothing to do tells the server what it did after ten seconds. */
+const SETTLED_MS = 16_000;
 const RESTARTS_EVENTS = 300;
 
 export interface PromptAsked {
@@ -142,8 +144,8 @@ async function idleRow({ cluster }: PromptAsked): Promise<Row> {
     await (await one.produce({ url, tasks: [] })).close();
     const workers = await startWorkers({ name: one.name, url, prompt: true });
     workers.begin();
-    // What a start asks is no part of it; nor what the server has not counted yet.
-    await pause(8_000);
+    // What a start asks is no part of it.
+    await pause(SETTLED_MS);
     const name = new URL(url).pathname.slice(1);
     // What the server does in any database by itself is no worker's.
     const control = new URL(await cluster.database()).pathname.slice(1);
