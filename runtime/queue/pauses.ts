@@ -3,7 +3,7 @@
 /** Between two looks while attempts end all the time, in milliseconds; sooner where little is left. */
 const BUSY_PAUSE_MS = 20;
 
-/** After a look that brought less than there is room for, in milliseconds. */
+/** After a look that brought few, in milliseconds. */
 const BREATH_MS = 1;
 
 export class Pauses {

@@ -1,4 +1,5 @@
 /** What leasing and acknowledging cost PostgreSQL, and what is written with an acknowledgement. */
+import fc from "fast-check";
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -109,6 +110,20 @@ test("a job of an endpoint that had one lately is leased in one statement, and o
     await queue.stop("known", Date.now());
     assert.equal((await taken())[0], []);
     assert.is(guesses, 1);
+  }));
+
+test("a body comes back byte by byte, whatever is in it", () =>
+  withQueue(async ({ queue }) => {
+    const every = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+    const texts = ["", "\\", "\\\\101", '{"a":"\\u0041\\""}', "äö\u{1f600}", "\0"].map((text) => Buffer.from(text));
+    const random = fc.sample(fc.uint8Array({ maxLength: 80 }), 200);
+    // One that is nearly all ASCII comes in another way.
+    const padded = texts.map((text) => Buffer.concat([Buffer.from("a".repeat(400)), text, Buffer.from("101")]));
+    const bodies = [every, every.toReversed(), ...texts, ...padded, ...random].map((bytes) => Buffer.from(bytes));
+    for (const [at, body] of bodies.entries()) await put(queue, job({ key: String(at), body }));
+    const jobs = await queue.take({ now: Date.now(), limit: 1_000, room: () => 1_000 });
+    assert.is(jobs.length, bodies.length);
+    for (const { key, body } of jobs) assert.equal(Buffer.from(body), bodies[Number(key)]!);
   }));
 
 test("an instance with nothing to do looks again within a second while another has leases, and finds what is behind them", () =>
