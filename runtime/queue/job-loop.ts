@@ -12,8 +12,6 @@ import { safely } from "./periodic.js";
 
 /** Jobs leased in one go; more would hold up the event loop. */
 const CLAIM_LIMIT_JOBS = 256;
-/** A look that brings no more than that is not followed by another one at once. */
-const FEW_JOBS = 8;
 /** Between two looks of who waits for the end of all work, in milliseconds. */
 const IDLE_PAUSE_MS = 5;
 
@@ -173,8 +171,7 @@ export class JobLoop<J extends Leasable> {
       // for every one that ends: a look for many costs little more than one for a few.
       if (this.#turns.busy) await this.#pauses.pause();
       else if (claimed === 0) await this.#rest();
-      // There is hardly any more: what it brought goes out before another look costs time.
-      else if (claimed <= FEW_JOBS) await this.#pauses.breathe();
+      else await this.#pauses.breathe(claimed);
     }
     this.#pauses.begin()();
   }

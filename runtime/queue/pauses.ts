@@ -3,7 +3,8 @@
 /** Between two looks while attempts end all the time, in milliseconds; sooner where little is left. */
 const BUSY_PAUSE_MS = 20;
 
-/** After a look that brought few, in milliseconds. */
+/** After a look that brought no more than so many jobs, in milliseconds. */
+const FEW_JOBS = 8;
 const BREATH_MS = 1;
 
 export class Pauses {
@@ -53,9 +54,9 @@ export class Pauses {
     return promise;
   }
 
-  /** Lets what was just leased go out. */
-  breathe(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, BREATH_MS));
+  /** Where few were leased there is hardly any more: they go out before another look costs time. */
+  async breathe(leased: number): Promise<void> {
+    if (leased <= FEW_JOBS) await new Promise((resolve) => setTimeout(resolve, BREATH_MS));
   }
 
   /** @param keepsAlive the timer keeps a process alive that has nothing else to do */
