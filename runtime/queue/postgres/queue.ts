@@ -271,7 +271,7 @@ export class PostgresQueue implements Queue {
 
   onWake(listener: () => void): () => void {
     const unlisten = this.database.onNotify(JOBS_CHANNEL, (payload) => {
-      if (payload === undefined || payload === this.topic) listener();
+      if (payload === undefined || payload === this.topic) this.#waker.tell(listener);
     });
     const forget = this.#waker.onWake(listener);
     return () => {

@@ -38,6 +38,11 @@ export class Waker {
     return () => this.#listeners.delete(listener);
   }
 
+  /** One of them is notified, unless it is forgotten. */
+  tell(listener: () => void): void {
+    if (this.#listeners.has(listener)) listener();
+  }
+
   /** There may be something to lease. */
   wake(): void {
     for (const listener of this.#listeners) listener();
