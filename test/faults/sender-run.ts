@@ -50,6 +50,8 @@ const COMMAND_EVERY = 3;
 /** Kills in a row; then there are none for as long as what they stopped may take to come again, and a little more. */
 const VOLLEY = 25;
 const QUIET_MS = 18_000;
+/** With no request for so long after that there is nothing left to deliver. */
+const DRY_MS = 4_000;
 /** By when what a killed process had out is tried again, in milliseconds. */
 const BACK_MS = 15_000;
 
@@ -165,8 +167,14 @@ async function killInFlight(
 ): Promise<void> {
   let done = 0;
   let armed = true;
+  let asked = performance.now();
+  // Once receivers are healed all may be delivered while nothing is killed: without more to deliver nothing ever is.
+  const more = setInterval(() => {
+    if (armed && performance.now() - asked > QUIET_MS + DRY_MS) senders.spawn(tasks);
+  }, DRY_MS);
   await new Promise<void>((resolve) => {
     receivers.onOpen = (name) => {
+      asked = performance.now();
       if (!armed || done >= kills || !senders.kill(name)) return;
       losses.push({ ...receivers.out(name), volley: Math.floor(done / VOLLEY) });
       done += 1;
@@ -179,6 +187,7 @@ async function killInFlight(
       else setTimeout(() => (armed = true), done % VOLLEY === 0 ? QUIET_MS : 150 + Math.random() * 400);
     };
   });
+  clearInterval(more);
   receivers.onOpen = () => undefined;
   if (!receivers.healed) await receivers.heal();
 }
