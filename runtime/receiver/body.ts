@@ -18,6 +18,11 @@ const isStream = (body: object): body is Readable => typeof (body as Readable).o
 
 const isIterable = (body: object): body is AsyncIterable<Uint8Array> => Symbol.asyncIterator in body;
 
+/** Has a body that breaks off while nobody reads it end nothing: it is told when it is read. */
+export function holdErrors(body: unknown): void {
+  if (typeof body === "object" && body !== null && isStream(body)) body.on("error", () => undefined);
+}
+
 /** Collects the bytes of a body. @param body whatever the application gave: JavaScript's may be parsed already */
 export function readBody(body: unknown, bounds: BodyBounds): Promise<BodyResult> | BodyResult {
   if (body instanceof Uint8Array) return body.length > bounds.capBytes ? "too_large" : body;
@@ -34,8 +39,6 @@ function readStream(stream: Readable, { capBytes, withinMs }: BodyBounds): Promi
     const finish = (result: BodyResult): void => {
       clearTimeout(timer);
       stream.off("data", take).off("end", end).off("error", cut).off("close", cut);
-      // A late error of a request nobody reads any more must not end the process.
-      stream.on("error", () => undefined);
       resolve(result);
     };
     const leave = (result: BodyResult): void => {

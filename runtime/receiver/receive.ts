@@ -8,7 +8,7 @@ import type { HeaderFields, ReplayStore } from "../signing/types.js";
 import { refusal } from "../signing/verify.js";
 import type { AcceptOutcome, NonceUse, RouteBinding } from "../store/types.js";
 import { type Authenticated, authenticator } from "./authenticate.js";
-import { readBody } from "./body.js";
+import { holdErrors, readBody } from "./body.js";
 import { readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
 import { type InFlight, inFlight } from "./in-flight.js";
@@ -77,6 +77,8 @@ export function createReceiving<Tx>(
   const admit = admitter(config, routes, credentials);
 
   const receive = async (request: ReceiverRequest, span: RequestSpan): Promise<Decision> => {
+    // Before anything is waited for, and for as long as the stream lives: an error that nobody hears ends the process.
+    holdErrors(request.body);
     const admitted = await admit(request);
     if ("code" in admitted) return admitted;
     const { route, capBytes } = admitted;
