@@ -117,7 +117,7 @@ test("a body comes back byte by byte, whatever is in it", () =>
     const every = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const texts = ["", "\\", "\\\\101", '{"a":"\\u0041\\""}', "äö\u{1f600}", "\0"].map((text) => Buffer.from(text));
     const random = fc.sample(fc.uint8Array({ maxLength: 80 }), 200);
-    // One that is nearly all ASCII comes in another way.
+    // What is all ASCII is added in another way.
     const padded = texts.map((text) => Buffer.concat([Buffer.from("a".repeat(400)), text, Buffer.from("101")]));
     const bodies = [every, every.toReversed(), ...texts, ...padded, ...random].map((bytes) => Buffer.from(bytes));
     for (const [at, body] of bodies.entries()) await put(queue, job({ key: String(at), body }));

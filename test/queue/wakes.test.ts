@@ -4,6 +4,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { openQueue } from "../../runtime/queue/index.js";
+import { Waker } from "../../runtime/queue/postgres/waker.js";
 import type { Queue } from "../../runtime/queue/types.js";
 import { sharedPostgres, startPostgres, type TestDatabases } from "../support/postgres.js";
 import { until } from "../support/until.js";
@@ -57,6 +58,31 @@ test("where little is added its transaction notifies as it commits, and what oth
     await application.query("commit");
     await until(() => heard.includes(application.processID));
   }));
+
+test("the longer a transaction took that notifies, the later is the next one, but not for ever", () => {
+  const { now } = performance;
+  let at = 0;
+  performance.now = () => at;
+  try {
+    for (const [tookMs, pauseMs] of [
+      [1, 10],
+      [20, 800],
+      [3_600_000, 10_000],
+    ] as const) {
+      const waker = new Waker(async () => undefined);
+      assert.ok(waker.mayNotify());
+      assert.not.ok(waker.mayNotify(), "one at a time");
+      at += tookMs;
+      waker.notified();
+      at += pauseMs - 1;
+      assert.not.ok(waker.mayNotify());
+      at += 1;
+      assert.ok(waker.mayNotify());
+    }
+  } finally {
+    performance.now = now;
+  }
+});
 
 test("nobody is notified by what is undone", () =>
   hearing(async (of) => {

@@ -14,6 +14,8 @@ const WITHIN_MS = 10;
  * and wait for each other, notifying after the commit costs little beside it. Together they use a part of that lock only.
  */
 const WITHIN_TIMES = 2;
+/** One that stayed open for long, because of what else is in it, keeps others from it no longer than that, in milliseconds. */
+const WITHIN_MOST_MS = 10_000;
 /** One that does not tell when it ends is taken to last so long, in milliseconds. */
 const UNTOLD_MS = 1_000;
 /** When workers look after jobs were added in a transaction of the application's, in milliseconds. */
@@ -61,7 +63,8 @@ export class Waker {
   notified(): void {
     this.wake();
     const now = performance.now();
-    this.#mayFrom = now + Math.max(WITHIN_MS, WITHIN_TIMES * (now - this.#within) ** 2);
+    const pause = WITHIN_TIMES * (now - this.#within) ** 2;
+    this.#mayFrom = now + Math.min(WITHIN_MOST_MS, Math.max(WITHIN_MS, pause));
   }
 
   /** Jobs were committed here. */

@@ -33,8 +33,8 @@ $function$;
 
 -- Locks tasks and looks whether each is what its change was made from; if all are, writes tasks, dedup keys and jobs. In one
 -- of several databases keyspaces are held first, and nothing is locked unless all of them are here: whoever moves one has
--- its row before those of its tasks. Returns nothing where all was written, "notified" where
--- workers of the jobs will be, too, or what was found, as JSON.
+-- its row before those of its tasks. Returns nothing where all was written, "notified" where workers of the jobs will be,
+-- too, or what was found, as JSON.
 -- The state of a keyspace is no condition of what is locked: a row that was changed since the statement began is read
 -- again when it is locked, and one that somebody is changing is not waited for, since tasks of others are asked for too.
 -- How many values a JSON array has is not known to a plan, which takes them for a hundred and reads a table of ten thousand
