@@ -15,6 +15,15 @@ import type { Library } from "../outbox-library.js";
 
 const INSERT = "insert into application values ($1)";
 
+/**
+ * `end` is through when it has said goodbye, not when the connections are gone: a server that stops meanwhile tells
+ * them so, and an error nobody listens to ends the process.
+ */
+function poolOf(url: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: 3 });
+  return pool.on("error", () => undefined);
+}
+
 async function released(pool: pg.Pool): Promise<pg.PoolClient> {
   const client = await pool.connect();
   await client.query("begin");
@@ -24,7 +33,7 @@ async function released(pool: pg.Pool): Promise<pg.PoolClient> {
 }
 
 function ofPg(url: string): Library {
-  const pool = new pg.Pool({ connectionString: url, max: 3 });
+  const pool = poolOf(url);
   return {
     name: "pg",
     async transaction(work) {
@@ -70,7 +79,7 @@ function ofPostgresJs(url: string): Library {
 }
 
 function ofKysely(url: string): Library {
-  const pool = new pg.Pool({ connectionString: url, max: 3 });
+  const pool = poolOf(url);
   const db = new Kysely<never>({ dialect: new PostgresDialect({ pool }), plugins: [new CamelCasePlugin()] });
   return {
     name: "kysely",
@@ -82,7 +91,7 @@ function ofKysely(url: string): Library {
 }
 
 function ofDrizzle(url: string, driver: "node-postgres" | "postgres-js"): Library {
-  const pool = new pg.Pool({ connectionString: url, max: 3 });
+  const pool = poolOf(url);
   const client = postgres(url, { max: 3, onnotice: () => undefined });
   const db = driver === "node-postgres" ? drizzlePg(pool) : (drizzleJs(client) as never);
   return {
