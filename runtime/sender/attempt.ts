@@ -87,8 +87,9 @@ async function signatureOf(
     "key" in signer
       ? signWebhookSync(request, { ...options, key: signer.key })
       : await inTime(signWebhook(request, { ...options, key: signer }), signerTimeoutMs);
-  const { "Content-Type": _, ...signed } = headers;
-  return { ...signed };
+  // The content type is among what every delivery has.
+  const { "Content-Digest": digest, "Signature-Input": input, Signature: signature } = headers;
+  return { "Content-Digest": digest!, "Signature-Input": input, Signature: signature };
 }
 
 /** A key that is elsewhere may be out of reach. */

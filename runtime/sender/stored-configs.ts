@@ -26,11 +26,24 @@ export function* registeredRows(tables: SenderTables, q: Query, refs: readonly T
   return (ref) => ("task" in ref ? task.get(ref.task) : channel.get(channelRegistration(ref.channel)));
 }
 
+type Configured = TaskDetails | StoredConfig | null;
+
+const read = new WeakMap<object, Configured>();
+
+/** Read once, however often it is asked for: when it is leased, and when it is attempted. */
+function configuredIn(row: TaskTargetRow | ChannelRow): Configured {
+  const known = read.get(row);
+  if (known !== undefined) return known;
+  const configured = JSON.parse("details" in row ? row.details : row.config) as Configured;
+  read.set(row, configured);
+  return configured;
+}
+
 /** @returns nothing where a channel was closed. Throws on a row that cannot be read */
 export const configIn = (row: TaskTargetRow | ChannelRow, target: TargetRef): StoredConfig | null | undefined =>
   "details" in row
-    ? (JSON.parse(row.details) as TaskDetails)["via" in target ? target.via : "push"]
-    : (JSON.parse(row.config) as StoredConfig | null);
+    ? (configuredIn(row) as TaskDetails)["via" in target ? target.via : "push"]
+    : (configuredIn(row) as StoredConfig | null);
 
 /** The same for a row that may be missing or broken: undefined then. */
 export function readableConfig(rows: RegisteredRows, target: TargetRef): StoredConfig | undefined {
