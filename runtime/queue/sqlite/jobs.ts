@@ -25,8 +25,10 @@ export function sqliteJobs(db: Database): SqliteJobs {
 /** What the others are made of. */
 function basics(db: Database): Basics {
   const touched = db.prepare<[string, string, number]>(
+    // An index is written anew by an update that changes nothing, too.
     "insert into adbind_endpoints (topic, endpoint, ready_at) values (?, ?, ?) on conflict do update set " +
-      "ready_at = max(paused_until, min(ready_at, excluded.ready_at))",
+      "ready_at = max(paused_until, min(ready_at, excluded.ready_at)) " +
+      "where ready_at <> max(paused_until, min(ready_at, excluded.ready_at))",
   );
   const free = db.prepare<[number, string, string, number], { endpoint: string }>(
     "update adbind_jobs set due = ? where id = (select min(id) from adbind_jobs where topic = ? and ordering_key = ? " +

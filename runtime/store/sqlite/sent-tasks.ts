@@ -23,11 +23,17 @@ export const changeTasks: ChangeTasks = function* (query: Query, { taskIds, keye
 
 function* write(query: Query, { changes, dedups, addJobs }: TaskWrites): Coroutine<void> {
   if (changes.length > 0) {
+    const rows = json(changes);
     yield* query.run(
       "update adbind_sent_tasks set status = c.value ->> 'status', instant = c.value ->> 'instant', " +
-        "expires = c.value ->> 'expires', revision = c.value ->> 'revision' from json_each(?) c " +
-        "where task_id = c.value ->> 'task_id'",
-      [json(changes)],
+        "revision = c.value ->> 'revision' from json_each(?) c where task_id = c.value ->> 'task_id'",
+      [rows],
+    );
+    // Once a day, and apart: an index is written anew by an update that changes nothing, too.
+    yield* query.run(
+      "update adbind_sent_tasks set expires = c.value ->> 'expires' from json_each(?) c " +
+        "where task_id = c.value ->> 'task_id' and expires <> c.value ->> 'expires'",
+      [rows],
     );
   }
   if (dedups.length > 0) {
