@@ -53,6 +53,31 @@ test("a change reads its own rows, not tables of ten thousand as a whole, known 
   }
 });
 
+const CHANGED = `select n_tup_upd::int as changed, n_tup_hot_upd::int as alone from pg_stat_xact_user_tables
+  where relname = 'adbind_sent_tasks'`;
+
+test("tasks that were stored together change together without an entry in an index", async () => {
+  const url = await postgres.database();
+  const database = await openPostgres({ url, connections: 2 });
+  const clock = { at: NOW };
+  const sender = await createSender({ ...optionsFor(clock, new FakeNetwork(clock)), store: { database } });
+  const application = new pg.Client(url);
+  await application.connect();
+  try {
+    const ids = Array.from({ length: 200 }, (_, at) => `task-${at}`);
+    await Promise.all(ids.map((taskId) => sender.tasks.register(start({ taskId }), { push })));
+    await application.query("begin");
+    const changes = ids.map((taskId) => ({ taskId, status: "working" as const }));
+    await sender.tasks.updateAll(changes, { tx: application });
+    assert.equal((await application.query(CHANGED)).rows, [{ changed: ids.length, alone: ids.length }]);
+    await application.query("commit");
+  } finally {
+    await application.end();
+    await sender.stop();
+    await database.close();
+  }
+});
+
 /** Functions are all that the step adds: without them and its row a database is as the step before left it. */
 const UNDONE = `
   drop function adbind_change_tasks; drop function adbind_add_jobs; drop function adbind_lease_jobs;
