@@ -4,8 +4,13 @@ import { type Ack, type JobState, letsNextGo, movedTo } from "../jobs.js";
 import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
 
 export function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<SqliteJobs, "ack" | "renew"> {
-  const done = db.prepare<[number, string]>("delete from adbind_jobs where id = ? and token = ?");
-  const doneBody = db.prepare<[number]>("delete from adbind_job_bodies where job = ?");
+  const done = db.prepare<[string], { id: number }>(
+    "delete from adbind_jobs where id in (select j.id from json_each(?) v cross join adbind_jobs j " +
+      "on j.id = v.value ->> 0 and j.token = v.value ->> 1) returning id",
+  );
+  const doneBodies = db.prepare<[string]>(
+    "delete from adbind_job_bodies where job in (select value from json_each(?))",
+  );
   const kept = db.prepare<[JobState, number, number, number | null, string | null, string | null, number, string]>(
     "update adbind_jobs set token = null, started_at = null, state = ?, attempts = attempts + ?, " +
       "first_at = case when ? = 0 and attempts = 0 then null else first_at end, due = coalesce(?, due), " +
@@ -16,30 +21,42 @@ export function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<
       "and token is null and endpoint = ?",
   );
   const prolong = db.prepare<[number, number, string]>("update adbind_jobs set due = ? where id = ? and token = ?");
-  const apply = (ack: Ack): boolean => {
+  /** In one statement: a call of a statement costs more than what it does here, and most attempts end so. */
+  const remove = (acks: readonly Ack[]): number[] => {
+    const ids = done.all(JSON.stringify(acks.map(({ job }) => [job.id, job.token]))).map(({ id }) => id);
+    doneBodies.run(JSON.stringify(ids));
+    return ids;
+  };
+  const keep = (ack: Ack): boolean => {
     const { job, outcome } = ack;
-    if (outcome.kind === "done") {
-      const ours = done.run(job.id, job.token).changes === 1;
-      if (ours) doneBody.run(job.id);
-      return ours;
-    }
     const state = outcome.kind === "dead" || outcome.kind === "refused" ? outcome.kind : "ready";
     const counted = Number(outcome.kind === "later" || outcome.kind === "dead");
     const due = "due" in outcome ? outcome.due : null;
     const error = "error" in outcome ? outcome.error : null;
     return kept.run(state, counted, counted, due, error, movedTo(ack), job.id, job.token).changes === 1;
   };
+  const isDone = ({ outcome }: Ack): boolean => outcome.kind === "done";
   return {
-    ack: (acks, now) =>
-      acks.map((ack) => {
+    ack(acks, now) {
+      const removed = new Set(remove(acks.filter(isDone)));
+      const held = acks.map((ack) => (isDone(ack) ? removed.has(ack.job.id) : keep(ack)));
+      const written = acks.filter((_, at) => held[at]);
+      for (const ack of written) {
         const { job, outcome } = ack;
-        if (!apply(ack)) return false;
         const moved = movedTo(ack);
         if (moved !== null && job.orderingKey !== null) move.run(moved, job.topic, job.orderingKey, job.endpoint);
         if ("due" in outcome) touch(job.topic, moved ?? job.endpoint, outcome.due);
-        if (letsNextGo(ack)) letNextGo(job.topic, job.orderingKey!, now);
-        return true;
-      }),
+      }
+      const over = written.filter(letsNextGo).map(({ job }) => job);
+      // All of one queue's.
+      if (over.length > 0)
+        letNextGo(
+          over[0]!.topic,
+          over.map(({ orderingKey }) => orderingKey!),
+          now,
+        );
+      return held;
+    },
     renew: (jobs, until) =>
       new Set(jobs.filter(({ id, token }) => prolong.run(until, id, token).changes === 1).map(({ id }) => id)),
   };

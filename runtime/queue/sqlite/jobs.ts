@@ -5,7 +5,6 @@ import {
   ENDPOINTS_SQL,
   type EndpointRow,
   GIVE_UP_LIMIT_ROWS,
-  type Job,
   type JobRow,
   type JobState,
   toEndpointRecord,
@@ -30,18 +29,22 @@ function basics(db: Database): Basics {
       "ready_at = max(paused_until, min(ready_at, excluded.ready_at)) " +
       "where ready_at <> max(paused_until, min(ready_at, excluded.ready_at))",
   );
-  const free = db.prepare<[number, string, string, number], { endpoint: string }>(
-    "update adbind_jobs set due = ? where id = (select min(id) from adbind_jobs where topic = ? and ordering_key = ? " +
-      `and ${READY} and attempts = 0) and due = ? returning endpoint`,
+  const behind = db.prepare<[string, string], Pick<JobRow, "id" | "endpoint">>(
+    "select j.id, j.endpoint from json_each(?) k cross join adbind_jobs j on j.id = (select min(id) from adbind_jobs " +
+      `where topic = ? and ordering_key = k.value and ${READY} and attempts = 0) where j.due = ${BEHIND_DUE_MS}`,
   );
+  const free = db.prepare<[number, number]>("update adbind_jobs set due = ? where id = ?");
   const touch = (topic: string, endpoint: string, readyAt: number): void => {
     touched.run(topic, endpoint, readyAt);
   };
   return {
     touch,
-    letNextGo(topic, orderingKey, now) {
-      const freed = free.get(now, topic, orderingKey, BEHIND_DUE_MS);
-      if (freed !== undefined) touch(topic, freed.endpoint, now);
+    letNextGo(topic, orderingKeys, now) {
+      const freed = orderingKeys.length === 0 ? [] : behind.all(JSON.stringify(orderingKeys), topic);
+      for (const { id, endpoint } of freed) {
+        free.run(now, id);
+        touch(topic, endpoint, now);
+      }
     },
   };
 }
@@ -76,29 +79,30 @@ function taking(db: Database): SqliteJobs["take"] {
   const endpoints = db.prepare<[string, number], { endpoint: string }>(
     "select endpoint from adbind_endpoints where topic = ? and ready_at <= ? and stopped_at is null order by ready_at",
   );
-  const lease = db.prepare<[string, number, number, number, number]>(
-    "update adbind_jobs set token = ?, due = ?, started_at = ?, first_at = coalesce(first_at, ?) where id = ?",
+  const lease = db.prepare<[string, number, number, number, string]>(
+    "update adbind_jobs set token = ?, due = ?, started_at = ?, first_at = coalesce(first_at, ?) " +
+      "where id in (select value from json_each(?))",
   );
   const leave = leaving(db);
   return (request) => {
     const { topic, token, now, until } = request;
-    const taken: Job[] = [];
+    const taken: JobRow[] = [];
     const served: string[] = [];
     // Endpoints first, rows after: a statement that is being read from must not see its own table change.
     for (const { endpoint } of endpoints.iterate(topic, now)) {
       if (request.room(endpoint) > 0) served.push(endpoint);
       if (served.length >= request.limit) break;
     }
+    const looked: string[] = [];
     for (const endpoint of served) {
       const left = request.limit - taken.length;
       if (left <= 0) break;
-      for (const row of due.all(topic, endpoint, now, Math.min(request.room(endpoint), left))) {
-        lease.run(token, until, now, now, row.id);
-        taken.push(toJob({ ...row, token, due: until, started_at: now, first_at: row.first_at ?? now }));
-      }
-      leave(topic, endpoint, now);
+      taken.push(...due.all(topic, endpoint, now, Math.min(request.room(endpoint), left)));
+      looked.push(endpoint);
     }
-    return taken;
+    if (taken.length > 0) lease.run(token, until, now, now, JSON.stringify(taken.map(({ id }) => id)));
+    for (const endpoint of looked) leave(topic, endpoint, now);
+    return taken.map((row) => toJob({ ...row, token, due: until, started_at: now, first_at: row.first_at ?? now }));
   };
 }
 
@@ -208,8 +212,12 @@ function ending(
   return (topic, endpoint, { before, now, error, limit = GIVE_UP_LIMIT_ROWS }) => {
     const rows = old.all(topic, endpoint, before, now, limit);
     for (const row of rows) end.run(state, error, row.id);
-    for (const row of rows)
-      if (row.ordering_key !== null && row.attempts === 0) letNextGo(topic, row.ordering_key, now);
+    const first = rows.filter(({ attempts }) => attempts === 0);
+    letNextGo(
+      topic,
+      first.flatMap(({ ordering_key: key }) => key ?? []),
+      now,
+    );
     return rows.length;
   };
 }

@@ -55,7 +55,7 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
     drop(id, now) {
       const row = remove.get(id);
       removeBody.run(id);
-      if (row?.ordering_key != null && row.attempts === 0) letNextGo(row.topic, row.ordering_key, now);
+      if (row?.ordering_key != null && row.attempts === 0) letNextGo(row.topic, [row.ordering_key], now);
       return row !== undefined;
     },
     counts(topic) {

@@ -36,8 +36,8 @@ export interface SqliteJobs {
   endpoints(topic: string, after: string, limit: number): EndpointRecord[];
   /** Brings jobs and endpoints that lie beyond `horizon` to `now`: the clock has been set back. */
   pull(topic: string, horizon: number, now: number): number;
-  /** Makes the next job under an ordering key due. */
-  letNextGo(topic: string, orderingKey: string, now: number): void;
+  /** Makes the next job under each ordering key due. */
+  letNextGo(topic: string, orderingKeys: readonly string[], now: number): void;
   /** Says when something of an endpoint may be due. */
   touch(topic: string, endpoint: string, readyAt: number): void;
 }
