@@ -166,7 +166,7 @@ class QueueWorker implements Worker {
     const turn = turns.findLast(({ kind }) => kind !== "same");
     if (turn === undefined || turn.kind === "same") return;
     if (turn.kind === "paused") this.#loop.giveBack(endpoint);
-    this.#aside.add(tellTurn(this.#options, endpoint, turn), (error) => this.#fault(error));
+    this.#aside.add(tellTurn(this.#options, endpoint, turn, at), (error) => this.#fault(error));
   }
 
   /** A clock that was set back would leave jobs waiting for a time that is far off now. */
