@@ -15,7 +15,7 @@ export async function tellTurn(
   const { queue, giveUpMs = Number.POSITIVE_INFINITY, expireMs = Number.POSITIVE_INFINITY } = options;
   if (turn.kind === "recovered") return queue.pause(endpoint, { pausedUntil: turn.until, failingSince: null });
   const before = await queue.health(endpoint);
-  const since = [before.failingSince, turn.failingSince].filter((at) => at !== null);
+  const since = [before.failingSince, turn.failingSince].filter((one) => one !== null);
   const failingSince = since.length === 0 ? null : Math.min(...since);
   await queue.pause(endpoint, { pausedUntil: Math.max(turn.until, before.pausedUntil), failingSince });
   if (failingSince === null) return;
