@@ -3,8 +3,7 @@ import type { Ack, AckEffect, Queue } from "./types.js";
 
 /** Acknowledging transactions at a time: another is made up while the first is flushed to disk, where much comes. */
 const WRITES = 2;
-/** How long an acknowledgement waits for others to share its transaction, in milliseconds, and how many are enough. */
-const GATHER_MS = 16;
+/** So many need not wait for others to share their transaction. */
 const ENOUGH = 128;
 /** What a fault of the queue waits before the next try, in milliseconds. */
 const FAULT_DELAY_MS = 500;
@@ -12,6 +11,8 @@ const FAULT_DELAY_MS = 500;
 export interface AcksOptions {
   readonly queue: Pick<Queue, "ack">;
   readonly effect?: AckEffect | undefined;
+  /** How long an acknowledgement waits for others to share its transaction, at most, in milliseconds. */
+  readonly gatherMs: number;
   readonly now: () => number;
   /** More attempts are under way, which may end soon. */
   readonly moreToCome: () => boolean;
@@ -38,7 +39,7 @@ export class Acks {
   push(ack: Ack): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#pending.push({ ack, tell: resolve });
-    if (this.#pending.length >= ENOUGH) this.#enough();
+    if (!this.#worthWaiting) this.#enough();
     this.#soon();
     return promise;
   }
@@ -50,6 +51,11 @@ export class Acks {
   /** From now on a fault of the queue is not waited for: the leases end by themselves, and the attempts are made again. */
   giveUp(): void {
     this.#givenUp = true;
+  }
+
+  /** Others will come soon, and are to share the transaction. */
+  get #worthWaiting(): boolean {
+    return this.#pending.length < ENOUGH && this.options.moreToCome();
   }
 
   #soon(): void {
@@ -65,14 +71,14 @@ export class Acks {
     // The attempts that end in the same turn of the event loop share a transaction.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#pending.length > 0) {
-      if (this.#pending.length < ENOUGH && this.options.moreToCome()) await this.#gather();
+      if (this.#worthWaiting) await this.#gather();
       await this.#writeAll(this.#pending.splice(0));
     }
   }
 
   #gather(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, GATHER_MS);
+      const timer = setTimeout(resolve, this.options.gatherMs);
       this.#enough = () => {
         clearTimeout(timer);
         resolve();

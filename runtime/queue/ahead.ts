@@ -90,6 +90,12 @@ export class Ahead<J extends Leasable> {
     return this.#waiting + this.#underWay;
   }
 
+  /** Attempts under way that began a moment ago, and will end soon if their endpoints are well. */
+  get young(): number {
+    this.#age();
+    return this.#young;
+  }
+
   /** Attempts are begun as fast as they are answered: what comes now need not be looked for at once. */
   get busy(): boolean {
     return this.#young >= this.#atOnce / 4;

@@ -57,9 +57,9 @@ export class JobLoop<J extends Leasable> {
     return this.#held.size;
   }
 
-  /** Attempts that have not ended. */
-  get underWay(): number {
-    return this.#turns.underWay;
+  /** Attempts under way that are likely to end soon. */
+  get young(): number {
+    return this.#turns.young;
   }
 
   start(): void {

@@ -41,6 +41,8 @@ export interface WorkerOptions extends Partial<EndpointOptions> {
   readonly pollMs?: number;
   /** How often leases are renewed, in milliseconds. Default 4,000. */
   readonly renewMs?: number;
+  /** How long an acknowledgement waits for attempts that have just begun, to share a transaction, in milliseconds. Default 16. */
+  readonly gatherMs?: number;
   /** No delay we give is longer, in milliseconds: what lies further ahead was written by a clock gone wrong. */
   readonly longestDelayMs: number;
   /** Jobs of an endpoint that fails are given up this many milliseconds after their first attempt. Default: never. */
@@ -70,6 +72,7 @@ const defaults = {
   concurrency: 1_024,
   pollMs: 250,
   renewMs: 4_000,
+  gatherMs: 16,
   perEndpoint: 64,
   failuresToPause: 5,
   pauseMs: 5_000,

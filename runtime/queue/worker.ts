@@ -46,7 +46,7 @@ class QueueWorker implements Worker {
 
   constructor(options: WorkerSettings) {
     this.#options = options;
-    const { concurrency, renewMs, now, onLeased } = options;
+    const { concurrency, renewMs, gatherMs, now, onLeased } = options;
     this.#endpoints = new Endpoints(options);
     this.#loop = new JobLoop({
       source: this.#source(),
@@ -68,8 +68,9 @@ class QueueWorker implements Worker {
       stopping: () => this.#acks.giveUp(),
     });
     this.#acks = new Acks({
-      ...{ queue: options.queue, effect: options.effect, now },
-      moreToCome: () => this.#loop.underWay > this.#freeing.length,
+      ...{ queue: options.queue, effect: options.effect, gatherMs, now },
+      // What hangs is not waited for: slots are held meanwhile.
+      moreToCome: () => this.#loop.young > this.#freeing.length,
       // When those who wait for it have heard of it: by then their slots are free.
       written: () => setImmediate(() => this.#loop.look()),
       onFault: (error) => this.#fault(error),
@@ -123,8 +124,8 @@ class QueueWorker implements Worker {
     this.#note(held.endpoint, handled);
     const { outcome, note } = handled;
     for (let told = held.job; ; told = held.job) {
-      const writing = this.#acks.push({ job: told, outcome, note });
       this.#soon(free);
+      const writing = this.#acks.push({ job: told, outcome, note });
       // Where the token had gone, but to ourselves (its lease ended, and we leased it again), it is told under the new one.
       const written = await writing;
       if (held.job.token === told.token) return "gone";
