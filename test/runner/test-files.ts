@@ -9,6 +9,10 @@ const preload = path.join(import.meta.dirname, "preload.ts");
 
 /** Longest a test file may take before it is killed and counted as failed. */
 const FILE_LIMIT_MS = 10 * 60_000;
+/** Longest it may live on after its totals: a test that failed leaves behind what it would have closed. */
+const LINGER_MS = 60_000;
+/** The last line of uvu's totals. */
+const TOTALS = /^ *Skipped: +\d+$/m;
 
 export interface Outcome {
   readonly name: string;
@@ -34,9 +38,12 @@ export interface Spawned {
   readonly echo?: boolean;
   /** Called with the process while it runs. */
   readonly attend?: (child: ChildProcess) => void;
+  /** Longest it may live on after uvu's totals, in milliseconds; a minute by default. */
+  readonly lingerMs?: number;
 }
 
-function run(command: string, args: readonly string[], { env, echo, attend }: Spawned = {}): Promise<Ended> {
+function run(command: string, args: readonly string[], how: Spawned = {}): Promise<Ended> {
+  const { env, echo, attend, lingerMs = LINGER_MS } = how;
   const started = performance.now();
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -49,13 +56,22 @@ function run(command: string, args: readonly string[], { env, echo, attend }: Sp
     const keep = (chunk: Buffer): void => {
       output += chunk;
       if (echo) process.stdout.write(chunk);
+      // Whatever it prints later, it has until then; a file of more than one run begins anew with each.
+      if (TOTALS.test(String(chunk))) limit(lingerMs, "its totals");
     };
     child.stdout!.on("data", keep);
     child.stderr!.on("data", keep);
-    const timer = setTimeout(() => {
-      output += `\nkilled after ${FILE_LIMIT_MS / 1000} s\n`;
-      child.kill("SIGKILL");
-    }, FILE_LIMIT_MS);
+    let timer: NodeJS.Timeout | undefined;
+    const limit = (ms: number, since: string): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        output += `\nkilled: it had not ended ${ms / 1000} s after ${since}\n`;
+        child.kill("SIGKILL");
+        // What it has started may have them open too.
+        for (const stream of [child.stdout!, child.stderr!]) stream.destroy();
+      }, ms);
+    };
+    limit(FILE_LIMIT_MS, "its start");
     const end = (code: number): void => {
       clearTimeout(timer);
       resolve({ code, output, seconds: (performance.now() - started) / 1000 });

@@ -1,6 +1,6 @@
 /** What the runner does for a run: what it keeps is bounded, and what it compiled of a text is found wherever the text stands. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -8,6 +8,7 @@ import { bound } from "../runner/caches.js";
 import { processesIn } from "../runner/folder-processes.js";
 import { fromSource } from "../runner/from-source.js";
 import { keepTook, startingOrder, tookBefore } from "../runner/order.js";
+import { runFile } from "../runner/test-files.js";
 import { tempFolder } from "./release.js";
 import { until } from "./until.js";
 
@@ -67,6 +68,27 @@ test("a test file ends with a runner that is killed, though it has not ended its
   await until(() => processesIn(folder).length === 1, "it has begun");
   owner.kill("SIGKILL");
   await until(() => processesIn(folder).length === 0, "it is gone");
+});
+
+const lingering = `
+import { spawn } from "node:child_process";
+import { test } from "uvu";
+test("passes", () => undefined);
+test.run();
+spawn(process.execPath, ["--eval", "setTimeout(() => undefined, 20_000)"], { stdio: "inherit" });
+setInterval(() => undefined, 1_000);
+`;
+
+test("a test file that does not end after its totals is ended, and has failed", async () => {
+  const file = path.join(import.meta.dirname, `lingering-${process.pid}.ts`);
+  writeFileSync(file, lingering);
+  try {
+    const { passed, failed, output } = await runFile(file, { lingerMs: 1_000 });
+    assert.equal([passed, failed], [1, 1]);
+    assert.match(output, "killed: it had not ended 1 s after its totals");
+  } finally {
+    rmSync(file);
+  }
 });
 
 test.run();
