@@ -26,7 +26,7 @@ export const budgets: Record<string, number> = {
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
   "adbind/receiver": 298,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications and what operators do.
-  "adbind/sender": 643,
+  "adbind/sender": 645,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
