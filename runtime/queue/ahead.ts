@@ -98,7 +98,7 @@ export class Ahead<J extends Leasable> {
 
   /** Attempts are begun as fast as they are answered: what comes now need not be looked for at once. */
   get busy(): boolean {
-    return this.#young >= this.#atOnce / 4;
+    return this.young >= this.#atOnce / 4;
   }
 
   add(held: HeldJob<J>): void {

@@ -74,6 +74,8 @@ export interface JobLoopOptions<J extends Leasable> {
   readonly atHand: { readonly jobs: number; readonly weight: number };
   /** Longest wait for a turn, in milliseconds; then what waits is given back. */
   readonly waitMs: number;
+  /** Longest pause between two looks while attempts end all the time, in milliseconds; 20 by default. */
+  readonly busyPauseMs?: number;
   /** How often leases are renewed, in milliseconds. */
   readonly renewMs: number;
   /** Unix milliseconds. */

@@ -19,7 +19,7 @@ export class JobLoop<J extends Leasable> {
   readonly #options: JobLoopOptions<J>;
   readonly #held: HeldJobs<J>;
   readonly #turns: Ahead<J>;
-  readonly #pauses = new Pauses();
+  readonly #pauses: Pauses;
   #running = false;
   #idle = 0;
   /** When so few are left that have not been attempted, a look for more: the last one brought some, so there may be. */
@@ -44,6 +44,7 @@ export class JobLoop<J extends Leasable> {
 
   constructor(options: JobLoopOptions<J>) {
     this.#options = options;
+    this.#pauses = new Pauses(options.busyPauseMs);
     this.#held = new HeldJobs(options.source, options.renewMs);
     this.#turns = new Ahead({
       ...options.turns,
@@ -88,7 +89,7 @@ export class JobLoop<J extends Leasable> {
   }
 
   /**
-   * There may be something to lease: looks before the next poll.
+   * There may be something to lease: looks before the next poll, and before the end of a pause for being busy that it is no longer.
    * @param behind there may be something behind jobs that are leased: looks again as they end
    */
   look(behind = false): void {
@@ -96,6 +97,7 @@ export class JobLoop<J extends Leasable> {
     this.#behind ||= behind;
     this.#idle = 0;
     this.#pauses.wake();
+    if (!this.#turns.busy) this.#pauses.hurry();
   }
 
   /**

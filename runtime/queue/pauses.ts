@@ -8,12 +8,18 @@ const FEW_JOBS = 8;
 const BREATH_MS = 1;
 
 export class Pauses {
+  readonly #busyMs: number;
   #woken = false;
   #lookers: (() => void)[] = [];
   /** Ends the rest. */
   #wake = (): void => undefined;
   /** Ends the pause. */
   #hurry = (): void => undefined;
+
+  /** @param busyMs longest pause while much is under way, in milliseconds */
+  constructor(busyMs = BUSY_PAUSE_MS) {
+    this.#busyMs = busyMs;
+  }
 
   /** A look begins. @returns to be called when it has ended: tells those who asked for it */
   begin(): () => void {
@@ -46,7 +52,7 @@ export class Pauses {
 
   pause(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, BUSY_PAUSE_MS);
+    const timer = setTimeout(resolve, this.#busyMs);
     this.#hurry = () => {
       clearTimeout(timer);
       resolve();

@@ -5,6 +5,8 @@ import path from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createWorker, openQueue, type Queue } from "../../runtime/queue/index.js";
+import { JobLoop } from "../../runtime/queue/job-loop.js";
+import type { Job } from "../../runtime/queue/types.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { turns, until } from "../support/until.js";
 
@@ -31,9 +33,14 @@ test.before.each((context) => {
 });
 test.after.each(({ close }) => close());
 
-const put = (queue: Queue): Promise<void> =>
+const put = (queue: Queue, count = 1): Promise<void> =>
   queue.transact((tx) =>
-    queue.add(tx, [{ key: "k", random: true, endpoint: "g", meta: "{}", body: Buffer.from("{}") }]),
+    queue.add(
+      tx,
+      Array.from({ length: count }, () => ({
+        ...{ key: "k", random: true, endpoint: "g", meta: "{}", body: Buffer.from("{}") },
+      })),
+    ),
   );
 
 test("a job that is leased again before its acknowledgement is told is attempted again, at once", async ({ queue }) => {
@@ -114,6 +121,63 @@ test("who is told of leased jobs is told before the first of them is attempted",
   await until(() => told.length === 2, "it is attempted");
   await worker.stop();
   assert.equal(told, ["leased 1", "attempted"]);
+});
+
+test("who paused for being busy looks again when all slots are free, and does not wait for the end of the pause", async ({
+  queue,
+}) => {
+  const [slots, jobs] = [32, 96];
+  const more = Promise.withResolvers<void>();
+  let [looks, begun, done] = [0, 0, 0];
+  const loop = new JobLoop<Job>({
+    source: {
+      leaseMs: LEASE_MS,
+      claim: (request) => queue.take(request),
+      renew: (held) => queue.renew(held, Date.now()),
+      release: async () => undefined,
+      restMs: () => 5,
+      onWake: (listener) => queue.onWake(listener),
+      keepsAlive: true,
+    },
+    sharing: {
+      endpointOf: ({ endpoint }) => endpoint,
+      plan: (free) => () => free,
+      widthOf: () => slots,
+      started: () => undefined,
+      returned: () => undefined,
+    },
+    ...{ turns: { concurrency: slots }, ahead: 1, finishing: 0, atHand: { jobs: 0, weight: 0 } },
+    ...{ waitMs: Number.POSITIVE_INFINITY, renewMs: LEASE_MS, now: Date.now },
+    // Longer than a test may take.
+    busyPauseMs: 600_000,
+    onFault: ({ error }) => assert.unreachable(String(error)),
+    looking: async () => {
+      looks += 1;
+    },
+    async attempt({ job }, { free }) {
+      begun += 1;
+      // Half of the first are over while the others have just begun: a look finds no slot, and pauses.
+      if (begun > slots / 2) await more.promise;
+      await new Promise(setImmediate);
+      free();
+      await more.promise;
+      await queue.ack([{ job, outcome: { kind: "done" } }], Date.now());
+      done += 1;
+      return "gone";
+    },
+  });
+  await put(queue, jobs);
+  loop.start();
+  await until(() => looks === 2, "it looks while half are over");
+  more.resolve();
+  try {
+    await until(
+      () => done === jobs,
+      () => `${done} of ${jobs} are done`,
+    );
+  } finally {
+    await loop.stop();
+  }
 });
 
 test.run();
