@@ -5,6 +5,7 @@
  */
 import { Ahead, type BegunAttempt, type HeldJob, type Leasable } from "./ahead.js";
 import { Aside } from "./aside.js";
+import { Ends } from "./ends.js";
 import { HeldJobs, times } from "./held-jobs.js";
 import type { JobLoopFault, JobLoopOptions } from "./job-loop-options.js";
 import { Pauses, waitWithin } from "./pauses.js";
@@ -34,10 +35,8 @@ export class JobLoop<J extends Leasable> {
   #welcome = true;
   /** Slots of jobs that are about to be stored as leased, or are being claimed. */
   #reserved = 0;
-  /** Attempts that ended. */
-  #ends = 0;
-  /** Told of the next of them. */
-  #awaiting: (() => void)[] = [];
+  /** Attempts that have ended, and what became of their jobs is written down. */
+  readonly #ends = new Ends();
   #loop: Promise<void> | undefined;
   #unsubscribe = (): void => undefined;
   readonly #aside = new Aside();
@@ -58,9 +57,9 @@ export class JobLoop<J extends Leasable> {
     return this.#held.size;
   }
 
-  /** Attempts under way that are likely to end soon. */
-  get young(): number {
-    return this.#turns.young;
+  /** Attempts that may end soon: where every slot is taken, only those that have just begun count. */
+  get ending(): number {
+    return this.#untaken > 0 ? this.#turns.underWay : this.#turns.young;
   }
 
   start(): void {
@@ -135,18 +134,13 @@ export class JobLoop<J extends Leasable> {
   /** Resolves when nothing is held and nothing is due, or when the loop has been stopped. */
   async idle(): Promise<void> {
     while (this.#running) {
-      const before = this.#ends;
+      const before = this.#ends.count;
       this.look();
       await this.#pauses.looked();
       const busy = this.#held.size + this.#reserved > 0 || this.#unclaimed;
-      if (!busy && this.#ends === before) return;
-      await waitWithin(this.#nextEnd(), IDLE_PAUSE_MS);
+      if (!busy && this.#ends.count === before) return;
+      await waitWithin(this.#ends.next(), IDLE_PAUSE_MS);
     }
-  }
-
-  /** Resolves when an attempt has ended, and what became of its job is written down. */
-  #nextEnd(): Promise<void> {
-    return new Promise((resolve) => this.#awaiting.push(resolve));
   }
 
   #fault(doing: JobLoopFault<J>["doing"], error: unknown, jobs: readonly J[] = []): void {
@@ -160,7 +154,7 @@ export class JobLoop<J extends Leasable> {
   async #allEnded(): Promise<void> {
     await this.#loop;
     await this.#options.stopping?.();
-    while (this.#held.size > 0) await this.#nextEnd();
+    while (this.#held.size > 0) await this.#ends.next();
     await this.#aside.ended();
   }
 
@@ -204,9 +198,13 @@ export class JobLoop<J extends Leasable> {
 
   /** Slots that nothing takes, and that nothing is about to take. */
   get #free(): number {
+    return Math.min(this.#options.turns.concurrency - this.#turns.underWay, this.#untaken) - this.#reserved;
+  }
+
+  /** Slots but for those of attempts under way, and of jobs whose end is being written down. */
+  get #untaken(): number {
     const { turns, finishing } = this.#options;
-    const begun = this.#held.size - this.#turns.waiting;
-    return Math.min(turns.concurrency - this.#turns.underWay, turns.concurrency + finishing - begun) - this.#reserved;
+    return turns.concurrency + finishing - (this.#held.size - this.#turns.waiting);
   }
 
   async #claim(): Promise<number> {
@@ -216,7 +214,7 @@ export class JobLoop<J extends Leasable> {
     if (free <= 0) return 0;
     const ahead = this.#options.ahead - this.#turns.waiting;
     const limit = Math.min(free + Math.max(0, ahead), CLAIM_LIMIT_JOBS);
-    const [at, ends, since] = [now(), this.#ends, times()];
+    const [at, ends, since] = [now(), this.#ends.count, times()];
     // What is stored meanwhile finds these slots taken.
     this.#reserved += free;
     const plan = (): ((endpoint: string) => number) => sharing.plan(free, at, ahead);
@@ -231,7 +229,7 @@ export class JobLoop<J extends Leasable> {
     this.#lookAgainAt = jobs.length > 0 && this.#options.ahead > 0 ? Math.floor(this.#turns.unattempted / 2) : -1;
     if (jobs.length > 0) return jobs.length;
     this.#welcome = true;
-    if (this.#held.size === 0 && this.#ends === ends) this.#behind = false;
+    if (this.#held.size === 0 && this.#ends.count === ends) this.#behind = false;
     return 0;
   }
 
@@ -278,14 +276,13 @@ export class JobLoop<J extends Leasable> {
   }
 
   #over(held: HeldJob<J>): void {
-    this.#ends += 1;
     if (held.again && this.#running) {
       Object.assign(held, { begun: false, again: false, waitsSince: performance.now() });
       this.#enter(held);
       this.#turns.begin();
     } else this.#held.delete(held);
     if (this.#unclaimed || this.#behind) this.look();
-    for (const resolve of this.#awaiting.splice(0)) resolve();
+    this.#ends.add();
   }
 
   #drop(waiting: readonly HeldJob<J>[]): void {

@@ -41,7 +41,10 @@ export interface WorkerOptions extends Partial<EndpointOptions> {
   readonly pollMs?: number;
   /** How often leases are renewed, in milliseconds. Default 4,000. */
   readonly renewMs?: number;
-  /** How long an acknowledgement waits for attempts that have just begun, to share a transaction, in milliseconds. Default 16. */
+  /**
+   * How long an acknowledgement waits for those of other attempts, to share a transaction, in milliseconds; once all slots are
+   * taken, for no attempt that hangs. Default 16.
+   */
   readonly gatherMs?: number;
   /** No delay we give is longer, in milliseconds: what lies further ahead was written by a clock gone wrong. */
   readonly longestDelayMs: number;

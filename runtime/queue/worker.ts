@@ -69,8 +69,7 @@ class QueueWorker implements Worker {
     });
     this.#acks = new Acks({
       ...{ queue: options.queue, effect: options.effect, gatherMs, now },
-      // What hangs is not waited for: slots are held meanwhile.
-      moreToCome: () => this.#loop.young > this.#freeing.length,
+      moreToCome: () => this.#loop.ending > this.#freeing.length,
       // When those who wait for it have heard of it: by then their slots are free.
       written: () => setImmediate(() => this.#loop.look()),
       onFault: (error) => this.#fault(error),

@@ -44,12 +44,12 @@ const put = (queue: Queue, ...endpoints: readonly string[]) =>
   );
 
 /** Attempts that end when they are told to. */
-function workerOf(queue: Queue) {
+function workerOf(queue: Queue, slots?: number) {
   const endings = new Map<string, () => void>();
   const worker = createWorker({
     queue,
-    gatherMs: GATHER_MS,
-    longestDelayMs: 60_000,
+    ...(slots === undefined ? {} : { concurrency: slots, perUnproven: slots }),
+    ...{ gatherMs: GATHER_MS, longestDelayMs: 60_000 },
     handle: async ({ endpoint }): Promise<Handled> => {
       await new Promise<void>((resolve) => endings.set(endpoint, resolve));
       return { outcome: { kind: "done" }, healthy: true };
@@ -88,8 +88,8 @@ test("while more is to come, they share a transaction", async ({ queue }) => {
   );
 });
 
-test("an attempt that hangs is not waited for", async ({ queue }) => {
-  const { worker, endings } = workerOf(queue);
+/** An attempt that has been under way for long, and another that ends. */
+async function besideHanging({ worker, endings }: ReturnType<typeof workerOf>, queue: Queue): Promise<void> {
   worker.start();
   await put(queue, "hanging");
   await until(() => endings.has("hanging"));
@@ -98,9 +98,24 @@ test("an attempt that hangs is not waited for", async ({ queue }) => {
   await put(queue, "well");
   await until(() => endings.has("well"));
   endings.get("well")!();
-  await until(() => worker.out === 1, "the other is acknowledged");
-  endings.get("hanging")!();
-  await worker.stop();
+}
+
+test("an attempt that hangs is not waited for once all slots are taken", async ({ queue }) => {
+  const work = workerOf(queue, 2);
+  await besideHanging(work, queue);
+  await until(() => work.worker.out === 1, "the other is acknowledged");
+  work.endings.get("hanging")!();
+  await work.worker.stop();
+});
+
+test("an attempt that takes long is waited for while there are slots", async ({ queue }) => {
+  const work = workerOf(queue);
+  await besideHanging(work, queue);
+  await turns();
+  assert.is(work.worker.out, 2);
+  work.endings.get("hanging")!();
+  await until(() => work.worker.out === 0, "both are acknowledged");
+  await work.worker.stop();
 });
 
 test("the last of the attempts that ends has all of them written", async ({ queue }) => {
