@@ -129,7 +129,7 @@ test("a database that cannot be opened is told of with the cause, and without it
   assert.is(code, 1);
   assert.match(err, /the database cannot be opened: nothing listens there \(127\.0\.0\.1:1\/x\): start it/);
   assert.match(JSON.parse(out).error.cause, "ECONNREFUSED");
-  const gone = (await postgres.database()).replace(/\w+$/, "gone");
+  const gone = (await postgres.database()).replace(/test_\w+/, "gone");
   assert.match(
     (await on(gone, [inbox, "list"])).err,
     /there is no such database \(127\.0\.0\.1:\d+\/gone\): create it/,

@@ -63,7 +63,7 @@ test("what cannot be reached says why and what to do, and no password", async ()
     [other((to) => (to.port = "1")), "database_unreachable", /nothing listens there \(127\.0\.0\.1:1\/\w+\): start it/],
     [other(() => undefined), "database_unreachable", /password was refused .*check the user and the password/],
     [other((to) => (to.hostname = "no.such.host.invalid")), "database_unreachable", /host/],
-    [url.replace(/\w+$/, "nowhere"), "database_unreachable", /no such database .*nowhere.*create it/],
+    [url.replace(/test_\w+/, "nowhere"), "database_unreachable", /no such database .*nowhere.*create it/],
     [url.replace(":adbind@", "@"), "database_unreachable", /password was refused/],
   ];
   for (const [given, code, says] of cases) {
@@ -83,7 +83,7 @@ test("timeouts hold on every connection, and the URL's own options win", async (
   assert.is(await shown(database, "idle_in_transaction_session_timeout"), "1min");
   assert.not(database.pooled);
   await database.close();
-  const own = await openPostgres({ url: `${url}?options=-c%20lock_timeout%3D7s`, statementTimeoutMs: 5_000 });
+  const own = await openPostgres({ url: `${url}&options=-c%20lock_timeout%3D7s`, statementTimeoutMs: 5_000 });
   assert.is(await shown(own, "statement_timeout"), "5s");
   assert.is(await shown(own, "lock_timeout"), "7s");
   await own.close();

@@ -17,15 +17,9 @@ const postgres = await sharedPostgres();
 // Before any suite runs: one that is given in a later turn of the event loop runs beside those that are under way.
 const pooler = hasPgbouncer() ? await startPgbouncer(await postgres.database()) : undefined;
 let url = "";
-/**
- * Longest wait for a connection, in milliseconds. What a store does is looked at here, not how soon: behind the pooler many
- * take turns on two connections, and on a busy machine that takes longer than anybody would wait in production.
- */
-const PATIENCE_MS = 60_000;
-
 const caseOf = (name: string, urlOf: () => string): StoreCase<Tx> => ({
   name,
-  open: async () => openPostgresStore({ url: urlOf(), connections: 6, connectTimeoutMs: PATIENCE_MS }),
+  open: async () => openPostgresStore({ url: urlOf(), connections: 6 }),
   reset: async () => {
     url = await postgres.database();
   },

@@ -39,11 +39,14 @@ async function runStatements(url: string, statements: readonly string[]): Promis
   }
 }
 
+/** A connection is waited for that long, in seconds: on a machine with other work it takes longer than users should wait. */
+const PATIENCE_S = 60;
+
 async function createDatabase(url: string): Promise<string> {
   const name = `test_${process.pid}_${randomBytes(4).toString("hex")}`;
   // Nobody ever connects to template0, so copies of it never wait for another.
   await runStatements(url, [`create database ${name} template template0`]);
-  return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  return Object.assign(new URL(url), { pathname: `/${name}`, search: `connect_timeout=${PATIENCE_S}` }).href;
 }
 
 /** Where the package hooks itself in when it is loaded. */
