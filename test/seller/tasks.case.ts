@@ -3,6 +3,7 @@
 import * as assert from "uvu/assert";
 import { ToolError } from "../../runtime/seller/index.js";
 import { verify } from "../sender/fixture.js";
+import { noneOut } from "../sender/sender-suite.js";
 import { until } from "../support/until.js";
 import { buyRequest, call } from "./fixture.js";
 import { codeOf, HOUR, push, type SellerCase, storeSuite } from "./store-suite.js";
@@ -169,6 +170,7 @@ function buys(test: Case): void {
     const request = buyRequest("prod_later", { push_notification_config: push, reporting_webhook: reporting });
     await call(seller, "create_media_buy", request);
     await until(() => network.sent.some((one) => one.body.status === "completed"));
+    await noneOut(sender);
     const id = network.sent.at(-1)?.body.result.media_buy_id as string;
     bench.made.push(id);
     await sender.channels.impairment(id, { notificationId: "imp-1", impairment: { impairment_id: "imp-1" } });

@@ -233,7 +233,7 @@ test("tenants share a PostgreSQL by schemas of their own", async (at) => {
   await admin.connect();
   for (const name of ["north", "south"]) {
     await admin.query(`create schema ${name}`);
-    const store = await openStore(`${url}?options=${encodeURIComponent(`-c search_path=${name}`)}`);
+    const store = await openStore(`${url}&options=${encodeURIComponent(`-c search_path=${name}`)}`);
     await at.tenants.add(name, { hosts: [`${name}.example`], seller: await openOn(at, store, { name }) });
   }
   assert.is(await card(at, "south.example"), "south");

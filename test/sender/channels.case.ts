@@ -5,7 +5,7 @@ import type { ReportSource, SenderOptions } from "../../runtime/sender/index.js"
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { NOW, optionsFor, type Sent, verify } from "./fixture.js";
-import { type Context, drained, HOOK, HOUR, push, type SenderCase, suiteOf } from "./sender-suite.js";
+import { type Context, drained, HOOK, HOUR, noneOut, push, type SenderCase, suiteOf } from "./sender-suite.js";
 
 const buy = { mediaBuyId: "mb-1", principal: "buyer-1" };
 
@@ -131,6 +131,7 @@ function reportChanges(test: Case, of: SenderCase): void {
     context.clock.at = NOW + HOUR;
     await sender.channels.tick().catch(() => undefined);
     await until(() => context.network.sent.length === 1);
+    await noneOut(sender);
     broken = false;
     await advance(context, NOW + HOUR + 60_000);
     assert.equal(
