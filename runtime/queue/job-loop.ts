@@ -115,6 +115,11 @@ export class JobLoop<J extends Leasable> {
     return true;
   }
 
+  /** Resolves when the look that is under way has ended: what it leases is known here then. */
+  looked(): Promise<void> {
+    return this.#pauses.ended();
+  }
+
   /** Gives up a place. */
   cancel(): void {
     this.#reserved -= 1;
@@ -163,8 +168,7 @@ export class JobLoop<J extends Leasable> {
       const ended = this.#pauses.begin();
       const claimed = await this.#look();
       ended();
-      // Having got something, look again: there may be more, and asking where there is nothing is cheap. While it is busy, not
-      // for every one that ends: a look for many costs little more than one for a few.
+      // Having got something, look again: there may be more. While busy, not for each that ends: a look for many is no dearer.
       if (this.#turns.busy) await this.#pauses.pause();
       else if (claimed === 0) await this.#rest();
       else await this.#pauses.breathe(claimed);
@@ -173,8 +177,7 @@ export class JobLoop<J extends Leasable> {
   }
 
   #rest(): Promise<void> {
-    const { source } = this.#options;
-    const nothing = this.#held.size === 0;
+    const [{ source }, nothing] = [this.#options, this.#held.size === 0];
     const ms = source.restMs(this.#idle, nothing && !this.#failed);
     if (nothing) this.#idle += 1;
     return this.#pauses.rest(ms, source.keepsAlive);

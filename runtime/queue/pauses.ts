@@ -11,6 +11,8 @@ export class Pauses {
   readonly #busyMs: number;
   #woken = false;
   #lookers: (() => void)[] = [];
+  /** The look that is under way, or was last. */
+  #look = Promise.resolve();
   /** Ends the rest. */
   #wake = (): void => undefined;
   /** Ends the pause. */
@@ -25,8 +27,10 @@ export class Pauses {
   begin(): () => void {
     this.#woken = false;
     const asked = this.#lookers.splice(0);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#look = promise;
     return () => {
-      for (const looker of asked) looker();
+      for (const looker of [...asked, resolve]) looker();
     };
   }
 
@@ -39,6 +43,11 @@ export class Pauses {
   /** Ends the pause while much is under way. */
   hurry(): void {
     this.#hurry();
+  }
+
+  /** Resolves when the look that is under way has ended; at once where none is. */
+  ended(): Promise<void> {
+    return this.#look;
   }
 
   /** Resolves when a look has ended that is still to begin. */

@@ -75,6 +75,51 @@ test("a job that is leased again before its acknowledgement is told is attempted
   assert.equal([attempts, await queue.list()], [2, []]);
 });
 
+test("a job that is leased again while its acknowledgement is refused is not attempted again", async ({ queue }) => {
+  // Jobs are added by the system's clock: they are due by this one.
+  let at = Date.now() + LEASE_MS;
+  let attempts = 0;
+  const leasedAgain = Promise.withResolvers<void>();
+  const told = Promise.withResolvers<void>();
+  const worker = createWorker({
+    queue: {
+      ...queue,
+      async take(request) {
+        const jobs = await queue.take(request);
+        if (attempts < 2 || jobs.length === 0) return jobs;
+        leasedAgain.resolve();
+        // The worker hears of the acknowledgement first.
+        await told.promise;
+        await turns();
+        return jobs;
+      },
+      async ack(acks, now) {
+        const written = await queue.ack(acks, now);
+        if (written.includes(false)) told.resolve();
+        return written;
+      },
+    },
+    ...{ now: () => at, pollMs: 5, longestDelayMs: 2 * LEASE_MS },
+    handle: async () => {
+      attempts += 1;
+      if (attempts === 2) await leasedAgain.promise;
+      return { outcome: { kind: "done" }, healthy: true };
+    },
+  });
+  await put(queue);
+  worker.start();
+  await until(
+    () => attempts === 1 && worker.out === 0,
+    "its endpoint is well: another is leased while one is under way",
+  );
+  await put(queue);
+  await until(() => attempts === 2, "it is attempted");
+  at += LEASE_MS + 1;
+  await until(async () => (await queue.list()).length === 0, "it is done");
+  await worker.stop();
+  assert.is(attempts, 2);
+});
+
 test("what the last look of a worker that stops has leased is given back unattempted", async ({ queue }) => {
   const leased = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
