@@ -9,10 +9,12 @@ const preload = path.join(import.meta.dirname, "preload.ts");
 
 /** Longest a test file may take before it is killed and counted as failed. */
 const FILE_LIMIT_MS = 10 * 60_000;
-/** Longest it may live on after its totals: a test that failed leaves behind what it would have closed. */
-const LINGER_MS = 60_000;
+/** Longest it may live on after its totals and say nothing: a test that failed leaves behind what it would have closed. */
+const LINGER_MS = 120_000;
 /** The last line of uvu's totals. */
 const TOTALS = /^ *Skipped: +\d+$/m;
+/** No longer is that line, which may come in two parts. */
+const LINE_LENGTH = 40;
 
 export interface Outcome {
   readonly name: string;
@@ -38,7 +40,7 @@ export interface Spawned {
   readonly echo?: boolean;
   /** Called with the process while it runs. */
   readonly attend?: (child: ChildProcess) => void;
-  /** Longest it may live on after uvu's totals, in milliseconds; a minute by default. */
+  /** Longest it may live on after uvu's totals and say nothing, in milliseconds; two minutes by default. */
   readonly lingerMs?: number;
 }
 
@@ -53,27 +55,30 @@ function run(command: string, args: readonly string[], how: Spawned = {}): Promi
     });
     attend?.(child);
     let output = "";
+    let told = false;
     const keep = (chunk: Buffer): void => {
       output += chunk;
       if (echo) process.stdout.write(chunk);
-      // Whatever it prints later, it has until then; a file of more than one run begins anew with each.
-      if (TOTALS.test(String(chunk))) limit(lingerMs, "its totals");
+      // A file of more than one run goes on after the totals of the first.
+      told ||= TOTALS.test(output.slice(-chunk.length - LINE_LENGTH));
+      if (told) limit(lingerMs, "its totals and what it said then");
     };
     child.stdout!.on("data", keep);
     child.stderr!.on("data", keep);
-    let timer: NodeJS.Timeout | undefined;
-    const limit = (ms: number, since: string): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        output += `\nkilled: it had not ended ${ms / 1000} s after ${since}\n`;
-        child.kill("SIGKILL");
-        // What it has started may have them open too.
-        for (const stream of [child.stdout!, child.stderr!]) stream.destroy();
-      }, ms);
+    const kill = (ms: number, since: string): void => {
+      output += `\nkilled: it had not ended ${ms / 1000} s after ${since}\n`;
+      child.kill("SIGKILL");
+      // What it has started may have them open too.
+      for (const stream of [child.stdout!, child.stderr!]) stream.destroy();
     };
-    limit(FILE_LIMIT_MS, "its start");
+    const whole = setTimeout(kill, FILE_LIMIT_MS, FILE_LIMIT_MS, "its start");
+    let silent: NodeJS.Timeout | undefined;
+    const limit = (ms: number, since: string): void => {
+      clearTimeout(silent);
+      silent = setTimeout(kill, ms, ms, since);
+    };
     const end = (code: number): void => {
-      clearTimeout(timer);
+      for (const timer of [whole, silent]) clearTimeout(timer);
       resolve({ code, output, seconds: (performance.now() - started) / 1000 });
     };
     child.on("error", (error) => {
