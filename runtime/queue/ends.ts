@@ -1,4 +1,9 @@
 /** Counts what has ended, and tells of the next. */
+import { waitWithin } from "./pauses.js";
+
+/** Longest wait of who looks at other things too, in milliseconds. */
+const SOON_MS = 5;
+
 export class Ends {
   #count = 0;
   #awaiting: (() => void)[] = [];
@@ -14,5 +19,10 @@ export class Ends {
 
   next(): Promise<void> {
     return new Promise((resolve) => this.#awaiting.push(resolve));
+  }
+
+  /** Resolves with the next one, and soon where there is none. */
+  soon(): Promise<void> {
+    return waitWithin(this.next(), SOON_MS);
   }
 }

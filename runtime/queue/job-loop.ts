@@ -13,8 +13,6 @@ import { safely } from "./periodic.js";
 
 /** Jobs leased in one go; more would hold up the event loop. */
 const CLAIM_LIMIT_JOBS = 256;
-/** Between two looks of who waits for the end of all work, in milliseconds. */
-const IDLE_PAUSE_MS = 5;
 
 export class JobLoop<J extends Leasable> {
   readonly #options: JobLoopOptions<J>;
@@ -116,8 +114,8 @@ export class JobLoop<J extends Leasable> {
   }
 
   /** Resolves when the look that is under way has ended: what it leases is known here then. */
-  looked(): Promise<void> {
-    return this.#pauses.ended();
+  lookEnded(): Promise<void> {
+    return this.#pauses.lookEnded();
   }
 
   /** Gives up a place. */
@@ -144,7 +142,7 @@ export class JobLoop<J extends Leasable> {
       await this.#pauses.looked();
       const busy = this.#held.size + this.#reserved > 0 || this.#unclaimed;
       if (!busy && this.#ends.count === before) return;
-      await waitWithin(this.#ends.next(), IDLE_PAUSE_MS);
+      await this.#ends.soon();
     }
   }
 
@@ -177,7 +175,8 @@ export class JobLoop<J extends Leasable> {
   }
 
   #rest(): Promise<void> {
-    const [{ source }, nothing] = [this.#options, this.#held.size === 0];
+    const { source } = this.#options;
+    const nothing = this.#held.size === 0;
     const ms = source.restMs(this.#idle, nothing && !this.#failed);
     if (nothing) this.#idle += 1;
     return this.#pauses.rest(ms, source.keepsAlive);

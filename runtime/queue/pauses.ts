@@ -46,7 +46,7 @@ export class Pauses {
   }
 
   /** Resolves when the look that is under way has ended; at once where none is. */
-  ended(): Promise<void> {
+  lookEnded(): Promise<void> {
     return this.#look;
   }
 

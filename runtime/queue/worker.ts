@@ -127,7 +127,8 @@ class QueueWorker implements Worker {
       const writing = this.#acks.push({ job: told, outcome, note });
       // Where the token had gone, but to ourselves (its lease ended, and we leased it again), it is told under the new one.
       const written = await writing;
-      if (!written) await this.#loop.looked();
+      // Its lease may be on its way to us.
+      if (!written) await this.#loop.lookEnded();
       if (held.job.token === told.token) return "gone";
       if (written) return "kept";
     }
