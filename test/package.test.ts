@@ -1,6 +1,6 @@
 /** What `./run pack` gives installs in an empty project and works there: every entry, its types, and the commands. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -112,6 +112,16 @@ test("both packages have one version, and the same range of whatever both name",
   const { adbind: _, ...others } = { ...cli.dependencies, ...cli.peerDependencies, ...light.peerDependencies };
   const differ = Object.entries(others).filter(([name, range]) => ranges[name] !== range);
   assert.equal(differ, []);
+});
+
+test("a changeset is of adbind alone, whose version its command takes, and names nothing that is no package", () => {
+  const folder = path.join(root, ".changeset");
+  const files = readdirSync(folder).filter((file) => file.endsWith(".md"));
+  const wrong = files.filter((file) => {
+    const [, head, text] = readFileSync(path.join(folder, file), "utf8").split(/^---$/m);
+    return !/^\n"adbind": (?:patch|minor|major)\n$/.test(head ?? "") || text?.trim() === "";
+  });
+  assert.equal(wrong, []);
 });
 
 for (const one of installations)
