@@ -173,6 +173,20 @@ const endless = (schema: Schema): boolean =>
     ["anyOf", "oneOf", "allOf"].some((key) => ((schema[key] ?? []) as Schema[]).some(endless)) ||
     Object.values((schema.dependencies ?? {}) as object).some((one) => !Array.isArray(one) && endless(one)));
 
+/** ajv passes over what stands beside the items of a tuple where an array is empty: the one thing in which we do not follow it. */
+const misread = (schema: Json): boolean =>
+  typeof schema === "object" &&
+  schema !== null &&
+  (("contains" in schema && Array.isArray((schema as { items?: Json }).items)) || Object.values(schema).some(misread));
+
+test("an empty array contains nothing, also where its items are a tuple", async () => {
+  const schema = { items: [{ type: "integer" }], contains: true };
+  const compiled = precompiled({ t: { request: nodeOf(schema), arms: {} } });
+  const judged = compiled.request("t", []);
+  assert.equal(judged.ok ? [] : judged.errors.map(({ keyword }) => keyword), ["contains"]);
+  assert.ok(compiled.request("t", [1]).ok);
+});
+
 test("whatever the schema and the value, both ways say the same", async () => {
   const key = fc.constantFrom("a", "b", "c", "a/b~c", "d");
   const { value: values } = fc.letrec<{ value: Json }>((tie) => ({
@@ -185,7 +199,7 @@ test("whatever the schema and the value, both ways say the same", async () => {
   }));
   await fc.assert(
     fc.asyncProperty(anySchema, fc.array(values, { minLength: 5, maxLength: 12 }), async (schema, some) => {
-      fc.pre(!endless(schema));
+      fc.pre(!endless(schema) && !misread(schema));
       const judge = await bothWays(schema);
       for (const one of some) judge(one);
     }),
