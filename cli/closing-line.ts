@@ -18,9 +18,25 @@ export function closingLine({ passed, failed, skipped = 0, known = 0 }: Totals, 
   return `${of}${passed} passed, ${failed} failed${more}`;
 }
 
-/** Prints it as the last line, and has the process end with exit code 1 when something failed, or nothing was judged. */
-export function close(totals: Totals, unit?: string): void {
-  console.log(closingLine(totals, unit));
-  const { passed, failed, skipped = 0 } = totals;
-  if (failed > 0 || passed + skipped === 0) process.exitCode = 1;
+/** Prints the last line. @param line instead of what `closingLine` makes of the totals */
+export type Close = (totals: Totals, line?: string) => void;
+
+/**
+ * For a command that judges something, once it knows what it is asked for: its last line is printed as it ends, also where it
+ * throws, so that nobody takes half a run for a whole one. Exit code 1 says that something failed, or that nothing was judged;
+ * a command that was asked wrongly exits with 2, and has judged nothing.
+ * @param unit as of `closingLine`
+ */
+export function closing(unit?: string): Close {
+  let closed = false;
+  const close: Close = (totals, line = closingLine(totals, unit)) => {
+    closed = true;
+    console.log(line);
+    const { passed, failed, skipped = 0 } = totals;
+    if (failed > 0 || passed + skipped === 0) process.exitCode = 1;
+  };
+  process.once("exit", (code) => {
+    if (!closed && code !== 2) close({ passed: 0, failed: 1 });
+  });
+  return close;
 }

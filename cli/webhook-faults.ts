@@ -9,7 +9,7 @@ import {
   type TestAnswer,
   testFaults,
 } from "../runtime/testing/index.js";
-import { close } from "./closing-line.js";
+import { closing } from "./closing-line.js";
 
 /** What is sent of a request. */
 export interface Sendable {
@@ -70,6 +70,7 @@ function wrongWith(name: FaultName, answers: readonly TestAnswer[]): string | un
 export async function sendFaults(faults: readonly FaultName[], given: FaultGiven): Promise<void> {
   const { url, key, exchange } = given;
   const event = eventIn(given.body);
+  const close = closing("faults");
   let failed = 0;
   for (const name of faults) {
     // Each is an event of its own: what is believed by mistake must not make the next one a duplicate.
@@ -80,5 +81,5 @@ export async function sendFaults(faults: readonly FaultName[], given: FaultGiven
     if (wrong !== undefined) failed += 1;
     console.log(`${wrong === undefined ? "ok  " : "FAIL"} ${name}: ${wrong ?? `HTTP ${answers.at(-1)!.status}`}`);
   }
-  close({ passed: faults.length - failed, failed }, "faults");
+  close({ passed: faults.length - failed, failed });
 }

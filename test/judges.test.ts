@@ -17,6 +17,8 @@ test("a closing line has the unit, and names what is skipped and known only wher
   assert.is(closingLine({ passed: 2, failed: 1, skipped: 3 }, "steps"), "steps: 2 passed, 1 failed, 3 skipped");
   assert.is(closingLine({ passed: 2, failed: 0, known: 1 }, "steps"), "steps: 2 passed, 0 failed, 1 known");
   assert.equal(closed("x\nsteps: 2 passed, 1 failed, 3 skipped, 1 known\n"), { unit: "steps", passed: 2, failed: 1 });
+  const whole = "steps: 2 passed, 1 failed, 3 skipped, 0 not graded, 0 faulty\n";
+  assert.equal(closed(whole), { unit: "steps", passed: 2, failed: 1 });
   assert.is(closed("steps: 2 passed, 1 failed\nmore\n"), undefined);
 });
 
@@ -28,9 +30,23 @@ test("a judge that found a fault, or judged nothing, exits 1", async () => {
     ["{ passed: 1, failed: 1 }", 1],
     ["{ passed: 0, failed: 0 }", 1],
   ] as const) {
-    const program = `import { close } from ${JSON.stringify(module)}; close(${totals}, "cells");`;
+    const program = `import { closing } from ${JSON.stringify(module)}; closing("cells")(${totals});`;
     const ran = await runScript(["--input-type=module", "--eval", program]);
     assert.is(ran.code, code, `${totals} ${ran.all}`);
+  }
+});
+
+test("a judge that breaks off ends with a failure, and one that was asked wrongly counts nothing", async () => {
+  const module = path.join(root, "cli/closing-line.ts");
+  const program = (job: string): string =>
+    `import { closing } from ${JSON.stringify(module)}; const close = closing("cells"); ${job}`;
+  for (const [job, code, last] of [
+    ["throw new Error('broke off');", 1, "cells: 0 passed, 1 failed"],
+    ["process.exitCode = 2;", 2, undefined],
+    ["close({ passed: 2, failed: 0 }); throw new Error('afterwards');", 1, "cells: 2 passed, 0 failed"],
+  ] as const) {
+    const ran = await runScript(["--input-type=module", "--eval", program(job)]);
+    assert.equal([ran.code, ran.stdout.trimEnd() || undefined], [code, last], ran.all);
   }
 });
 

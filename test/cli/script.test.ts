@@ -18,10 +18,12 @@ test("what a command of ./run does not know, it names, and says what it takes", 
     [["faults", "sender", "--kills", "1.5"], /It takes a whole number above 0\./],
     [["soak", "--minutes", "soon"], /It takes a number above 0\./],
     [["demo", "--engine"], /unknown option '--engine'/],
+    [["matrix", "--release", "nowhere"], /^matrix: no such file or folder \(\S+nowhere\): name a release/m],
+    [["interop", "nobody"], /^no peer nobody; there are /m],
   ];
   for (const [args, said] of cases) {
     const { code, err } = run(...args);
-    assert.ok(code !== 0, args.join(" "));
+    assert.is(code, 2, args.join(" "));
     assert.match(err, said);
     assert.not.match(err, /^\s+at /m, "a stack says nothing to a user");
   }

@@ -8,7 +8,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { wholeReleaseAt } from "../../cli/check/release-value.js";
-import { close } from "../../cli/closing-line.js";
+import { closing } from "../../cli/closing-line.js";
 import { script } from "../../cli/script.js";
 import { loadSuite, runConformance } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
@@ -196,6 +196,8 @@ async function compare(specialism: string, { projects, known, used }: Comparing)
   return totals;
 }
 
+const close = closing("steps");
+
 async function main(wanted: readonly string[]): Promise<void> {
   const projects = projectsFolder(tmpdir());
   process.on("exit", () => rmSync(projects, { recursive: true, force: true }));
@@ -217,7 +219,7 @@ async function main(wanted: readonly string[]): Promise<void> {
   const { ours, theirs, both } = total.right;
   const undecided = total.failed - theirs;
   console.log(`differences: ours right in ${ours}, both in ${both}, ours wrong in ${theirs}, not decided ${undecided}`);
-  close({ passed: total.passed, failed: total.failed, known: total.known }, "steps");
+  close({ passed: total.passed, failed: total.failed, known: total.known });
 }
 
 /** Specialisms of sellers that the old suite has storyboards of. */

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { wholeReleaseAt } from "../../cli/check/release-value.js";
-import { close } from "../../cli/closing-line.js";
+import { closing } from "../../cli/closing-line.js";
 import { loadSuite, runConformance, type StepResult } from "../../runtime/conformance/index.js";
 import { preparePython, servedByPython } from "../interop/signing/python.js";
 import { corpus } from "../support/corpus.js";
@@ -32,11 +32,13 @@ const whyOf = ({ problem, checks }: StepResult): string => {
   return (problem ?? `${broken?.check} ${broken?.pointer ?? ""}: ${broken?.note ?? broken?.description}`).slice(0, 240);
 };
 
+const close = closing("steps");
+
 async function main(): Promise<void> {
   const missing = preparePython();
   if (missing !== undefined) {
     console.error(`the Python SDK cannot be had: ${missing}`);
-    return close({ passed: 0, failed: 1 }, "steps");
+    return close({ passed: 0, failed: 1 });
   }
   const whole = await wholeReleaseAt(path.join(corpus, "releases", RELEASE));
   const suite = await loadSuite(path.join(corpus, "compliance", RELEASE));
@@ -55,7 +57,7 @@ async function main(): Promise<void> {
     totals.failed += 1;
     console.log(`  FAILED ${storyboard}/${step} is on the list and does not fail: take it off`);
   }
-  close(totals, "steps");
+  close(totals);
 }
 
 await main();

@@ -7,6 +7,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { closing } from "../../cli/closing-line.js";
 import { userPath } from "../../cli/output.js";
 import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
 import { script } from "../../cli/script.js";
@@ -162,6 +163,7 @@ function keep(out: string | undefined, version: string, id: string, { report }: 
 }
 
 async function main(options: Options): Promise<void> {
+  const close = closing("steps");
   const all = await places(options);
   const known = new Set(all.flatMap(specialismsOf).map(snake));
   const unknown = options.specialisms.map(snake).filter((id) => !known.has(id));
@@ -197,8 +199,7 @@ async function main(options: Options): Promise<void> {
     }
     for (const { stop } of agents.values()) await stop();
   }
-  console.log(countsLine(total));
-  if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
+  close({ passed: total.passed, failed: total.failed }, countsLine(total));
 }
 
 const collected = (id: string, all: string[]): string[] => [...all, id];
@@ -213,7 +214,6 @@ async function optionsOf(): Promise<Options> {
     .option("--storyboard <id>", "only this one, of which no step may be skipped; may be repeated", collected, [])
     .option("--out <dir>", "where a report of each run is written, as HTML and JSON")
     .option("--no-roles", "starts no agents of other roles; steps that need one are skipped")
-    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
     .parse();
   const given = command.opts<{
     suite?: string;
@@ -241,10 +241,4 @@ async function optionsOf(): Promise<Options> {
   };
 }
 
-try {
-  await main(await optionsOf());
-} catch (error) {
-  if (!(error instanceof AdbindError)) throw error;
-  console.error(`conformance: ${error.message}`);
-  process.exitCode = 2;
-}
+await main(await optionsOf());

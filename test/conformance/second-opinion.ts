@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync }
 import { createServer as createHttpServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { close } from "../../cli/closing-line.js";
+import { closing } from "../../cli/closing-line.js";
 import { newSeller } from "../../generator/scaffold/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
@@ -184,9 +184,11 @@ const release = (): { source: string; partial: boolean } | undefined => {
   return source === undefined ? undefined : { source, partial: true };
 };
 
+const close = closing("steps");
+
 async function main(wanted: readonly string[]): Promise<void> {
   const from = release();
-  if (from === undefined) return close({ passed: 0, failed: 1 }, "steps");
+  if (from === undefined) return close({ passed: 0, failed: 1 });
   const unknown = wanted.filter((id) => !bundles.some((bundle) => bundle.id === id));
   if (unknown.length > 0) {
     console.error(`no bundle ${unknown.join(", ")}; there are ${bundles.map(({ id }) => id).join(", ")}`);
@@ -235,7 +237,7 @@ async function main(wanted: readonly string[]): Promise<void> {
     // A failure that the summary counts and does not name is one all the same.
     total.failed += Math.max(0, failed - failures.length);
   }
-  close(total, "steps");
+  close(total);
 }
 
 await main(process.argv.slice(2));

@@ -1,6 +1,6 @@
 /** Options that the runs with faults share. */
 import { Option } from "commander";
-import { close } from "../../cli/closing-line.js";
+import { closing } from "../../cli/closing-line.js";
 import { count } from "../../cli/script.js";
 
 export const killsOption = (usual: number): Option =>
@@ -14,8 +14,15 @@ export const engineOption = (): Option => new Option("--engine <name>", "one dat
 export const chosen = (only: (typeof engines)[number] | undefined): readonly (typeof engines)[number][] =>
   only === undefined ? engines : [only];
 
-/** Ends a run: kills that were made, and faults that the books show. */
-export const closeFaults = (kills: number, faults: number): void => close({ passed: kills, failed: faults }, "kills");
+/**
+ * For a run that knows what it is asked for.
+ * @param made what is counted of it: kills, if nothing is said
+ * @returns ends it: what was made, faults that the books show, and what was passed over
+ */
+export function closingFaults(made = "kills"): (passed: number, faults: number, skipped?: number) => void {
+  const close = closing(made);
+  return (passed, failed, skipped = 0) => close({ passed, failed, skipped });
+}
 
 /** Values of `killsOption` and `engineOption`. */
 export interface FaultsValues {

@@ -3,7 +3,7 @@
  * its store is in so many databases, and one more is added and removed meanwhile by a command that is killed too.
  */
 import { count, script } from "../../cli/script.js";
-import { closeFaults, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
+import { closingFaults, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
 import { faultsOf, runFaults } from "./receiver-run.js";
 import { runSplitFaults, splitFaults } from "./split-run.js";
 
@@ -18,6 +18,7 @@ const modes = [
   ["postgres", 3],
 ] as const;
 
+const closeFaults = closingFaults();
 let [kills, found] = [0, 0];
 for (const [store, processes] of modes) {
   if (values.engine !== undefined && values.engine !== store) continue;

@@ -1,7 +1,7 @@
 /** `./run faults registry [--kills N] [--engine sqlite|postgres] [--part crawl|import]`: kill -9 of registries at work. */
 import { Option } from "commander";
 import { script } from "../../cli/script.js";
-import { chosen, closeFaults, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
+import { chosen, closingFaults, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
 import type { FaultsLedger } from "./registry-children.js";
 import { runCrawlFaults } from "./registry-crawls.js";
 import type { Engine } from "./registry-database.js";
@@ -19,6 +19,7 @@ const parts: [string, (engine: Engine) => Promise<FaultsLedger>][] = [
   // Each kill costs some thousand lines: a tenth of the kills is a file of a useful size.
   ["import", (engine) => runImportFaults(engine, Math.ceil(kills / 10))],
 ];
+const closeFaults = closingFaults();
 let [made, found] = [0, 0];
 for (const engine of chosen(values.engine)) {
   for (const [part, run] of parts) {

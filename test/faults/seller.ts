@@ -1,7 +1,7 @@
 /** `./run faults seller [--kills N] [--engine sqlite|postgres] [--part handlers|library]`: kill -9 of sellers in the middle of calls. */
 import { Option } from "commander";
 import { script } from "../../cli/script.js";
-import { chosen, closeFaults, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
+import { chosen, closingFaults, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
 import { runLibraryFaults } from "./library-run.js";
 import { runSellerFaults } from "./seller-run.js";
 
@@ -16,6 +16,7 @@ const values = script("faults seller", "kill -9 of sellers in the middle of call
   .addOption(new Option("--part <name>", "one kind of seller only").choices(names))
   .parse()
   .opts<FaultsValues & { readonly part?: Part }>();
+const closeFaults = closingFaults();
 let [made, found] = [0, 0];
 for (const part of values.part === undefined ? names : [values.part])
   for (const engine of chosen(values.engine)) {

@@ -6,7 +6,7 @@
 import { Option } from "commander";
 import { count, script } from "../../cli/script.js";
 import { hasNats } from "../support/nats.js";
-import { chosen, closeFaults, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
+import { chosen, closingFaults, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
 import { runFaults } from "./sender-run.js";
 
 const values = script("faults sender", "kill -9 of senders in the middle of deliveries")
@@ -17,6 +17,7 @@ const values = script("faults sender", "kill -9 of senders in the middle of deli
   .option("--split <n>", "databases by principal, of which one more is added and removed meanwhile", count)
   .parse()
   .opts<FaultsValues & { readonly pooler?: boolean; readonly queue?: "nats"; readonly split?: number }>();
+const closeFaults = closingFaults();
 let [made, found] = [0, 0];
 const { pooler = false, queue, split } = values;
 if (queue !== undefined && !hasNats()) {

@@ -1,7 +1,8 @@
-/** `./run fuzz seller [--count N] [--seed N] [--release DIR]...`: calls of every tool, valid and with one fault. */
+/** `./run fuzz seller [--count N] [--seed N] [--release RELEASE]...`: calls of every tool, valid and with one fault. */
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { close } from "../../cli/closing-line.js";
+import { closing } from "../../cli/closing-line.js";
+import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
 import { count, script } from "../../cli/script.js";
 import { corpus } from "../support/corpus.js";
 import { fuzzSeller } from "./seller-run.js";
@@ -12,13 +13,15 @@ const there = published.filter((folder) => existsSync(folder));
 const values = script("fuzz seller", "calls of every tool, valid and with one fault, of each release")
   .option("--count <n>", "calls of each release", count, 10_000)
   .option("--seed <n>", "of the requests; the same gives the same", count, (Date.now() % 2 ** 30) + 1)
-  .option("--release <dir...>", "releases: folders or bundles", there.length > 0 ? there : [own])
+  .option("--release <release...>", releaseHelp, there.length > 0 ? there : [own])
   .parse()
   .opts<{ readonly count: number; readonly seed: number; readonly release: readonly string[] }>();
 
+const close = closing("calls");
 console.log(`seed ${values.seed}`);
 const totals = { passed: 0, failed: 0 };
-for (const release of values.release) {
+for (const given of values.release) {
+  const release = await resolveRelease(given, { source: path.join(corpus, "releases") });
   const report = await fuzzSeller({ release, count: values.count, seed: values.seed });
   const { version, tools, calls, handled, handledFaulty, answered, unreached, failures } = report;
   console.log(
@@ -30,4 +33,4 @@ for (const release of values.release) {
   totals.passed += calls - failed;
   totals.failed += failed + unreached.length;
 }
-close(totals, "calls");
+close(totals);

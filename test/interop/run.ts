@@ -1,77 +1,94 @@
 /** `./run interop <peer>`: adbind against official packages, cell by cell. */
+import path from "node:path";
 import { Option } from "commander";
-import { close } from "../../cli/closing-line.js";
+import { closing, type Totals } from "../../cli/closing-line.js";
+import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
 import { script } from "../../cli/script.js";
-import { judgeRegistry } from "./registry/judge.js";
+import { corpus } from "../support/corpus.js";
 import { algorithms, judgeSigning, type PeerName, peerNames } from "./signing/judge.js";
-import { judgeWebhooks } from "./webhooks/judge.js";
+
+interface Given {
+  readonly alg?: (typeof algorithms)[number];
+  readonly part: PartName;
+  /** The path of one. */
+  readonly release?: string;
+  readonly seller?: string;
+}
+
+interface Part {
+  /** What it counts. */
+  readonly unit: string;
+  /** Why it has one peer only. */
+  readonly only?: { readonly peer: PeerName; readonly why: string };
+  judge(peer: PeerName, given: Given): Promise<Totals>;
+}
+
+const parts = {
+  signing: {
+    unit: "cells",
+    judge: (peer, { alg }) => judgeSigning(peer, alg === undefined ? algorithms : [alg]),
+  },
+  webhooks: {
+    unit: "cells",
+    only: { peer: "python", why: "its receiver reads every kind of event" },
+    judge: async (_, { release }) =>
+      (await import("./webhooks/judge.js")).judgeWebhooks(release === undefined ? undefined : [release]),
+  },
+  registry: {
+    unit: "methods",
+    judge: async (peer) => (await import("./registry/judge.js")).judgeRegistry(peer),
+  },
+  calls: {
+    unit: "steps",
+    only: { peer: "python", why: "./run interop transports has the TypeScript packages" },
+    judge: async () => (await import("./calls/judge.js")).judgeCalls(),
+  },
+  products: {
+    unit: "releases",
+    only: { peer: "python", why: "its client maps the formats that they name" },
+    judge: async () => (await import("./products/judge.js")).judgeProducts(),
+  },
+  life: {
+    unit: "steps",
+    judge: async (peer, { seller }) => (await import("./life/judge.js")).judgeLife(peer, seller),
+  },
+} as const satisfies Readonly<Record<string, Part>>;
+type PartName = keyof typeof parts;
+
+/** What is no peer, and has no parts. */
+const others: Readonly<Record<string, () => Promise<Totals>>> = {
+  transports: async () => (await import("./transports/judge.js")).judgeTransports(),
+  matrix: async () => (await import("./matrix/judge.js")).judgeMatrix(),
+};
+
+function refused(why: string): never {
+  console.error(why);
+  process.exit(2);
+}
 
 const command = script("interop", "adbind against an official SDK: what one side makes, the other believes")
   .argument(
     "<peer>",
     `${peerNames.join(", ")}, transports: the official MCP and A2A packages of every line, or matrix: our own two sides, release by release`,
   )
-  .addOption(
-    new Option("--part <name>", "what is judged")
-      .choices(["signing", "webhooks", "registry", "calls", "products", "life"])
-      .default("signing"),
-  )
-  .addOption(
-    new Option(
-      "--only <release>",
-      "of --part webhooks: this release of the corpus only; of --part life: a seller of these, newest first, by commas",
-    ),
-  )
-  .addOption(new Option("--alg <name>", "keys of this algorithm only").choices(algorithms))
+  .addOption(new Option("--part <name>", "what is judged").choices(Object.keys(parts)).default("signing"))
+  .option("--release <release>", `of --part webhooks: events of this one only: ${releaseHelp}; else all of the corpus`)
+  .option("--seller <versions>", "of --part life: only a seller of these releases, newest first, with commas between")
+  .addOption(new Option("--alg <name>", "of --part signing: keys of this algorithm only").choices(algorithms))
   .parse();
 const [peer = ""] = command.args;
-if (peer === "transports") {
-  const { judgeTransports } = await import("./transports/judge.js");
-  close(await judgeTransports(), "steps");
-  process.exit();
-}
-if (peer === "matrix") {
-  const { judgeMatrix } = await import("./matrix/judge.js");
-  close(await judgeMatrix(), "steps");
-  process.exit();
-}
-if (!peerNames.includes(peer as PeerName)) {
-  console.error(`no peer ${peer}; there are ${peerNames.join(", ")}`);
-  process.exit(2);
-}
-const { alg, part, only } = command.opts<{
-  readonly alg?: (typeof algorithms)[number];
-  readonly part: "signing" | "webhooks" | "registry" | "calls" | "products" | "life";
-  readonly only?: string;
-}>();
-if (part === "life") {
-  const { judgeLife } = await import("./life/judge.js");
-  close(await judgeLife(peer as PeerName, only), "steps");
-  process.exit();
-}
-if (part === "calls") {
-  if (peer !== "python") {
-    console.error("calls are judged against python only; ./run interop transports has the TypeScript packages");
-    process.exit(2);
-  }
-  const { judgeCalls } = await import("./calls/judge.js");
-  close(await judgeCalls(), "steps");
-  process.exit();
-}
-if (part === "products") {
-  if (peer !== "python") {
-    console.error("products are judged against python only: its client maps the formats that they name");
-    process.exit(2);
-  }
-  const { judgeProducts } = await import("./products/judge.js");
-  close(await judgeProducts(), "releases");
-  process.exit();
-}
-if (part === "webhooks") {
-  if (peer !== "python") {
-    console.error("webhooks are judged against python only");
-    process.exit(2);
-  }
-  close(await judgeWebhooks(only === undefined ? [] : [only]), "cells");
-} else if (part === "registry") close(await judgeRegistry(peer as PeerName), "methods");
-else close(await judgeSigning(peer as PeerName, alg === undefined ? algorithms : [alg]), "cells");
+const given = command.opts<Given>();
+const part: Part = parts[given.part];
+const other = Object.hasOwn(others, peer) ? others[peer] : undefined;
+if (other === undefined && !peerNames.includes(peer as PeerName))
+  refused(`no peer ${peer}; there are ${[...peerNames, ...Object.keys(others)].join(", ")}`);
+if (other === undefined && part.only !== undefined && part.only.peer !== peer)
+  refused(`${given.part} are judged against ${part.only.peer} only: ${part.only.why}`);
+const release =
+  given.release === undefined
+    ? undefined
+    : await resolveRelease(given.release, { source: path.join(corpus, "releases") });
+const close = closing(other === undefined ? part.unit : "steps");
+close(await (other?.() ?? part.judge(peer as PeerName, { ...given, ...(release !== undefined && { release }) })));
+// Clients of others leave timers and sockets behind.
+process.exit();

@@ -6,7 +6,8 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { releaseNamed } from "../../cli/check/release-value.js";
-import { close } from "../../cli/closing-line.js";
+import { closing } from "../../cli/closing-line.js";
+import { userPath } from "../../cli/output.js";
 import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
 import { script } from "../../cli/script.js";
 import { createValidator } from "../../runtime/validate/index.js";
@@ -48,8 +49,8 @@ async function main({ releases, specialisms, out }: Options): Promise<void> {
       for (const fault of faults) console.log(`         ${fault.slice(0, 300)}`);
     }
   }
-  if (out !== undefined) writeFileSync(out, page(results, versions));
-  close(totals, "cells");
+  if (out !== undefined) writeFileSync(userPath(out), page(results, versions));
+  close(totals);
 }
 
 const given = script("matrix", "a seller of every specialism on each release, and a buyer's life with it")
@@ -58,6 +59,7 @@ const given = script("matrix", "a seller of every specialism on each release, an
   .option("--out <file>", "where the results are written as a page with a table")
   .parse()
   .opts<{ release: string[]; specialism: string[]; out?: string }>();
+const close = closing("cells");
 const named =
   given.release.length > 0
     ? given.release

@@ -7,7 +7,6 @@ import { PROCESSOR, RUNNER } from "./test-file.js";
 const root = path.resolve(import.meta.dirname, "../..");
 const preload = path.join(import.meta.dirname, "preload.ts");
 
-/** Longest a test file may take before it is killed and counted as failed. */
 const FILE_LIMIT_MS = 10 * 60_000;
 /** Longest it may live on after its totals and say nothing: a test that failed leaves behind what it would have closed. */
 const LINGER_MS = 120_000;
@@ -40,12 +39,14 @@ export interface Spawned {
   readonly echo?: boolean;
   /** Called with the process while it runs. */
   readonly attend?: (child: ChildProcess) => void;
+  /** Longest it may take before it is killed and counted as failed, in milliseconds; ten minutes by default, null for any time. */
+  readonly limitMs?: number | null;
   /** Longest it may live on after uvu's totals and say nothing, in milliseconds; two minutes by default. */
   readonly lingerMs?: number;
 }
 
 function run(command: string, args: readonly string[], how: Spawned = {}): Promise<Ended> {
-  const { env, echo, attend, lingerMs = LINGER_MS } = how;
+  const { env, echo, attend, limitMs = FILE_LIMIT_MS, lingerMs = LINGER_MS } = how;
   const started = performance.now();
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -71,7 +72,7 @@ function run(command: string, args: readonly string[], how: Spawned = {}): Promi
       // What it has started may have them open too.
       for (const stream of [child.stdout!, child.stderr!]) stream.destroy();
     };
-    const whole = setTimeout(kill, FILE_LIMIT_MS, FILE_LIMIT_MS, "its start");
+    const whole = limitMs === null ? undefined : setTimeout(kill, limitMs, limitMs, "its start");
     let silent: NodeJS.Timeout | undefined;
     const limit = (ms: number, since: string): void => {
       clearTimeout(silent);

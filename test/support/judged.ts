@@ -15,7 +15,7 @@ export interface Closed {
 /** @returns what the last line of an output counts; undefined where it counts nothing */
 export function closed(output: string): Closed | undefined {
   const line = output.endsWith("\n") ? output.slice(0, -1).split("\n").at(-1)! : "";
-  const found = /^(\w+): (\d+) passed, (\d+) failed(?:, \d+ \w+)*$/.exec(line);
+  const found = /^(\w+): (\d+) passed, (\d+) failed(?:, \d+ [a-z ]+)*$/.exec(line);
   return found === null ? undefined : { unit: found[1]!, passed: Number(found[2]), failed: Number(found[3]) };
 }
 

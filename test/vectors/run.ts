@@ -1,14 +1,15 @@
 /** `./run vectors`: every published vector of the corpus that adbind answers for, under its release's facts, with both words. */
-import { close } from "../../cli/closing-line.js";
+import { closing } from "../../cli/closing-line.js";
 import { script } from "../../cli/script.js";
 import { publishedGroups, words } from "./suites.js";
 
 script("vectors", "every published vector of the corpus, under the facts of its release, with both words").parse();
 
+const close = closing("vectors");
 const groups = await publishedGroups();
 if (groups.length === 0) {
   console.log("skipped: there is no corpus; set ADBIND_CORPUS");
-  close({ passed: 0, failed: 0, skipped: 1 }, "vectors");
+  close({ passed: 0, failed: 0, skipped: 1 });
 } else {
   const totals = { passed: 0, failed: 0 };
   const rows = [["release", "suite", "group", ...words]];
@@ -35,5 +36,5 @@ if (groups.length === 0) {
         .join("  ")
         .trimEnd(),
     );
-  close(totals, "vectors");
+  close(totals);
 }

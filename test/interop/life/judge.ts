@@ -117,8 +117,8 @@ async function judgeSeller(client: LifeClient, peer: PeerName, versions: readonl
   }
 }
 
-/** @param only versions of one seller, joined by commas */
-export async function judgeLife(peer: PeerName, only?: string): Promise<Totals> {
+/** @param seller versions of one, joined by commas; all of them by default */
+export async function judgeLife(peer: PeerName, seller?: string): Promise<Totals> {
   const opened = await (peer === "python" ? pythonClient() : typescriptClient());
   const totals = { passed: 0, failed: 0, known: 0 };
   if (typeof opened === "string") {
@@ -128,7 +128,7 @@ export async function judgeLife(peer: PeerName, only?: string): Promise<Totals> 
   console.log(opened.name);
   const there = publishedReleases().map((folder) => path.basename(folder));
   try {
-    const wanted = sellers.filter((all) => only === undefined || all.join(",") === only);
+    const wanted = sellers.filter((all) => seller === undefined || all.join(",") === seller);
     for (const versions of wanted.filter((all) => all.every((one) => there.includes(one))))
       if (opened.lines(versions).length > 0) await judgeSeller(opened, peer, versions, totals);
   } finally {
