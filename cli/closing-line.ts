@@ -27,7 +27,7 @@ export type Close = (totals: Totals, line?: string) => void;
  * a command that was asked wrongly exits with 2, and has judged nothing.
  * @param unit as of `closingLine`
  */
-export function closing(unit?: string): Close {
+export function willClose(unit?: string): Close {
   let closed = false;
   const close: Close = (totals, line = closingLine(totals, unit)) => {
     closed = true;

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { closing, type Totals } from "./closing-line.js";
+import { type Totals, willClose } from "./closing-line.js";
 import { drained, judge } from "./demo/books.js";
 import { startCluster } from "./demo/cluster.js";
 import { openMarket } from "./demo/market.js";
@@ -20,7 +20,7 @@ const values = script("soak", "the demo's market under load and faults, then the
   .parse()
   .opts<{ readonly minutes: number; readonly postgres?: true; readonly port: number }>();
 const { minutes, port } = values;
-const close = closing("events");
+const close = willClose("events");
 const home = path.join(root, ".cache/soak", String(port));
 const clockFile = path.join(home, "clock");
 

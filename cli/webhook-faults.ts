@@ -9,7 +9,7 @@ import {
   type TestAnswer,
   testFaults,
 } from "../runtime/testing/index.js";
-import { closing } from "./closing-line.js";
+import { willClose } from "./closing-line.js";
 
 /** What is sent of a request. */
 export interface Sendable {
@@ -70,7 +70,7 @@ function wrongWith(name: FaultName, answers: readonly TestAnswer[]): string | un
 export async function sendFaults(faults: readonly FaultName[], given: FaultGiven): Promise<void> {
   const { url, key, exchange } = given;
   const event = eventIn(given.body);
-  const close = closing("faults");
+  const close = willClose("faults");
   let failed = 0;
   for (const name of faults) {
     // Each is an event of its own: what is believed by mistake must not make the next one a duplicate.

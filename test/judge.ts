@@ -1,5 +1,5 @@
 /** `./run judge NAME`: every cell of a judge of which `./run test` takes a few; one cell is one test of its file. */
-import { closing } from "../cli/closing-line.js";
+import { willClose } from "../cli/closing-line.js";
 import { script } from "../cli/script.js";
 import { runFile } from "./runner/test-files.js";
 import { CHOICE } from "./support/cells.js";
@@ -15,5 +15,5 @@ if (!Object.hasOwn(judges, name)) {
   process.exit(2);
 }
 const { cells } = command.opts<{ readonly cells: string }>();
-const close = closing("cells");
+const close = willClose("cells");
 close(await runFile(judges[name as keyof typeof judges], { env: { [CHOICE]: cells }, echo: true, limitMs: null }));

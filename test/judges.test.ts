@@ -30,7 +30,7 @@ test("a judge that found a fault, or judged nothing, exits 1", async () => {
     ["{ passed: 1, failed: 1 }", 1],
     ["{ passed: 0, failed: 0 }", 1],
   ] as const) {
-    const program = `import { closing } from ${JSON.stringify(module)}; closing("cells")(${totals});`;
+    const program = `import { willClose } from ${JSON.stringify(module)}; willClose("cells")(${totals});`;
     const ran = await runScript(["--input-type=module", "--eval", program]);
     assert.is(ran.code, code, `${totals} ${ran.all}`);
   }
@@ -39,7 +39,7 @@ test("a judge that found a fault, or judged nothing, exits 1", async () => {
 test("a judge that breaks off ends with a failure, and one that was asked wrongly counts nothing", async () => {
   const module = path.join(root, "cli/closing-line.ts");
   const program = (job: string): string =>
-    `import { closing } from ${JSON.stringify(module)}; const close = closing("cells"); ${job}`;
+    `import { willClose } from ${JSON.stringify(module)}; const close = willClose("cells"); ${job}`;
   for (const [job, code, last] of [
     ["throw new Error('broke off');", 1, "cells: 0 passed, 1 failed"],
     ["process.exitCode = 2;", 2, undefined],

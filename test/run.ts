@@ -5,7 +5,7 @@
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
-import { closing } from "../cli/closing-line.js";
+import { willClose } from "../cli/closing-line.js";
 import { keptCode } from "./runner/caches.js";
 import { compiler } from "./runner/compiler.js";
 import { keepTook, startingOrder, tookBefore } from "./runner/order.js";
@@ -64,7 +64,7 @@ async function work(...lists: readonly Job[][]): Promise<void> {
   }
 }
 
-const close = closing();
+const close = willClose();
 const started = performance.now();
 console.log(`cells of long judges are chosen by ${env[CHOICE]}; ${CHOICE}=<that> takes the same again, =all every one`);
 try {

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { closing } from "../../cli/closing-line.js";
+import { willClose } from "../../cli/closing-line.js";
 import { openMarket } from "../../cli/demo/market.js";
 import { root } from "../../cli/demo/processes.js";
 import { count, positive, script } from "../../cli/script.js";
@@ -29,7 +29,7 @@ const { minutes, failOvers, asynchronous, port } = script(
     readonly asynchronous: boolean;
     readonly port: number;
   }>();
-const close = closing("fail-overs");
+const close = willClose("fail-overs");
 const home = path.join(root, ".cache/soak", String(port));
 const clockFile = path.join(home, "clock");
 const [sellers, receivers] = [2, 3];

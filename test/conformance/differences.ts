@@ -8,7 +8,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { wholeReleaseAt } from "../../cli/check/release-value.js";
-import { closing } from "../../cli/closing-line.js";
+import { willClose } from "../../cli/closing-line.js";
 import { script } from "../../cli/script.js";
 import { loadSuite, runConformance } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
@@ -196,7 +196,7 @@ async function compare(specialism: string, { projects, known, used }: Comparing)
   return totals;
 }
 
-const close = closing("steps");
+const close = willClose("steps");
 
 async function main(wanted: readonly string[]): Promise<void> {
   const projects = projectsFolder(tmpdir());

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { wholeReleaseAt } from "../../cli/check/release-value.js";
-import { closing } from "../../cli/closing-line.js";
+import { willClose } from "../../cli/closing-line.js";
 import { loadSuite, runConformance, type StepResult } from "../../runtime/conformance/index.js";
 import { preparePython, servedByPython } from "../interop/signing/python.js";
 import { corpus } from "../support/corpus.js";
@@ -32,7 +32,7 @@ const whyOf = ({ problem, checks }: StepResult): string => {
   return (problem ?? `${broken?.check} ${broken?.pointer ?? ""}: ${broken?.note ?? broken?.description}`).slice(0, 240);
 };
 
-const close = closing("steps");
+const close = willClose("steps");
 
 async function main(): Promise<void> {
   const missing = preparePython();

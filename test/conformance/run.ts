@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { closing } from "../../cli/closing-line.js";
+import { willClose } from "../../cli/closing-line.js";
 import { userPath } from "../../cli/output.js";
 import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
 import { script } from "../../cli/script.js";
@@ -163,7 +163,7 @@ function keep(out: string | undefined, version: string, id: string, { report }: 
 }
 
 async function main(options: Options): Promise<void> {
-  const close = closing("steps");
+  const close = willClose("steps");
   const all = await places(options);
   const known = new Set(all.flatMap(specialismsOf).map(snake));
   const unknown = options.specialisms.map(snake).filter((id) => !known.has(id));

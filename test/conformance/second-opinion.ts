@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync }
 import { createServer as createHttpServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { closing } from "../../cli/closing-line.js";
+import { willClose } from "../../cli/closing-line.js";
 import { newSeller } from "../../generator/scaffold/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
@@ -184,7 +184,7 @@ const release = (): { source: string; partial: boolean } | undefined => {
   return source === undefined ? undefined : { source, partial: true };
 };
 
-const close = closing("steps");
+const close = willClose("steps");
 
 async function main(wanted: readonly string[]): Promise<void> {
   const from = release();

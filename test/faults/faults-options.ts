@@ -1,6 +1,6 @@
 /** Options that the runs with faults share. */
 import { Option } from "commander";
-import { closing } from "../../cli/closing-line.js";
+import { willClose } from "../../cli/closing-line.js";
 import { count } from "../../cli/script.js";
 
 export const killsOption = (usual: number): Option =>
@@ -20,7 +20,7 @@ export const chosen = (only: (typeof engines)[number] | undefined): readonly (ty
  * @returns ends it: what was made, faults that the books show, and what was passed over
  */
 export function closingFaults(made = "kills"): (passed: number, faults: number, skipped?: number) => void {
-  const close = closing(made);
+  const close = willClose(made);
   return (passed, failed, skipped = 0) => close({ passed, failed, skipped });
 }
 

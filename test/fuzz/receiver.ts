@@ -1,5 +1,5 @@
 /** `./run fuzz receiver [--count N] [--seed N]`: mutated requests, counted by what they were answered. */
-import { closing } from "../../cli/closing-line.js";
+import { willClose } from "../../cli/closing-line.js";
 import { count, script } from "../../cli/script.js";
 import { type Report, runFuzz } from "./receiver-run.js";
 
@@ -8,7 +8,7 @@ const values = script("fuzz receiver", "mutated requests, counted by what they w
   .option("--seed <n>", "of the mutations; the same gives the same", count, Date.now() % 2 ** 31)
   .parse()
   .opts<{ readonly count: number; readonly seed: number }>();
-const close = closing("requests");
+const close = willClose("requests");
 const { seed } = values;
 console.log(`seed ${seed}`);
 tell(await runFuzz(values.count, seed));

@@ -1,7 +1,7 @@
 /** `./run fuzz seller [--count N] [--seed N] [--release RELEASE]...`: calls of every tool, valid and with one fault. */
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { closing } from "../../cli/closing-line.js";
+import { willClose } from "../../cli/closing-line.js";
 import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
 import { count, script } from "../../cli/script.js";
 import { corpus } from "../support/corpus.js";
@@ -17,7 +17,7 @@ const values = script("fuzz seller", "calls of every tool, valid and with one fa
   .parse()
   .opts<{ readonly count: number; readonly seed: number; readonly release: readonly string[] }>();
 
-const close = closing("calls");
+const close = willClose("calls");
 console.log(`seed ${values.seed}`);
 const totals = { passed: 0, failed: 0 };
 for (const given of values.release) {

@@ -1,7 +1,7 @@
 /** `./run interop <peer>`: adbind against official packages, cell by cell. */
 import path from "node:path";
 import { Option } from "commander";
-import { closing, type Totals } from "../../cli/closing-line.js";
+import { type Totals, willClose } from "../../cli/closing-line.js";
 import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
 import { script } from "../../cli/script.js";
 import { corpus } from "../support/corpus.js";
@@ -88,7 +88,7 @@ const release =
   given.release === undefined
     ? undefined
     : await resolveRelease(given.release, { source: path.join(corpus, "releases") });
-const close = closing(other === undefined ? part.unit : "steps");
+const close = willClose(other === undefined ? part.unit : "steps");
 close(await (other?.() ?? part.judge(peer as PeerName, { ...given, ...(release !== undefined && { release }) })));
 // Clients of others leave timers and sockets behind.
 process.exit();

@@ -6,7 +6,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { releaseNamed } from "../../cli/check/release-value.js";
-import { closing } from "../../cli/closing-line.js";
+import { willClose } from "../../cli/closing-line.js";
 import { userPath } from "../../cli/output.js";
 import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
 import { script } from "../../cli/script.js";
@@ -59,7 +59,7 @@ const given = script("matrix", "a seller of every specialism on each release, an
   .option("--out <file>", "where the results are written as a page with a table")
   .parse()
   .opts<{ release: string[]; specialism: string[]; out?: string }>();
-const close = closing("cells");
+const close = willClose("cells");
 const named =
   given.release.length > 0
     ? given.release

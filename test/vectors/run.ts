@@ -1,11 +1,11 @@
 /** `./run vectors`: every published vector of the corpus that adbind answers for, under its release's facts, with both words. */
-import { closing } from "../../cli/closing-line.js";
+import { willClose } from "../../cli/closing-line.js";
 import { script } from "../../cli/script.js";
 import { publishedGroups, words } from "./suites.js";
 
 script("vectors", "every published vector of the corpus, under the facts of its release, with both words").parse();
 
-const close = closing("vectors");
+const close = willClose("vectors");
 const groups = await publishedGroups();
 if (groups.length === 0) {
   console.log("skipped: there is no corpus; set ADBIND_CORPUS");
