@@ -17,16 +17,28 @@ const wanted = (row: Row): string => {
   return `${bounds.join(", ")}${verdictOf(row) === "missed" ? " (missed)" : ""}`;
 };
 
-/**
- * The rows, in the order of docs/figures.md.
- * @throws Error when the results hold a bench that has no place in the order
- */
-export function figureRows(results: Results): string[] {
-  const unplaced = Object.keys(results).filter((name) => !ORDER.includes(name));
-  if (unplaced.length > 0) throw new Error(`bench/support/figures.ts gives no place to ${unplaced.join(", ")}`);
-  return ORDER.flatMap((name) => results[name]?.rows ?? [])
-    .filter(isShown)
-    .map((row) => `| ${row.name} | ${Number(row.value.toPrecision(3))} ${row.unit} | ${wanted(row)} |`);
+const amountOf = (row: Row): string => `${Number(row.value.toPrecision(3))} ${row.unit}`;
+
+/** What was missed, and when each was measured. */
+function summary(results: Results, shown: readonly Row[]): string[] {
+  const missed = shown.filter((row) => verdictOf(row) === "missed");
+  const bound = shown.filter(({ target }) => target !== undefined).length;
+  const told = missed.map((row) => `- ${row.name}: ${amountOf(row)}, wanted ${wanted(row).replace(" (missed)", "")}`);
+  const days = ORDER.flatMap((name) => (results[name] === undefined ? [] : [`${name} ${results[name].machine.date}`]));
+  return [`Measured: ${days.join(", ")}. Of ${bound} bounds ${missed.length} are missed:`, "", ...told];
 }
 
-export const FIGURES_HEAD = "| figure | here | wanted |\n|---|---|---|";
+/**
+ * What `docs/figures.md` has below its own words: the misses, then the rows in its order.
+ * @throws Error when the results hold a bench that has no place in the order
+ */
+export function figureLines(results: Results): string[] {
+  const unplaced = Object.keys(results).filter((name) => !ORDER.includes(name));
+  if (unplaced.length > 0) throw new Error(`bench/support/figures.ts gives no place to ${unplaced.join(", ")}`);
+  const shown = ORDER.flatMap((name) => results[name]?.rows ?? []).filter(isShown);
+  const rows = shown.map((row) => `| ${row.name} | ${amountOf(row)} | ${wanted(row)} |`);
+  return [...summary(results, shown), "", "| figure | here | wanted |", "|---|---|---|", ...rows];
+}
+
+/** Stands before them. */
+export const FIGURES_BEGIN = "<!-- from bench/results.json, by ./run figures -->\n";
