@@ -59,7 +59,9 @@ export function judge(rule: Rule, sources: readonly Source[], listed: Exceptions
     const most = known.get(key);
     const place = `${first.file}:${first.line} ${first.message}`;
     if (most === undefined) return [place];
-    return size > most ? [`${place} (known, but it grew from ${most} to ${size}: "${key}")`] : [];
+    if (size > most) return [`${place} (known, but it grew from ${most} to ${size}: "${key}")`];
+    // What is larger on the list than in the code would let it grow back unseen.
+    return size < most ? [`"${key}" has shrunk from ${most} to ${size}: write ${size} on the list`] : [];
   });
   const stale = [...known.keys()]
     .filter((key) => !found.has(key))
