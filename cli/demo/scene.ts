@@ -44,7 +44,8 @@ export interface SceneOptions {
 export class Scene {
   readonly #seen = new Map<string, { status: string; attempts: number; fate: string }>();
   #plan = new Map<string, Misfortune>();
-  readonly #doing: Promise<void>[] = [];
+  /** What is under way; what failed is told once all are waited for. */
+  readonly #doing: Promise<{ readonly error: unknown } | undefined>[] = [];
   /** Events held back until another one of their task has gone by, each with that task. */
   readonly #held = new Map<string, string>();
   #calm = false;
@@ -94,7 +95,16 @@ export class Scene {
 
   /** Everything set in motion has happened. */
   async settled(): Promise<void> {
-    await Promise.all(this.#doing);
+    for (const failed of await Promise.all(this.#doing)) if (failed !== undefined) throw failed.error;
+  }
+
+  #begin(work: Promise<void>): void {
+    this.#doing.push(
+      work.then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      ),
+    );
   }
 
   /** @param verdict what a receiver will have said of it; undefined when it reached none */
@@ -127,12 +137,12 @@ export class Scene {
         this.#held.set(key, task);
         return "hold back";
       case "forged":
-        this.#doing.push(this.#forge(passed, verdict, status));
+        this.#begin(this.#forge(passed, verdict, status));
         return "pass";
       case "receiver killed":
         timeline.say("machine", `kills the receiver (SIGKILL) as ${status} arrives`);
         // After the forgeries under way: one that reaches nobody is neither refused nor let in.
-        this.#doing.push(Promise.all(this.#doing).then(() => this.options.killReceiver()));
+        this.#begin(Promise.all(this.#doing).then(() => this.options.killReceiver()));
         return "hold back";
     }
   }
@@ -141,7 +151,7 @@ export class Scene {
   #treatByWeather(passed: Passed, verdict: Promise<Verdict | undefined>, drawn: number): Treatment {
     if (drawn < 0.08) return "lose the answer";
     if (drawn < 0.16) return "hold back";
-    if (drawn < 0.2) this.#doing.push(this.#forge(passed, verdict, "event"));
+    if (drawn < 0.2) this.#begin(this.#forge(passed, verdict, "event"));
     return "pass";
   }
 

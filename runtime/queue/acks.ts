@@ -60,10 +60,12 @@ export class Acks {
 
   #soon(): void {
     if (this.#writes.size >= (this.#pending.length < ENOUGH ? 1 : WRITES)) return;
-    const write = this.#write().finally(() => {
-      this.#writes.delete(write);
-      if (this.#pending.length > 0) this.#soon();
-    });
+    const write = this.#write()
+      .catch(this.options.onFault)
+      .finally(() => {
+        this.#writes.delete(write);
+        if (this.#pending.length > 0) this.#soon();
+      });
     this.#writes.add(write);
   }
 

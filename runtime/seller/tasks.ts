@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
 import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
+import { Aside } from "../queue/aside.js";
 import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
@@ -64,7 +65,7 @@ const json = (value: unknown): string | null => (value === undefined ? null : JS
 
 export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencies<Tx>): TaskRepository<Tx> {
   const { database, settings } = dependencies;
-  const running = new Set<Promise<void>>();
+  const running = new Aside();
   const handle = <T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx> =>
     handleOf<Tx, T>(dependencies, taskId, principal);
   return {
@@ -72,8 +73,8 @@ export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencie
     advance: (tx, taskId, change) => advanceFlow(dependencies, tx, taskId, change),
     handle,
     runLater(taskId, work) {
-      const run = later(dependencies, handle(taskId), work).finally(() => running.delete(run));
-      running.add(run);
+      const run = later(dependencies, handle(taskId), work);
+      running.add(run, (error) => settings.logger?.error({ err: error, taskId }, "a task's work ended unheard"));
     },
     async row(taskId, principal) {
       const of = principal === undefined ? { taskId } : { principal };
@@ -98,7 +99,7 @@ export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencie
     async idle() {
       const patience = new AbortController();
       const enough = sleep(IDLE_MS, undefined, { signal: patience.signal, ref: false }).catch(() => undefined);
-      await Promise.race([Promise.all(running), enough]);
+      await Promise.race([running.ended(), enough]);
       patience.abort();
     },
   };

@@ -39,6 +39,10 @@ const given = `
   declare const tell: (error: unknown) => void;
 `;
 
+const all = "const all: Promise<unknown>[] = [];";
+const set = "const set = new Set<unknown>();";
+const both = "await Promise.all(all);";
+
 const bad: readonly (readonly [about: string, lines: string, what: RegExp])[] = [
   ["a statement", "ask('a');", /nobody waits/],
   ["one that is a promise at times only", "maybe('a');", /nobody waits/],
@@ -55,6 +59,48 @@ const bad: readonly (readonly [about: string, lines: string, what: RegExp])[] = 
   ["a listener that answers one", "each(() => ask('a'));", /does not wait/],
   ["one by its name", "const go = () => ask('a'); each(go);", /does not wait/],
   ["one started early", "const a = ask('a'); await ask('b'); await a;", /looked at only after/],
+  ["one kept by an assignment", "let a; a = ask('a'); await ask('b'); await a;", /looked at only after/],
+  ["one of an object's members", "const o = { a: ask('a') }; await ask('b'); await o.a;", /looked at only after/],
+  [
+    "members that are waited for in turn",
+    "const o = { a: ask('a'), b: ask('b') }; await o.a; await o.b;",
+    /in an object/,
+  ],
+  ["an array it is pushed on", `${all} all.push(ask('a')); for (const one of all) await one;`, /in a collection/],
+  [
+    "an array that waits in its loop",
+    `${all} for (const a of 'ab') { all.push(ask(a)); await ask(a); } ${both}`,
+    /in a coll/,
+  ],
+  [
+    "a loop that waits before the next push",
+    `${all} for (const a of 'ab') { await tell(a); all.push(ask(a)); } ${both}`,
+    /in a coll/,
+  ],
+  ["an array gathered after a wait", `${all} all.push(ask('a')); await ask('b'); ${both}`, /in a collection/],
+  [
+    "a set of the object's own",
+    "class A { #a = new Set<unknown>(); go() { this.#a.add(ask('a')); } }",
+    /in a collection/,
+  ],
+  [
+    "a variable that only takes it out again",
+    `${set} const a = ask('a').finally(() => set.delete(a)); set.add(a);`,
+    /in a coll/,
+  ],
+  [
+    "a listener that is assigned",
+    "const x = { tell: () => {} }; x.tell = async () => { await ask('a'); };",
+    /does not wait/,
+  ],
+  ["a listener in a variable", "const go: () => void = async () => { await ask('a'); };", /does not wait/],
+  ["a listener that is a method", "const x: { go(): void } = { async go() { await ask('a'); } };", /does not wait/],
+  [
+    "a listener that is named as a member is",
+    "const go = () => ask('a'); const x: { go(): void } = { go };",
+    /does not wait/,
+  ],
+  ["a listener that is answered", "const make = (): (() => void) => () => ask('a');", /does not wait/],
 ];
 
 const good: readonly string[] = [
@@ -70,6 +116,17 @@ const good: readonly string[] = [
   "let kept: Promise<string[]> | undefined; kept = ask('a'); await kept;",
   "const a = ask('a').catch(tell); await ask('b'); await a;",
   "const both = Promise.all([ask('a'), ask('b')]); await both;",
+  `${all} all.push(ask('a')); all.push(ask('b')); ${both}`,
+  `await ask('a'); ${all} for (const a of 'ab') all.push(ask(a)); ${both} await ask('b');`,
+  `${all} for (const a of 'ab') { all.push(ask(a)); if (all.length > 1) await Promise.race(all); } ${both}`,
+  `const go = () => { ${all} all.push(ask('a')); return Promise.all(all); };`,
+  `${set} set.add(ask('a').catch(tell)); await ask('b');`,
+  `${set} const a = ask('a'); set.add(a); a.then(tell, tell); await ask('b');`,
+  "const cache = new Map<string, Promise<string[]>>(); const go = () => { const a = ask('a'); cache.set('a', a); return a; };",
+  "const o = { a: ask('a'), at: 1 }; await o.a;",
+  "const [a, b] = await Promise.all([ask('a'), ask('b')]); const o = { a, b }; tell(o);",
+  "const x = { tell: () => {} }; x.tell = () => { tell(1); };",
+  "const go: () => Promise<unknown> = async () => { await ask('a'); };",
 ];
 
 /** What the rules say of a few lines, besides those every example begins with. */

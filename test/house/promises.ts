@@ -5,59 +5,15 @@
  */
 import path from "node:path";
 import ts from "typescript";
-
-export interface Finding {
-  /** `file:line`. */
-  readonly where: string;
-  readonly what: string;
-}
-
-export type Judge = (report: (node: ts.Node, what: string) => void, node: ts.Node, checker: ts.TypeChecker) => void;
-
-const isPromise = (type: ts.Type): boolean =>
-  type.isUnion() ? type.types.some(isPromise) : type.symbol?.name === "Promise";
+import { type Finding, isHandled, isPromise, type Judge, methodCall } from "./promise-types.js";
+import { collected, inArray, inObject, late } from "./promises-kept.js";
 
 const isGenerator = (type: ts.Type): boolean => /^(Async)?Generator$/.test(type.symbol?.name ?? "");
-
-/** Of an array or a tuple, what its elements are. */
-const elementOf = (type: ts.Type, checker: ts.TypeChecker): ts.Type | undefined =>
-  checker.isArrayLikeType(type) ? checker.getIndexTypeOfType(type, ts.IndexKind.Number) : undefined;
-
-const holdsPromises = (type: ts.Type, checker: ts.TypeChecker): boolean => {
-  const element = elementOf(type, checker);
-  return element !== undefined && isPromise(element);
-};
-
-/** `x.name(...)`: what it is called on, and with how much. */
-function methodCall(node: ts.Node): { on: ts.Expression; name: string; count: number } | undefined {
-  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
-  return { on: node.expression.expression, name: node.expression.name.text, count: node.arguments.length };
-}
-
-/** Its errors go to a handler, or it has none. */
-function isHandled(node: ts.Expression): boolean {
-  if (ts.isParenthesizedExpression(node) || ts.isAwaitExpression(node)) return true;
-  const call = methodCall(node);
-  if (call === undefined) return false;
-  if (call.name === "catch") return call.count > 0;
-  if (call.name === "then") return call.count > 1;
-  if (call.name === "finally") return isHandled(call.on);
-  return call.name === "allSettled";
-}
 
 const isAssignment = (node: ts.Expression): boolean =>
   ts.isBinaryExpression(node) &&
   node.operatorToken.kind >= ts.SyntaxKind.FirstAssignment &&
   node.operatorToken.kind <= ts.SyntaxKind.LastAssignment;
-
-/** `Promise.all` and its like, which listen to every promise at once, however it is handed to them. */
-function isWaitedForTogether(node: ts.Node): boolean {
-  const { parent } = node;
-  if (ts.isSpreadElement(parent) || ts.isArrayLiteralExpression(parent) || ts.isParenthesizedExpression(parent))
-    return isWaitedForTogether(parent);
-  const call = methodCall(parent);
-  return call !== undefined && call.on.getText() === "Promise" && /^(all|allSettled|race|any)$/.test(call.name);
-}
 
 /** Statements that are a promise or a flow, and `void` in front of one that may reject. */
 const floating: Judge = (report, node, checker) => {
@@ -69,18 +25,6 @@ const floating: Judge = (report, node, checker) => {
   const type = checker.getTypeAtLocation(node.expression);
   if (isPromise(type) && !isHandled(node.expression)) report(node, "a promise nobody waits for");
   if (isGenerator(type)) report(node, "a flow that is made and not run: yield* it");
-};
-
-/** Several promises kept side by side: while one is waited for, the others reject unheard. */
-const sideBySide: Judge = (report, node, checker) => {
-  // Arrays of promises begin as a literal, or by one of these.
-  const made = /^(map|flatMap|from|fill)$/.test(methodCall(node)?.name ?? "");
-  if (!ts.isArrayLiteralExpression(node) && !made) return;
-  const inside = ts.isArrayLiteralExpression(node)
-    ? node.elements.some((one) => !ts.isSpreadElement(one) && isPromise(checker.getTypeAtLocation(one)))
-    : holdsPromises(checker.getTypeAtLocation(node), checker);
-  if (inside && !isWaitedForTogether(node))
-    report(node, "promises in an array that is not handed to Promise.all at once");
 };
 
 /** Types that take a promise out of the compiler's sight. */
@@ -96,18 +40,42 @@ const hidden: Judge = (report, node, checker) => {
   if (isPromise(checker.getTypeAtLocation(node.expression)) && !keeps) report(node, "a cast that hides a promise");
 };
 
+/** A function in a place that says what is expected of it; undefined elsewhere, where it is only mentioned. */
+function expectedAt(node: ts.Node, checker: ts.TypeChecker): ts.Type | undefined {
+  const { parent } = node;
+  // A member of an object is expected by the object's type: it is no expression of its own.
+  if (ts.isMethodDeclaration(node) || (ts.isShorthandPropertyAssignment(parent) && parent.name === node)) {
+    const object = ts.isMethodDeclaration(node) ? parent : parent.parent;
+    if (!ts.isObjectLiteralExpression(object)) return undefined;
+    const name = (ts.isMethodDeclaration(node) ? node.name : node).getText();
+    const type = checker.getContextualType(object)?.getNonNullableType();
+    const member = type === undefined ? undefined : checker.getPropertyOfType(type, name);
+    return member === undefined ? undefined : checker.getTypeOfSymbol(member);
+  }
+  const given =
+    (ts.isCallExpression(parent) && parent.expression !== node) ||
+    ((ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent) || ts.isVariableDeclaration(parent)) &&
+      parent.initializer === node) ||
+    (ts.isBinaryExpression(parent) && parent.right === node && isAssignment(parent)) ||
+    (ts.isArrowFunction(parent) && parent.body === node) ||
+    (ts.isConditionalExpression(parent) && parent.condition !== node) ||
+    ts.isReturnStatement(parent) ||
+    ts.isArrayLiteralExpression(parent);
+  return given ? checker.getContextualType(node as ts.Expression) : undefined;
+}
+
+const mayBeGiven = (node: ts.Node): boolean =>
+  ts.isArrowFunction(node) ||
+  ts.isFunctionExpression(node) ||
+  ts.isMethodDeclaration(node) ||
+  ts.isIdentifier(node) ||
+  ts.isPropertyAccessExpression(node);
+
 /** A function that answers a promise where one is called that nobody expects an answer of. */
 const unexpected: Judge = (report, node, checker) => {
-  if (
-    !ts.isArrowFunction(node) &&
-    !ts.isFunctionExpression(node) &&
-    !ts.isIdentifier(node) &&
-    !ts.isPropertyAccessExpression(node)
-  )
-    return;
-  if (!ts.isCallExpression(node.parent) && !ts.isPropertyAssignment(node.parent)) return;
-  if (ts.isCallExpression(node.parent) && !node.parent.arguments.includes(node)) return;
-  if (ts.isPropertyAssignment(node.parent) && node.parent.initializer !== node) return;
+  if (!mayBeGiven(node)) return;
+  const wanted = expectedAt(node, checker)?.getNonNullableType().getCallSignatures() ?? [];
+  if (wanted.length === 0 || wanted.some((one) => (one.getReturnType().flags & ts.TypeFlags.Void) === 0)) return;
   const returned = checker
     .getTypeAtLocation(node)
     .getCallSignatures()
@@ -115,45 +83,10 @@ const unexpected: Judge = (report, node, checker) => {
   // A plugin of fastify that takes no `done` may answer a promise; its types let either through the same parameter.
   if (!returned.some(isPromise) || methodCall(node.parent)?.name === "register") return;
   if (ts.isArrowFunction(node) && !ts.isBlock(node.body) && isHandled(node.body)) return;
-  const wanted = checker.getContextualType(node)?.getNonNullableType().getCallSignatures() ?? [];
-  if (wanted.length > 0 && wanted.every((one) => (one.getReturnType().flags & ts.TypeFlags.Void) !== 0))
-    report(node, "it answers a promise to who calls it and does not wait");
+  report(node, "it answers a promise to who calls it and does not wait");
 };
 
-const isFunction = (node: ts.Node): boolean => ts.isFunctionLike(node);
-
-const bodyOf = (node: ts.Node): ts.Node => ts.findAncestor(node.parent, isFunction) ?? node.getSourceFile();
-
-/** May wait for something while a promise lies about: its own function is asynchronous, or a flow. */
-const waits = (body: ts.Node): boolean =>
-  ts.isSourceFile(body) ||
-  (ts.isFunctionLike(body) &&
-    ((ts.getCombinedModifierFlags(body as ts.Declaration) & ts.ModifierFlags.Async) !== 0 ||
-      ("asteriskToken" in body && body.asteriskToken !== undefined)));
-
-/** A promise in a variable that is first looked at after something else was waited for. */
-const late: Judge = (report, node, checker) => {
-  if (!ts.isVariableDeclaration(node) || !ts.isIdentifier(node.name)) return;
-  const { name, initializer } = node;
-  if (initializer === undefined || !ts.isCallExpression(initializer) || isHandled(initializer)) return;
-  const body = bodyOf(node);
-  if (!waits(body) || !isPromise(checker.getTypeAtLocation(name))) return;
-  const symbol = checker.getSymbolAtLocation(name);
-  let firstUse = Number.POSITIVE_INFINITY;
-  let firstWait = Number.POSITIVE_INFINITY;
-  const visit = (one: ts.Node): void => {
-    if (one.getEnd() <= node.getEnd()) return;
-    if (ts.isIdentifier(one) && one !== name && one.text === name.text && checker.getSymbolAtLocation(one) === symbol)
-      firstUse = Math.min(firstUse, one.getStart());
-    if ((ts.isAwaitExpression(one) || ts.isYieldExpression(one)) && bodyOf(one) === body)
-      firstWait = Math.min(firstWait, one.getEnd());
-    ts.forEachChild(one, visit);
-  };
-  ts.forEachChild(body, visit);
-  if (firstWait < firstUse) report(node, "a promise that is looked at only after something else was waited for");
-};
-
-const judges: readonly Judge[] = [floating, sideBySide, hidden, unexpected, late];
+const judges: readonly Judge[] = [floating, inArray, inObject, collected, hidden, unexpected, late];
 
 /** Compiler options of the repository, and a program of some of its files. */
 export function programOf(root: string, files: readonly string[]): ts.Program {

@@ -81,7 +81,8 @@ function taskOf(storyboard: Storyboard, phase: Phase, url: string): BuyerTask {
 export class PlayedStoryboard {
   private readonly publisher: Publisher;
   private readonly webhooks: SentWebhook[] = [];
-  private readonly sending: Promise<void>[] = [];
+  /** What failed is kept with the rest until all are waited for. */
+  private readonly sending: Promise<{ readonly error: unknown } | undefined>[] = [];
 
   constructor(
     private readonly run: BuyerRun,
@@ -125,7 +126,12 @@ export class PlayedStoryboard {
       );
       if (told !== undefined) task.toldAt = Math.min(task.toldAt ?? told.at, told.at);
     };
-    this.sending.push(send());
+    this.sending.push(
+      send().then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      ),
+    );
   }
 
   private async quiet(phase: string, until: number): Promise<void> {
@@ -147,7 +153,7 @@ export class PlayedStoryboard {
     const until = run.now() + run.deadlineMs;
     const done = run.start === undefined ? {} : await this.started(run.start, task);
     await this.quiet(phase.id, until);
-    await Promise.all(this.sending);
+    for (const failed of await Promise.all(this.sending)) if (failed !== undefined) throw failed.error;
     await this.quiet(phase.id, until);
     const ended = [...publisher.tasks.values()].filter((one) => one.phase === phase.id && one.toldAt !== undefined);
     return {
