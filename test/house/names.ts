@@ -84,11 +84,11 @@ const namesEngine = (node: ts.Node): boolean => {
 const passesOn = (node: ts.Node): boolean => ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined;
 
 /**
- * In runtime, generator, cli and templates/project no name, literal or import tells one database from another outside
+ * In runtime, generator, cli and templates no name, literal or import tells one database from another outside
  * the engines' folders; what an index passes on with `export ... from` is aside.
  */
 export const dialectRule: Rule = (sources) =>
-  inScope("runtime|generator|cli|templates/project")(sources).flatMap(({ path, tree }) => {
+  inScope("runtime|generator|cli|templates")(sources).flatMap(({ path, tree }) => {
     if (engineFolder.test(path)) return [];
     const lines = new Set<number>();
     const visit = (node: ts.Node): void => {
@@ -135,12 +135,12 @@ function taskStatuses(sources: readonly Source[]): ReadonlySet<string> {
 }
 
 /**
- * In generator, runtime, cli and templates/project no array, object, interface or union names three or more of the
+ * In generator, runtime, cli and templates no array, object, interface or union names three or more of the
  * task's statuses, but the contract's own. A `switch` over all of them is no list: the compiler keeps it whole.
  */
 export const statusListRule: Rule = (sources) => {
   const statuses = taskStatuses(sources);
-  return inScope("generator|runtime|cli|templates/project")(sources).flatMap(({ path, tree }) => {
+  return inScope("generator|runtime|cli|templates")(sources).flatMap(({ path, tree }) => {
     const found: Finding[] = [];
     const visit = (node: ts.Node): void => {
       const named = [...new Set(textsOf(node))].filter((text) => statuses.has(text));

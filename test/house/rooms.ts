@@ -28,8 +28,9 @@ const generatorBase = ["runtime/contract", "runtime/contract/", "runtime/errors"
 const stage = (name: string): string => `generator/${name}/`;
 
 /**
- * What each part may import beside itself, with rooms that are still to come. Two departures from the drawing, both by
- * intent: the generator uses the shared leaves `errors` and `json`, and generated validators use `adbind/standalone`.
+ * What each part may import beside itself, with rooms that are still to come. Three departures from the drawing, all by
+ * intent: the generator uses the shared leaves `errors` and `json`, generated validators use `adbind/standalone`, and
+ * behaviours make their seller's sender, since who opens a seller with one call is not asked for a sender too.
  */
 const allowed: readonly [part: string, uses: readonly string[]][] = [
   ["runtime/contract/", []],
@@ -43,7 +44,7 @@ const allowed: readonly [part: string, uses: readonly string[]][] = [
   [room("queue"), [...base, room("db")]],
   [room("transport"), [...base, ...leaves]],
   ...products.map((name): [string, string[]] => [name, [...base, ...leaves, ...ground]]),
-  [room("behaviours"), [...base, room("facts"), ...ground, room("sender"), room("seller")]],
+  [room("behaviours"), [...base, room("facts"), ...ground, room("seller"), "runtime/sender/create"]],
   [room("conformance"), ["runtime/"]],
   [room("testing"), ["runtime/"]],
   ["generator/finding", []],
@@ -55,16 +56,19 @@ const allowed: readonly [part: string, uses: readonly string[]][] = [
   ["generator/", generatorBase],
 ];
 
-/** A seller is handed its sender, a buyer its receiver: what they need of each other is types. */
+/** A seller is handed its sender, a buyer its receiver: what they need of each other is types; so is a behaviour. */
 const handed = (part: string, { target, typeOnly }: Import): boolean =>
-  typeOnly && products.includes(part) && products.some((other) => within(other, target));
+  typeOnly &&
+  ((products.includes(part) && products.some((other) => within(other, target))) ||
+    (part === room("behaviours") && within(room("sender"), target)));
 
 /** The registry's wire shapes are generated from its API document; they are types, and nothing of them is there at run time. */
 const isWireShape = (part: string, { target, typeOnly }: Import): boolean =>
   typeOnly && part === room("registry") && target === "generated/registry/openapi";
 
+/** Ours by its path or by a package's name; a `#name` that stands for no file is ours too, and in no room. */
 const isOurs = ({ target }: Import): boolean =>
-  /^(generator|generated|runtime|cli|bench|test|templates|adbind)\//.test(target);
+  /^(generator|generated|runtime|cli|bench|test|templates|docs)\/|^adbind(-cli)?(\/|$)|^#/.test(target);
 
 export const within = (part: string, target: string): boolean =>
   part.endsWith("/") ? target.startsWith(part) : target === part;
@@ -77,7 +81,7 @@ const partOf = (target: string): string => rowOf(target)?.[0] ?? target;
 
 function badImports(file: Source): Finding[] {
   const rule = rowOf(file.path);
-  // Every room of runtime/ and generator/ has a rule; cli, bench, test and templates may import anything.
+  // Every room of runtime/ and generator/ has a rule; cli, bench, test, templates and docs may import anything.
   if (rule === undefined) {
     if (!/^(runtime|generator)\//.test(file.path)) return [];
     const message = "is in no room: give its folder a row in test/house/rooms.ts";
@@ -138,7 +142,7 @@ export const printRule = matches(
 );
 
 export const defaultExportRule = matches(
-  /^(generator|generated|runtime|cli|bench|test)\//,
+  /^(generator|generated|runtime|cli|bench|test|templates|docs)\//,
   /^export default\b/gm,
   "has a default export: give it a name",
 );

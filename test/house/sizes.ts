@@ -5,7 +5,7 @@ import { type Finding, lineOf, type Rule } from "./source.js";
 const FILE_LINES = 300;
 const FUNCTION_LINES = 60;
 
-/** Files of generator, runtime, cli, bench, test and templates/project have at most 300 lines. */
+/** Files of generator, runtime, cli, bench, test, templates and the examples of docs have at most 300 lines. */
 export const fileSizeRule: Rule = (sources) =>
   sources
     .filter(({ path }) => !path.startsWith("generated/"))

@@ -45,10 +45,26 @@ export const lineOf = (tree: ts.SourceFile, node: ts.Node): number =>
 /** The folder of a path, with its `/`. */
 export const folderOf = (file: string): string => file.slice(0, file.lastIndexOf("/") + 1);
 
-const written = (file: string, specifier: string): string =>
+/** Names that stand for files of ours: `paths` of tsconfig.json and `imports` of package.json, from the root. */
+export type Aliases = Readonly<Record<string, string>>;
+
+const withoutEnding = (file: string): string => file.replace(/\.(js|ts)$/, "");
+
+/** `#name/*` stands for whatever follows, as both of them write it. */
+function aliased(specifier: string, aliases: Aliases): string | undefined {
+  for (const [name, file] of Object.entries(aliases)) {
+    if (name === specifier) return withoutEnding(file);
+    const [before = "", after] = name.split("*");
+    if (after !== undefined && specifier.startsWith(before) && specifier.endsWith(after))
+      return withoutEnding(file.replace("*", specifier.slice(before.length, specifier.length - after.length)));
+  }
+  return undefined;
+}
+
+const written = (file: string, specifier: string, aliases: Aliases): string =>
   specifier.startsWith(".")
-    ? path.posix.join(path.posix.dirname(file), specifier).replace(/\.(js|ts)$/, "")
-    : specifier;
+    ? withoutEnding(path.posix.join(path.posix.dirname(file), specifier))
+    : (aliased(specifier, aliases) ?? specifier);
 
 interface Mention {
   readonly specifier: ts.Node | undefined;
@@ -69,15 +85,21 @@ function mentioned(node: ts.Node): Mention | undefined {
   return undefined;
 }
 
-const behind = (target: string, known: ReadonlySet<string>): { file?: string } =>
-  known.has(`${target}.ts`) ? { file: `${target}.ts` } : {};
+const behind = (target: string, { files }: Known): { file?: string } =>
+  files.has(`${target}.ts`) ? { file: `${target}.ts` } : {};
 
-function importsOf(file: string, tree: ts.SourceFile, known: ReadonlySet<string>): Import[] {
+/** What imports are resolved by. */
+interface Known {
+  readonly files: ReadonlySet<string>;
+  readonly aliases: Aliases;
+}
+
+function importsOf(file: string, tree: ts.SourceFile, known: Known): Import[] {
   const found: Import[] = [];
   const visit = (node: ts.Node): void => {
     const mention = mentioned(node);
     if (mention?.specifier !== undefined && ts.isStringLiteral(mention.specifier)) {
-      const target = written(file, mention.specifier.text);
+      const target = written(file, mention.specifier.text, known.aliases);
       found.push({ target, ...behind(target, known), typeOnly: mention.typeOnly, line: lineOf(tree, node) });
     }
     ts.forEachChild(node, visit);
@@ -87,9 +109,9 @@ function importsOf(file: string, tree: ts.SourceFile, known: ReadonlySet<string>
 }
 
 /** Imports of a generated file, by the scanner alone: parsing all of them would be half of the whole test. */
-const scannedImports = ({ path: file, text }: Text, known: ReadonlySet<string>): Import[] =>
+const scannedImports = ({ path: file, text }: Text, known: Known): Import[] =>
   ts.preProcessFile(text, true, false).importedFiles.map(({ fileName, pos }) => {
-    const target = written(file, fileName);
+    const target = written(file, fileName, known.aliases);
     return { target, ...behind(target, known), typeOnly: false, line: text.slice(0, pos).split("\n").length };
   });
 
@@ -99,8 +121,8 @@ const parsing: ts.CreateSourceFileOptions = {
   jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
 };
 
-export function parse(texts: readonly Text[]): Source[] {
-  const known = new Set(texts.map((text) => text.path));
+export function parse(texts: readonly Text[], aliases: Aliases = {}): Source[] {
+  const known: Known = { files: new Set(texts.map((text) => text.path)), aliases };
   return texts.map((text): Source => {
     if (text.path.startsWith("generated/")) return { ...text, imports: scannedImports(text, known) };
     const tree = ts.createSourceFile(text.path, text.text, parsing, true);
@@ -108,13 +130,35 @@ export function parse(texts: readonly Text[]): Source[] {
   });
 }
 
-/** Folders whose files are not ours to shape: packages, trees to compare with, the peer of another project. */
-const aside = /(^|\/)(node_modules|golden)(\/|$)|^test\/interop\/peer\//;
+/** Folders whose files are not ours to shape: packages, trees to compare with, what others generate, their peers. */
+const aside = /(^|\/)(node_modules|golden)(\/|$)|^test\/interop\/peer\/|^docs\/examples\/outbox\/prisma\/client\//;
+
+/** What an alias stands for: its first path, or the first of its conditions. */
+const firstOf = (value: unknown): string | undefined => {
+  if (typeof value === "string") return value;
+  return typeof value === "object" && value !== null ? firstOf(Object.values(value)[0]) : undefined;
+};
+
+/** The aliases of a repository, as `paths` of its tsconfig.json and `imports` of its package.json give them. */
+export function readAliases(root: string): Aliases {
+  const read = (name: string) => ts.readConfigFile(path.join(root, name), ts.sys.readFile).config as Config;
+  interface Config {
+    readonly compilerOptions?: { readonly paths?: object };
+    readonly imports?: object;
+  }
+  const all = { ...read("package.json").imports, ...read("tsconfig.json").compilerOptions?.paths };
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) => {
+      const file = firstOf(value);
+      return file === undefined ? [] : [[name, path.posix.normalize(file)]];
+    }),
+  );
+}
 
 /** Every TypeScript source of the repository, `generated/` included. */
 export const readSources = (root: string): Source[] =>
   parse(
-    globSync("{generator,generated,runtime,cli,bench,test,templates/project}/**/*.ts", {
+    globSync("{generator,generated,runtime,cli,bench,test,templates,docs/examples,docs/deploy}/**/*.ts", {
       cwd: root,
       exclude: (name) => name === "node_modules" || name === "golden",
     })
@@ -122,4 +166,5 @@ export const readSources = (root: string): Source[] =>
       .filter((file) => !aside.test(file))
       .sort()
       .map((file) => ({ path: file, text: readFileSync(path.join(root, file), "utf8") })),
+    readAliases(root),
   );

@@ -92,7 +92,7 @@ function namesIn({ path, tree }: Source): { name: string; node: ts.Node }[] {
 /** Tests' names state facts. */
 export const testNamesRule: Rule = (sources) =>
   sources
-    .filter(({ path }) => path.startsWith("test/"))
+    .filter(({ path }) => /^(test|templates\/\w+\/test)\//.test(path))
     .flatMap((source) =>
       namesIn(source).flatMap(({ name, node }): Finding[] => {
         const fault = nameFault(name);
