@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { pino } from "pino";
 import { databaseAnswers } from "../runtime/behaviours/health.js";
 import { type Metrics, openMetrics } from "../runtime/behaviours/metrics.js";
-import { openDatabase } from "../runtime/db/open.js";
+import { isDatabaseUrl, openDatabase } from "../runtime/db/open.js";
 import { AdbindError } from "../runtime/errors.js";
 import { natsQueue, type OpenQueue } from "../runtime/queue/index.js";
 import { createSender, type Sender, type SenderOptions } from "../runtime/sender/index.js";
@@ -37,13 +37,19 @@ interface DeliverOptions extends ReleaseOptions {
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
 
 /** URLs in the environment are apart by blanks; a path of a file may have some within. */
-const SEVERAL = /\s+(?=(?:postgres(?:ql)?|sqlite):)/;
+function urlsIn(text: string): string[] {
+  const urls: string[] = [];
+  for (const word of text.trim().split(/(?<=\s)(?=\S)/))
+    if (urls.length === 0 || isDatabaseUrl(word)) urls.push(word);
+    else urls.push(urls.pop() + word);
+  return urls.map((url) => url.trimEnd());
+}
 
 /** Of many databases each has its own sender; those of the environment, where none is named. */
 function databasesOf({ database }: DeliverOptions): string[] {
   if (database.length > 0) return database;
   const { ADBIND_STORE } = process.env;
-  if (ADBIND_STORE !== undefined && ADBIND_STORE.trim() !== "") return ADBIND_STORE.trim().split(SEVERAL);
+  if (ADBIND_STORE !== undefined && ADBIND_STORE.trim() !== "") return urlsIn(ADBIND_STORE);
   throw usage(
     "no database is named",
     "give --database <url>, or set ADBIND_STORE: events, where they go and their secrets are looked up there",

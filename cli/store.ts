@@ -1,6 +1,7 @@
 /** What commands on a store share: how it is named, how far it is opened, and what may be printed of it. */
 import { statSync } from "node:fs";
 import { type Command, Option } from "commander";
+import { fileOf, fileUrl, isDatabaseUrl, URL_FORMS } from "../runtime/db/open.js";
 import { AdbindError } from "../runtime/errors.js";
 import { type AnyStore, type DatabaseOptions, openStore, type StoreAccess } from "../runtime/store/index.js";
 import { shownPath, userPath } from "./output.js";
@@ -15,13 +16,15 @@ export interface StoreOption {
 const OTHERS = 0o007;
 
 /** Files are named from where the user stands. */
-const placeOf = (store: string): string =>
-  store.startsWith("sqlite:") ? `sqlite:${userPath(store.slice("sqlite:".length))}` : store;
+function placeOf(store: string): string {
+  const file = fileOf(store);
+  return file === undefined ? store : fileUrl(userPath(file));
+}
 
 /** A file that was made before adbind made them private, or that somebody opened up, is left as it is. */
 function warnOfOthers(place: string): void {
-  if (process.platform === "win32" || !place.startsWith("sqlite:")) return;
-  const file = place.slice("sqlite:".length);
+  const file = fileOf(place);
+  if (process.platform === "win32" || file === undefined) return;
   const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & OTHERS) !== 0) console.error(`warning: ${shownPath(file)} can be read by others; chmod 600 it`);
 }
@@ -34,10 +37,8 @@ export function placeOfNamed(store: string | undefined): string {
   if (store === undefined || store === "")
     throw new AdbindError("usage", "no store is named", { remedy: "give --store <url>, or set ADBIND_STORE" });
   // Not printed: it may hold a password.
-  if (!/^(sqlite:|postgres(ql)?:\/\/)/.test(store))
-    throw new AdbindError("usage", "the store's URL is of no kind adbind knows", {
-      remedy: "give sqlite:<path> or postgres://user@host/database",
-    });
+  if (!isDatabaseUrl(store))
+    throw new AdbindError("usage", "the store's URL is of no kind adbind knows", { remedy: `give ${URL_FORMS}` });
   return placeOf(store);
 }
 
@@ -72,15 +73,16 @@ export async function withStore<T>(
 
 /** Adds `--store`. @param otherwise the store where none is named */
 export function storeOption(command: Command, otherwise?: string): Command {
-  const option = new Option("--store <url>", "sqlite:<path> or postgres://user@host/database").env("ADBIND_STORE");
+  const option = new Option("--store <url>", URL_FORMS).env("ADBIND_STORE");
   return command.addOption(otherwise === undefined ? option : option.default(otherwise));
 }
 
 /** As a registry names its store, with the server's own default. */
-export const registryStoreOption = (command: Command): Command => storeOption(command, "sqlite:registry.db");
+export const registryStoreOption = (command: Command): Command => storeOption(command, fileUrl("registry.db"));
 
 /** As it may be printed. */
-export const shownStore = (store: string): string =>
-  store.startsWith("sqlite:")
-    ? `sqlite:${shownPath(userPath(store.slice("sqlite:".length)))}`
-    : store.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, "$1@").replace(/\?.*$/s, "");
+export function shownStore(store: string): string {
+  const file = fileOf(store);
+  if (file !== undefined) return fileUrl(shownPath(userPath(file)));
+  return store.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, "$1@").replace(/\?.*$/s, "");
+}

@@ -2,6 +2,7 @@
 import path from "node:path";
 import { release } from "../../generated/3.1.0/index.js";
 import { type Buyer, createBuyer } from "../../runtime/buyer/index.js";
+import { fileUrl } from "../../runtime/db/open.js";
 import { openBuyerSide, Receivers } from "./buyer.js";
 import type { MarketDatabases } from "./cluster.js";
 import { writeInventory } from "./inventory.js";
@@ -60,7 +61,7 @@ async function openSellers({ plan, timeline, nextPort, closing }: Opening): Prom
   for (let at = 1; at <= plan.sellers; at++) {
     const folder = path.join(plan.home, `seller-${at}`);
     await scaffoldSeller(folder, "manifests/3.1.0");
-    const database = plan.databases?.sellers[at - 1] ?? `sqlite:${path.join(folder, "data/seller.db")}`;
+    const database = plan.databases?.sellers[at - 1] ?? fileUrl(path.join(folder, "data/seller.db"));
     const sellerPlan = { name: `seller ${at}`, folder, port: nextPort(), database };
     plans.set(sellerPlan.name, sellerPlan);
     const seller = await startSeller(sellerPlan);
@@ -88,7 +89,7 @@ async function openRegistry(
     inventory,
     sellers.map(({ agentUrl }) => agentUrl),
   );
-  const registryStore = plan.databases?.registry ?? `sqlite:${path.join(home, "registry.db")}`;
+  const registryStore = plan.databases?.registry ?? fileUrl(path.join(home, "registry.db"));
   const registry = await startRegistry(registryStore, inventory, nextPort());
   closing.push(() => registry.stop());
   timeline.say("registry", `knows ${publishers} publishers, serves at ${registry.url}`);
@@ -102,7 +103,7 @@ async function openBuyers(
   { plan, timeline, nextPort, closing }: Opening,
   sellers: readonly RunningSeller[],
 ): Promise<BuyerSide> {
-  const store = plan.databases?.receivers ?? `sqlite:${path.join(plan.home, "receiver.db")}`;
+  const store = plan.databases?.receivers ?? fileUrl(path.join(plan.home, "receiver.db"));
   const wire: DemoWire = new DemoWire({
     receivers: () => receivers.ports,
     treat: (passed, verdict) => scene.treat(passed, verdict),

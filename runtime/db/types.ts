@@ -35,6 +35,8 @@ export interface JobAddition {
 
 /** What engines write differently. Texts go into statements as they are. */
 export interface Dialect {
+  /** Whose it is: what has a text for each engine, in a file of the engine's folder, looks it up by this. */
+  readonly engine: string;
   /** Condition that a column is in a list that is given as one `?`. */
   among(column: string, type: ColumnType): string;
   /** The value for the `?` of `among`. */
@@ -42,9 +44,9 @@ export interface Dialect {
   /** Table of the members of a JSON object of texts given as one `?`; its columns are `key` and `value`. */
   readonly members: string;
   /** `for update` where rows are locked one by one; empty where transactions exclude each other. */
-  readonly forUpdate: "" | " for update";
+  readonly forUpdate: string;
   /** `for share` where rows are locked one by one: who reads so waits for who changes it, and not for others who read. */
-  readonly forShare: "" | " for share";
+  readonly forShare: string;
   /** Transactions that write take turns: none ever ends while another is open. */
   readonly turns: boolean;
   /** Each statement is a journey to a server: what can be done in one is. */

@@ -13,7 +13,7 @@ import {
   pruneMoves,
   putProfiles,
 } from "../store/registry-profiles.js";
-import { putSearchRows, searchState } from "../store/registry-search.js";
+import { keepsSearch, putSearchRows, searchState } from "../store/registry-search.js";
 import type { Contribution } from "./contribution.js";
 import { byCodePoint } from "./model.js";
 
@@ -198,7 +198,7 @@ export function* computeProfiles(q: Query, agents: readonly number[], seq: numbe
     else profiles.push({ ...next, updated_at: now, born: there ? old.born : seq, version: seq, gone: 0 });
   }
   yield* putProfiles(q, profiles);
-  if (!q.dialect.turns && profiles.length > 0 && (yield* searchState(q)) > 0) yield* putSearchRows(q, profiles);
+  if (profiles.length > 0 && keepsSearch(q.dialect) && (yield* searchState(q)) > 0) yield* putSearchRows(q, profiles);
   yield* addMoves(q, moves, now);
   yield* pruneMoves(q, now - MOVE_RETENTION_MS);
   const by = foundOf(profiles) - foundOf([...before.values()], profiles);

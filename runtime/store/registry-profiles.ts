@@ -1,30 +1,10 @@
 /** Profiles of agents, counters and import checkpoints, as rows. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Columns, ListValue, Query, Value } from "../db/types.js";
+import type { ProfileRow } from "./profile-row.js";
 import { noteMovesPruned, takesPruning } from "./registry-clock.js";
 
-export interface ProfileRow {
-  readonly agent: number;
-  readonly url: string;
-  /** A member registered the agent. */
-  readonly registered: number;
-  readonly score: number;
-  readonly property_count: number;
-  readonly publisher_count: number;
-  readonly has_tmp: number;
-  readonly taxonomy: string | null;
-  /** JSON: one list per search dimension, in their order. */
-  readonly lists: string;
-  readonly updated_at: number;
-  /** Clock at which it came, or came back. */
-  readonly born: number;
-  /** Clock of its last change. */
-  readonly version: number;
-  /** Removed; the row stays, so that instances hear of it. */
-  readonly gone: number;
-  /** JSON: properties by type, of the types in `lists`; null where they were not counted by the publisher's last change. */
-  readonly type_counts: string | null;
-}
+export type { ProfileRow } from "./profile-row.js";
 
 /** An agent's score before a change. */
 export interface MoveRow {

@@ -67,17 +67,33 @@ export const duplicateNamesRule: Rule = (sources) => {
   });
 };
 
-/** Where an engine may be named: its own folder or file in db, store and queue, and the lists of them, a row each. */
-const engineFolder =
-  /^runtime\/(db\/engines|queue\/open|store\/(stores|task-changes))\.ts$|^runtime\/(db|store|queue)\/([^/]+\/)*(sqlite|postgres|nats)(\/|\.ts$)/;
+/** Where an engine may be named: its own folder or file in db, store and queue. The lists of them are exceptions. */
+const engineFolder = /^runtime\/(db|store|queue)\/([^/]+\/)*(sqlite|postgres|nats)(\/|\.ts$)/;
+
+/** A word for an engine, as its URLs, packages and folders have it. "PostgreSQL" in a sentence is for people. */
+const engineWord =
+  /\b(sqlite|postgres|postgresql|pg-boss|better-sqlite3)\b|\bSQLITE_|^pg$|^\.\.?\/(.*\/)?nats(\/|\.js$)/;
+
+/** SQL that one engine knows and the other does not. */
+const engineSql = new RegExp(
+  [
+    "\\bskip locked\\b|\\bfor (no key )?(update|share)\\b|\\bpg_\\w+|\\bregclass\\b|\\b(nextval|currval|unnest|clock_timestamp)\\(",
+    "\\bextract\\(epoch\\b|\\blateral\\b|\\bjsonb_\\w+\\(|= any ?\\(|::(text|bigint|int|integer|bytea|jsonb?|boolean|oid)\\b",
+    "\\bpragma \\w|\\bjson_each\\(|\\bsqlite_\\w+|\\browid\\b|\\bunixepoch\\(|\\binsert or (ignore|replace)\\b",
+  ].join("|"),
+);
+
+/** What a text of the code says, as it is given: of a template or a regular expression, each piece. */
+function writtenText(node: ts.Node): string | undefined {
+  if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node))
+    return node.text;
+  return ts.isRegularExpressionLiteral(node) ? node.text : undefined;
+}
 
 const namesEngine = (node: ts.Node): boolean => {
-  if (ts.isStringLiteralLike(node))
-    return (
-      /^(sqlite|postgres|postgresql|pg|better-sqlite3|pg-boss)$/.test(node.text) ||
-      (/^\.\.?\//.test(node.text) && /\/(sqlite|postgres|nats)(\/|\.js$)/.test(node.text))
-    );
-  return ts.isIdentifier(node) && /sqlite|postgres/i.test(node.text);
+  if (ts.isIdentifier(node)) return /sqlite|postgres/i.test(node.text);
+  const text = writtenText(node);
+  return text !== undefined && (engineWord.test(text) || engineSql.test(text));
 };
 
 /** The door of a package's entry passes on what engines offer. */

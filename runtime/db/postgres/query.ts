@@ -5,6 +5,7 @@ import { binaryArray } from "./binary-array.js";
 import { kept, numberedText } from "./kept.js";
 
 export const dialect: Dialect = {
+  engine: "postgres",
   among: (column, type) => `${column} = any(?::${type}[])`,
   list: (values) => values,
   members: "json_each_text(?::json)",

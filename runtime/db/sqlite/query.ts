@@ -4,6 +4,7 @@ import type { Coroutine } from "../coroutine.js";
 import type { Columns, Dialect, ListValue, Statements, Value } from "../types.js";
 
 export const dialect: Dialect = {
+  engine: "sqlite",
   among: (column) => `${column} in (select value from json_each(?))`,
   list: (values) => JSON.stringify(values),
   members: "json_each(?)",

@@ -5,6 +5,7 @@ import { AdbindError } from "../../errors.js";
 import { clock } from "../../store/registry-clock.js";
 import { profilesAfter } from "../../store/registry-profiles.js";
 import {
+  keepsSearch,
   noteSettled,
   putSearchRows,
   type SearchCondition,
@@ -152,7 +153,7 @@ async function markOfCopy(copy: Database, wanted: number): Promise<Mark> {
  * @throws AdbindError `registry_option_invalid` on an engine other than PostgreSQL
  */
 export function databaseSearch({ store, copy, discovered }: DatabaseSearchOptions): AgentSearch {
-  if (store.dialect.turns)
+  if (!keepsSearch(store.dialect))
     throw new AdbindError("registry_option_invalid", "only PostgreSQL can answer searches itself", {
       where: `search of ${store.where}`,
       remedy: "leave the search in memory, or give a store on PostgreSQL",
