@@ -1,6 +1,8 @@
 /** Where a release is fetched from, by the protocol's word: a table that comes with adbind, or what the user gives instead. */
+
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
+import { isJsonObject } from "../../runtime/contract/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { userPath } from "../output.js";
 
@@ -27,9 +29,6 @@ export function packageManifests(): string {
 const off = (file: string, pointer: string, what: string, remedy: string): AdbindError =>
   new AdbindError("usage", what, { where: `${file}#${pointer}`, remedy });
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const example = '{"word": {"bundle": "https://host/{version}.tgz", "checksum": "https://host/{version}.tgz.sha256"}}';
 
 function checkUrl(file: string, pointer: string, value: unknown, versioned: boolean): void {
@@ -48,9 +47,9 @@ function readTable(file: string): Record<string, Source> {
   } catch (cause) {
     throw off(file, "", `the table of sources is not JSON: ${(cause as Error).message}`, `write it as ${example}`);
   }
-  if (!isObject(table)) throw off(file, "", "a table of sources is an object", `write it as ${example}`);
+  if (!isJsonObject(table)) throw off(file, "", "a table of sources is an object", `write it as ${example}`);
   for (const [word, source] of Object.entries(table)) {
-    if (!isObject(source)) throw off(file, `/${word}`, "a source is an object", `write the table as ${example}`);
+    if (!isJsonObject(source)) throw off(file, `/${word}`, "a source is an object", `write the table as ${example}`);
     const strange = Object.keys(source).find((key) => !["bundle", "checksum", "index"].includes(key));
     if (strange !== undefined)
       throw off(file, `/${word}/${strange}`, "a source has bundle, checksum and index only", "take the field out");

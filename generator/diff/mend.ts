@@ -1,4 +1,5 @@
 /** A payload that a release refuses, mended until it does not: what is demanded added, what is forbidden taken out. */
+import { isJsonObject } from "../../runtime/contract/index.js";
 import type { Json, Shape } from "../model/shape.js";
 import { placeText } from "./change.js";
 import { flatten, restOf } from "./flat.js";
@@ -107,8 +108,7 @@ function mend(value: Json, refusal: SchemaRefusal, roots: readonly ShapePart[]):
   const steps = stepsOf(refusal.instancePath);
   const target = valueAt(value, steps);
   const { keyword, params } = refusal;
-  const isObject = typeof target === "object" && target !== null && !Array.isArray(target);
-  if (keyword === "required" && isObject) {
+  if (keyword === "required" && isJsonObject(target)) {
     const name = String(params.missingProperty);
     const held = roots
       .flatMap((root) => partsAt(root, steps))
@@ -117,7 +117,8 @@ function mend(value: Json, refusal: SchemaRefusal, roots: readonly ShapePart[]):
     target[name] = held === undefined ? "a" : sample(held.parts);
     return true;
   }
-  if (keyword === "additionalProperties" && isObject) return delete target[String(params.additionalProperty)];
+  if (keyword === "additionalProperties" && isJsonObject(target))
+    return delete target[String(params.additionalProperty)];
   const found = holderOf(value, steps);
   if (found === undefined) return false;
   const holder = found.holder as SampleObject;

@@ -1,5 +1,5 @@
 /** Every area there is, and which of them a seller serves. */
-import { type JsonObject, type Release, toolsOfClaim } from "../contract/index.js";
+import { isJsonObject, type JsonObject, type Release, toolsOfClaim } from "../contract/index.js";
 import { accountsBehaviour, governanceAgentsBehaviour, governanceChecksBehaviour } from "./accounts/behaviour.js";
 import { contentArtifactsBehaviour } from "./artifacts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
@@ -136,15 +136,12 @@ export function servedAreas({
   return { areas, tools, scenarios, missing };
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Objects are laid over each other member by member; anything else is replaced. */
 export function merge(base: JsonObject, more: JsonObject): JsonObject {
   const merged = { ...base };
   for (const [key, value] of Object.entries(more)) {
     const before = merged[key];
-    merged[key] = isObject(before) && isObject(value) ? merge(before, value) : value;
+    merged[key] = isJsonObject(before) && isJsonObject(value) ? merge(before, value) : value;
   }
   return merged;
 }

@@ -1,7 +1,7 @@
 /** Brands as their files tell of them: looked up by domain, and found by what they are called. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
-import { isJsonObject as isObject, list } from "../extract/json-object.js";
+import { isJsonObject, list } from "../extract/json-object.js";
 import { type BrandFileRow, brandFileOf, brandsWorded } from "../store/registry-brands.js";
 import { brandsAfter, brandsNamed, brandsOf } from "../store/registry-lists.js";
 import { counts } from "../store/registry-profiles.js";
@@ -37,7 +37,7 @@ const site = (domain: string | undefined): string | undefined => domain?.replace
 
 /** A brand of a house's list is the domain's by its URL, or by a website among its properties. */
 const isOf = (brand: Manifest, domain: string): boolean =>
-  [brand.url, ...list(brand.properties).map((one) => (isObject(one) ? one.identifier : undefined))].some(
+  [brand.url, ...list(brand.properties).map((one) => (isJsonObject(one) ? one.identifier : undefined))].some(
     (name) => site(domainIn(name)) === site(domain),
   );
 
@@ -46,10 +46,10 @@ const kellerTypes = ["master", "sub_brand", "endorsed", "independent"] as const;
 /** What the file says beyond the name. A house counts as the brand's where its own file lists the brand. */
 function detailsOf(domain: string, { file, variant }: BrandFileRow): Partial<ResolvedBrand> {
   const document = JSON.parse(file) as Manifest;
-  const house = isObject(document.house) ? document.house : undefined;
-  const listed = list(document.brands).find((brand): brand is Manifest => isObject(brand) && isOf(brand, domain));
+  const house = isJsonObject(document.house) ? document.house : undefined;
+  const listed = list(document.brands).find((brand): brand is Manifest => isJsonObject(brand) && isOf(brand, domain));
   const manifest = listed ?? (variant === "house_portfolio" ? house : document) ?? document;
-  const names = list(manifest.names).filter(isObject);
+  const names = list(manifest.names).filter(isJsonObject);
   const houseDomain = domainIn(house?.domain);
   const claimed = domainIn(manifest.house_domain);
   const keller = kellerTypes.find((type) => type === manifest.keller_type);

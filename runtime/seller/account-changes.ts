@@ -4,14 +4,13 @@
  */
 import { hash, randomUUID } from "node:crypto";
 import canonicalize from "canonicalize";
-import type { AnyTool, JsonObject, MaybePromise } from "../contract/index.js";
+import { type AnyTool, isJsonObject, type JsonObject, type MaybePromise } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import type { Sender } from "../sender/sender.js";
 import { appendChange, changesAfter, feedEnds } from "../store/account-changes.js";
 import { refuseSeveral } from "../store/alone.js";
 import type { AnyStore } from "../store/index.js";
-import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";
 import type { SellerContext, SellerHandler } from "./types.js";
 
@@ -91,7 +90,7 @@ export function createAccountChanges<Tx>(options: AccountChangeOptions): Account
       });
     },
     handler: async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
-      const asked = isObject(request.account) ? request.account : {};
+      const asked = isJsonObject(request.account) ? request.account : {};
       const account = await options.accountOf(asked, ctx.principal);
       if (account === undefined)
         throw new ToolError("ACCOUNT_NOT_FOUND", "There is no such account.", { field: "account" });

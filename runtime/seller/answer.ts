@@ -1,6 +1,5 @@
 /** Judges what a handler answered: refused in development, reported in production. */
-import type { AnyTool, JsonObject, TaskStatus } from "../contract/index.js";
-import { isObject } from "./json-object.js";
+import { type AnyTool, isJsonObject, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { project } from "./projection.js";
 import type { ServedRelease, ServedTool } from "./served-releases.js";
 import type { SellerSettings } from "./settings.js";
@@ -56,6 +55,6 @@ export function inCallersRelease<Tx>(
   logger?.info({ tool: name, release: release.version, left }, "an answer has less in it in its caller's release");
   metrics.leftOut({ tool: name, release: version }, left);
   const { ext } = payload;
-  const told = { ...payload, ext: { ...(isObject(ext) && ext), [OWN]: { left_out: left } } };
+  const told = { ...payload, ext: { ...(isJsonObject(ext) && ext), [OWN]: { left_out: left } } };
   return validator.arm(name, answer.status, told).ok ? told : payload;
 }

@@ -1,6 +1,6 @@
 /** What an audit keeps of a call. */
+import { isJsonObject } from "../contract/index.js";
 import type { Call, CallAnswer } from "../transport/answerer.js";
-import { isObject } from "./json-object.js";
 import type { SellerSettings } from "./settings.js";
 import type { AuditEntry } from "./types.js";
 
@@ -12,7 +12,7 @@ export async function audited(
   { code, ...seen }: Pick<AuditEntry, "tool" | "mutating" | "ms"> & { readonly code: string | undefined },
 ): Promise<void> {
   if (audit === undefined) return;
-  const key = isObject(args) && typeof args.idempotency_key === "string" ? args.idempotency_key : undefined;
+  const key = isJsonObject(args) && typeof args.idempotency_key === "string" ? args.idempotency_key : undefined;
   const entry: AuditEntry = {
     ...{ at: now(), principal, transport, status, taskId, ...seen },
     replayed: payload.replayed === true,

@@ -2,6 +2,7 @@
 import {
   type AnyTool,
   answersLater,
+  isJsonObject,
   isTerminal,
   type JsonObject,
   type ProtocolError,
@@ -18,7 +19,6 @@ import { type Aftermath, createContext } from "./context.js";
 import { continuedTask, threadMember } from "./continuation.js";
 import { echo, failedCall, toldFailure, unknownTool } from "./failed-call.js";
 import { type Claim, claimKey, type IdempotencyOptions, keyIn, keyOf, requestHash } from "./idempotency.js";
-import { isObject } from "./json-object.js";
 import { ownError } from "./own-error.js";
 import { channelsOf } from "./registrations.js";
 import { checkReply, openMembers, statusMember, versionMember } from "./reply.js";
@@ -64,11 +64,11 @@ export async function answerCall<Tx>(dependencies: SellerCallDependencies<Tx>, c
 }
 
 async function answerOf<Tx>(dependencies: SellerCallDependencies<Tx>, call: Call): Promise<CallAnswer> {
-  const args = isObject(call.args) ? call.args : {};
+  const args = isJsonObject(call.args) ? call.args : {};
   const taskId = dependencies.settings.uuid();
   let servedRelease: ServedRelease<Tx> | undefined;
   try {
-    if (call.args !== undefined && !isObject(call.args)) {
+    if (call.args !== undefined && !isJsonObject(call.args)) {
       throw new ToolError("INVALID_REQUEST", "The arguments of a tool are an object.");
     }
     servedRelease = negotiate(dependencies.servedReleases, args);
@@ -252,7 +252,7 @@ class Invocation<Tx> {
       release: servedRelease.release,
       mode: settings.mode,
       principal: this.call.identity.principal,
-      account: isObject(args.account) ? args.account : undefined,
+      account: isJsonObject(args.account) ? args.account : undefined,
       idempotencyKey: typeof args.idempotency_key === "string" ? args.idempotency_key : undefined,
       taskId: this.taskId,
       continues: this.continued && unfinishedTask(this.continued),

@@ -1,10 +1,9 @@
 /** What a seller says of itself, derived from what it was given. */
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
-import type { JsonObject, Release } from "../contract/index.js";
+import { isJsonObject, type JsonObject, type Release } from "../contract/index.js";
 import { type EndpointSigning, endpointSigning } from "../facts/index.js";
 import type { Jwk } from "../signing/index.js";
-import { isObject } from "./json-object.js";
 import type { ServedRelease } from "./served-releases.js";
 import { badSellerOption, builtInNames, type SellerSettings } from "./settings.js";
 
@@ -72,7 +71,7 @@ function derived<Tx>(
 /** Who is told of changes compares revisions: one that is not given is another whenever anything else of them is. */
 function revised(word: string, declared: JsonObject): JsonObject {
   const own = declared[word];
-  if (!isObject(own) || !isObject(own.capability_changes)) return declared;
+  if (!isJsonObject(own) || !isJsonObject(own.capability_changes)) return declared;
   const revision = hash("sha256", canonicalize(declared)!, "base64url");
   const changes = { capabilities_version: revision, ...own.capability_changes };
   return { ...declared, [word]: { ...own, capability_changes: changes } };
@@ -124,7 +123,7 @@ function overlay(base: JsonObject, more: JsonObject): JsonObject {
   const result: JsonObject = { ...base };
   for (const [key, value] of Object.entries(more)) {
     const before = result[key];
-    result[key] = isObject(before) && isObject(value) ? overlay(before, value) : value;
+    result[key] = isJsonObject(before) && isJsonObject(value) ? overlay(before, value) : value;
   }
   return result;
 }

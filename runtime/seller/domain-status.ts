@@ -1,6 +1,12 @@
 /** Whether a tool's answers have a `status` of their domain, which the task's must not be written over. */
-import { isTaskStatus, type JsonObject, type SchemaDocuments, type SchemaRef, schemaUri } from "../contract/index.js";
-import { isObject } from "./json-object.js";
+import {
+  isJsonObject,
+  isTaskStatus,
+  type JsonObject,
+  type SchemaDocuments,
+  type SchemaRef,
+  schemaUri,
+} from "../contract/index.js";
 
 /** Statuses some releases have beyond ours; they speak of tasks all the same. */
 const foreign = new Set(["auth-required", "unknown"]);
@@ -22,14 +28,14 @@ export function domainStatusReader(documents: SchemaDocuments): (ref: SchemaRef)
       .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
     const root: unknown = text === undefined ? undefined : JSON.parse(text);
     return {
-      schema: steps.reduce<unknown>((value, part) => (isObject(value) ? value[part] : undefined), root),
+      schema: steps.reduce<unknown>((value, part) => (isJsonObject(value) ? value[part] : undefined), root),
       uri,
     };
   };
 
   /** Every schema that applies to the same value. */
   function* applied(schema: unknown, uri: string, depth = 0): Iterable<{ schema: JsonObject; uri: string }> {
-    if (!isObject(schema) || depth > 16) return;
+    if (!isJsonObject(schema) || depth > 16) return;
     yield { schema, uri };
     if (typeof schema.$ref === "string") {
       const target = at(schema.$ref, uri);
@@ -53,7 +59,7 @@ export function domainStatusReader(documents: SchemaDocuments): (ref: SchemaRef)
     const root = at(pointer === undefined ? schemaUri(document) : `${schemaUri(document)}#${pointer}`, "");
     return [...applied(root.schema, root.uri)].some(
       ({ schema, uri }) =>
-        isObject(schema.properties) && "status" in schema.properties && isDomains(schema.properties.status, uri),
+        isJsonObject(schema.properties) && "status" in schema.properties && isDomains(schema.properties.status, uri),
     );
   };
 }

@@ -1,9 +1,8 @@
 /** What a caller gets of a call that failed. */
-import type { JsonObject, ProtocolError, Release } from "../contract/index.js";
+import { isJsonObject, type JsonObject, type ProtocolError, type Release } from "../contract/index.js";
 import { producerFault } from "../facts/index.js";
 import type { Call, CallAnswer } from "../transport/answerer.js";
 import { TaskNotWaiting } from "./continuation.js";
-import { isObject } from "./json-object.js";
 import { ownError } from "./own-error.js";
 import { versionMember } from "./reply.js";
 import type { ServedRelease } from "./served-releases.js";
@@ -66,4 +65,4 @@ export function toldFailure<Tx>(
 }
 
 /** The caller's `context`, unchanged. */
-export const echo = (args: JsonObject): JsonObject => (isObject(args.context) ? { context: args.context } : {});
+export const echo = (args: JsonObject): JsonObject => (isJsonObject(args.context) ? { context: args.context } : {});

@@ -2,12 +2,11 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
-import type { AnyTool, JsonObject } from "../contract/index.js";
+import { type AnyTool, isJsonObject, type JsonObject } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
 import { createPeriodic, type Telling } from "../queue/periodic.js";
 import { callScope } from "../store/keys.js";
 import type { HeldCall, SellerDatabase } from "../store/seller-tables.js";
-import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";
 
 export interface IdempotencyOptions<Tx> {
@@ -61,7 +60,7 @@ const digest = (text: string): string => createHash("sha256").update(text).diges
 export function requestHash(tool: string, request: JsonObject): string {
   const { idempotency_key: _key, context: _context, governance_context: _governance, ...rest } = request;
   const config = rest.push_notification_config;
-  if (isObject(config) && isObject(config.authentication)) {
+  if (isJsonObject(config) && isJsonObject(config.authentication)) {
     const { credentials: _credentials, ...authentication } = config.authentication;
     rest.push_notification_config = { ...config, authentication };
   }

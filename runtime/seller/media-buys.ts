@@ -1,11 +1,10 @@
 /** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
-import type { JsonObject } from "../contract/index.js";
+import { isJsonObject, type JsonObject } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { BuyChannels } from "../sender/channels.js";
 import type { Sender } from "../sender/sender.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
-import { isObject } from "./json-object.js";
 import { refusedBy } from "./tool-error.js";
 
 /** Tools with a meaning beyond their schemas (docs/protocol/tasks.md#media-buys). */
@@ -33,7 +32,7 @@ export function mediaBuyPlug<Tx>({ sender, database }: MediaBuyDependencies<Tx>)
     keeps: (tool, args) =>
       sender !== undefined &&
       opening.has(tool) &&
-      (isObject(args.reporting_webhook) || isObject(args.push_notification_config)),
+      (isJsonObject(args.reporting_webhook) || isJsonObject(args.push_notification_config)),
     *keep(tx, call): Coroutine<void> {
       if (sender !== undefined && opening.has(call.tool)) yield* openChannels(sender, tx, call);
     },
@@ -57,7 +56,7 @@ async function withActivity(
   const limit = typeof args.webhook_activity_limit === "number" ? { limit: args.webhook_activity_limit } : {};
   const buys: unknown[] = [];
   for (const buy of payload.media_buys) {
-    if (!isObject(buy) || typeof buy.media_buy_id !== "string" || buy.webhook_activity !== undefined) {
+    if (!isJsonObject(buy) || typeof buy.media_buy_id !== "string" || buy.webhook_activity !== undefined) {
       buys.push(buy);
       continue;
     }
@@ -83,8 +82,8 @@ function* openChannels<Tx>(sender: Sender, tx: Tx, of: AnsweredCall): Coroutine<
   const mediaBuyId = payload.media_buy_id ?? args.media_buy_id;
   if (typeof mediaBuyId !== "string") return;
   const channels = {
-    ...(isObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
-    ...(isObject(args.push_notification_config) && { events: args.push_notification_config }),
+    ...(isJsonObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
+    ...(isJsonObject(args.push_notification_config) && { events: args.push_notification_config }),
   } as unknown as BuyChannels;
   const opened = yield* wait(sender.channels.open({ mediaBuyId, principal, release }, channels, { tx: tx as object }));
   if (!opened.ok) throw refusedBy(opened.error);

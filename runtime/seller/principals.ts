@@ -2,11 +2,10 @@
  * What a caller has standing with a seller, apart from any account: the configs of what it is told of, by which it is told
  * of changed capabilities too. Two tools write one set, one tool reads it.
  */
-import type { AnyTool, JsonObject, MaybePromise, Release } from "../contract/index.js";
+import { type AnyTool, isJsonObject, type JsonObject, type MaybePromise, type Release } from "../contract/index.js";
 import { eventCatalogue } from "../facts/index.js";
 import type { NotificationConfig, NotificationSet, PreparedConfigs, Refused, Sender } from "../sender/index.js";
 import { ANONYMOUS } from "./auth.js";
-import { isObject } from "./json-object.js";
 import { refusedBy, ToolError } from "./tool-error.js";
 import type { SellerContext, SellerHandler } from "./types.js";
 
@@ -144,7 +143,7 @@ async function syncConfigs<Tx>(options: PrincipalOptions, request: JsonObject, c
 }
 
 async function syncPrincipal<Tx>(options: PrincipalOptions, request: JsonObject, ctx: Context<Tx>) {
-  const configuration = isObject(request.configuration) ? request.configuration : {};
+  const configuration = isJsonObject(request.configuration) ? request.configuration : {};
   const dry = request.dry_run === true;
   const { principal } = scopeOf(ctx);
   const kind = await kindOf(options, principal);

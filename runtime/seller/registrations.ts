@@ -1,23 +1,22 @@
 /** The webhooks a call registers, by whichever way its transport has. */
-import type { JsonObject } from "../contract/index.js";
+import { isJsonObject, type JsonObject } from "../contract/index.js";
 import type { A2aPushConfig, PushNotificationConfig, TaskChannels } from "../sender/types.js";
 import type { Call } from "../transport/answerer.js";
-import { isObject } from "./json-object.js";
 
 /** Where the caller wants to hear of the task; undefined where it has not said. */
 export function channelsOf({ push: beside, a2aPush }: Call, args: JsonObject): TaskChannels | undefined {
   const push = beside ?? args.push_notification_config;
-  if (!isObject(push) && !isObject(a2aPush)) return undefined;
+  if (!isJsonObject(push) && !isJsonObject(a2aPush)) return undefined;
   return {
-    ...(isObject(push) && { push: push as unknown as PushNotificationConfig }),
-    ...(isObject(a2aPush) && { a2a: nativeConfig(a2aPush) }),
+    ...(isJsonObject(push) && { push: push as unknown as PushNotificationConfig }),
+    ...(isJsonObject(a2aPush) && { a2a: nativeConfig(a2aPush) }),
   };
 }
 
 /** A2A 1.0 names one scheme where 0.3 and the protocol have a list. */
 function nativeConfig(config: JsonObject): A2aPushConfig {
   const { authentication, ...rest } = config;
-  const { scheme, ...more } = isObject(authentication) ? authentication : {};
+  const { scheme, ...more } = isJsonObject(authentication) ? authentication : {};
   const named = { ...more, ...(typeof scheme === "string" && { schemes: [scheme] }) };
-  return { ...rest, ...(isObject(authentication) && { authentication: named }) } as unknown as A2aPushConfig;
+  return { ...rest, ...(isJsonObject(authentication) && { authentication: named }) } as unknown as A2aPushConfig;
 }

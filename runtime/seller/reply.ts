@@ -1,13 +1,13 @@
 /** A handler's reply, on its way to become an answer. */
 import {
   type AnyTool,
+  isJsonObject,
   isTaskStatus,
   isTerminal,
   type JsonObject,
   type Release,
   type TaskStatus,
 } from "../contract/index.js";
-import { isObject } from "./json-object.js";
 import type { ServedRelease } from "./served-releases.js";
 
 /** The task's status where a tool's answer is to say it: not where its `status` is a state of its domain, or closed to any. */
@@ -42,7 +42,12 @@ export const versionMember = (
 
 /** A handler's reply: typed, and still checked, since not every application compiles with types. */
 export function checkReply(reply: unknown, tool: AnyTool): { status: TaskStatus; data: JsonObject } {
-  if (isObject(reply) && isTaskStatus(reply.status) && Object.hasOwn(tool.arms, reply.status) && isObject(reply.data)) {
+  if (
+    isJsonObject(reply) &&
+    isTaskStatus(reply.status) &&
+    Object.hasOwn(tool.arms, reply.status) &&
+    isJsonObject(reply.data)
+  ) {
     return { status: reply.status, data: reply.data };
   }
   throw new TypeError(

@@ -1,9 +1,15 @@
 /** `get_task_status` and `list_tasks`: what the caller's own tasks have come to. */
 import canonicalize from "canonicalize";
-import { type AnyTool, isTerminal, type JsonObject, type ProtocolError, type TaskStatus } from "../contract/index.js";
+import {
+  type AnyTool,
+  isJsonObject,
+  isTerminal,
+  type JsonObject,
+  type ProtocolError,
+  type TaskStatus,
+} from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter, TaskPage } from "../store/seller-tables.js";
-import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";
 import type { SellerContext, SellerHandler } from "./types.js";
 
@@ -57,8 +63,8 @@ export interface TaskToolDependencies<Tx> {
 /** Two references that cannot mean one account: a member that both have differs. What says nothing of it is no sandbox. */
 function otherAccount(asked: unknown, kept: string | null): boolean {
   const own = parsed(kept);
-  if (!isObject(asked) || own === undefined) return false;
-  const natural = [asked, own].every((one) => isObject(one.brand));
+  if (!isJsonObject(asked) || own === undefined) return false;
+  const natural = [asked, own].every((one) => isJsonObject(one.brand));
   const sandbox = ({ sandbox = false }: JsonObject): unknown => sandbox;
   if (natural && sandbox(asked) !== sandbox(own)) return true;
   const both = Object.keys(asked).filter((name) => name !== "sandbox" && Object.hasOwn(own, name));
@@ -90,7 +96,7 @@ const orders: Readonly<Record<string, TaskPage["order"]>> = {
 };
 
 function filterOf(request: JsonObject, principal: string): TaskFilter {
-  const filters = isObject(request.filters) ? request.filters : {};
+  const filters = isJsonObject(request.filters) ? request.filters : {};
   const wanted = {
     protocol: texts(filters.protocol, filters.protocols, filters.domain, filters.domains),
     status: texts(filters.status, filters.statuses),
@@ -109,7 +115,7 @@ function filterOf(request: JsonObject, principal: string): TaskFilter {
     );
   return {
     principal,
-    ...(isObject(request.account) && { account: canonicalize(request.account) ?? "" }),
+    ...(isJsonObject(request.account) && { account: canonicalize(request.account) ?? "" }),
     in: Object.fromEntries(Object.entries(wanted).filter(([, list]) => list.length > 0)),
     after: bounds("after"),
     before: bounds("before"),
@@ -119,8 +125,8 @@ function filterOf(request: JsonObject, principal: string): TaskFilter {
 }
 
 function pageOf(request: JsonObject): TaskPage {
-  const sort = isObject(request.sort) ? request.sort : {};
-  const pagination = isObject(request.pagination) ? request.pagination : {};
+  const sort = isJsonObject(request.sort) ? request.sort : {};
+  const pagination = isJsonObject(request.pagination) ? request.pagination : {};
   const { cursor, max_results: most } = pagination;
   const offset = typeof cursor === "string" ? Number(Buffer.from(cursor, "base64url").toString("latin1")) : 0;
   if (!Number.isSafeInteger(offset) || offset < 0) {
@@ -154,7 +160,7 @@ export const listTasks =
         total_matching: total,
         returned: rows.length,
         status_breakdown: Object.fromEntries(counts.map(({ status, count }) => [status, Number(count)])),
-        filters_applied: isObject(request.filters) ? Object.keys(request.filters) : [],
+        filters_applied: isJsonObject(request.filters) ? Object.keys(request.filters) : [],
       },
       tasks: rows.map((row) => ({ ...taskRow(row), domain: row.protocol, protocol: row.protocol })),
       pagination: {

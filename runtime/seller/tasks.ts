@@ -1,13 +1,19 @@
 /** Tasks that outlive their call: kept, changed, told of by webhooks, looked up. */
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
-import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract/index.js";
+import {
+  type AnyTool,
+  isJsonObject,
+  isTerminal,
+  type JsonObject,
+  type Release,
+  type TaskStatus,
+} from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { Aside } from "../queue/aside.js";
 import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
-import { isObject } from "./json-object.js";
 import { ownError } from "./own-error.js";
 import { handleOf, SELLER_TASK_RETENTION_MS, storeChange, type TaskRepositoryDependencies } from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
@@ -126,7 +132,7 @@ function* openFlow<Tx>(
   const added = yield* database.tables.addTask(tx, {
     task_id: id,
     principal,
-    account: isObject(args.account) ? (canonicalize(args.account) ?? null) : null,
+    account: isJsonObject(args.account) ? (canonicalize(args.account) ?? null) : null,
     tool: tool.name,
     protocol: tool.protocol,
     release: release.version,
@@ -135,7 +141,7 @@ function* openFlow<Tx>(
     updated_at: at,
     completed_at: null,
     has_webhook: channels === undefined ? 0 : 1,
-    context: json(isObject(args.context) ? args.context : undefined),
+    context: json(isJsonObject(args.context) ? args.context : undefined),
     context_id: contextId ?? null,
     request: JSON.stringify(args),
     message: text(payload.message) ?? null,
@@ -151,7 +157,7 @@ function* openFlow<Tx>(
     tool: tool.name,
     status,
     principal,
-    ...(isObject(args.context) && { context: args.context }),
+    ...(isJsonObject(args.context) && { context: args.context }),
     ...(contextId !== undefined && { contextId }),
     release: release.version,
   };

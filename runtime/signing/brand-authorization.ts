@@ -2,14 +2,13 @@
  * Whether a brand vouches for who signed a claim about it: a cross-check of a response whose signature holds already. It is
  * advice to the reader, and never a reason to drop the response.
  */
+
 import { wireNames } from "../contract/index.js";
+import { isJsonObject } from "../contract/json-object.js";
 import { canonicalUrl } from "../url.js";
 import type { Jwk, JwkSet } from "./types.js";
 
 type Json = { readonly [key: string]: unknown };
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Why a signed word on a brand is not to be relied on. */
 export type BrandDistrust =
@@ -52,13 +51,13 @@ const canonical = (url: unknown): string | undefined => {
 
 /** Agents that may speak for a domain: the file's own, the house's, and those of that brand, never of its sisters. */
 function agentsFor(file: Json, domain: string): Json[] {
-  const brands = Array.isArray(file.brands) ? file.brands.filter(isObject) : [];
+  const brands = Array.isArray(file.brands) ? file.brands.filter(isJsonObject) : [];
   const own = brands.filter(
     ({ url }) => typeof url === "string" && URL.canParse(url) && new URL(url).hostname === domain,
   );
   return [file, file.house, ...own]
-    .filter(isObject)
-    .flatMap(({ agents }) => (Array.isArray(agents) ? agents.filter(isObject) : []));
+    .filter(isJsonObject)
+    .flatMap(({ agents }) => (Array.isArray(agents) ? agents.filter(isJsonObject) : []));
 }
 
 /** Whether two keys are one, by the members that make them. */
@@ -67,7 +66,7 @@ const sameMaterial = (left: Jwk, right: Jwk): boolean =>
 
 /** Judges who signed a claim about a brand by the brand's own file and key set. */
 export function brandAuthorization(claim: BrandClaim): BrandAuthorization {
-  if (!isObject(claim.brandFile)) return { trust: "untrusted", reason: "brand_json_unavailable" };
+  if (!isJsonObject(claim.brandFile)) return { trust: "untrusted", reason: "brand_json_unavailable" };
   const wanted = canonical(claim.agentUrl);
   const matches = agentsFor(claim.brandFile, claim.brandDomain.toLowerCase()).filter(
     ({ type, url }) => type === "brand" && wanted !== undefined && canonical(url) === wanted,
@@ -85,7 +84,9 @@ function keyAuthorization({ kid, verified, jwks, word }: BrandClaim, uri: string
   const distrust = (reason: BrandDistrust): BrandAuthorization => ({ trust: "untrusted", reason, kid, jwks_uri: uri });
   const set = jwks(uri);
   if (set === undefined || !Array.isArray(set.keys)) return distrust("jwks_unavailable");
-  const [key, ...more] = (set.keys as readonly unknown[]).filter((one): one is Jwk => isObject(one) && one.kid === kid);
+  const [key, ...more] = (set.keys as readonly unknown[]).filter(
+    (one): one is Jwk => isJsonObject(one) && one.kid === kid,
+  );
   if (key === undefined) return distrust("kid_not_authorized");
   if (more.length > 0) return distrust("kid_authorization_ambiguous");
   if (verified === undefined || !sameMaterial(key, verified)) return distrust("key_material_mismatch");

@@ -1,5 +1,6 @@
 /** Published keys: their purpose, a static set of them, and their imported forms. */
 
+import { isJsonObject } from "../contract/json-object.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { algorithmTable, type CryptoBackend } from "./crypto.js";
@@ -34,8 +35,6 @@ export function keyPurposeFault(
   return undefined;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
-
 const codes: readonly unknown[] = ["key_unknown", "unavailable", "untrusted"] satisfies Extract<
   KeyResolution,
   { ok: false }
@@ -43,8 +42,9 @@ const codes: readonly unknown[] = ["key_unknown", "unavailable", "untrusted"] sa
 
 /** What a key source answered, whoever wrote it: anything that `KeyResolution` does not have is no answer. */
 export function declaredResolution(answer: unknown): KeyResolution {
-  const { ok, code, key, sender } = isObject(answer) ? answer : {};
-  const found = ok === true && typeof sender === "string" && sender !== "" && isObject(key) && isObject(key.jwk);
+  const { ok, code, key, sender } = isJsonObject(answer) ? answer : {};
+  const found =
+    ok === true && typeof sender === "string" && sender !== "" && isJsonObject(key) && isJsonObject(key.jwk);
   if (found || (ok === false && codes.includes(code))) return answer as KeyResolution;
   return { ok: false, code: "unavailable", detail: "the key source answers something undeclared" };
 }

@@ -2,13 +2,11 @@
  * Which operation a request calls, by its body: exactly one, or none, or the body is refused. What comes out decides whether
  * a signature is needed, and is what is dispatched: two readers of one body must not come to two operations.
  */
+import { isJsonObject } from "../contract/json-object.js";
 import { parseStrict } from "../json.js";
 import type { SignableRequest } from "./types.js";
 
 type Json = { readonly [key: string]: unknown };
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** One invocation of a tool. */
 export interface Invocation {
@@ -65,7 +63,7 @@ export function resolveOperation({ url, body }: SignableRequest, binding: Bindin
 /** `resolveOperation` for a body that is parsed already. */
 export function resolveBody(body: unknown, url: string, binding: Binding = "any"): Resolution {
   if (Array.isArray(body)) return refused("the body is a list of requests");
-  if (!isObject(body)) return binding === "json-rpc" ? refused("the body is no JSON-RPC request") : named(url);
+  if (!isJsonObject(body)) return binding === "json-rpc" ? refused("the body is no JSON-RPC request") : named(url);
   const variant = variantIn(body, known.envelope);
   if (variant !== undefined) return refused(`${JSON.stringify(variant)} is not a member of a request`);
   if (body.jsonrpc === undefined && body.method === undefined && binding === "any") {
@@ -74,9 +72,9 @@ export function resolveBody(body: unknown, url: string, binding: Binding = "any"
   const { method, params = {} } = body;
   if (body.jsonrpc !== "2.0" || typeof method !== "string" || method === "")
     return refused("the request names no method of JSON-RPC 2.0");
-  if (method === "tools/call") return isObject(params) ? ofCall(params, method) : refused("the call has no params");
+  if (method === "tools/call") return isJsonObject(params) ? ofCall(params, method) : refused("the call has no params");
   if (!messageMethods.includes(method)) return { ok: true, method, invocation: null };
-  return isObject(params) ? ofMessage(params, method) : refused("the message has no params");
+  return isJsonObject(params) ? ofMessage(params, method) : refused("the message has no params");
 }
 
 const pathOf = (url: string): string => url.replace(/[?#].*$/s, "").replace(/\/+$/, "");
@@ -99,7 +97,7 @@ function ofCall(params: Json, method: string): Resolution {
 function ofMessage(params: Json, method: string | undefined): Resolution {
   const { message } = params;
   const strange = variantIn(params, known.params);
-  if (strange !== undefined || !isObject(message)) return refused("there is no message");
+  if (strange !== undefined || !isJsonObject(message)) return refused("there is no message");
   const variant = variantIn(message, known.message);
   if (variant !== undefined) return refused(`${JSON.stringify(variant)} is not a member of a message`);
   if (!Array.isArray(message.parts)) return refused("the message has no parts");
@@ -116,7 +114,7 @@ function ofMessage(params: Json, method: string | undefined): Resolution {
 
 /** What is wrong with a part; text beside the data says nothing, and a file could say anything. */
 function partFault(part: unknown): string | undefined {
-  if (!isObject(part)) return "a part is no object";
+  if (!isJsonObject(part)) return "a part is no object";
   const variant = variantIn(part, known.part);
   if (variant !== undefined) return `${JSON.stringify(variant)} is not a member of a part`;
   const held = contents.filter((name) => Object.hasOwn(part, name));
@@ -127,7 +125,7 @@ function partFault(part: unknown): string | undefined {
 }
 
 function ofData(data: unknown, method: string | undefined): Resolution {
-  if (!isObject(data)) return refused("the data part holds no object");
+  if (!isJsonObject(data)) return refused("the data part holds no object");
   const variant = variantIn(data, known.data);
   if (variant !== undefined) return refused(`${JSON.stringify(variant)} is not a member of an invocation`);
   const { skill, input, parameters } = data;

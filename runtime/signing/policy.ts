@@ -1,4 +1,5 @@
 /** What a verifier advertises, and what follows from it for a request that is unsigned or badly signed. */
+import { isJsonObject } from "../contract/json-object.js";
 import { parseStrict } from "../json.js";
 import type { DigestPolicy } from "./profiles.js";
 import type { SignableRequest } from "./types.js";
@@ -27,9 +28,6 @@ export interface NamedOperations {
 }
 
 type Json = { readonly [key: string]: unknown };
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Why an unsigned request is refused. Another credential makes up for an operation's signature, never for a registration's. */
 export interface UnsignedFault {
@@ -71,13 +69,13 @@ export function onlyWarns(capability: RequestCapability, called: () => NamedOper
 
 /** The method and the tools a body may call: an MCP tool call, A2A skill invocations, or else the last segment of the path. */
 export function calledBy(url: string, body: unknown): NamedOperations {
-  if (!isObject(body) || typeof body.jsonrpc !== "string") {
+  if (!isJsonObject(body) || typeof body.jsonrpc !== "string") {
     const path = url.replace(/[?#].*$/s, "").replace(/\/+$/, "");
     return { operations: [path.slice(path.lastIndexOf("/") + 1)], method: undefined };
   }
-  const params = isObject(body.params) ? body.params : {};
-  const parts = isObject(params.message) && Array.isArray(params.message.parts) ? params.message.parts : [];
-  const skills = parts.map((part) => (isObject(part) && isObject(part.data) ? part.data.skill : undefined));
+  const params = isJsonObject(body.params) ? body.params : {};
+  const parts = isJsonObject(params.message) && Array.isArray(params.message.parts) ? params.message.parts : [];
+  const skills = parts.map((part) => (isJsonObject(part) && isJsonObject(part.data) ? part.data.skill : undefined));
   const operations = [params.name, ...skills].filter((name) => typeof name === "string");
   return { operations, method: typeof body.method === "string" ? body.method : undefined };
 }
@@ -109,15 +107,15 @@ export function capabilityFault(capability: RequestCapability): { where: string;
  */
 function registersCredentials(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(registersCredentials);
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   return Object.entries(value).some(
     ([key, item]) =>
-      (/^push_?notification_?config$/i.test(key) && isObject(item) && holdsAuthentication(item)) ||
+      (/^push_?notification_?config$/i.test(key) && isJsonObject(item) && holdsAuthentication(item)) ||
       registersCredentials(item),
   );
 }
 
 const holdsAuthentication = ({ authentication }: Json): boolean =>
-  isObject(authentication)
+  isJsonObject(authentication)
     ? Object.keys(authentication).length > 0
     : authentication !== undefined && authentication !== null;

@@ -190,7 +190,7 @@ export class TypeNames {
     }
     if (shape.kind === "union") {
       for (const [index, member] of shape.members.entries()) {
-        const wanted = isObject(member) ? this.memberNames(shape, index, owner + label) : [];
+        const wanted = isObjectShape(member) ? this.memberNames(shape, index, owner + label) : [];
         this.visit(member, owner, label, context, wanted);
       }
       return;
@@ -239,16 +239,16 @@ export class TypeNames {
   }
 }
 
-const isObject = ({ kind }: Shape): boolean => kind === "object" || kind === "all";
+const isObjectShape = ({ kind }: Shape): boolean => kind === "object" || kind === "all";
 
 /** What takes more than a line, or most of one, where it is written out. */
 function isWide(shape: Shape): boolean {
   if (shape.kind === "enum") return shape.values.map((value) => JSON.stringify(value)).join(" | ").length > WIDE;
   if (shape.kind === "union") {
-    const named = shape.members.filter((one) => isObject(one) || one.kind === "reference");
+    const named = shape.members.filter((one) => isObjectShape(one) || one.kind === "reference");
     return named.length >= MANY || shape.members.some((one) => one.kind === "enum" && isWide(one));
   }
-  return isObject(shape) || shape.kind === "map";
+  return isObjectShape(shape) || shape.kind === "map";
 }
 
 /** A place that is one of several alternatives. */

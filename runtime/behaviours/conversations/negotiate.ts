@@ -1,8 +1,5 @@
 /** What both sides of a conversation can do. */
-import type { JsonObject } from "../../contract/index.js";
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
 
 /** What every host can: text, and the components that it has to render. */
 const plainHost: JsonObject = {
@@ -14,7 +11,7 @@ const plainHost: JsonObject = {
 function both(own: unknown, theirs: unknown): unknown {
   if (own === false || theirs === false) return false;
   if (Array.isArray(own)) return Array.isArray(theirs) ? own.filter((one) => theirs.includes(one)) : [];
-  if (isObject(own)) return isObject(theirs) ? sharedCapabilities(own, theirs) : own;
+  if (isJsonObject(own)) return isJsonObject(theirs) ? sharedCapabilities(own, theirs) : own;
   return own;
 }
 

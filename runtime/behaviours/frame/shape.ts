@@ -3,7 +3,14 @@
  * answers in. `fit` leaves out of a value what the schema does not know: behaviours state all they have, and each release
  * gets its part.
  */
-import { type CanonicalSlot, type JsonObject, type Release, type SchemaRef, schemaUri } from "../../contract/index.js";
+import {
+  type CanonicalSlot,
+  isJsonObject,
+  type JsonObject,
+  type Release,
+  type SchemaRef,
+  schemaUri,
+} from "../../contract/index.js";
 
 interface Place {
   readonly schema: JsonObject;
@@ -35,9 +42,6 @@ export interface AnswerShapes {
   /** Is this one of the release's error codes? */
   knowsError(code: string): boolean;
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Schemas refer to each other in circles; real ones nest about ten deep. */
 const MAX_DEPTH = 40;
@@ -101,9 +105,9 @@ class Documents {
     if (typeof schema.$ref === "string")
       for (const one of this.target(schema.$ref, uri)) this.gather(one, all, depth + 1);
     for (const branch of Array.isArray(schema.allOf) ? schema.allOf : [])
-      if (isObject(branch)) this.gather({ schema: branch, uri }, all, depth + 1);
+      if (isJsonObject(branch)) this.gather({ schema: branch, uri }, all, depth + 1);
     for (const branch of [schema.then, schema.else])
-      if (isObject(branch)) this.gather({ schema: branch, uri }, all, depth + 1);
+      if (isJsonObject(branch)) this.gather({ schema: branch, uri }, all, depth + 1);
   }
 
   private target(reference: string, here: string): View {
@@ -114,10 +118,10 @@ class Documents {
       .slice(1)
       .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
     const found = parts.reduce<unknown>(
-      (value, part) => (Array.isArray(value) ? value[Number(part)] : isObject(value) ? value[part] : undefined),
+      (value, part) => (Array.isArray(value) ? value[Number(part)] : isJsonObject(value) ? value[part] : undefined),
       this.document(uri),
     );
-    return isObject(found) ? [{ schema: found, uri }] : [];
+    return isJsonObject(found) ? [{ schema: found, uri }] : [];
   }
 
   private document(uri: string): unknown {
@@ -130,7 +134,7 @@ class Documents {
 }
 
 const alternatives = (schema: JsonObject): readonly JsonObject[] =>
-  [schema.oneOf, schema.anyOf].flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []));
+  [schema.oneOf, schema.anyOf].flatMap((list) => (Array.isArray(list) ? list.filter(isJsonObject) : []));
 
 function shapeOf(documents: Documents, root: View): AnswerShape {
   /** All that may apply, whichever alternative a value takes. */
@@ -166,13 +170,13 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 
 const membersOf = (view: View, name: string): View =>
   view.flatMap(({ schema, uri }) => {
-    const member = isObject(schema.properties) ? schema.properties[name] : undefined;
-    if (isObject(member)) return [{ schema: member, uri }];
+    const member = isJsonObject(schema.properties) ? schema.properties[name] : undefined;
+    if (isJsonObject(member)) return [{ schema: member, uri }];
     return member === true ? [{ schema: {}, uri }] : [];
   });
 
 const itemsOf = (view: View): View =>
-  view.flatMap(({ schema, uri }) => (isObject(schema.items) ? [{ schema: schema.items, uri }] : []));
+  view.flatMap(({ schema, uri }) => (isJsonObject(schema.items) ? [{ schema: schema.items, uri }] : []));
 
 function fitted(documents: Documents, view: View, value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return value;
@@ -182,7 +186,7 @@ function fitted(documents: Documents, view: View, value: unknown, depth = 0): un
     return items.length === 0 ? value : value.map((one) => fitted(documents, items, one, depth + 1));
   }
   // What has no fields of its own is anybody's.
-  if (!all.some(({ schema }) => isObject(schema.properties))) return value;
+  if (!all.some(({ schema }) => isJsonObject(schema.properties))) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, one]): [string, unknown][] => {
       if (one === undefined) return [];
@@ -196,9 +200,11 @@ function fitted(documents: Documents, view: View, value: unknown, depth = 0): un
 /** Schemas for names that match a pattern, or for any other name. */
 const patternsOf = (view: View, name: string): View =>
   view.flatMap(({ schema, uri }) => {
-    const patterns = isObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : [];
+    const patterns = isJsonObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : [];
     const matching = patterns.filter(([pattern]) => new RegExp(pattern, "u").test(name)).map(([, one]) => one);
-    return [...matching, schema.additionalProperties].flatMap((one) => (isObject(one) ? [{ schema: one, uri }] : []));
+    return [...matching, schema.additionalProperties].flatMap((one) =>
+      isJsonObject(one) ? [{ schema: one, uri }] : [],
+    );
   });
 
 /** The schemas that apply to this value: of alternatives, those that it can be. */
@@ -224,9 +230,9 @@ function mayBe(documents: Documents, { schema, uri }: Place, value: object): boo
   const members = value as JsonObject;
   if (!listOf(schema.required).every((name) => members[name as string] !== undefined)) return false;
   if (typeof schema.type === "string" && (schema.type === "array") !== Array.isArray(value)) return false;
-  return Object.entries(isObject(schema.properties) ? schema.properties : {}).every(([name, member]) => {
+  return Object.entries(isJsonObject(schema.properties) ? schema.properties : {}).every(([name, member]) => {
     const own = members[name];
-    if (own === undefined || typeof own === "object" || !isObject(member)) return true;
+    if (own === undefined || typeof own === "object" || !isJsonObject(member)) return true;
     return documents.expanded({ schema: member, uri }).every((each) => {
       if ("const" in each.schema) return each.schema.const === own;
       return !Array.isArray(each.schema.enum) || each.schema.enum.includes(own);

@@ -1,4 +1,5 @@
 /** What an action would do, read from the arguments of the tool it is about to call. */
+import { isJsonObject } from "../../contract/index.js";
 
 export interface ProposedAction {
   readonly purchase: string;
@@ -20,15 +21,12 @@ export interface ProposedAction {
 
 type Json = { readonly [key: string]: unknown };
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const objects = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const objects = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 const amountOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value)
     ? value
-    : isObject(value)
+    : isJsonObject(value)
       ? amountOf(value.amount ?? value.total)
       : undefined;
 
@@ -39,7 +37,7 @@ function collectWords(value: unknown, into: Set<string>, depth = 0): void {
   if (depth > DEPTH) return;
   if (typeof value === "string") for (const word of value.toLowerCase().split(/[^\p{L}\p{N}]+/u)) into.add(word);
   else if (Array.isArray(value)) for (const item of value) collectWords(item, into, depth + 1);
-  else if (isObject(value)) for (const item of Object.values(value)) collectWords(item, into, depth + 1);
+  else if (isJsonObject(value)) for (const item of Object.values(value)) collectWords(item, into, depth + 1);
 }
 
 const wordsOf = (value: unknown): Set<string> => {
@@ -70,12 +68,12 @@ export function readProposal(request: {
   const { payload = {} } = request;
   const committed = request.proposed_commitment ?? request.execution_commitment;
   const planned: Json = { ...request.planned_delivery };
-  const campaign = isObject(payload.campaign) ? payload.campaign : {};
+  const campaign = isJsonObject(payload.campaign) ? payload.campaign : {};
   const lines = objects(payload.packages).map((line) => ({
     words: wordsOf(line),
     budget: amountOf(line.budget) ?? 0,
   }));
-  const geo = isObject(planned.geo) ? planned.geo : {};
+  const geo = isJsonObject(planned.geo) ? planned.geo : {};
   const countries = [geo.countries, payload.countries, campaign.countries, ...lineCountries(payload)].flat();
   return {
     purchase: request.purchase_type ?? purchases[request.tool ?? ""] ?? "media_buy",
@@ -90,7 +88,7 @@ export function readProposal(request: {
     countries: [...new Set(countries.filter((country): country is string => typeof country === "string"))],
     lines,
     words: new Set([...wordsOf(payload), ...wordsOf(planned), ...lines.flatMap(({ words }) => [...words])]),
-    reportingFrequency: isObject(payload.reporting_webhook)
+    reportingFrequency: isJsonObject(payload.reporting_webhook)
       ? text(payload.reporting_webhook.reporting_frequency)
       : undefined,
     acknowledged: acknowledgedIn(payload),
@@ -99,11 +97,11 @@ export function readProposal(request: {
 }
 
 const acknowledgedIn = ({ ext }: Json): string[] => {
-  const given = isObject(ext) ? ext.governance_policy_acknowledgements : undefined;
+  const given = isJsonObject(ext) ? ext.governance_policy_acknowledgements : undefined;
   return Array.isArray(given) ? given.filter((one): one is string => typeof one === "string") : [];
 };
 
 const lineCountries = (payload: Json): unknown[] =>
   objects(payload.packages).map(({ targeting_overlay: overlay }) =>
-    isObject(overlay) ? (overlay.geo_countries ?? []) : [],
+    isJsonObject(overlay) ? (overlay.geo_countries ?? []) : [],
   );

@@ -1,5 +1,5 @@
 /** What a product can do with a buyer's targeting, as it declares it, and what is wrong with an overlay that asks for more. */
-import type { JsonObject } from "../../contract/index.js";
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { Product } from "../ports/catalogue.js";
 
@@ -43,16 +43,13 @@ interface TargetingTerms {
 
 export const termsOf = ({ more = {} }: Product): TargetingTerms => more as TargetingTerms;
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Does what is declared cover what is asked for? True is support without limits; lists have to have all that is asked for. */
 export function supportsAll(declared: unknown, wanted: unknown): boolean {
   if (wanted === false || declared === true) return true;
-  if (wanted === true) return isObject(declared);
+  if (wanted === true) return isJsonObject(declared);
   if (Array.isArray(wanted)) return Array.isArray(declared) && wanted.every((one) => declared.includes(one));
-  if (!isObject(wanted)) return declared === wanted;
-  return isObject(declared) && Object.entries(wanted).every(([name, one]) => supportsAll(declared[name], one));
+  if (!isJsonObject(wanted)) return declared === wanted;
+  return isJsonObject(declared) && Object.entries(wanted).every(([name, one]) => supportsAll(declared[name], one));
 }
 
 const keyOf = ({ publisher_domain, placement_id }: PlacementRef): string => `${publisher_domain}/${placement_id}`;
@@ -72,7 +69,7 @@ const unsupported = (message: string, field: string): ToolError =>
   new ToolError("UNSUPPORTED_FEATURE", message, { field });
 
 const mostOf = (declared: unknown): number => {
-  const most = isObject(declared) ? declared.max_values_per_package : undefined;
+  const most = isJsonObject(declared) ? declared.max_values_per_package : undefined;
   return typeof most === "number" ? most : Number.POSITIVE_INFINITY;
 };
 

@@ -1,6 +1,6 @@
 /** The smallest requests a schema allows, for agents nobody has a request for. */
 
-import { type JsonObject, type SchemaDocuments, schemaUri } from "../../contract/index.js";
+import { isJsonObject, type JsonObject, type SchemaDocuments, schemaUri } from "../../contract/index.js";
 import { textMatching } from "./pattern.js";
 
 type Schema = boolean | JsonObject;
@@ -50,9 +50,6 @@ const formats: Readonly<Record<string, string>> = {
 /** What a branch may say of members that are described beside it. */
 const applied = ["properties", "required", "then", "else", "allOf", "anyOf", "oneOf"];
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const listOf = (value: unknown): Schema[] => (Array.isArray(value) ? (value as Schema[]) : []);
 
 /** A flight lies ahead, and ends after it begins. */
@@ -82,21 +79,21 @@ function numberFor({ minimum, exclusiveMinimum, type }: JsonObject): number {
 
 /** A part of `allOf` without its condition, which is about all of the value. */
 function unconditional(schema: Schema): Schema {
-  if (!isObject(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   const { if: _if, then: _then, else: _else, ...rest } = schema;
   return rest;
 }
 
 /** Whether a value is what a condition asks for, as far as presence and constants tell. */
 function holds(schema: Schema, value: unknown): boolean {
-  if (!isObject(schema)) return schema;
-  const members = isObject(value) ? value : {};
+  if (!isJsonObject(schema)) return schema;
+  const members = isJsonObject(value) ? value : {};
   const { required, properties, not } = schema;
   return (
     (!("const" in schema) || schema.const === value) &&
     (!Array.isArray(schema.enum) || schema.enum.includes(value)) &&
     listOf(required).every((name) => Object.hasOwn(members, String(name))) &&
-    Object.entries(isObject(properties) ? properties : {}).every(
+    Object.entries(isJsonObject(properties) ? properties : {}).every(
       ([name, one]) => !Object.hasOwn(members, name) || holds(one as Schema, members[name]),
     ) &&
     listOf(schema.allOf).every((one) => holds(one, value)) &&
@@ -121,16 +118,16 @@ export class Sampler {
     let at: unknown = this.documents.get(document) ?? true;
     for (const part of decodeURIComponent(pointer).split("/").slice(1)) {
       const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-      at = Array.isArray(at) ? at[Number(name)] : isObject(at) ? at[name] : undefined;
+      at = Array.isArray(at) ? at[Number(name)] : isJsonObject(at) ? at[name] : undefined;
     }
-    return isObject(at) ? this.rebase(at, document) : true;
+    return isJsonObject(at) ? this.rebase(at, document) : true;
   }
 
   /** References inside a document may leave its name out. */
   private rebase(schema: JsonObject, document: string): JsonObject {
     const inner = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(inner);
-      if (!isObject(value)) return value;
+      if (!isJsonObject(value)) return value;
       return Object.fromEntries(
         Object.entries(value).map(([key, one]) => [
           key,
@@ -146,7 +143,7 @@ export class Sampler {
     for (this.condition of conditions) {
       for (this.branch = 0; this.branch < BRANCHES; this.branch++) {
         const value = this.sample(this.resolve(schemaUri(ref)), 0);
-        if (isObject(value)) yield value;
+        if (isJsonObject(value)) yield value;
       }
     }
   }
@@ -155,7 +152,7 @@ export class Sampler {
   member(ref: string, name: string): unknown {
     this.branch = 0;
     const root = this.resolve(schemaUri(ref));
-    const properties = isObject(root) && isObject(root.properties) ? root.properties : {};
+    const properties = isJsonObject(root) && isJsonObject(root.properties) ? root.properties : {};
     const schema = Object.hasOwn(properties, name) ? (properties[name] as Schema) : undefined;
     return schema === undefined ? undefined : this.sample(schema, 0, name);
   }
@@ -200,7 +197,7 @@ export class Sampler {
   }
 
   private members({ required, properties }: JsonObject, depth: number): JsonObject {
-    const known = isObject(properties) ? properties : {};
+    const known = isJsonObject(properties) ? properties : {};
     const names = listOf(required).filter((name): name is never => typeof name === "string") as string[];
     return Object.fromEntries(
       names.map((name) => [name, this.sample((known[name] as Schema) ?? true, depth + 1, name)]),
@@ -217,13 +214,15 @@ export class Sampler {
     let merged = value;
     const add = (choice: Schema): void => {
       const own =
-        isObject(choice) && isObject(schema.properties) ? this.withProperties(choice, schema.properties) : choice;
+        isJsonObject(choice) && isJsonObject(schema.properties)
+          ? this.withProperties(choice, schema.properties)
+          : choice;
       const more = this.sample(own, depth + 1);
-      merged = isObject(merged) && isObject(more) ? { ...merged, ...more } : typed ? merged : more;
+      merged = isJsonObject(merged) && isJsonObject(more) ? { ...merged, ...more } : typed ? merged : more;
     };
     for (const choice of choices) add(choice);
     for (const holder of [schema, ...all]) for (const branch of this.consequences(holder, merged)) add(branch);
-    if (isObject(merged) && (Array.isArray(schema.required) || isObject(schema.properties))) {
+    if (isJsonObject(merged) && (Array.isArray(schema.required) || isJsonObject(schema.properties))) {
       merged = { ...this.members(schema, depth), ...merged };
     }
     return merged;
@@ -231,7 +230,7 @@ export class Sampler {
 
   /** What a condition adds to a value. */
   private consequences(holder: Schema, value: unknown): Schema[] {
-    if (!isObject(holder) || holder.if === undefined || this.condition === "ignored") return [];
+    if (!isJsonObject(holder) || holder.if === undefined || this.condition === "ignored") return [];
     const taken = this.condition === "kept" || holds(holder.if as Schema, value) ? holder.then : holder.else;
     return taken === undefined ? [] : [taken as Schema];
   }
@@ -239,7 +238,7 @@ export class Sampler {
   /** A branch that only says what is required finds the members' schemas beside it. */
   private withProperties(branch: JsonObject, properties: JsonObject): JsonObject {
     if (applied.every((name) => branch[name] === undefined)) return branch;
-    const own = isObject(branch.properties) ? branch.properties : {};
+    const own = isJsonObject(branch.properties) ? branch.properties : {};
     return { ...branch, properties: { ...properties, ...own } };
   }
 }

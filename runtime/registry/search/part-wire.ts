@@ -2,6 +2,7 @@
  * What an instance asks a part of the search's index, and what it is answered: one JSON document over HTTP each way. Every
  * question says which part it takes the other for and how it counts, so that one that is something else refuses it.
  */
+import { isJsonObject } from "../../contract/json-object.js";
 import type { ClockRow } from "../../store/registry-clock.js";
 import type { AgentPart } from "../../store/registry-profiles.js";
 import { SEARCH_DIMENSIONS, type SearchDimension, type SearchFilters } from "../types.js";
@@ -137,11 +138,8 @@ export function readPart(text: string): AgentPart | undefined {
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((one) => typeof one === "string");
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 function isFilters(value: unknown): boolean {
-  if (!isRecord(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { has_tmp, min_properties, ...lists } = value;
   if (has_tmp !== undefined && typeof has_tmp !== "boolean") return false;
   if (min_properties !== undefined && !isCount(min_properties)) return false;
@@ -149,16 +147,17 @@ function isFilters(value: unknown): boolean {
 }
 
 const isByDimension = (value: unknown, is: (one: unknown) => boolean): boolean =>
-  isRecord(value) &&
+  isJsonObject(value) &&
   Object.entries(value).every(([name, one]) => (SEARCH_DIMENSIONS as readonly string[]).includes(name) && is(one));
 
 const isKey = (value: unknown): boolean =>
-  isRecord(value) && Number.isFinite(value.score) && typeof value.url === "string";
-const isClock = (value: unknown): boolean => isRecord(value) && [value.seq, value.last, value.pruned].every(isCount);
+  isJsonObject(value) && Number.isFinite(value.score) && typeof value.url === "string";
+const isClock = (value: unknown): boolean =>
+  isJsonObject(value) && [value.seq, value.last, value.pruned].every(isCount);
 
 /** @returns undefined for what no instance asks */
 export function readQuestion(value: unknown): AddressedQuestion | undefined {
-  if (!isRecord(value) || ![value.format, value.part, value.of].every(isCount)) return undefined;
+  if (!isJsonObject(value) || ![value.format, value.part, value.of].every(isCount)) return undefined;
   const { ask, filters, at, after } = value;
   const question = value as unknown as AddressedQuestion;
   if (at !== undefined && !isClock(at)) return undefined;

@@ -20,7 +20,7 @@ type Format = true | Test | { readonly type?: "number" | "string"; readonly vali
 
 const formats = exported(formatsModule as Interop<typeof formatsModule>, "fullFormats") as Record<string, Format>;
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+const isComposite = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /** Names of formats nobody knows accept anything. */
 function formatCheck(format: string, type: "number" | "string"): NodeCheck | undefined {
@@ -96,17 +96,17 @@ export function valueChecks(node: SchemaKeywords): NodeCheck[] {
   const checks: NodeCheck[] = [];
   const { c: wanted, e: listed } = node;
   if (wanted !== undefined) {
-    const text = isObject(wanted) ? jsonText(wanted) : undefined;
+    const text = isComposite(wanted) ? jsonText(wanted) : undefined;
     checks.push((data, run) => {
-      const same = text === undefined ? data === wanted : isObject(data) && jsonText(data) === text;
+      const same = text === undefined ? data === wanted : isComposite(data) && jsonText(data) === text;
       return same || fail(run, "const", "must be equal to constant");
     });
   }
   if (listed !== undefined) {
-    const scalars = new Set(listed.filter((one) => !isObject(one)));
-    const texts = new Set(listed.filter(isObject).map(jsonText));
+    const scalars = new Set(listed.filter((one) => !isComposite(one)));
+    const texts = new Set(listed.filter(isComposite).map(jsonText));
     checks.push((data, run) => {
-      const found = isObject(data) ? texts.size > 0 && texts.has(jsonText(data)) : scalars.has(data);
+      const found = isComposite(data) ? texts.size > 0 && texts.has(jsonText(data)) : scalars.has(data);
       return found || fail(run, "enum", "must be equal to one of the allowed values");
     });
   }
