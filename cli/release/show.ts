@@ -5,9 +5,9 @@ import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { releaseFacts } from "../../generator/model/build.js";
 import { missingFacts, type PackageFacts } from "../../generator/model/facts/derive.js";
-import type { Fact } from "../../runtime/contract/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { printJson } from "../output.js";
+import { isFact } from "./fact.js";
 import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./resolve.js";
 
 /** What is printed of one release. */
@@ -38,9 +38,6 @@ async function shownRelease(source: string): Promise<Shown> {
   const { word, version, digest } = loaded;
   return { release: { word, version, digest }, facts, missing: missingFacts({ ...facts, assumed }), assumed };
 }
-
-const isFact = (value: unknown): value is Fact<unknown> =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, "value") && Object.hasOwn(value, "from");
 
 /** Characters of a value that a line shows; `--json` has it whole. */
 const SHOWN_CHARS = 100;

@@ -6,6 +6,7 @@ import type { Fact } from "../../runtime/contract/index.js";
 import { fold } from "../diff/fold.js";
 import type { Mentions } from "../diff/mentions.js";
 import { usedBy } from "../diff/used-by.js";
+import { isFact } from "../release/fact.js";
 
 export interface DeprecatedUse {
   readonly tool: string;
@@ -59,9 +60,6 @@ function deprecatedUses(now: DiffSide, mentions: Mentions): DeprecatedUse[] {
     return [{ tool: name, deprecatedIn, successors, usedAt: placesOf(places) }];
   });
 }
-
-const isFact = (value: unknown): value is Fact<unknown> =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, "value") && Object.hasOwn(value, "from");
 
 function* factsOf(held: object, name = ""): Generator<[string, Fact<unknown>]> {
   for (const [key, value] of Object.entries(held)) {

@@ -1,5 +1,6 @@
 /** The storyboards and vectors that came with two releases: which steps and cases are new, gone, or another. */
 import { createHash } from "node:crypto";
+import { isJsonObject } from "../../runtime/contract/index.js";
 import type { Json } from "../model/shape.js";
 
 /** One storyboard's step, or one vector. */
@@ -15,9 +16,6 @@ export interface DiffSuite {
   readonly steps: ReadonlyMap<string, SuiteItem>;
   readonly vectors: ReadonlyMap<string, SuiteItem>;
 }
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Words for a person, and what each release writes anew: no step differs by them. */
 const prose = new Set([
@@ -36,7 +34,7 @@ const prose = new Set([
 
 function bare(value: unknown): Json {
   if (Array.isArray(value)) return value.map(bare);
-  if (!isMap(value)) return (value ?? null) as Json;
+  if (!isJsonObject(value)) return (value ?? null) as Json;
   const kept = Object.entries(value).filter(([key]) => !prose.has(key) && !key.startsWith("$"));
   return Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, held]) => [key, bare(held)]));
 }
@@ -50,9 +48,9 @@ const wordOf = (value: unknown, otherwise: string): string => (typeof value === 
 
 /** Steps of a storyboard document: those of its phases, by the ids that the release gives them. */
 function stepsIn(path: string, document: unknown): SuiteItem[] {
-  if (!isMap(document) || !Array.isArray(document.phases)) return [];
-  return document.phases.filter(isMap).flatMap((phase, index) => {
-    const steps = Array.isArray(phase.steps) ? phase.steps.filter(isMap) : [];
+  if (!isJsonObject(document) || !Array.isArray(document.phases)) return [];
+  return document.phases.filter(isJsonObject).flatMap((phase, index) => {
+    const steps = Array.isArray(phase.steps) ? phase.steps.filter(isJsonObject) : [];
     return steps.map((step, turn): SuiteItem => {
       const at = `${path}#${wordOf(phase.id, String(index))}/${wordOf(step.id, String(turn))}`;
       return { at, digest: digestOf(step), ...(typeof step.task === "string" && { task: step.task }) };

@@ -1,11 +1,14 @@
 /** Schemas as the nodes that `adbind/standalone` judges by: text of a literal, references as names of constants. */
-import { keywordLetters, nullableLetter, type SchemaRef, typesByLetter } from "../../runtime/contract/index.js";
+import {
+  isJsonObject,
+  keywordLetters,
+  nullableLetter,
+  type SchemaRef,
+  typesByLetter,
+} from "../../runtime/contract/index.js";
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Schema = { readonly [key: string]: Json };
-
-const isMap = (value: unknown): value is { [key: string]: Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const letterOfType = Object.fromEntries(Object.entries(typesByLetter).map(([letter, name]) => [name, letter]));
 
@@ -51,7 +54,7 @@ function literal(value: Json, indent: string): string {
       value.map((one) => literal(one, inner)),
       indent,
     );
-  if (isMap(value))
+  if (isJsonObject(value))
     return map(
       Object.entries(value).map(([key, one]) => [key, literal(one, inner)]),
       indent,
@@ -87,7 +90,7 @@ function nodeText(schema: Json, pointer: string, names: NodeNames, indent = ""):
 
 /** The same for the place itself, when something else refers to it. */
 export function bodyText(schema: Json, pointer: string, names: NodeNames, indent = ""): string {
-  if (!isMap(schema)) return String(schema);
+  if (!isJsonObject(schema)) return String(schema);
   const inner = `${indent}  `;
   const entries = Object.keys(keywordLetters)
     .filter((keyword) => Object.hasOwn(schema, keyword))
@@ -129,7 +132,7 @@ function valueText(schema: Schema, keyword: string, { pointer, names, indent }: 
 
 /** A name that stands in `properties` is told by its place there: names are most of what a schema holds. */
 function requiredText({ required, properties }: Schema, indent: string): string {
-  const places = isMap(properties) ? Object.keys(properties).filter((key) => key !== "__proto__") : [];
+  const places = isJsonObject(properties) ? Object.keys(properties).filter((key) => key !== "__proto__") : [];
   const texts = (required as string[]).map((name) => {
     const place = places.indexOf(name);
     return place < 0 ? JSON.stringify(name) : String(place);

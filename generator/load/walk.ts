@@ -2,13 +2,13 @@
  * Where schemas stand inside a schema. Data positions (`examples`, `enum`, `const`, `default`) and the names of
  * properties are never taken for keywords, so a property called `$ref` or `enum` is just a property.
  */
+import { isJsonObject } from "../../runtime/contract/index.js";
 
 export type SchemaJson = null | boolean | number | string | SchemaJson[] | { [key: string]: SchemaJson };
 export type JsonMap = { [key: string]: SchemaJson };
 export type Schema = boolean | JsonMap;
 
-export const isMap = (value: unknown): value is JsonMap =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+export const isMap = (value: unknown): value is JsonMap => isJsonObject(value);
 
 const isSchema = (value: unknown): value is Schema => typeof value === "boolean" || isMap(value);
 

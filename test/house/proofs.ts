@@ -170,6 +170,21 @@ export const proofs: Readonly<Record<RuleName, Proof>> = {
       "runtime/db/postgres/open.ts": "export const open = 1;",
     },
   },
+  "a type guard is written once": {
+    breaks: {
+      "runtime/url.ts": 'export const isText = (value: unknown): value is string => typeof value === "string";',
+      "runtime/seller/a.ts": 'const isName = (one: unknown): one is string => typeof one === "string";',
+      "cli/b.ts": 'function isWord(text: unknown): text is string { return typeof text === "string"; }',
+      "cli/c.ts": 'function isLine(line: unknown): line is string { return  typeof line === "string"; }',
+    },
+    says: [/url\.ts:1 asks in isText .*isName in runtime\/seller\/a\.ts:1/, /b\.ts:1 asks in isWord .*isLine/],
+    keeps: {
+      "runtime/url.ts": 'export const isText = (value: unknown): value is string => typeof value === "string";',
+      "runtime/seller/a.ts": 'const isCount = (value: unknown): value is number => typeof value === "number";',
+      "runtime/seller/b.ts": 'const texts = all.filter((value): value is string => typeof value === "string");',
+      "test/a.ts": 'const isText = (value: unknown): value is string => typeof value === "string";',
+    },
+  },
   "a database engine is named in its own folder only": {
     breaks: {
       "runtime/store/a.ts": 'const now = store.kind === "sqlite" ? 1 : 2;',

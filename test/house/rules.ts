@@ -1,6 +1,7 @@
 /** The rules of the house by name, and what is judged against the list of what breaks them today. */
 import { neverCastRule } from "./casts.js";
 import { circlesRule, folderPairsRule } from "./circles.js";
+import { guardsRule } from "./guards.js";
 import { dialectRule, duplicateNamesRule, statusListRule } from "./names.js";
 import { ranksRule } from "./ranks.js";
 import { defaultExportRule, diskRule, printRule, protocolNameRule, roomsRule } from "./rooms.js";
@@ -20,6 +21,7 @@ export const rules = {
   "a file has at most 300 lines": fileSizeRule,
   "a function has at most 60 lines": functionSizeRule,
   "an exported name means one thing": duplicateNamesRule,
+  "a type guard is written once": guardsRule,
   "a database engine is named in its own folder only": dialectRule,
   "the statuses of a task are listed once": statusListRule,
   "nothing is cast to never": neverCastRule,

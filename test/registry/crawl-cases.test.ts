@@ -1,10 +1,11 @@
 /** The constructed files of the corpus: what ours says of each, and why where the official Python SDK says otherwise. */
+
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { isJsonObject } from "../../runtime/contract/json-object.js";
 import { readAuthorizationFile } from "../../runtime/registry/crawl/authorization-file.js";
-import { isJsonRecord } from "../../runtime/registry/crawl/document.js";
 import { projectEdges } from "../../runtime/registry/project.js";
 import { corpus } from "../support/corpus.js";
 
@@ -79,7 +80,7 @@ const settled: Readonly<Record<string, Verdict & { readonly text: string }>> = {
 /** What our reader and our projection make of a file for the agent that is asked about. */
 function verdictOf(file: Record<string, unknown>): Verdict {
   if (typeof file.authoritative_location === "string") return { valid: true, properties: [] };
-  assert.ok(isJsonRecord(file as never));
+  assert.ok(isJsonObject(file as never));
   const read = readAuthorizationFile(file as never, { domain: "news.example", via: "own", now: NOW });
   if (!read.ok) return { valid: false, properties: [] };
   const set = { properties: read.file.properties, agents: read.file.agents };

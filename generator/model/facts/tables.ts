@@ -8,6 +8,7 @@ import type {
   ToolFacts,
   ToolRoute,
 } from "../../../runtime/contract/index.js";
+import { isRecovery } from "../../../runtime/contract/recovery.js";
 import { atPointer, isMap, type JsonMap, type SchemaJson } from "../../load/walk.js";
 import { capabilitiesTool } from "./capabilities.js";
 import { below, type FactSource, place, stringsOf } from "./read.js";
@@ -136,9 +137,6 @@ export const projectionFacts = ({ projections }: FactSource): Record<string, Fac
       ];
     }),
   );
-
-const isRecovery = (value: unknown): value is Recovery =>
-  value === "correctable" || value === "transient" || value === "terminal";
 
 export function recoveryFacts(source: FactSource): RecoveryFacts {
   const counts = { correctable: 0, transient: 0, terminal: 0 };

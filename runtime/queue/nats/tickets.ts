@@ -4,7 +4,7 @@
  */
 import { type Coroutine, kept, type Query } from "../../db/index.js";
 import type { Job } from "../jobs.js";
-import { type Behind, BODY, CLOCK, jobIn, type LeasedJobRow, UNHURRIED, UNLEASED } from "../postgres/jobs.js";
+import { type Behind, BODY, CLOCK, isJob, jobIn, type LeasedJobRow, UNHURRIED, UNLEASED } from "../postgres/jobs.js";
 
 /** The token of a row whose ticket is in the stream. */
 const MARK = "ticket";
@@ -104,7 +104,6 @@ export interface ClaimedJobs {
 type ClaimedRow = { readonly asked: number; readonly held: boolean } & {
   [K in keyof LeasedJobRow]: LeasedJobRow[K] | null;
 };
-const isLeased = (row: ClaimedRow): row is ClaimedRow & LeasedJobRow => row.id !== null;
 
 /**
  * Leases rows by their numbers: what is due, nobody's, first under its ordering key, and of an endpoint that is not paused. The
@@ -118,7 +117,7 @@ export function* claimRows(
   const rows = yield* q.rows<ClaimedRow>(CLAIM, [ids, topic, topic, now, topic, now, token, leaseMs, now, now]);
   const leased = { topic, state: "ready", due: now + leaseMs, startedAt: now, token } as const;
   return {
-    jobs: rows.filter(isLeased).map((row) => jobIn(row, leased)),
+    jobs: rows.filter(isJob).map((row) => jobIn(row, leased)),
     held: new Set(rows.filter((row) => row.held).map(({ asked }) => asked)),
   };
 }

@@ -148,7 +148,9 @@ const LEASE = kept(
 );
 
 export type LeasedJobRow = LeasedColumns & { readonly id: number };
-const isJob = (row: LeasedRow): row is LeasedRow & LeasedJobRow => row.id !== null;
+/** A row of a job, and not of what is told beside jobs. */
+export const isJob = <Row extends { readonly id: number | null }>(row: Row): row is Row & LeasedJobRow =>
+  row.id !== null;
 
 export const jobIn = (
   row: LeasedJobRow,

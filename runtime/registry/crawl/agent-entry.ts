@@ -1,9 +1,10 @@
 /** One entry of `authorized_agents`: what it says of the domain, and what it claims of others. */
 
+import { isJsonObject } from "../../contract/json-object.js";
 import type { FileProblems } from "../file-problems.js";
 import { agentUrlOf } from "../model.js";
 import type { AgentEntry, AuthorizationType, DelegationType, PropertyRecord, PropertySelector } from "../types.js";
-import { isJsonRecord, type JsonRecord } from "./document.js";
+import type { JsonRecord } from "./document.js";
 import { limitsOf, MAX_VALUE, MAX_VALUES, Unusable } from "./entry-limits.js";
 import type { Via } from "./locate.js";
 import { readProperty } from "./properties.js";
@@ -101,7 +102,7 @@ interface Selected {
 
 /** A selector of `publisher_properties` (docs/protocol/registry.md#expansion). */
 function selectorIn(value: unknown): Selected | Unusable {
-  if (!isJsonRecord(value)) return new Unusable("publisher_selector", "a selector is an object");
+  if (!isJsonObject(value)) return new Unusable("publisher_selector", "a selector is an object");
   const one = value.publisher_domain !== undefined;
   if (one === (value.publisher_domains !== undefined))
     return new Unusable("publisher_selector", "give one of publisher_domain and publisher_domains");
@@ -256,7 +257,7 @@ export function readAgentEntry(value: unknown, pointer: string, reading: Reading
   };
   const made = (entry: AgentEntry | undefined | Unusable): ReadEntry =>
     entry instanceof Unusable ? refuse(entry) : { usable: true, others: [], ...(entry !== undefined && { entry }) };
-  if (!isJsonRecord(value)) return refuse(new Unusable("agent_shape", "an agent is an object"));
+  if (!isJsonObject(value)) return refuse(new Unusable("agent_shape", "an agent is an object"));
   const base = baseOf(value);
   if (base instanceof Unusable) return refuse(base);
   const type = typeOf(value);

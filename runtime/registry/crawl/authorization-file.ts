@@ -3,10 +3,11 @@
  * cannot be used is left out and noted; it never costs the others.
  */
 
+import { isJsonObject } from "../../contract/json-object.js";
 import { type FileProblem, FileProblems, fileProblem, type ProblemRule } from "../file-problems.js";
 import type { AgentEntry, AuthorizationFile, PropertyRecord } from "../types.js";
 import { type Reading, readAgentEntry } from "./agent-entry.js";
-import { isJsonRecord, type JsonRecord } from "./document.js";
+import type { JsonRecord } from "./document.js";
 import type { Via } from "./locate.js";
 import { readProperty } from "./properties.js";
 import { readSignals } from "./signals.js";
@@ -64,7 +65,7 @@ function propertiesIn(document: JsonRecord, { domain, via }: ReadOptions, proble
     const pointer = `/properties/${index}`;
     const read = readProperty(value, { domain, pointer, problems });
     if (read === undefined) {
-      if (isJsonRecord(value) && isLabelled(value, domain)) unusable.push(value);
+      if (isJsonObject(value) && isLabelled(value, domain)) unusable.push(value);
       return;
     }
     const { property, owner } = read;
@@ -86,7 +87,7 @@ const isLabelled = ({ publisher_domain }: JsonRecord, domain: string): boolean =
 const namesUnusable = (agents: readonly unknown[], unusable: readonly JsonRecord[]): boolean =>
   unusable.length > 0 &&
   agents.some((agent) => {
-    if (!isJsonRecord(agent)) return false;
+    if (!isJsonObject(agent)) return false;
     const ids = textsOf(agent.property_ids, 255, 10_000) ?? [];
     const tags = textsOf(agent.property_tags, 255, 10_000) ?? [];
     return unusable.some(
@@ -100,8 +101,8 @@ const namesUnusable = (agents: readonly unknown[], unusable: readonly JsonRecord
 function revocationsIn(document: JsonRecord, now: number, problems: FileProblems): string[] {
   const domains = new Set<string>();
   for (const value of listIn(document, "revoked_publisher_domains", MAX_REVOCATIONS, problems)) {
-    const domain = isJsonRecord(value) ? domainIn(value.publisher_domain) : domainIn(value);
-    const at = isJsonRecord(value) ? instantOf(value.revoked_at) : undefined;
+    const domain = isJsonObject(value) ? domainIn(value.publisher_domain) : domainIn(value);
+    const at = isJsonObject(value) ? instantOf(value.revoked_at) : undefined;
     if (domain !== undefined && (at === undefined || at <= now)) domains.add(domain);
   }
   return [...domains];
@@ -111,7 +112,7 @@ function genresIn(document: JsonRecord, problems: FileProblems): { genres: strin
   const genres = new Set<string>();
   let genreTaxonomy: string | null = null;
   for (const value of listIn(document, "collections", MAX_COLLECTIONS, problems)) {
-    if (!isJsonRecord(value)) continue;
+    if (!isJsonObject(value)) continue;
     const given: unknown = typeof value.genre === "string" ? [value.genre] : value.genre;
     for (const genre of textsOf(given, 255, 100) ?? []) genres.add(genre);
     genreTaxonomy ??= textOf(value.genre_taxonomy, 255) ?? null;
@@ -129,10 +130,10 @@ const hasCatalogue = (document: JsonRecord): boolean =>
 const namesCollections = (agents: readonly unknown[], domain: string): boolean =>
   agents.some(
     (agent) =>
-      isJsonRecord(agent) &&
+      isJsonObject(agent) &&
       Array.isArray(agent.collections) &&
       agent.collections.some((one) => {
-        const named = isJsonRecord(one) ? domainIn(one.publisher_domain) : undefined;
+        const named = isJsonObject(one) ? domainIn(one.publisher_domain) : undefined;
         return named !== undefined && sameSite(named, domain);
       }),
   );
@@ -147,7 +148,7 @@ interface Entries {
 function noteTwice(given: readonly unknown[], problems: FileProblems): void {
   const seen = new Set<unknown>();
   given.forEach((value, index) => {
-    if (!isJsonRecord(value) || typeof value.url !== "string") return;
+    if (!isJsonObject(value) || typeof value.url !== "string") return;
     const key = `${value.url} ${JSON.stringify(value.authorization_type)}`;
     if (seen.has(key))
       problems.add("agent_twice", `/authorized_agents/${index}`, "an entry before it names this agent");

@@ -1,9 +1,10 @@
 /** A domain's brand file in its five variants (docs/protocol/files.md#brandjson): two that point on, three that say something. */
+import { isJsonObject } from "../../contract/json-object.js";
 import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
 import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand-file.js";
 import { agentTypes, agentUrlOf } from "../model.js";
 import type { BrandAgent, BrandProperty, CrawlResult, DelegationType, KeptBrandFile } from "../types.js";
-import { fetchDocument, isJsonRecord, type JsonRecord, type NotFetched, notFetched } from "./document.js";
+import { fetchDocument, type JsonRecord, type NotFetched, notFetched } from "./document.js";
 import { domainIn, sameSite, textOf } from "./values.js";
 
 /** Pointers followed (docs/protocol/files.md#brandjson). */
@@ -61,7 +62,7 @@ async function locateBrand({ fetch, signal }: BrandOrigin, domain: string): Prom
   }
 }
 
-const objectsIn = (value: unknown): JsonRecord[] => (Array.isArray(value) ? value.filter(isJsonRecord) : []);
+const objectsIn = (value: unknown): JsonRecord[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
 /** The name and the localised names, in their order. */
 const namesOf = (owner: JsonRecord): string[] =>
@@ -99,7 +100,7 @@ function propertiesIn(owners: readonly JsonRecord[]): BrandProperty[] {
 function agentsIn(owners: readonly JsonRecord[]): BrandAgent[] {
   const found = new Map<string, BrandAgent>();
   for (const owner of owners) {
-    const single: JsonRecord[] = isJsonRecord(owner.brand_agent) ? [{ type: "brand", ...owner.brand_agent }] : [];
+    const single: JsonRecord[] = isJsonObject(owner.brand_agent) ? [{ type: "brand", ...owner.brand_agent }] : [];
     for (const value of [...objectsIn(owner.agents), ...single]) {
       const url = typeof value.url === "string" ? agentUrlOf(value.url) : undefined;
       const id = textOf(value.id, 100);
@@ -113,12 +114,12 @@ function agentsIn(owners: readonly JsonRecord[]): BrandAgent[] {
 }
 
 const saysSomething = (document: JsonRecord): boolean =>
-  isJsonRecord(document.house) ||
+  isJsonObject(document.house) ||
   ["agents", "brands", "brand_refs", "names", "properties"].some((name) => Array.isArray(document[name])) ||
-  isJsonRecord(document.brand_agent);
+  isJsonObject(document.brand_agent);
 
 function variantOf(document: JsonRecord): KeptBrandFile["variant"] {
-  if (isJsonRecord(document.house)) return "house_portfolio";
+  if (isJsonObject(document.house)) return "house_portfolio";
   const named = ["names", "name", "id", "properties", "brands"].some((name) => document[name] !== undefined);
   return named ? "brand_canonical" : "brand_agent";
 }
@@ -149,7 +150,7 @@ export async function crawlBrand(origin: BrandOrigin, domain: string): Promise<C
   if (!found.ok) return { outcome: outcomeOf(found), ...nothing };
   const { value, url, elsewhere } = found;
   if (!saysSomething(value)) return { outcome: "invalid", ...nothing };
-  const house = isJsonRecord(value.house) ? value.house : undefined;
+  const house = isJsonObject(value.house) ? value.house : undefined;
   const brands = objectsIn(value.brands).filter((brand) => !elsewhere || isOf(brand, domain));
   // Whoever merely points to a house, or to somebody else's file, is no brand of it, and has none of its names.
   if (elsewhere && brands.length === 0) return { outcome: "present", ...nothing };

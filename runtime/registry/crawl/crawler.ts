@@ -72,7 +72,7 @@ function tracking() {
       answer.then(done, done);
       return answer;
     };
-  return { tracked, settled: () => Promise.allSettled(asked) };
+  return { tracked, ended: () => Promise.allSettled(asked) };
 }
 
 const workerOf = (
@@ -132,12 +132,12 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   let started = false;
   let stopped: Promise<void> | undefined;
 
-  const { tracked, settled } = tracking();
+  const { tracked, ended } = tracking();
   const stop = async (): Promise<void> => {
     stopping.abort();
     unwatch();
     if (started) await Promise.all([schedule.stop(), worker.stop()]);
-    await settled();
+    await ended();
     await queue.close();
     await close();
   };

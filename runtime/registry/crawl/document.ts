@@ -1,9 +1,10 @@
 /** Fetches one document of an origin: what came back, or why nothing did in words that may be shown to anyone. */
+import { isJsonObject } from "../../contract/json-object.js";
 import { parseStrict } from "../../json.js";
 import { type Fetcher, type NetCode, netCodes, type RedirectPolicy } from "../../net/index.js";
-import { isJsonRecord, type JsonRecord } from "../../signing/discovery/fetch-json.js";
+import type { JsonRecord } from "../../signing/discovery/fetch-json.js";
 
-export { isJsonRecord, type JsonRecord };
+export type { JsonRecord };
 
 /** From the request to the last byte, in milliseconds (docs/protocol/files.md#where-it-is, 1). */
 const TOTAL_MS = 10_000;
@@ -134,7 +135,7 @@ export function readFetched(fetched: Fetched): FetchedDocument | NotFetched {
   // Editors leave a byte order mark; nothing is signed here, so that two readers may differ over it does no harm.
   const parsed = parseStrict(startsWithMark(body) ? body.subarray(3) : body, MAX_DEPTH);
   if (!parsed.ok) return notFetched("syntax", `the file cannot be read: ${parsed.detail}`, seen);
-  if (!isJsonRecord(parsed.value)) return notFetched("shape", "the file is not a JSON object", seen);
+  if (!isJsonObject(parsed.value)) return notFetched("shape", "the file is not a JSON object", seen);
   return { ok: true, status, bytes: body.byteLength, url, value: parsed.value };
 }
 

@@ -1,7 +1,8 @@
 /** What narrows an entry of `authorized_agents`: where it cannot be read, the entry must not count without it. */
+import { isJsonObject } from "../../contract/json-object.js";
 import type { ProblemRule } from "../file-problems.js";
 import type { AgentEntry } from "../types.js";
-import { isJsonRecord, type JsonRecord } from "./document.js";
+import type { JsonRecord } from "./document.js";
 import { signingKeysOf } from "./signing-keys.js";
 import { textsOf } from "./values.js";
 
@@ -30,7 +31,7 @@ export function limitsOf(
   ] as const)
     if (isGiven(entry[name]) && found.length === 0) return new Unusable("placements", `${name} has no text`);
   const { collections } = entry;
-  if (isGiven(collections) && !(Array.isArray(collections) && collections.some(isJsonRecord)))
+  if (isGiven(collections) && !(Array.isArray(collections) && collections.some(isJsonObject)))
     return new Unusable("collections", "collections is no list of selectors");
   const signingKeys = signingKeysOf(entry.signing_keys);
   if (isGiven(entry.signing_keys) && signingKeys.length === 0)

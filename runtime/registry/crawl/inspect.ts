@@ -1,9 +1,9 @@
 /** Looks at a publisher's file for whoever wants to know what is wrong with it: nothing is kept. */
+import { isJsonObject } from "../../contract/json-object.js";
 import type { Lookup } from "../../net/index.js";
 import type { CrawlResult } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type Crawled, crawlDomain } from "./crawl.js";
-import { isJsonRecord } from "./document.js";
 import type { Origin } from "./locate.js";
 import { safetyCheck } from "./safety.js";
 
@@ -39,7 +39,7 @@ export function inspectFile(file: unknown, domain: string, now: number): Inspect
     bytes: null,
     resolvedUrl: null,
   } as const;
-  const document = isJsonRecord(file) ? file : {};
+  const document = isJsonObject(file) ? file : {};
   const read = readAuthorizationFile(document, { domain, via: "own", now });
   return read.ok
     ? { ...provenance, outcome: "valid", problems: read.problems, file: read.file }

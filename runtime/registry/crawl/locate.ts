@@ -2,6 +2,7 @@
  * Finds the agent-authorization file that speaks for a domain (docs/protocol/files.md#where-it-is): at its well-known
  * place, where that points to, or at the manager that its ads.txt names.
  */
+import { isJsonObject } from "../../contract/json-object.js";
 import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
 import { MAX_ADAGENTS_BYTES } from "../../signing/discovery/pin.js";
 import { expectedUrl, hostedUrl } from "../model.js";
@@ -13,7 +14,6 @@ import {
   type FetchedDocument,
   fetchAny,
   fetchDocument,
-  isJsonRecord,
   type JsonRecord,
   type NotFetched,
   notFetched,
@@ -187,7 +187,7 @@ const quarantined = (origin: Origin, domain: string, location: string): Quaranti
 async function pointedTo(origin: Origin, domain: string, url: string): Promise<FetchedDocument | NotFetched> {
   if (url === hostedUrl(origin.publicUrl, domain)) {
     const file = await origin.hostedFile(domain);
-    if (!isJsonRecord(file)) return notFetched("absent", "the registry hosts no file for this domain");
+    if (!isJsonObject(file)) return notFetched("absent", "the registry hosts no file for this domain");
     return { ok: true, status: 200, bytes: Buffer.byteLength(JSON.stringify(file)), url, value: file };
   }
   // No redirects: the URL named here is the word itself, and being sent on would change it.

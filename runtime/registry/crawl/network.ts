@@ -2,8 +2,9 @@
  * The publishers that a file speaks for, looked at one by one: does each point back? A manager's file is believed by those
  * alone whose own origin leads to it, by an authoritative location or by ads.txt (docs/protocol/files.md#where-it-is).
  */
+import { isJsonObject } from "../../contract/json-object.js";
 import { expectedUrl } from "../model.js";
-import { isJsonRecord, type JsonRecord } from "./document.js";
+import type { JsonRecord } from "./document.js";
 import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
 import { domainIn, sameSite } from "./values.js";
 
@@ -29,7 +30,7 @@ export interface PublisherLink {
 function* namedIn(list: unknown): Generator<string> {
   if (!Array.isArray(list)) return;
   for (const one of list) {
-    if (!isJsonRecord(one)) continue;
+    if (!isJsonObject(one)) continue;
     const several: unknown[] = Array.isArray(one.publisher_domains) ? one.publisher_domains : [];
     for (const given of [one.publisher_domain, ...several]) {
       const domain = domainIn(given);
@@ -42,7 +43,7 @@ function* namedBy(document: JsonRecord): Generator<string> {
   yield* namedIn(document.properties);
   const agents: unknown[] = Array.isArray(document.authorized_agents) ? document.authorized_agents : [];
   for (const agent of agents) {
-    if (!isJsonRecord(agent)) continue;
+    if (!isJsonObject(agent)) continue;
     yield* namedIn(agent.publisher_properties);
     yield* namedIn(agent.properties);
     yield* namedIn(agent.collections);

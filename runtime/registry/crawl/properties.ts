@@ -1,8 +1,8 @@
 /** Properties of an authorization file. */
 
+import { isJsonObject } from "../../contract/json-object.js";
 import type { FileProblems, ProblemRule } from "../file-problems.js";
 import type { Identifier, PropertyRecord } from "../types.js";
-import { isJsonRecord } from "./document.js";
 import { coversDomain, domainIn, sameSite, textOf, textsOf } from "./values.js";
 
 const MAX_IDENTIFIERS = 1_000;
@@ -37,8 +37,8 @@ function identifiersOf(value: unknown, { domain, pointer, problems }: Place): Id
   for (const [index, one] of given.entries()) {
     if (found.size === MAX_IDENTIFIERS) break;
     const at = `${pointer}/identifiers/${index}`;
-    const type = isJsonRecord(one) ? textOf(one.type, MAX_ID) : undefined;
-    const text = isJsonRecord(one) ? textOf(one.value, MAX_NAME) : undefined;
+    const type = isJsonObject(one) ? textOf(one.type, MAX_ID) : undefined;
+    const text = isJsonObject(one) ? textOf(one.value, MAX_NAME) : undefined;
     if (type === undefined || text === undefined)
       problems.add("identifier_shape", at, "an identifier has a type and a value");
     else if (domainTypes.includes(type.toLowerCase()) && !coversDomain(domain, text)) {
@@ -53,7 +53,7 @@ function identifiersOf(value: unknown, { domain, pointer, problems }: Place): Id
 export function readProperty(value: unknown, place: Place): ReadProperty | undefined {
   const { domain, pointer, problems } = place;
   const leave = (rule: ProblemRule, message: string): undefined => void problems.add(rule, pointer, message);
-  if (!isJsonRecord(value)) return leave("property_shape", "a property is an object");
+  if (!isJsonObject(value)) return leave("property_shape", "a property is an object");
   const type = textOf(value.property_type, MAX_ID);
   if (type === undefined) return leave("property_type", "property_type is missing");
   const name = textOf(value.name, MAX_NAME);

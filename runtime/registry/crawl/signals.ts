@@ -1,7 +1,7 @@
 /** Signal definitions of an authorization file (`core/signal-definition.json` of the published schemas). */
 
+import { isJsonObject } from "../../contract/json-object.js";
 import type { FileProblems } from "../file-problems.js";
-import { isJsonRecord } from "./document.js";
 import { textOf } from "./values.js";
 
 const MAX_ID = 255;
@@ -23,7 +23,7 @@ export const signalForm = { signal_ids: isSignalId, signal_tags: isSignalTag } a
 const listOf = (value: unknown, fits: (one: unknown) => boolean): boolean => Array.isArray(value) && value.every(fits);
 
 const rangeHolds = (value: unknown): boolean =>
-  isJsonRecord(value) && typeof value.min === "number" && typeof value.max === "number" && value.min <= value.max;
+  isJsonObject(value) && typeof value.min === "number" && typeof value.max === "number" && value.min <= value.max;
 
 /** @returns the signal's id and tags; nothing where it cannot be used */
 function readSignal(
@@ -31,7 +31,7 @@ function readSignal(
   pointer: string,
   problems: FileProblems,
 ): { id: string; tags: string[] } | undefined {
-  if (!isJsonRecord(value)) return void problems.add("signal_shape", pointer, "a signal is an object");
+  if (!isJsonObject(value)) return void problems.add("signal_shape", pointer, "a signal is an object");
   const { id, tags, range, allowed_values: allowed } = value;
   if (typeof id !== "string" || !isSignalId(id))
     return void problems.add("signal_id", `${pointer}/id`, "id is missing, or has other characters");
@@ -58,7 +58,7 @@ function readSignal(
  * @param described `signal_tags` of the file
  */
 export function readSignals(given: readonly unknown[], described: unknown, problems: FileProblems): ReadSignals {
-  const known = isJsonRecord(described) ? described : {};
+  const known = isJsonObject(described) ? described : {};
   const ids = new Set<string>();
   const tags = new Set<string>();
   given.forEach((value, index) => {

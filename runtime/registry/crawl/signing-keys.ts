@@ -1,5 +1,5 @@
 /** `signing_keys` of an entry. */
-import { isJsonRecord } from "./document.js";
+import { isJsonObject } from "../../contract/json-object.js";
 import { textOf } from "./values.js";
 
 const MAX_KEYS = 20;
@@ -11,7 +11,7 @@ const MAX_KEY_MEMBER = 2_048;
 export function signingKeysOf(value: unknown): object[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, MAX_KEYS).flatMap((key) => {
-    if (!isJsonRecord(key) || textOf(key.kid, MAX_NAME) === undefined || textOf(key.kty, MAX_NAME) === undefined)
+    if (!isJsonObject(key) || textOf(key.kid, MAX_NAME) === undefined || textOf(key.kty, MAX_NAME) === undefined)
       return [];
     const members = Object.entries(key).filter(
       ([name, member]) => name.length <= MAX_NAME && textOf(member, MAX_KEY_MEMBER) !== undefined,

@@ -1,6 +1,7 @@
 /** An agent's capabilities, asked over A2A 1.0, and 0.3 where its card has only that. */
+import { isJsonObject } from "../../contract/json-object.js";
 import { type AgentQuestion, MAX_CAPABILITIES_BYTES, messageIn, postJson, rpcRequest } from "./asked.js";
-import { fetchJson, isJsonRecord, type JsonRecord } from "./fetch-json.js";
+import { fetchJson, type JsonRecord } from "./fetch-json.js";
 
 const CARD_PATH = "/.well-known/agent-card.json";
 
@@ -46,7 +47,7 @@ async function interfaceOf({ fetch, url }: AgentQuestion): Promise<Interface> {
 
 /** The interface that a card names; one at another origin would not be this agent. */
 function spokenAt(card: JsonRecord, origin: string): Interface {
-  const listed = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces.filter(isJsonRecord) : [];
+  const listed = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces.filter(isJsonObject) : [];
   const newest = listed.find(
     (one) => one.protocolBinding === "JSONRPC" && String(one.protocolVersion).startsWith("1."),
   );
@@ -54,8 +55,8 @@ function spokenAt(card: JsonRecord, origin: string): Interface {
   const { url } = newest ?? older;
   if (typeof url !== "string" || URL.parse(url)?.origin !== origin)
     throw new Error("the agent's card names no interface at its own origin");
-  const { extensions } = isJsonRecord(card.capabilities) ? card.capabilities : {};
-  const required = (Array.isArray(extensions) ? extensions.filter(isJsonRecord) : []).filter(
+  const { extensions } = isJsonObject(card.capabilities) ? card.capabilities : {};
+  const required = (Array.isArray(extensions) ? extensions.filter(isJsonObject) : []).filter(
     (one) => one.required === true,
   );
   const known = required.flatMap(({ uri }) =>
@@ -66,15 +67,15 @@ function spokenAt(card: JsonRecord, origin: string): Interface {
 
 /** Data of the last part that has any: of the first artifact of a task that is done, or of a message. */
 function capabilitiesIn(answer: unknown): JsonRecord {
-  const result = isJsonRecord(answer) ? answer.result : undefined;
-  const event = isJsonRecord(result) ? (result.task ?? result.message ?? result) : undefined;
-  if (!isJsonRecord(event)) throw new Error("the agent does not tell its capabilities");
-  const state = isJsonRecord(event.status) ? event.status.state : undefined;
+  const result = isJsonObject(answer) ? answer.result : undefined;
+  const event = isJsonObject(result) ? (result.task ?? result.message ?? result) : undefined;
+  if (!isJsonObject(event)) throw new Error("the agent does not tell its capabilities");
+  const state = isJsonObject(event.status) ? event.status.state : undefined;
   if (state !== undefined && state !== "completed" && state !== "TASK_STATE_COMPLETED")
     throw new Error("the agent does not tell its capabilities");
   const [artifact] = Array.isArray(event.artifacts) ? event.artifacts : [event];
-  const parts: unknown[] = isJsonRecord(artifact) && Array.isArray(artifact.parts) ? artifact.parts : [];
-  const told = parts.filter(isJsonRecord).findLast(({ data }) => isJsonRecord(data))?.data;
-  if (!isJsonRecord(told)) throw new Error("the agent's capabilities are no JSON object");
+  const parts: unknown[] = isJsonObject(artifact) && Array.isArray(artifact.parts) ? artifact.parts : [];
+  const told = parts.filter(isJsonObject).findLast(({ data }) => isJsonObject(data))?.data;
+  if (!isJsonObject(told)) throw new Error("the agent's capabilities are no JSON object");
   return told;
 }

@@ -1,8 +1,9 @@
 /** An agent's capabilities, asked over MCP. */
+import { isJsonObject } from "../../contract/json-object.js";
 import { parseStrict } from "../../json.js";
 import type { Fetcher } from "../../net/index.js";
 import { type AgentQuestion, type Answered, messageIn, NotThisWay, postJson, rpcRequest } from "./asked.js";
-import { isJsonRecord, type JsonRecord } from "./fetch-json.js";
+import type { JsonRecord } from "./fetch-json.js";
 
 const PROTOCOL_VERSION = "2025-06-18";
 
@@ -37,14 +38,14 @@ async function inSession(fetch: Fetcher, url: string, call: object): Promise<Ans
 
 function capabilitiesIn(answer: Answered): JsonRecord {
   const message = messageIn(answer);
-  const result = isJsonRecord(message) ? message.result : undefined;
-  if (!isJsonRecord(result)) throw new NotThisWay("the agent does not tell its capabilities");
+  const result = isJsonObject(message) ? message.result : undefined;
+  if (!isJsonObject(result)) throw new NotThisWay("the agent does not tell its capabilities");
   if (result.isError === true) throw new Error("the agent does not tell its capabilities");
-  if (isJsonRecord(result.structuredContent)) return result.structuredContent;
+  if (isJsonObject(result.structuredContent)) return result.structuredContent;
   for (const part of Array.isArray(result.content) ? result.content : []) {
-    const text = isJsonRecord(part) && part.type === "text" ? part.text : undefined;
+    const text = isJsonObject(part) && part.type === "text" ? part.text : undefined;
     const parsed = typeof text === "string" ? parseStrict(new TextEncoder().encode(text)) : undefined;
-    if (parsed?.ok && isJsonRecord(parsed.value)) return parsed.value;
+    if (parsed?.ok && isJsonObject(parsed.value)) return parsed.value;
   }
   throw new NotThisWay("the agent's capabilities are no JSON object");
 }

@@ -1,6 +1,7 @@
 /** A brand file, as far as the keys of agents go: fetched, held to its caps, followed to where it points. */
+import { isJsonObject } from "../../contract/json-object.js";
 import type { Load, LoadFailure } from "./document.js";
-import { failure, fetchBytes, isJsonRecord, type JsonRecord, objectIn, ttlOf } from "./fetch-json.js";
+import { failure, fetchBytes, type JsonRecord, objectIn, ttlOf } from "./fetch-json.js";
 import type { Discovery } from "./options.js";
 
 /** 256 KiB, docs/protocol/signing.md#outbound-requests, 5. */
@@ -22,9 +23,9 @@ export type BrandDocument = readonly AgentEntry[];
 /** Agents of a document: its own, its house's and those of its brands. */
 function readAgents(document: JsonRecord): BrandDocument {
   const owners = [document, document.house, ...(Array.isArray(document.brands) ? document.brands : [])];
-  return owners.filter(isJsonRecord).flatMap((owner, list) =>
+  return owners.filter(isJsonObject).flatMap((owner, list) =>
     (Array.isArray(owner.agents) ? owner.agents : []).flatMap((entry): AgentEntry[] => {
-      if (!isJsonRecord(entry) || typeof entry.url !== "string") return [];
+      if (!isJsonObject(entry) || typeof entry.url !== "string") return [];
       // A jwks_uri of the wrong type is kept as an unusable one: the default must not stand in for a mistake.
       const { jwks_uri } = entry;
       return [{ url: entry.url, list, jwksUri: jwks_uri === undefined ? undefined : String(jwks_uri) }];

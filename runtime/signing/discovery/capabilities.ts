@@ -1,11 +1,13 @@
 /** What an agent declares of its identity, asked of the agent itself: for whoever has no client of its own. */
+
 import { type TransportName, wireNames } from "../../contract/index.js";
+import { isJsonObject } from "../../contract/json-object.js";
 import type { Fetcher } from "../../net/index.js";
 import { askA2a } from "./ask-a2a.js";
 import { askMcp } from "./ask-mcp.js";
 import { NotThisWay } from "./asked.js";
 import type { DeclaredIdentity } from "./brand.js";
-import { defaultFetch, isJsonRecord, type JsonRecord } from "./fetch-json.js";
+import { defaultFetch, type JsonRecord } from "./fetch-json.js";
 import { checkedUrl } from "./options.js";
 
 /** Which agent's capabilities to read, for where its keys are. */
@@ -23,11 +25,11 @@ export interface CapabilitiesOptions {
 /** The part of capabilities that key discovery reads; a value of the wrong type is kept, so that it is refused and not passed over. */
 export function declaredIdentity(capabilities: JsonRecord): DeclaredIdentity {
   const { identity } = capabilities;
-  if (!isJsonRecord(identity)) return {};
+  if (!isJsonObject(identity)) return {};
   const { brand_json_url: url, key_origins: origins } = identity;
   return {
     ...(url !== undefined && url !== null && { brandUrl: String(url) }),
-    ...(isJsonRecord(origins) && { keyOrigins: origins }),
+    ...(isJsonObject(origins) && { keyOrigins: origins }),
   };
 }
 

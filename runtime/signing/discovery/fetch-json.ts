@@ -1,4 +1,5 @@
 /** Fetches a JSON document for discovery, under its caps, as a value. */
+import { isJsonObject } from "../../contract/json-object.js";
 import { parseStrict } from "../../json.js";
 import {
   createGuardedFetch,
@@ -11,9 +12,6 @@ import {
 import type { LoadFailure } from "./document.js";
 
 export type JsonRecord = { readonly [member: string]: unknown };
-
-export const isJsonRecord = (value: unknown): value is JsonRecord =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export interface JsonRequest {
   readonly maxBytes: number;
@@ -76,7 +74,7 @@ export function objectIn(
 ): { readonly ok: true; readonly value: JsonRecord } | LoadFailure {
   const parsed = parseStrict(bytes, maxDepth);
   if (!parsed.ok) return failure("unreachable", parsed.detail);
-  return isJsonRecord(parsed.value) ? { ok: true, value: parsed.value } : failure("unreachable", "not a JSON object");
+  return isJsonObject(parsed.value) ? { ok: true, value: parsed.value } : failure("unreachable", "not a JSON object");
 }
 
 /** Shortest time a document is kept: an origin that sends `max-age=0` must not be asked for every webhook. */

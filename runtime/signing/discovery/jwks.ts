@@ -1,9 +1,11 @@
 /** Keys from a `jwks_uri` (docs/protocol/signing.md#key-sets). */
+
 import type { MaybePromise } from "../../contract/index.js";
+import { isJsonObject } from "../../contract/json-object.js";
 import { verificationKey } from "../keys.js";
 import type { Jwk, KeyResolution, KeySource, VerificationKey } from "../types.js";
 import type { DocumentState, Load, RemoteDocument } from "./document.js";
-import { failure, fetchJson, isJsonRecord, ttlOf } from "./fetch-json.js";
+import { failure, fetchJson, ttlOf } from "./fetch-json.js";
 import { chain } from "./maybe.js";
 import { checkedTtl, checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
 
@@ -27,7 +29,7 @@ export interface RemoteJwksOptions extends DiscoveryOptions {
 
 /** A key whose private part is published can sign for anyone. */
 const isUsable = (jwk: unknown): jwk is Jwk & { readonly kid: string } =>
-  isJsonRecord(jwk) && typeof jwk.kid === "string" && jwk.kid !== "" && !("d" in jwk) && !("k" in jwk);
+  isJsonObject(jwk) && typeof jwk.kid === "string" && jwk.kid !== "" && !("d" in jwk) && !("k" in jwk);
 
 function readKeys(keys: readonly unknown[]): JwksDocument {
   const byKid = new Map<string, VerificationKey | null>();

@@ -1,12 +1,14 @@
 /** A publisher's pin: `authorized_agents[].signing_keys[]` of its authorisation file (docs/protocol/signing.md#pins). */
+
 import type { MaybePromise } from "../../contract/index.js";
 import { wireNames } from "../../contract/index.js";
+import { isJsonObject } from "../../contract/json-object.js";
 import { wellKnownRedirects } from "../../net/index.js";
 import { canonicalAgentUrl } from "../../url.js";
 import { declaredResolution, verificationKey } from "../keys.js";
 import type { Jwk, KeyResolution, KeySource, VerificationKey } from "../types.js";
 import type { DocumentState, Load } from "./document.js";
-import { failure, fetchJson, isJsonRecord, type JsonRecord, ttlOf } from "./fetch-json.js";
+import { failure, fetchJson, type JsonRecord, ttlOf } from "./fetch-json.js";
 import { unresolved } from "./jwks.js";
 import { chain } from "./maybe.js";
 import { checkedDomain, checkedTtl, checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
@@ -79,7 +81,7 @@ const earlier = (left: number | undefined, right: number | undefined): number | 
 
 function addPins(pins: Map<string, Pin | null>, keys: readonly unknown[]): void {
   for (const key of keys) {
-    if (!isJsonRecord(key) || typeof key.kid !== "string") continue;
+    if (!isJsonObject(key) || typeof key.kid !== "string") continue;
     const pin: Pin = { members: key as Jwk, revokedAt: revokedAtOf(key.revoked_at) };
     const known = pins.get(key.kid);
     if (known === undefined) pins.set(key.kid, pin);
@@ -92,7 +94,7 @@ function addPins(pins: Map<string, Pin | null>, keys: readonly unknown[]): void 
 function readPins(agents: readonly unknown[]): PinDocument {
   const byAgent = new Map<string, Map<string, Pin | null>>();
   for (const agent of agents) {
-    if (!isJsonRecord(agent) || typeof agent.url !== "string" || agent.signing_keys === undefined) continue;
+    if (!isJsonObject(agent) || typeof agent.url !== "string" || agent.signing_keys === undefined) continue;
     const url = canonicalAgentUrl(agent.url) ?? agent.url;
     const pins = byAgent.get(url) ?? new Map<string, Pin | null>();
     byAgent.set(url, pins);

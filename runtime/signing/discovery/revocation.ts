@@ -10,11 +10,12 @@ import {
 } from "jose";
 import type { MaybePromise } from "../../contract/index.js";
 import { wireNames } from "../../contract/index.js";
+import { isJsonObject } from "../../contract/json-object.js";
 import { parseStrict } from "../../json.js";
 import { declaredResolution } from "../keys.js";
 import type { KeySource, RevocationAnswer, RevocationSource } from "../types.js";
 import { type Load, type LoadFailure, type RemoteDocument, remoteDocument } from "./document.js";
-import { failure, fetchBytes, isJsonRecord, type JsonRecord } from "./fetch-json.js";
+import { failure, fetchBytes, type JsonRecord } from "./fetch-json.js";
 import { chain } from "./maybe.js";
 import { checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
 
@@ -84,7 +85,7 @@ function readJws(bytes: Uint8Array): JsonRecord | undefined {
     return { protected: parts[0], payload: parts[1], signature: parts[2] };
   }
   const parsed = parseStrict(bytes);
-  return parsed.ok && isJsonRecord(parsed.value) ? parsed.value : undefined;
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined;
 }
 
 interface Signer {
@@ -115,7 +116,7 @@ async function verifiedPayload(bytes: Uint8Array, signer: Signer): Promise<Resul
       ? await generalVerify(jws as GeneralJWSInput & JsonRecord, getKey, { algorithms })
       : await flattenedVerify(jws as FlattenedJWSInput & JsonRecord, getKey, { algorithms });
     const parsed = parseStrict(payload);
-    return parsed.ok && isJsonRecord(parsed.value)
+    return parsed.ok && isJsonObject(parsed.value)
       ? { ok: true, value: parsed.value }
       : malformed("the payload is no JSON object");
   } catch (error) {
