@@ -92,14 +92,14 @@ async function build(given: readonly string[], options: Options): Promise<void> 
   report(options, { releases: releases.length, files: plan.size, outcome: "written", started });
 }
 
-interface Outcome {
+interface WrittenSite {
   readonly releases: number;
   readonly files: number;
   readonly outcome: "written" | "unchanged";
   readonly started: number;
 }
 
-function report({ out, json }: Options, { releases, files, outcome, started }: Outcome): void {
+function report({ out, json }: Options, { releases, files, outcome, started }: WrittenSite): void {
   const first = path.join(userPath(out), "index.html");
   if (json) {
     printJson({ ok: true, outcome, releases, files, open: first });

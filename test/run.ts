@@ -11,7 +11,7 @@ import { compiler } from "./runner/compiler.js";
 import { keepTook, startingOrder, tookBefore } from "./runner/order.js";
 import { PostgresOfRun } from "./runner/postgres-of-run.js";
 import { scratch } from "./runner/scratch.js";
-import { type Outcome, print, runCheck, runFile } from "./runner/test-files.js";
+import { type CheckOutcome, print, runCheck, runFile } from "./runner/test-files.js";
 import { CHOICE, choice } from "./support/cells.js";
 import { SHARED_SETTINGS, startPostgres } from "./support/postgres.js";
 
@@ -22,7 +22,7 @@ const WORKERS = Math.min(availableParallelism(), MOST_AT_ONCE) + 3;
 
 interface Job {
   readonly name: string;
-  readonly run: () => Promise<Outcome>;
+  readonly run: () => Promise<CheckOutcome>;
 }
 
 const root = path.dirname(import.meta.dirname);
@@ -53,7 +53,7 @@ const jobs: readonly Job[] = [
 ];
 const { waiting, working } = startingOrder(jobs, tookBefore(root));
 
-const outcomes: Outcome[] = [];
+const outcomes: CheckOutcome[] = [];
 /** Takes what is first in its lists until nothing is left in any. */
 async function work(...lists: readonly Job[][]): Promise<void> {
   const next = (): Job | undefined => lists.find(({ length }) => length > 0)?.shift();
@@ -80,7 +80,7 @@ try {
   );
 }
 
-const sum = (pick: (outcome: Outcome) => number): number => outcomes.reduce((total, one) => total + pick(one), 0);
+const sum = (pick: (outcome: CheckOutcome) => number): number => outcomes.reduce((total, one) => total + pick(one), 0);
 const seconds = (performance.now() - started) / 1000;
 const processor = outcomes.reduce((total, one) => total + (one.processor ?? 0), 0);
 console.log(`${seconds.toFixed(0)} s with ${WORKERS} at a time, ${processor.toFixed(0)} s of processor in test files`);

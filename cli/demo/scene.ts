@@ -94,7 +94,7 @@ export class Scene {
   }
 
   /** Everything set in motion has happened. */
-  async settled(): Promise<void> {
+  async ended(): Promise<void> {
     for (const failed of await Promise.all(this.#doing)) if (failed !== undefined) throw failed.error;
   }
 

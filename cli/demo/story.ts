@@ -8,7 +8,7 @@ import type { Market } from "./market.js";
 const WAIT_MS = 30_000;
 const DAY_MS = 86_400_000;
 
-export interface Outcome {
+export interface StoryEnd {
   /** Events that left a seller and whose effect is missing, or there more than once. Zero, or the demo failed. */
   readonly lost: number;
   readonly rows: readonly (readonly [name: string, value: string | number])[];
@@ -25,7 +25,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<boolean> 
 
 export type DemoBuyer = Buyer<typeof release>;
 
-export async function tellStory(market: Market): Promise<Outcome> {
+export async function tellStory(market: Market): Promise<StoryEnd> {
   const { registry, timeline, scene, side } = market;
   const found = await registry.client.searchAgents({ channels: "olv", delivery_types: "guaranteed" } as never);
   if (!found.ok) throw new Error(`the registry answered ${found.status}: ${found.error}`);
@@ -43,7 +43,7 @@ export async function tellStory(market: Market): Promise<Outcome> {
     timeline.say("buyer", `turns to ${agent.agent_url}`, `sells for ${agent.publisher_count} publishers`);
     scene.plan(plan);
     const bought = await buyOnce(buyer, WAIT_MS, (what, verdict) => timeline.say("buyer", what, verdict));
-    await scene.settled();
+    await scene.ended();
     if (at === misfortunes.length - 1) await followUp(market, buyer, bought);
   }
 

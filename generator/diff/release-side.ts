@@ -264,9 +264,9 @@ export function comparePromises(a: Model, b: Model, found: readonly DiffFinding[
       reason: "what differs is in the other findings",
       undecided: [],
     });
-  const settled = !one.preview && !two.preview && one.major === two.major && a.version !== b.version;
+  const promised = !one.preview && !two.preview && one.major === two.major && a.version !== b.version;
   const broken = found.filter(({ verdict, side }) => verdict === "broken" && side !== "release");
-  if (settled && one.minor === two.minor && broken.length > 0)
+  if (promised && one.minor === two.minor && broken.length > 0)
     told.push(promise("policy-patch", broken, [a.version, b.version]));
   const takes = found.filter(
     ({ breaks }) => breaks.includes("old-caller>new-seller") || breaks.includes("new-seller>old-caller"),
@@ -274,7 +274,7 @@ export function comparePromises(a: Model, b: Model, found: readonly DiffFinding[
   const gone = takes.filter(
     ({ rule, stability }) => stability === "stable" && /removed|narrowed|required-property-added/.test(rule),
   );
-  if (settled && one.minor !== two.minor && gone.length > 0)
+  if (promised && one.minor !== two.minor && gone.length > 0)
     told.push(promise("policy-minor", gone, [a.version, b.version]));
   return told.map((each) => releaseFinding(each, stabilityOf(b.version)));
 }

@@ -48,7 +48,7 @@ function possible(member: Flat, beside: Flat): boolean {
 }
 
 /** Takes an alternative of every union, until none is left. */
-function settle(
+function takeAlternatives(
   given: readonly ShapePart[],
   { choices, turn = 0, path }: SampleOptions,
 ): { parts: ShapePart[]; flat: Flat } {
@@ -79,7 +79,7 @@ const leads = (flat: Flat, step: ValueStep): boolean =>
 export function sample(given: readonly ShapePart[], options: SampleOptions = {}): Json {
   const { path = [], turn = 0, depth = 0 } = options;
   const [step, ...further] = path;
-  const { flat, parts } = settle(given, options);
+  const { flat, parts } = takeAlternatives(given, options);
   const { kind: _, ...carried } = options;
   const inner: SampleOptions = { ...carried, path: [], depth: depth + 1 };
   if (step === undefined && flat.values !== undefined && flat.values.length > 0) {

@@ -167,7 +167,7 @@ export interface RegistryData extends FollowedData, ListedData, OptOutData, Chec
    */
   recomputeEffect(): Promise<number>;
   /** Tells copies of the database how far they can be read, where searches are answered by PostgreSQL. */
-  settleMark(): Promise<void>;
+  tellMark(): Promise<void>;
   /** Computes profiles that an interrupted import left waiting; answers how many. */
   recomputeProfiles(): Promise<number>;
 }

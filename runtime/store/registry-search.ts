@@ -4,7 +4,6 @@ import type { Dialect } from "../db/types.js";
 
 export {
   type FoundRow,
-  noteSettled,
   putSearchRows,
   type SearchCondition,
   type SearchPlace,
@@ -15,8 +14,9 @@ export {
   searchState,
   searchValues,
   setSearchState,
-  settledMark,
+  tellMark,
   tokenOf,
+  toldMark,
 } from "./postgres/registry-search.js";
 
 const kept: Readonly<Record<EngineName, boolean>> = { sqlite: false, postgres: true };

@@ -121,7 +121,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/transport/": ["fault rpc", "caller answerer", "mcp/ a2a/", "callers answerers"],
   "runtime/transport/mcp/": ["eras results listing/", "*", "answer call"],
-  "runtime/transport/mcp/listing/": ["schema-place", "merge-schemas holds", "settle-schema", "*", "listing"],
+  "runtime/transport/mcp/listing/": ["schema-place", "merge-schemas holds", "least-schema", "*", "listing"],
   "runtime/transport/a2a/": ["task card", "*", "handler", "answer call"],
   "runtime/testing/": ["key free-port", "sign", "forge", "*", "seller", "index"],
   "runtime/sender/": [

@@ -15,7 +15,7 @@ const TOTALS = /^ *Skipped: +\d+$/m;
 /** No longer is that line, which may come in two parts. */
 const LINE_LENGTH = 40;
 
-export interface Outcome {
+export interface CheckOutcome {
   readonly name: string;
   readonly passed: number;
   readonly failed: number;
@@ -94,7 +94,7 @@ const count = (output: string, label: string): number =>
   [...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)`, "gm"))].reduce((sum, match) => sum + Number(match[1]), 0);
 
 /** @param file below the root */
-export async function runFile(file: string, { env, attend, ...how }: Spawned = {}): Promise<Outcome> {
+export async function runFile(file: string, { env, attend, ...how }: Spawned = {}): Promise<CheckOutcome> {
   const { code, output, seconds } = await run(process.execPath, [...fromSource, "--import", preload, file], {
     env: { ...env, [RUNNER]: String(process.pid) },
     attend: attend ?? (() => undefined),
@@ -111,20 +111,20 @@ export async function runFile(file: string, { env, attend, ...how }: Spawned = {
 }
 
 /** A check that is a command of its own: it passes when it exits with 0. */
-export async function runCheck(name: string, command: string, args: readonly string[]): Promise<Outcome> {
+export async function runCheck(name: string, command: string, args: readonly string[]): Promise<CheckOutcome> {
   const { code, output, seconds } = await run(command, args);
   const failed = code === 0 ? 0 : 1;
   return { name, passed: 1 - failed, failed, skipped: 0, output, seconds, processor: undefined };
 }
 
-const took = ({ seconds, processor }: Outcome): string =>
+const took = ({ seconds, processor }: CheckOutcome): string =>
   `${seconds.toFixed(1)} s${processor === undefined ? "" : `, ${processor.toFixed(1)} s of processor`}`;
 
 /** Lines of a test file's output that a run repeats: what it passed over, and which cells of a judge it took. */
 const NOTES = /^(?:skipped|cells): /;
 
 /** Prints how it went; all it said, when something failed. */
-export function print(outcome: Outcome): void {
+export function print(outcome: CheckOutcome): void {
   const { name, passed, failed, skipped, output } = outcome;
   const skips = skipped > 0 ? `, ${skipped} skipped` : "";
   console.log(`${failed > 0 ? "FAIL" : "ok  "} ${name}  ${passed} passed${skips}  ${took(outcome)}`);

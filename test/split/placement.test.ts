@@ -7,9 +7,9 @@ import {
   everyMember,
   firstSet,
   memberNames,
+  movedSet,
   placeAmong,
   placesIn,
-  settledSet,
   withMember,
   withoutMember,
 } from "../../runtime/store/split/placement.js";
@@ -85,12 +85,12 @@ test("a set says where a keyspace was before a change that is not over", () => {
   assert.equal(memberNames(grown.members), ["a", "b", "c", "d"]);
   const sender = "https://seller.example/agent";
   assert.is(placesIn(grown, sender).before, placeAmong(["a", "b", "c"], sender));
-  const settled = settledSet(grown);
+  const settled = movedSet(grown);
   assert.is(placesIn(settled, sender).before, placesIn(settled, sender).place);
   const less = withoutMember(settled, "b");
   assert.equal(memberNames(less.members), ["a", "c", "d"]);
   assert.equal(memberNames(everyMember(less)).sort(), ["a", "b", "c", "d"]);
-  const slots = everyMember(withMember(settledSet(less), "e")).map(({ slot }) => slot);
+  const slots = everyMember(withMember(movedSet(less), "e")).map(({ slot }) => slot);
   assert.is(new Set(slots).size, slots.length);
 });
 

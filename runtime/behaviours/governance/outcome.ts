@@ -18,7 +18,7 @@ import type { SpendingPlan } from "./plan.js";
 import { planOf } from "./plans.js";
 import { type Observation, reconciled } from "./statements.js";
 
-interface Outcome {
+interface OutcomeRequest {
   readonly plan_id: string;
   readonly check_id?: string;
   readonly governance_context?: string;
@@ -33,7 +33,11 @@ interface Outcome {
 }
 
 /** What the seller has bound: what was approved where the release's ledger is the agent's own, else as the seller says. */
-function boundBy(call: BehaviourToolCall, { outcome, seller_response: response }: Outcome, approved: number): number {
+function boundBy(
+  call: BehaviourToolCall,
+  { outcome, seller_response: response }: OutcomeRequest,
+  approved: number,
+): number {
   if (outcome !== "completed") return 0;
   const own = call.shape.has("delivery_reconciliation_status");
   if (own && approved > 0) return approved;
@@ -49,7 +53,7 @@ const warning = (category_id: string, explanation: string): GovernanceFinding =>
 });
 
 function moneyFindings(
-  { outcome, seller_response: response }: Outcome,
+  { outcome, seller_response: response }: OutcomeRequest,
   { budget: { currency } }: SpendingPlan,
   { check, bound }: { readonly check: CheckEntry | undefined; readonly bound: number },
 ): GovernanceFinding[] {
@@ -69,7 +73,10 @@ const differences: Readonly<Record<string, string>> = {
 };
 
 /** How what the buyer saw compares with the seller's statement, and whether that is the last word. */
-function reconciliationOf({ delivery, check_id }: Outcome, entries: readonly Entry[]): OutcomeEntry["reconciliation"] {
+function reconciliationOf(
+  { delivery, check_id }: OutcomeRequest,
+  entries: readonly Entry[],
+): OutcomeEntry["reconciliation"] {
   if (delivery === undefined) return undefined;
   const check = entries.filter(isCheck).find(({ id }) => id === check_id);
   const status = reconciled(delivery, check ?? {});
@@ -79,7 +86,7 @@ function reconciliationOf({ delivery, check_id }: Outcome, entries: readonly Ent
 }
 
 /** @throws ToolError PLAN_NOT_FOUND, INVALID_REQUEST */
-export const reportOutcome: ToolBehaviour = async (request: Outcome, call) => {
+export const reportOutcome: ToolBehaviour = async (request: OutcomeRequest, call) => {
   const kept = await planOf(call, request.plan_id);
   const { plan } = kept;
   const { governance_context: token, seller_response: response } = request;

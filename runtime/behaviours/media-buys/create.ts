@@ -10,11 +10,11 @@ import {
   abandonedAtOnce,
   awaited,
   findInstruction,
+  finishInstruction,
   InstructionOver,
   instruct,
   instructionKey,
   keepInstruction,
-  settled,
   tellAdServer,
 } from "./instructions.js";
 import { checkOrder, commitmentOf, orderFor, saveAgreement, type WantedOrder } from "./orders.js";
@@ -74,7 +74,7 @@ export async function orderAgain(call: BehaviourToolCall): Promise<BehaviourRepl
     throw outcome.error;
   }
   try {
-    return await booked(call, await settled(call, known, outcome.buy));
+    return await booked(call, await finishInstruction(call, known, outcome.buy));
   } catch (error) {
     // Another process has carried it on meanwhile: what came of it is found by doing this again.
     if (!(error instanceof InstructionOver)) throw error;

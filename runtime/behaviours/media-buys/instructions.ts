@@ -270,7 +270,11 @@ export class InstructionOver extends Error {
  * Done without the call that asked for it: what was to be kept is kept, and the outcome remembered for its repetition.
  * @throws InstructionOver where somebody else has done so
  */
-export async function settled(call: BehaviourCall, instruction: Instruction, buy: MediaBuy): Promise<MediaBuy> {
+export async function finishInstruction(
+  call: BehaviourCall,
+  instruction: Instruction,
+  buy: MediaBuy,
+): Promise<MediaBuy> {
   const found = await findInstruction(call, instruction.key);
   if (found === undefined || found.state !== "open") throw new InstructionOver(instruction.key);
   for (const { collection: name, owner, id, version = 0, body } of instruction.writes) {
@@ -279,15 +283,15 @@ export async function settled(call: BehaviourCall, instruction: Instruction, buy
     if ((now?.version ?? 0) !== version || body === undefined) continue;
     call.documents.put(name, owner, id, JSON.parse(body) as object);
   }
-  const settledBuy = await onWhatIsThere(call, instruction, buy);
-  await saveBuy(call, settledBuy);
-  if (instruction.kind === "book") saveAgreement(call, settledBuy);
+  const finished = await onWhatIsThere(call, instruction, buy);
+  await saveBuy(call, finished);
+  if (instruction.kind === "book") saveAgreement(call, finished);
   // Nobody repeats what nobody asked for.
   if (found.buy.revision === found.base?.revision) {
     dropInstruction(call, found);
-    return settledBuy;
+    return finished;
   }
   endTurn(call, instruction);
-  keepInstruction(call, { ...found, buy: settledBuy, state: "done", writes: [], due: call.ctx.now() + REMEMBERED_MS });
-  return settledBuy;
+  keepInstruction(call, { ...found, buy: finished, state: "done", writes: [], due: call.ctx.now() + REMEMBERED_MS });
+  return finished;
 }

@@ -140,7 +140,7 @@ const answered = async (
   affected?: ReadonlySet<string>,
 ): Promise<BehaviourReply> => ({ status: "completed", data: await changedAnswer(call, buy, affected, call.tool) });
 
-interface Outcome {
+interface UpdatedBuy {
   readonly changed: MediaBuy;
   readonly affected: ReadonlySet<string>;
   readonly done: readonly Pick<BuyChange, "action" | "summary" | "package_id">[];
@@ -157,10 +157,10 @@ const settable = [
   "bidding",
 ];
 
-async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Promise<Outcome> {
+async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Promise<UpdatedBuy> {
   const agreed = request.accepted === undefined ? buy : { ...buy, accepted: request.accepted };
   if (request.canceled === true) return canceledBuy(call, agreed, request.cancellation_reason);
-  const done: Outcome["done"][number][] = [];
+  const done: UpdatedBuy["done"][number][] = [];
   const start = request.start_time === "asap" ? call.time : request.start_time;
   const end = request.end_time;
   const updated = await updatedPackages(call, buy, request, { start, end });
@@ -201,7 +201,7 @@ async function updatedPackages(
   buy: MediaBuy,
   request: Wanted,
   { start, end }: { start: string | undefined; end: string | undefined },
-): Promise<{ packages: BuyPackage[]; done: Outcome["done"][number][] }> {
+): Promise<{ packages: BuyPackage[]; done: UpdatedBuy["done"][number][] }> {
   const wanted = request.packages ?? [];
   const known = new Set(buy.packages.map(({ package_id }) => package_id));
   const unknown = wanted.findIndex(({ package_id }) => !known.has(package_id));
@@ -209,7 +209,7 @@ async function updatedPackages(
     throw new ToolError("PACKAGE_NOT_FOUND", `no package ${wanted[unknown]!.package_id} in this media buy`, {
       field: `packages[${unknown}].package_id`,
     });
-  const done: Outcome["done"][number][] = [];
+  const done: UpdatedBuy["done"][number][] = [];
   const packages: BuyPackage[] = [];
   for (const one of buy.packages) {
     const { package_id } = one;
@@ -235,7 +235,7 @@ const cancellationOf = (call: BehaviourCall, reason: string | undefined) => ({
   ...(reason !== undefined && { reason }),
 });
 
-function canceledBuy(call: BehaviourCall, buy: MediaBuy, reason: string | undefined): Outcome {
+function canceledBuy(call: BehaviourCall, buy: MediaBuy, reason: string | undefined): UpdatedBuy {
   // Creatives stay in the library; only their assignment to this buy ends.
   const packages = buy.packages.map((one) => ({ ...one, creative_assignments: [] }));
   return {

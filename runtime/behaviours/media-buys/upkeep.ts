@@ -9,6 +9,7 @@ import { checkSigned } from "./governed.js";
 import {
   abandonInstruction,
   findInstruction,
+  finishInstruction,
   forgetInstruction,
   type Instruction,
   type InstructionOutcome,
@@ -17,7 +18,6 @@ import {
   instructLater,
   keepInstruction,
   postponed,
-  settled,
   taken,
   tellAdServer,
 } from "./instructions.js";
@@ -67,7 +67,7 @@ async function carryOnOne(upkeep: Upkeep, principal: string, key: string): Promi
   const outcome =
     (await withheld(upkeep, principal, instruction)) ??
     (await onBehalf(principal, (call) => tellAdServer(call, instruction)));
-  if (outcome.kind === "done") return settle(upkeep, principal, { instruction, buy: outcome.buy });
+  if (outcome.kind === "done") return finish(upkeep, principal, { instruction, buy: outcome.buy });
   const refusal = outcome.kind === "refused" ? outcome.error.error : undefined;
   await onBehalf(
     principal,
@@ -129,14 +129,14 @@ async function withTask(
 }
 
 /** What is to be kept, the outcome and the end of the task are one transaction. */
-async function settle(
+async function finish(
   upkeep: Upkeep,
   principal: string,
   { instruction, buy }: { instruction: Instruction; buy: Instruction["buy"] },
 ): Promise<void> {
   const { kind, release, key, tool } = instruction;
   const work = async (call: BehaviourCall) => {
-    const kept = await settled(call, instruction, buy);
+    const kept = await finishInstruction(call, instruction, buy);
     // Its call may have become a task since this process took it on.
     const taskId = (await findInstruction(call, key))?.taskId;
     const answer = kind === "book" ? bookedAnswer(call, kept, tool) : changedAnswer(call, kept, undefined, tool);

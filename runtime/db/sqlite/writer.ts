@@ -123,7 +123,7 @@ export class Writer {
         this.#later(jobs, stand);
         if (!stand) return;
       } else if (results === "failed") for (const job of jobs) this.#alone(job, stand);
-      else settle(jobs, results);
+      else resolveEach(jobs, results);
     }
   }
 
@@ -214,7 +214,7 @@ export class Writer {
       }
       const result = job.guarded ? this.#guard(job) : { value: job.run() };
       this.#end();
-      settle([job], [result]);
+      resolveEach([job], [result]);
     } catch (error) {
       this.#undo();
       job.reject(explained(error, this.db.name));
@@ -246,7 +246,7 @@ export class Writer {
   }
 }
 
-const settle = (jobs: readonly Job[], results: readonly Result[]): void => {
+const resolveEach = (jobs: readonly Job[], results: readonly Result[]): void => {
   jobs.forEach((job, index) => {
     const result = results[index]!;
     if ("error" in result) job.reject(result.error);

@@ -6,7 +6,6 @@ import { clock } from "../../store/registry-clock.js";
 import { profilesAfter } from "../../store/registry-profiles.js";
 import {
   keepsSearch,
-  noteSettled,
   putSearchRows,
   type SearchCondition,
   searchCount,
@@ -15,8 +14,9 @@ import {
   searchState,
   searchValues,
   setSearchState,
-  settledMark,
+  tellMark,
   tokenOf,
+  toldMark,
 } from "../../store/registry-search.js";
 import type { Facets, MarketMap } from "../page-types.js";
 import { SEARCH_DIMENSIONS, type SearchDimension, type SearchFilters } from "../types.js";
@@ -143,8 +143,8 @@ function readyOnce(store: Database, copy: Database | undefined): () => Promise<v
 /** How far a copy is, once that is far enough or it was waited for. */
 async function markOfCopy(copy: Database, wanted: number): Promise<Mark> {
   for (const until = Date.now() + BEHIND_MS; ; await pause(50)) {
-    const { settled, pruned } = await copy.query((q) => settledMark(q));
-    if (settled >= wanted || Date.now() > until) return { seq: settled, last: settled, pruned };
+    const { seq, pruned } = await copy.query((q) => toldMark(q));
+    if (seq >= wanted || Date.now() > until) return { seq, last: seq, pruned };
   }
 }
 
@@ -164,9 +164,9 @@ export function databaseSearch({ store, copy, discovered }: DatabaseSearchOption
     copy === undefined ? store.query((q) => clock(q)) : markOfCopy(copy, wanted);
   return {
     warm: ready,
-    async settle() {
+    async tellMark() {
       const { seq } = await store.query((q) => clock(q));
-      await store.write((q) => noteSettled(q, seq));
+      await store.write((q) => tellMark(q, seq));
     },
     async search(filters, { cursor, limit }) {
       const position = cursor === undefined ? undefined : parseCursor(cursor);

@@ -21,5 +21,5 @@ export const searchData = (search: AgentSearch) =>
   ({
     search: search.search,
     searchParts: async () => search.parts?.(),
-    settleMark: async () => search.settle?.(),
+    tellMark: async () => search.tellMark?.(),
   }) satisfies Partial<RegistryData>;

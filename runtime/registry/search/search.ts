@@ -27,7 +27,7 @@ export interface AgentSearch {
   /** Loads the index, where a first search would. @param signal ends what waits for others */
   warm(signal?: AbortSignal): Promise<void>;
   /** Tells copies of the database how far they can be read; absent where none is asked. */
-  settle?(): Promise<void>;
+  tellMark?(): Promise<void>;
   /** How each part of the index is; absent where it is in one piece. */
   parts?(): Promise<SearchPartState[]>;
 }

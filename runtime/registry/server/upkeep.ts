@@ -43,7 +43,7 @@ export const markKeeping = ({ data, log }: Pick<RegistryServerDependencies, "dat
         name: "tell replicas how far they can be read",
         meanwhile: "searches that ask a replica do not see what is new",
         run: async () => {
-          await data.settleMark();
+          await data.tellMark();
           return 0;
         },
       },

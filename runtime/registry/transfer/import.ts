@@ -151,7 +151,7 @@ class Importing {
   async end(lines: number): Promise<void> {
     this.#batchEnd = lines;
     await this.#flush();
-    await this.#settled();
+    await this.#written();
     this.#totals.lines = lines;
     await this.db.query(analyze);
     this.#totals.profiles = await recomputeProfiles(this.db, this.#now, (recomputed) => {
@@ -193,7 +193,7 @@ class Importing {
   async #invalid(number: number, why: string): Promise<undefined> {
     // Lines before it may be refused yet, and are told of first.
     if (this.options.invalid === undefined || this.#others.length > 0) await this.#flush();
-    await this.#settled();
+    await this.#written();
     this.#refuse(number, why);
   }
 
@@ -226,7 +226,7 @@ class Importing {
     this.#publishers = new Map();
     this.#others = [];
     this.#batchProperties = 0;
-    await this.#settled();
+    await this.#written();
     if (changes.length === 0 && others.length === 0) return;
     const write = async (): Promise<void> => {
       if (others.length > 0) await this.#writeOthers(others);
@@ -242,7 +242,7 @@ class Importing {
   }
 
   /** What was written is durable. */
-  async #settled(): Promise<void> {
+  async #written(): Promise<void> {
     const writing = this.#writing;
     this.#writing = undefined;
     await writing;

@@ -12,7 +12,7 @@ export interface Guarded {
   event(tx: Tx, id: number): Promise<void>;
   route(tx: Tx, route: string): Promise<void>;
   /** Condition on an event of the inbox: its keyspace is not on its way. */
-  readonly settled: Sql<never>;
+  readonly inPlace: Sql<never>;
 }
 
 const nothing = async (): Promise<void> => undefined;
@@ -23,14 +23,14 @@ export function guarded(db: Db, keyspaces: KeyspaceGuard | undefined): Guarded {
     const sender = async (tx: Tx): Promise<void> => {
       if (due()) await runAsync(check(db.statements(tx)));
     };
-    return { none: true, sender, event: nothing, route: nothing, settled: sql`` };
+    return { none: true, sender, event: nothing, route: nothing, inPlace: sql`` };
   }
   return {
     none: false,
     sender: (tx, sender) => runAsync(keyspaces.sender(db.statements(tx), sender)),
     event: (tx, id) => runAsync(keyspaces.event(db.statements(tx), id)),
     route: (tx, route) => runAsync(keyspaces.route(db.statements(tx), route)),
-    settled: sql` and sender not in (
+    inPlace: sql` and sender not in (
       select s.id from adbind_keyspaces k join adbind_senders s on s.url = k.name
       where k.kind = 'sender' and k.state in ('arriving', 'moving')
     )`,

@@ -105,7 +105,7 @@ async function take(
   }
   const leased = await sql<{ id: number }>`
     update adbind_inbox set owner = ${owner}, due = ${until} where id in (
-      select id from adbind_inbox where state = 'pending' and due <= ${now} and owner is null${guard.settled}
+      select id from adbind_inbox where state = 'pending' and due <= ${now} and owner is null${guard.inPlace}
       order by due limit ${limit} for update skip locked
     ) returning id`.rows(db);
   if (leased.length === 0) return [];

@@ -182,10 +182,10 @@ export const searchPairs = (
 };
 
 /** The mark as copies of the database have it: all changes up to it were there before it was. */
-export const noteSettled = (q: Query, mark: number): Coroutine<unknown> =>
+export const tellMark = (q: Query, mark: number): Coroutine<unknown> =>
   q.rows("update adbind_registry_clock set settled = ? where id = 1 and settled < ?", [mark, mark]);
 
-export function* settledMark(q: Query): Coroutine<{ readonly settled: number; readonly pruned: number }> {
-  const text = "select settled, pruned from adbind_registry_clock where id = 1";
-  return (yield* q.rows<{ settled: number; pruned: number }>(text))[0]!;
+export function* toldMark(q: Query): Coroutine<{ readonly seq: number; readonly pruned: number }> {
+  const text = "select settled as seq, pruned from adbind_registry_clock where id = 1";
+  return (yield* q.rows<{ seq: number; pruned: number }>(text))[0]!;
 }

@@ -11,10 +11,10 @@ import {
   everyMember,
   firstSet,
   memberNames,
+  movedSet,
   placeAmong,
   type SplitKind,
   type SplitSet,
-  settledSet,
   withMember,
   withoutMember,
 } from "./placement.js";
@@ -109,20 +109,20 @@ export function splitChange(options: SplitChangeOptions): SplitChange {
       const set = await current();
       if (memberNames(set.members).includes(name)) return set;
       await mustBeNew(members, kind, name);
-      return announce(withMember(settled(set), name));
+      return announce(withMember(unchanging(set), name));
     },
     async remove(name) {
       const set = await current();
       if (!memberNames(set.members).includes(name)) return set;
       if (set.members.length === 1) throw refused("it is the last database of the set", name, "add another before");
-      return announce(withoutMember(settled(set), name));
+      return announce(withoutMember(unchanging(set), name));
     },
     async move() {
       const set = await current();
       if (set.previous === null) return 0;
       let moved = 0;
       for (const { name } of set.previous) moved += await moveFrom(members, options, { set, name });
-      await announce(settledSet(set));
+      await announce(movedSet(set));
       return moved;
     },
     async close() {
@@ -144,7 +144,7 @@ const membersOf = (databases: SplitChangeOptions["databases"]): Members =>
   );
 
 /** @throws AdbindError `split_invalid` while a change is under way */
-function settled(set: SplitSet): SplitSet {
+function unchanging(set: SplitSet): SplitSet {
   if (set.previous === null) return set;
   const names = memberNames(set.members).join(", ");
   throw refused("another change of the set is not over", names, "run `adbind split move` first");

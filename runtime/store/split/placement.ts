@@ -91,4 +91,4 @@ export const withoutMember = (set: SplitSet, name: string): SplitSet => ({
 });
 
 /** Every keyspace is where it belongs. */
-export const settledSet = (set: SplitSet): SplitSet => ({ ...set, version: set.version + 1, previous: null });
+export const movedSet = (set: SplitSet): SplitSet => ({ ...set, version: set.version + 1, previous: null });

@@ -13,7 +13,7 @@ export interface Guarded {
   ofEvent<T>(id: number, work: () => T): Promise<T>;
   ofRoute<T>(route: string, work: () => T): Promise<T>;
   /** Condition on an event of the inbox: its keyspace is not on its way. */
-  readonly settled: string;
+  readonly inPlace: string;
 }
 
 export function guarded(database: SqliteDatabase, keyspaces: KeyspaceGuard | undefined): Guarded {
@@ -27,14 +27,14 @@ export function guarded(database: SqliteDatabase, keyspaces: KeyspaceGuard | und
     const { due, check } = onlyDatabase(database.where);
     const write = <T>(_of: unknown, work: () => T): Promise<T> => writer.write(work);
     const ofSender = <T>(_of: string, work: () => T): Promise<T> => (due() ? after(check, work) : writer.write(work));
-    return { none: true, ofSender, ofEvent: write, ofRoute: write, settled: "" };
+    return { none: true, ofSender, ofEvent: write, ofRoute: write, inPlace: "" };
   }
   return {
     none: false,
     ofSender: (sender, work) => after((q) => keyspaces.sender(q, sender), work),
     ofEvent: (id, work) => after((q) => keyspaces.event(q, id), work),
     ofRoute: (route, work) => after((q) => keyspaces.route(q, route), work),
-    settled:
+    inPlace:
       " and sender not in (select s.id from adbind_keyspaces k join adbind_senders s on s.url = k.name " +
       "where k.kind = 'sender' and k.state in ('arriving', 'moving'))",
   };

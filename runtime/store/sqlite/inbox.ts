@@ -36,7 +36,7 @@ export function sqliteInbox(dependencies: InboxDependencies): SqliteInbox {
   const release = orderingKeyRelease(db);
   const due = db.prepare<[number, number], { id: number; owner: string | null; due: number }>(
     "select id, owner, due from adbind_inbox where state = 'pending' and due <= ?" +
-      `${guard.settled} order by due limit ?`,
+      `${guard.inPlace} order by due limit ?`,
   );
   const lease = db.prepare("update adbind_inbox set owner = ?, due = ? where id = ?");
   const prolong = db.prepare("update adbind_inbox set due = ? where id = ? and owner = ? and state = 'pending'");

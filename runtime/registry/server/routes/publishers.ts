@@ -76,8 +76,8 @@ export const publisherRoutes = (dependencies: RegistryServerDependencies): ApiHa
       const { domain, agents_cursor: agentsCursor, agents_limit: agentsLimit, ...page } = query;
       const body = await publisherLookup(dependencies, domainOf(domain), { ...page, agentsCursor, agentsLimit });
       // What is on its way is worth asking for again at once.
-      const settled = body.adagents_valid !== null;
-      return { body, headers: { "cache-control": settled ? LOOKUP_CACHE : "no-cache" } };
+      const judged = body.adagents_valid !== null;
+      return { body, headers: { "cache-control": judged ? LOOKUP_CACHE : "no-cache" } };
     },
     async lookupAuthorization({ query }) {
       const domain = domainOf(query.domain);

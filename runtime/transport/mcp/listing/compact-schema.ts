@@ -3,9 +3,9 @@
  * last level, one of all alternatives taken and the others described. It is a projection: calls are judged by the release's own.
  */
 import type { JsonObject, SchemaRef } from "../../../contract/index.js";
+import { type LeastSchema, leastSchema, typeNameOf } from "./least-schema.js";
 import { type MergedSchema, mergeSchemas } from "./merge-schemas.js";
 import type { PlaceReader, SchemaPlace } from "./schema-place.js";
-import { type Settled, settleSchema, typeNameOf } from "./settle-schema.js";
 
 /** How much is told beyond what a call needs: each level has what those before it have. */
 export const details = ["types", "values", "members", "objects", "items"] as const;
@@ -19,13 +19,13 @@ const MOST_WORDS = 200;
 
 export function compactSchema(reader: PlaceReader, ref: SchemaRef, level: Detail): JsonObject {
   const sites = [reader.root(ref)];
-  const settled = settleSchema(reader, sites) ?? unsettled(mergeSchemas(reader, sites));
-  const drawn = objectOf(reader, settled, level, rootProperties(reader, sites, settled.flat));
+  const least = leastSchema(reader, sites) ?? namesOnly(mergeSchemas(reader, sites));
+  const drawn = objectOf(reader, least, level, rootProperties(reader, sites, least.flat));
   return { type: "object", ...drawn };
 }
 
 /** A root that nothing can meet is shown by its names. */
-const unsettled = (flat: MergedSchema): Settled => ({
+const namesOnly = (flat: MergedSchema): LeastSchema => ({
   flat,
   members: new Map(),
   item: undefined,
@@ -50,11 +50,11 @@ function rootProperties(
 
 function objectOf(
   reader: PlaceReader,
-  settled: Settled,
+  least: LeastSchema,
   level: Detail,
   optional: ReadonlyMap<string, readonly SchemaPlace[]>,
 ): JsonObject {
-  const { members, others } = settled;
+  const { members, others } = least;
   const properties: JsonObject = {};
   for (const [name, inner] of members) properties[name] = drawn(reader, inner, level);
   for (const [name, sites] of optional) {
@@ -79,13 +79,13 @@ function othersText(required: readonly string[], others: readonly (readonly stri
 }
 
 /** What is demanded: told whole. */
-function drawn(reader: PlaceReader, settled: Settled, level: Detail): JsonObject {
-  const { flat, item } = settled;
+function drawn(reader: PlaceReader, least: LeastSchema, level: Detail): JsonObject {
+  const { flat, item } = least;
   const type = typeNameOf(flat);
   if (flat.values !== undefined) return valuesOf(flat.values, MOST_VALUES.required);
   const more = level >= detail("members") ? flat.properties : new Map<string, readonly SchemaPlace[]>();
   const bounds = boundsOf(flat, type);
-  if (type === "object") return { type, ...objectOf(reader, settled, Math.min(level, 1), more), ...bounds };
+  if (type === "object") return { type, ...objectOf(reader, least, Math.min(level, 1), more), ...bounds };
   if (type === "array") return { type, items: item === undefined ? anything : drawn(reader, item, level), ...bounds };
   return { type: flat.types?.length === 1 ? type : (flat.types ?? type), ...bounds };
 }
@@ -129,16 +129,16 @@ function brief(reader: PlaceReader, sites: readonly SchemaPlace[], level: Detail
   if (types.length > 1) return { type: types };
   const [type] = types as [string];
   if (type === "array") return { type, items: itemOf(reader, flat, level) };
-  const settled = type === "object" && level >= detail("objects") ? settleSchema(reader, sites) : undefined;
-  if (settled !== undefined) return drawn(reader, settled, detail("values"));
+  const least = type === "object" && level >= detail("objects") ? leastSchema(reader, sites) : undefined;
+  if (least !== undefined) return drawn(reader, least, detail("values"));
   const { format } = flat.bounds;
   return { type, ...(level >= detail("values") && format !== undefined && { format }) };
 }
 
 function itemOf(reader: PlaceReader, flat: MergedSchema, level: Detail): JsonObject {
   if (flat.items.length === 0) return { ...anything };
-  const settled = level >= detail("items") ? settleSchema(reader, flat.items) : undefined;
-  return settled === undefined ? brief(reader, flat.items, Math.min(level, 1)) : drawn(reader, settled, 1);
+  const least = level >= detail("items") ? leastSchema(reader, flat.items) : undefined;
+  return least === undefined ? brief(reader, flat.items, Math.min(level, 1)) : drawn(reader, least, 1);
 }
 
 /** Types of a place, from its alternatives where it has none itself. */

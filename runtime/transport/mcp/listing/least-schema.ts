@@ -5,11 +5,11 @@ import { type Alternatives, type MergedSchema, mergeSchemas } from "./merge-sche
 import type { PlaceReader, SchemaPlace } from "./schema-place.js";
 
 /** A schema that says one thing only. */
-export interface Settled {
+export interface LeastSchema {
   readonly flat: MergedSchema;
   /** Of what is required. */
-  readonly members: ReadonlyMap<string, Settled>;
-  readonly item: Settled | undefined;
+  readonly members: ReadonlyMap<string, LeastSchema>;
+  readonly item: LeastSchema | undefined;
   /** A value as small as may be; its texts are no more than texts. */
   readonly least: unknown;
   /** What might have been taken in the place of what was: what each of them demands. */
@@ -29,11 +29,16 @@ interface Taken {
 
 const nothing: Taken = { alternatives: new Set(), conditions: new Set() };
 
-export function settleSchema(reader: PlaceReader, sites: readonly SchemaPlace[], depth = 0): Settled | undefined {
-  return settle(reader, sites, nothing, depth);
+export function leastSchema(reader: PlaceReader, sites: readonly SchemaPlace[], depth = 0): LeastSchema | undefined {
+  return leastWith(reader, sites, nothing, depth);
 }
 
-function settle(reader: PlaceReader, sites: readonly SchemaPlace[], taken: Taken, depth: number): Settled | undefined {
+function leastWith(
+  reader: PlaceReader,
+  sites: readonly SchemaPlace[],
+  taken: Taken,
+  depth: number,
+): LeastSchema | undefined {
   const flat = mergeSchemas(reader, sites);
   if (flat.values?.length === 0 || flat.types?.length === 0 || sites.some(({ node }) => node === false))
     return undefined;
@@ -49,7 +54,7 @@ function settle(reader: PlaceReader, sites: readonly SchemaPlace[], taken: Taken
   for (const [key, { test, applied, otherwise }] of flat.conditions) {
     const branch = holds(reader, test, made.least) ? applied : otherwise;
     if (taken.conditions.has(key) || branch === undefined) continue;
-    return settle(reader, [...sites, branch], { ...taken, conditions: new Set([...taken.conditions, key]) }, depth);
+    return leastWith(reader, [...sites, branch], { ...taken, conditions: new Set([...taken.conditions, key]) }, depth);
   }
   if (flat.excluded.some((site) => holds(reader, site, made.least))) return undefined;
   return { flat, others: [], ...made };
@@ -64,8 +69,8 @@ interface Choice {
 }
 
 /** The alternative that comes to the least; what the others demand is told beside it. */
-function takeOne(reader: PlaceReader, { sites, alternatives, next, depth, required }: Choice): Settled | undefined {
-  const found = alternatives.map((one) => settle(reader, [...sites, one], next, depth));
+function takeOne(reader: PlaceReader, { sites, alternatives, next, depth, required }: Choice): LeastSchema | undefined {
+  const found = alternatives.map((one) => leastWith(reader, [...sites, one], next, depth));
   const possible = found.filter((one) => one !== undefined);
   const [smallest] = [...possible].sort((a, b) => sizeOf(a) - sizeOf(b));
   if (smallest === undefined) return undefined;
@@ -78,14 +83,14 @@ function takeOne(reader: PlaceReader, { sites, alternatives, next, depth, requir
   return { ...best, others: [...best.others, ...told] };
 }
 
-const sizeOf = ({ least }: Settled): number => (JSON.stringify(least) ?? "").length;
+const sizeOf = ({ least }: LeastSchema): number => (JSON.stringify(least) ?? "").length;
 
 function leastOf(
   reader: PlaceReader,
   flat: MergedSchema,
   depth: number,
-): Pick<Settled, "members" | "item" | "least"> | undefined {
-  const members = new Map<string, Settled>();
+): Pick<LeastSchema, "members" | "item" | "least"> | undefined {
+  const members = new Map<string, LeastSchema>();
   const type = typeNameOf(flat);
   if (depth >= DEEPEST) return { members, item: undefined, least: plainLeast(flat, type) };
   if (type === "object") {
@@ -93,7 +98,7 @@ function leastOf(
     // Some object, whichever its members: the first will do.
     for (const name of flat.properties.keys()) if (flat.required.size < fewest(flat)) flat.required.add(name);
     for (const name of flat.required) {
-      const inner = settleSchema(reader, flat.properties.get(name) ?? [], depth + 1);
+      const inner = leastSchema(reader, flat.properties.get(name) ?? [], depth + 1);
       if (inner === undefined) return undefined;
       members.set(name, inner);
       least[name] = inner.least;
@@ -101,7 +106,7 @@ function leastOf(
     return { members, item: undefined, least };
   }
   if (type !== "array") return { members, item: undefined, least: plainLeast(flat, type) };
-  const item = settleSchema(reader, flat.items, depth + 1);
+  const item = leastSchema(reader, flat.items, depth + 1);
   const count = Number(flat.bounds.minItems ?? 0);
   if (count > 0 && item === undefined) return undefined;
   return { members, item, least: flat.values?.[0] ?? Array.from({ length: Math.min(count, 9) }, () => item!.least) };
