@@ -1,7 +1,7 @@
 /** What commands on a store share: how it is named, how far it is opened, and what may be printed of it. */
 import { statSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { fileOf, fileUrl, isDatabaseUrl, URL_FORMS } from "../runtime/db/open.js";
+import { fileOf, fileUrl, isDatabaseUrl, URL_FORMS } from "../runtime/db/urls.js";
 import { AdbindError } from "../runtime/errors.js";
 import { type AnyStore, type DatabaseOptions, openStore, type StoreAccess } from "../runtime/store/index.js";
 import { shownPath, userPath } from "./output.js";

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { release } from "../../generated/3.1.0/index.js";
 import { type Buyer, createBuyer } from "../../runtime/buyer/index.js";
-import { fileUrl } from "../../runtime/db/open.js";
+import { fileUrl } from "../../runtime/db/urls.js";
 import { openBuyerSide, Receivers } from "./buyer.js";
 import type { MarketDatabases } from "./cluster.js";
 import { writeInventory } from "./inventory.js";

@@ -1,6 +1,5 @@
 /** Settings of a seller from the environment, as a container gives them. */
 import { mkdirSync, readFileSync } from "node:fs";
-import { fileUrl } from "../db/open.js";
 import { AdbindError } from "../errors.js";
 import { isLogLevel, jsonLog, type Logger, logLevels } from "../log.js";
 import { type AuthHook, jwtAuth, tokenAuth } from "../seller/index.js";
@@ -94,7 +93,7 @@ export async function fromEnvironment(environment: SellerEnvironment): Promise<E
     listen: { port: Number(PORT), host: HOST },
     baseUrl: BASE_URL,
     mode: MODE,
-    database: DATABASE_URL ?? fileUrl(`${DATA}/seller.db`),
+    database: DATABASE_URL ?? `sqlite:${DATA}/seller.db`,
     ...(SIGNING_KEY !== undefined && { key: keyIn("SIGNING_KEY", SIGNING_KEY) }),
     ...(auth !== undefined && { auth }),
     ...more(environment),

@@ -13,7 +13,6 @@ export interface ErrorEntry {
 /** Error code -> what the release says of it. Look up own properties only: a code may be any text. */
 export type ErrorTable = { readonly [code: string]: ErrorEntry };
 
-/** One of the words for who can do something about an error. */
 export const isRecovery = (value: unknown): value is Recovery =>
   value === "correctable" || value === "transient" || value === "terminal";
 

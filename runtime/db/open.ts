@@ -12,10 +12,10 @@ import { openSqlite } from "./sqlite/open.js";
 import { schema as sqliteSchema } from "./sqlite/schema/index.js";
 import type { DatabaseOptions } from "./types.js";
 
-const engines = {
+export const engines = {
   sqlite: {
     url: /^sqlite:/,
-    open: (url: string, options: DatabaseOptions) => openSqlite({ ...options, path: fileOf(url)! }),
+    open: (url: string, options: DatabaseOptions) => openSqlite({ ...options, path: url.slice("sqlite:".length) }),
     isPassing: isPassingSqlite,
     schema: sqliteSchema,
     bookkeeping: sqliteBookkeeping,
@@ -29,9 +29,6 @@ const engines = {
   },
 };
 
-/** How URLs of databases are given. */
-export const URL_FORMS = "sqlite:<path> or postgres://user@host/database";
-
 /** Names an engine. */
 export type EngineName = keyof typeof engines;
 /** A database of any engine. */
@@ -42,18 +39,6 @@ export const engineNames = Object.keys(engines) as EngineName[];
 
 /** Whose schema is printed where no engine is named: files bring theirs up by themselves. */
 export const schemaEngine: EngineName = "postgres";
-
-const FILE_SCHEME = "sqlite:";
-
-/** The URL of a database that is a file. */
-export const fileUrl = (file: string): string => FILE_SCHEME + file;
-
-/** The file that a URL names; undefined where it names a server. */
-export const fileOf = (url: string): string | undefined =>
-  url.startsWith(FILE_SCHEME) ? url.slice(FILE_SCHEME.length) : undefined;
-
-/** Whether some engine opens it. */
-export const isDatabaseUrl = (url: string): boolean => Object.values(engines).some((one) => one.url.test(url));
 
 /**
  * Opens a database by URL.
@@ -66,7 +51,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   if (engine !== undefined) return engine.open(url, options);
   throw new AdbindError("store_option_invalid", "the URL names no store", {
     where: withoutSecrets(url),
-    remedy: `give ${URL_FORMS}`,
+    remedy: "give sqlite:<path> or postgres://user@host/database",
   });
 }
 

@@ -70,7 +70,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "bin dev/",
   ],
   "runtime/contract/": ["*", "index"],
-  "runtime/db/": ["*", "sqlite/ postgres/", "open", "index"],
+  "runtime/db/": ["*", "sqlite/ postgres/", "open", "urls", "index"],
   "runtime/net/": ["address codes policy", "*", "index"],
   "runtime/validate/": ["types maker missing json-text date-time judge", "precompiled/", "*", "index"],
   "runtime/facts/": ["*", "index"],

@@ -148,7 +148,6 @@ const LEASE = kept(
 );
 
 export type LeasedJobRow = LeasedColumns & { readonly id: number };
-/** A row of a job, and not of what is told beside jobs. */
 export const isJob = <Row extends { readonly id: number | null }>(row: Row): row is Row & LeasedJobRow =>
   row.id !== null;
 
