@@ -3,6 +3,7 @@
  * passed when every part goes on by itself, and the node that went follows the new primary.
  */
 import type { Market } from "../../cli/demo/market.js";
+import { type Patience, until } from "../support/until.js";
 import type { NodePlace } from "./ha-config.js";
 import type { HaPostgres } from "./ha-postgres.js";
 import { PartPauses } from "./part-pauses.js";
@@ -20,22 +21,15 @@ export interface FailOver {
 }
 
 /** Longest time until every part goes on, in milliseconds; a sender's next attempt may be half a minute away. */
-const GO_ON_MS = 120_000;
+const PATIENCE: Patience = { limitMs: 120_000, stepMs: 50 };
 /** Between two rounds, in milliseconds: the market works as it should. */
 const CALM_MS = 3_000;
-const POLL_MS = 50;
 /** Longest answer of the registry, in milliseconds. */
 const ANSWER_MS = 10_000;
 /** Of the writer that names all hosts: without a proxy that ends sessions, its own deadlines find a frozen server. */
 const DEADLINES = "&connect_timeout=10&options=-c%20statement_timeout%3D3000";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function until(holds: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
-  for (const end = performance.now() + GO_ON_MS; performance.now() < end; await pause(POLL_MS))
-    if (await holds()) return;
-  throw new Error(`not within ${GO_ON_MS / 1_000} s: ${what()}`);
-}
 
 export interface FailOversPlan {
   readonly cluster: HaPostgres;
@@ -111,14 +105,12 @@ export class FailOvers {
       const from = performance.now();
       await this.#takeAway(kind, former);
       const { name } = former;
-      await until(
-        async () => ((await cluster.primary())?.name ?? name) !== name,
-        () => "a new primary",
-      );
+      await until(async () => ((await cluster.primary())?.name ?? name) !== name, "a new primary", PATIENCE);
       const taken = performance.now();
       await until(
         () => this.going.idleSince(taken).length === 0,
-        () => `${this.going.idleSince(taken).join(", ")} did not go on`,
+        () => `every part goes on; not yet: ${this.going.idleSince(taken).join(", ")}`,
+        PATIENCE,
       );
       const pauses = this.going.pausesSince(from);
       this.#giveBack(kind, former);

@@ -22,6 +22,7 @@ import pg from "pg";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { signalIn } from "../runner/folder-processes.js";
 import { guard } from "../runner/guard.js";
+import { type Patience, until } from "../support/until.js";
 import { type ClusterPrograms, type RunsAs, withinReach } from "./cluster-programs.js";
 import {
   etcdArgs,
@@ -77,13 +78,8 @@ export interface HaPostgres {
   stop(): Promise<void>;
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function until(holds: () => Promise<boolean>, what: string, told: () => string): Promise<void> {
-  for (const end = performance.now() + READY_LIMIT_MS; performance.now() < end; await pause(POLL_MS))
-    if (await holds()) return;
-  throw new Error(`${what} took longer than ${READY_LIMIT_MS / 1_000} s: ${told()}`);
-}
+/** A node is asked over HTTP, and a try makes a session: not all the time. */
+const PATIENCE: Patience = { limitMs: READY_LIMIT_MS, stepMs: POLL_MS };
 
 /**
  * Starts one on free ports.
@@ -152,8 +148,8 @@ class Cluster implements HaPostgres {
     this.#spawn("haproxy", programs.haproxy, ["-f", path.join(folder, "haproxy.cfg"), "-db", "-q"]);
     await until(
       () => this.#answers(),
-      "HAProxy",
-      () => this.#said("haproxy"),
+      () => `HAProxy answers: ${this.#said("haproxy")}`,
+      PATIENCE,
     );
   }
 
@@ -201,7 +197,7 @@ class Cluster implements HaPostgres {
     };
     const told = (): string =>
       `${states.map((one) => `${one?.role ?? "silent"} ${one?.state ?? ""}`).join(", ")}\n${this.nodes.map(({ name }) => this.#said(name)).join("\n")}`;
-    await until(whole, "a primary that all others follow", told);
+    await until(whole, () => `a primary that all others follow: ${told()}`, PATIENCE);
   }
 
   async database(name: string): Promise<{ readonly url: string; readonly directUrl: string }> {
@@ -222,14 +218,14 @@ class Cluster implements HaPostgres {
       }
     };
     // On a machine that is busy enough the primary may change before anybody meant it to.
-    await until(made, `making the database ${name}`, () => String(last));
+    await until(made, () => `the database ${name} is made: ${String(last)}`, PATIENCE);
     return this.#urlsOf(name);
   }
 
   async stop(): Promise<void> {
     const gone = [...this.#children].map((child) => new Promise((resolve) => child.once("exit", resolve)));
     // Nothing of it is kept: there is nothing to put away in order.
-    while (signalIn(this.folder, "SIGKILL") > 0) await pause(POLL_MS);
+    await until(() => signalIn(this.folder, "SIGKILL") === 0, "its processes are gone", PATIENCE);
     await Promise.all(gone);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
     this.given.release();

@@ -69,7 +69,7 @@ export async function runSellerFaults({ engine, kills }: Plan): Promise<Ledger> 
       const enough = answers.size + BUYERS;
       await sleep(500 + Math.random() * 700);
       // On a loaded machine a seller that was just started may not have answered anybody yet: nothing would be learnt.
-      await until(() => answers.size >= enough, "answers between two kills", ANSWERED_MS);
+      await until(() => answers.size >= enough, "answers between two kills", { limitMs: ANSWERED_MS });
       const place = ledger.kills % ground.sellers;
       await sellers.kill(place);
       ledger.kills += 1;

@@ -8,6 +8,7 @@ import { openSqlite, type SqliteDatabase, wait } from "../../runtime/db/index.js
 import { openQueue } from "../../runtime/queue/index.js";
 import { createWorker } from "../../runtime/queue/worker.js";
 import { codeOf } from "../support/thrown.js";
+import { until } from "../support/until.js";
 import { queueCase } from "./queue.case.js";
 import { job, NOW, put, type QueueCase, record } from "./queue-suite.js";
 import { queueWorkerCase } from "./queue-worker.case.js";
@@ -97,10 +98,10 @@ test("on a full disk what happened is kept and written when there is room again"
     effect: (q) => record(q, "x".repeat(200_000)),
   });
   worker.start();
-  while (faults.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => faults.length >= 2);
   full = false;
   handle.pragma("max_page_count = 1000000");
-  while (worker.out > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => worker.out === 0);
   await worker.stop();
   assert.is(sent, 1);
   assert.is((await queue.counts()).ready, 0);

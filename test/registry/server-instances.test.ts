@@ -12,6 +12,7 @@ import { openPostgresStore } from "../../runtime/store/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres, startPostgres, type TestDatabases } from "../support/postgres.js";
+import { until } from "../support/until.js";
 import { bearer, setupRegistry } from "./server-fixture.js";
 import { getWith, withTwo } from "./server-two.js";
 import { crawlOf, NEWS, SELLER, seedWorld } from "./server-world.js";
@@ -183,7 +184,10 @@ function watchInstances(ports: readonly number[]) {
   const knows = async (port: number): Promise<void> => {
     // The answer that comes next may be to a question put before the instance was there.
     const fresh = (checks.get(port) ?? 0) + 2;
-    while ((checks.get(port) ?? 0) < fresh || !ready.has(port)) await sleep(20);
+    await until(
+      () => (checks.get(port) ?? 0) >= fresh && ready.has(port),
+      () => `${port} is ready: ${said.get(port)}`,
+    );
   };
   return {
     ready,

@@ -88,10 +88,4 @@ export function readableLog() {
   };
 }
 
-export async function until(what: () => boolean | Promise<boolean>, about: () => string): Promise<void> {
-  const end = performance.now() + 15_000;
-  while (!(await what())) {
-    if (performance.now() > end) throw new Error(`waited in vain: ${about()}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
+export { until } from "../support/until.js";

@@ -79,7 +79,7 @@ test("a seller started with exactly these settings is ready on PostgreSQL, and c
     await until(
       async () => said.includes("/mcp\n") || child.exitCode !== null,
       () => said,
-      60_000,
+      { limitMs: 60_000 },
     );
     assert.is(child.exitCode, null, said);
     const at = `http://127.0.0.1:${port}`;

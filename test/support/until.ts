@@ -1,9 +1,11 @@
 /** Waits in tests: for something to be so, or for what needs nothing but its turn; never for time to pass. */
 
-/** Longest wait, in milliseconds: far more than it takes, also on a machine with other work. */
-const LIMIT_MS = 30_000;
-/** Between two looks, in milliseconds. */
-const STEP_MS = 5;
+export interface Patience {
+  /** Longest wait, in milliseconds. By default far more than it takes, also on a machine with other work. */
+  readonly limitMs?: number;
+  /** Between two looks, in milliseconds: longer where a look costs others something. */
+  readonly stepMs?: number;
+}
 
 /**
  * @param holds what is waited for
@@ -13,13 +15,13 @@ const STEP_MS = 5;
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string | (() => string) = String(holds),
-  limitMs = LIMIT_MS,
+  { limitMs = 30_000, stepMs = 5 }: Patience = {},
 ): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await holds())) {
     if (performance.now() > end)
       throw new Error(`waited ${limitMs / 1000} s in vain for: ${typeof what === "string" ? what : what()}`);
-    await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+    await new Promise((resolve) => setTimeout(resolve, stepMs));
   }
 }
 
