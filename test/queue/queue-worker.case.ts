@@ -2,8 +2,8 @@
 
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
-import type { TakeRequest } from "../../runtime/queue/types.js";
 import { createWorker, type Handled, type WorkerOptions } from "../../runtime/queue/worker.js";
+import { Looks } from "../support/looks.js";
 import { until } from "../support/until.js";
 import { type Context, job, LEASE, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
@@ -20,27 +20,11 @@ const workerOf = (context: Context, over: Partial<WorkerOptions> & Pick<WorkerOp
     ...over,
   });
 
-/** A worker that counts how often it has looked for jobs, and had its answer. */
+/** A worker, and how to wait until it has looked for jobs anew. */
 function lookingWorkerOf(context: Context, over: Parameters<typeof workerOf>[1]) {
-  let looks = 0;
-  const queue = new Proxy(context.queue, {
-    get(target, name) {
-      if (name === "take")
-        return async (request: TakeRequest) => {
-          const jobs = await target.take(request);
-          looks += 1;
-          return jobs;
-        };
-      const value = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-  /** Comes back when looks that began later have ended: the first of two may have been under way. */
-  const looked = (): Promise<void> => {
-    const before = looks;
-    return until(() => looks >= before + 2, "the worker looks for jobs twice");
-  };
-  return { worker: workerOf({ ...context, queue }, over), looked };
+  const looks = new Looks();
+  const queue = looks.of(context.queue);
+  return { worker: workerOf({ ...context, queue }, over), looked: () => looks.passed() };
 }
 
 /** Work is shared out. */
@@ -173,7 +157,7 @@ function givingUpCase(of: QueueCase): void {
   test("an endpoint that failed for too long: what was attempted is given up, the rest waits, then expires", async (context) => {
     const HOUR = 3_600_000;
     const told: string[] = [];
-    const worker = workerOf(context, {
+    const { worker, looked } = lookingWorkerOf(context, {
       failuresToPause: 2,
       giveUpMs: 24 * HOUR,
       expireMs: 168 * HOUR,
@@ -187,10 +171,10 @@ function givingUpCase(of: QueueCase): void {
     await put(context.queue, ...Array.from({ length: 12 }, () => job()));
     worker.start();
     const hoursUntil = async (what: () => Promise<boolean>): Promise<void> => {
-      // More than the time it takes: on a busy machine not every hour is noticed.
+      // More than the time it takes: an attempt may take longer than the looks of an hour.
       for (let hour = 0; hour < 600 && !(await what()); hour++) {
         context.clock.at += HOUR;
-        await new Promise((resolve) => setTimeout(resolve, 40));
+        await looked();
       }
     };
     await hoursUntil(async () => (await context.queue.counts()).dead > 0);

@@ -56,7 +56,8 @@ export async function onPostgres(
 
   const on: SenderCase = {
     name,
-    open: (options) => createSender({ ...options, store: store!, ...(queue !== undefined && { queue }) }),
+    queue,
+    open: (options) => createSender({ ...options, store: store! }),
     reset: async () => {
       await store?.close();
       store = await openPostgresStore({ url: await postgres.database(), connections: 8 });

@@ -1,11 +1,15 @@
 /** What the cases of a sender start from, on every store. */
 import { suite } from "uvu";
+import type { OpenQueue } from "../../runtime/queue/types.js";
 import type { OutboxCounts, Sender, SenderOptions, TaskStart } from "../../runtime/sender/index.js";
+import { Looks } from "../support/looks.js";
 import { until } from "../support/until.js";
 import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
 
 export interface SenderCase {
   readonly name: string;
+  /** What hands events out, where the database does not. */
+  readonly queue?: OpenQueue | undefined;
   open(options: Omit<SenderOptions, "store">): Promise<Sender>;
   reset(): Promise<void>;
   /** Runs `work` in a transaction of the application's own, and rolls it back when it throws. */
@@ -22,6 +26,8 @@ export interface Context {
   clock: { at: number };
   network: FakeNetwork;
   sender: Sender;
+  /** Of the sender's worker, and of those it is opened with anew. */
+  looks: Looks;
 }
 
 export const start = (over: Partial<TaskStart> = {}): TaskStart => ({
@@ -37,6 +43,11 @@ export const secret = "0123456789abcdef0123456789ABCDEFghij";
 /** Milliseconds. */
 export const HOUR = 3_600_000;
 
+const ownOptions = (of: SenderCase, { clock, network, looks }: Context): Omit<SenderOptions, "store"> => ({
+  ...optionsFor(clock, network),
+  queue: looks.opening(of.queue),
+});
+
 /** A fresh store and sender for each test. */
 export function suiteOf(of: SenderCase, what: string): ReturnType<typeof suite<Context>> {
   const test = suite<Context>(`${of.name}: ${what}`);
@@ -44,7 +55,8 @@ export function suiteOf(of: SenderCase, what: string): ReturnType<typeof suite<C
     await of.reset();
     context.clock = { at: NOW };
     context.network = new FakeNetwork(context.clock);
-    context.sender = await of.open(optionsFor(context.clock, context.network) as never);
+    context.looks = new Looks();
+    context.sender = await of.open(ownOptions(of, context));
   });
   test.after.each(async ({ sender }) => {
     await sender.stop();
@@ -67,11 +79,18 @@ export const drained = async (sender: Sender): Promise<boolean> => (await sender
 export const noneOut = (sender: Sender): Promise<void> =>
   until(async () => (await sender.outbox.list()).every(({ state }) => state !== "out"));
 
+/** Has the clock leap, and the sender's worker find what it lets begin, and end it. */
+export async function leap({ clock, sender, looks }: Context, ms: number): Promise<void> {
+  await noneOut(sender);
+  clock.at += ms;
+  await looks.passed();
+  await noneOut(sender);
+}
+
 /** Another sender on the same store instead of the context's. */
 export const reopened = async (of: SenderCase, context: Context, over: Partial<SenderOptions>): Promise<Sender> => {
   await context.sender.stop();
-  const options = optionsFor(context.clock, context.network) as never as SenderOptions;
-  context.sender = await of.open({ ...options, ...over });
+  context.sender = await of.open({ ...ownOptions(of, context), ...over });
   return context.sender;
 };
 /** Why a registration was refused; empty where it was not. */

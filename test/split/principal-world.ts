@@ -9,6 +9,7 @@ import { placeAmong } from "../../runtime/store/split/placement.js";
 import { type PrincipalStore, shardedByPrincipal } from "../../runtime/store/split/principals.js";
 import type { SplitOptions } from "../../runtime/store/split/router.js";
 import { FakeNetwork, optionsFor } from "../sender/fixture.js";
+import { Looks } from "../support/looks.js";
 import { type Ground, NAMES, named } from "./databases.js";
 
 export const THREE = ["a", "b", "c"];
@@ -55,6 +56,8 @@ export interface Instance {
   readonly sender: Sender;
   readonly network: FakeNetwork;
   readonly clock: { at: number };
+  /** Of the workers of all its databases. */
+  readonly looks: Looks;
 }
 
 export interface PrincipalWorld {
@@ -90,10 +93,11 @@ export async function principalWorld(ground: Ground): Promise<PrincipalWorld> {
       const store = await shardedByPrincipal(named(urls.slice(0, given)), options);
       const clock = { at: Date.now() };
       const network = new FakeNetwork(clock);
+      const looks = new Looks();
       const own = {
         ...optionsFor(clock, network),
         now: Date.now,
-        ...(ground.queue !== undefined && { queue: ground.queue }),
+        queue: looks.opening(ground.queue),
         reports: () => ({ currency: "EUR", media_buy_deliveries: [] }),
       };
       const sender = await createSender({ ...own, store } as never);
@@ -101,7 +105,7 @@ export async function principalWorld(ground: Ground): Promise<PrincipalWorld> {
         await sender.stop();
         await store.close();
       });
-      return { store, sender, network, clock };
+      return { store, sender, network, clock, looks };
     },
     change(options = {}) {
       const change = splitChange({ kind: "principal", databases: named(urls), ...options });

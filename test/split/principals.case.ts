@@ -133,7 +133,7 @@ function leased(test: Case): void {
   test("an event that is on its way is waited for, and nothing of its principal is begun meanwhile", async ({
     place,
   }) => {
-    const { sender, network } = await place.instance(4);
+    const { sender, network, looks } = await place.instance(4);
     const [principal] = going as [string];
     const answer = Promise.withResolvers<number>();
     network.react = () => answer.promise;
@@ -141,15 +141,30 @@ function leased(test: Case): void {
     sender.start();
     await until(() => network.sent.length === 1);
     const steps: MoveStep[] = [];
-    const change = place.change({ onStep: (step) => steps.push(step) });
+    let asked = 0;
+    const change = place.change({
+      onStep: (step) => steps.push(step),
+      // Whether something is still on its way depends on the time: it is read for each such look.
+      now() {
+        asked += 1;
+        return Date.now();
+      },
+    });
     await change.add("d");
     const moving = change.move();
+    // One that fails before it is waited for is told where it is.
+    moving.catch(() => undefined);
     await until(() => steps.includes("copied"));
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    assert.equal(steps, ["arriving", "copied"]);
-    // The first in the order is being attempted: its successors wait, whoever may have them.
-    assert.is(network.sent.length, 1);
-    answer.resolve(200);
+    try {
+      const before = asked;
+      await until(() => asked >= before + 5, "the move looks again and again for what is on its way");
+      await looks.passed();
+      assert.equal(steps, ["arriving", "copied"]);
+      // The first in the order is being attempted: its successors wait, whoever may have them.
+      assert.is(network.sent.length, 1);
+    } finally {
+      answer.resolve(200);
+    }
     assert.is(await moving, 1);
     await until(async () => (await sender.outbox.counts()).waiting === 0);
     const sent = network.sent.map(({ body }) => body.message as string);
