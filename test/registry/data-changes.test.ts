@@ -8,6 +8,7 @@ import { writePublishers } from "../../runtime/registry/publisher-write.js";
 import { finish } from "../../runtime/registry/recompute.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
 import { type AnyStore, openPostgresStore } from "../../runtime/store/index.js";
+import { until } from "../support/until.js";
 import { crawl, type Engine, entry, NOW, postgresEngine, property } from "./data-fixture.js";
 
 const test = suite<{ store: AnyStore; data: RegistryData; other: RegistryData; database: RegistryData }>(
@@ -154,16 +155,17 @@ test("writers of different publishers and agents do not wait for each other; of 
   store,
   data,
 }) => {
+  const watcher = await engine.again();
   await data.applyCrawl(file("first", ["a"]));
   const slow = await held(store, file("slow", ["s"]));
   // It would wait for ever on one row that all write.
   await data.applyCrawl(file("fast", ["f"]));
-  const same = data.applyCrawl(file("same", ["s"]));
-  const before = await Promise.race([
-    same.then(() => "ended"),
-    new Promise((resolve) => setTimeout(resolve, 100, "waits")),
-  ]);
-  assert.is(before, "waits");
+  let ended = false;
+  const same = data.applyCrawl(file("same", ["s"])).finally(() => (ended = true));
+  const waits = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const waiting = (): Promise<boolean> => watcher.database.query((q) => q.rows(waits)).then(({ length }) => length > 0);
+  await until(async () => ended || (await waiting()), "the second waits for the first");
+  assert.not(ended);
   await slow.release();
   await same;
   const page = await data.search({}, { limit: 10 });
