@@ -9,6 +9,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { disagreements, namesOf, readGlossary } from "./house/glossary.js";
 import { type Exceptions, judge, type RuleName, rules } from "./house/rules.js";
+import { serverFaults } from "./house/servers.js";
 import { readSources } from "./house/source.js";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -62,6 +63,10 @@ test("each exception says why it stays", () => {
 
 test("the glossary's names that go are in the code, and those that went are not", () => {
   none(disagreements(readGlossary(read("docs/glossary.md")), namesOf(sources)));
+});
+
+test("only tests with a reason on the list start a PostgreSQL of their own", () => {
+  none(serverFaults(sources));
 });
 
 test("templates hold no logic of their own", () => {

@@ -7,12 +7,12 @@ import { register as inbox } from "../../cli/inbox.js";
 import { register as outbox } from "../../cli/outbox.js";
 import { register as registry } from "../../cli/registry.js";
 import { openStore } from "../../runtime/store/index.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { codeOf } from "../support/thrown.js";
 import { commandFolder, type Ran, runCommand } from "./run-command.js";
 
 const { folder, at, remove } = commandFolder();
-const postgres = await startPostgres({ fsync: "off" });
+const postgres = await sharedPostgres();
 delete process.env.ADBIND_STORE;
 
 type Register = typeof inbox;

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import type { Coroutine } from "../../runtime/db/coroutine.js";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/postgres/open.js";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { databaseCase } from "./database.case.js";
 
 if (!hasPgbouncer()) {
@@ -15,7 +15,7 @@ if (!hasPgbouncer()) {
   process.exit(0);
 }
 
-const postgres = await startPostgres();
+const postgres = await sharedPostgres();
 let direct = await postgres.database();
 const refusing = await startPgbouncer(direct);
 const ignoring = await startPgbouncer(direct, { ignore_startup_parameters: "options" });

@@ -8,7 +8,7 @@ import { openPostgres } from "../../runtime/db/index.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { drained, push, start } from "../sender/sender-suite.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 
 const folder = path.resolve(import.meta.dirname, "../../.cache/psycopg");
@@ -32,7 +32,7 @@ const missing = prepare();
 if (missing !== undefined) console.log(`# skipped: no psycopg (${missing})`);
 else
   test("Python stores a change with its own write, or neither; it becomes a signed event", async () => {
-    const postgres = await startPostgres({ fsync: "off" });
+    const postgres = await sharedPostgres();
     const url = await postgres.database();
     const database = await openPostgres({ url });
     const clock = { at: NOW };

@@ -8,7 +8,7 @@ import { AdbindError } from "../../runtime/errors.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { push, start } from "../sender/sender-suite.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import type { Library } from "./outbox-library.js";
 
 const folder = path.join(import.meta.dirname, "outbox");
@@ -59,7 +59,7 @@ async function bothOrNeither({ name, transaction, write }: Library, opened: Open
 
 if (installed) {
   test("both or neither, in the transactions of every library; what is none is refused", async () => {
-    const postgres = await startPostgres({ fsync: "off" });
+    const postgres = await sharedPostgres();
     const url = await postgres.database();
     const opened = await open(url);
     await opened.database.query((q) => q.run("create table application (value text)"));
@@ -84,7 +84,7 @@ if (installed) {
 
   test("a transaction of PGlite, whose database has our schema", async () => {
     const { PGlite } = await import(path.join(folder, "node_modules/@electric-sql/pglite/dist/index.js"));
-    const postgres = await startPostgres({ fsync: "off" });
+    const postgres = await sharedPostgres();
     const { sender, database } = await open(await postgres.database());
     const lite = new PGlite();
     await lite.exec(printSchema("postgres"));

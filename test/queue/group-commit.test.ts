@@ -3,9 +3,9 @@ import * as assert from "uvu/assert";
 import { type Coroutine, openPostgres, type PostgresDatabase, type Query, wait } from "../../runtime/db/index.js";
 import { type EachWork, lockedElsewhere } from "../../runtime/queue/each.js";
 import { GroupCommit } from "../../runtime/queue/postgres/group-commit.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 
-const postgres = await startPostgres({ fsync: "off" });
+const postgres = await sharedPostgres();
 let database: PostgresDatabase;
 let transactions = 0;
 let commits: GroupCommit;

@@ -4,13 +4,13 @@ import * as assert from "uvu/assert";
 import { openPostgres } from "../../runtime/db/index.js";
 import { openQueue } from "../../runtime/queue/index.js";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { queueCase } from "./queue.case.js";
 import { job, put } from "./queue-suite.js";
 
 if (!hasPgbouncer()) console.log("skipped: pgbouncer is not installed (apt-get install pgbouncer)");
 else {
-  const postgres = await startPostgres({ fsync: "off" });
+  const postgres = await sharedPostgres();
   let url = await postgres.database();
   const pooler = await startPgbouncer(url, { default_pool_size: "6" });
 

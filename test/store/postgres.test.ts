@@ -51,7 +51,10 @@ test("who waited while another instance made the schema sees it, and makes nothi
   const fresh = await postgres.database();
   const other = new pg.Client(fresh);
   await other.connect();
-  const waiting = "select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted";
+  // Of this database: others' sessions wait for locks of theirs on the same server.
+  const waiting =
+    "select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted " +
+    "and database = (select oid from pg_database where datname = current_database())";
   try {
     await other.query("begin; select pg_advisory_xact_lock(4221093117)");
     const opened = openPostgresStore({ url: fresh, connections: 1 });
