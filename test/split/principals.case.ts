@@ -135,11 +135,14 @@ function leased(test: Case): void {
   }) => {
     const { sender, network, looks } = await place.instance(4);
     const [principal] = going as [string];
-    const answer = Promise.withResolvers<number>();
-    network.react = () => answer.promise;
     await fill(sender, principal, 3);
     sender.start();
-    await until(() => network.sent.length === 1);
+    // Its endpoint is known to be well then, and may have several at once.
+    await until(async () => (await sender.outbox.counts()).waiting === 0);
+    const answer = Promise.withResolvers<number>();
+    network.react = () => answer.promise;
+    for (const message of ["3", "4", "5"]) await sender.tasks.update(taskOf(principal), { status: "working", message });
+    await until(() => network.sent.length > 3);
     const steps: MoveStep[] = [];
     let asked = 0;
     const change = place.change({
@@ -161,14 +164,14 @@ function leased(test: Case): void {
       await looks.passed();
       assert.equal(steps, ["arriving", "copied"]);
       // The first in the order is being attempted: its successors wait, whoever may have them.
-      assert.is(network.sent.length, 1);
+      assert.is(network.sent.length, 4);
     } finally {
       answer.resolve(200);
     }
     assert.is(await moving, 1);
     await until(async () => (await sender.outbox.counts()).waiting === 0);
     const sent = network.sent.map(({ body }) => body.message as string);
-    assert.equal(sent, ["0", "1", "2"]);
+    assert.equal(sent, ["0", "1", "2", "3", "4", "5"]);
     assert.equal(Object.keys(await place.where(principal)), ["d"]);
   });
 }
