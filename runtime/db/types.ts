@@ -43,6 +43,11 @@ export interface Dialect {
   list(values: readonly Value[]): ListValue;
   /** Table of the members of a JSON object of texts given as one `?`; its columns are `key` and `value`. */
   readonly members: string;
+  /**
+   * What of a table by days is deleted row by row: the rows that no day takes along when it is dropped. All of it where tables
+   * have no days.
+   */
+  undated(table: string): string;
   /** `for update` where rows are locked one by one; empty where transactions exclude each other. */
   readonly forUpdate: string;
   /** `for share` where rows are locked one by one: who reads so waits for who changes it, and not for others who read. */

@@ -4,13 +4,25 @@
  */
 import type { Logger } from "../log.js";
 
+/**
+ * What a step answers that did a bounded part of its work and left the rest: all other steps have their turn, and the next run
+ * comes soon.
+ */
+export const MORE = Symbol("there is more to do");
+
+/** Pause before the run that goes on with what a step has left, in milliseconds. */
+const SOON_MS = 100;
+
 /** One part of periodic work. */
 export interface PeriodicStep {
   /** What it does, after "could not": `remove expired calls`. */
   readonly name: string;
   /** What holds while it fails, and what to do about it, in plain words. */
   readonly meanwhile: string;
-  /** @param stopping aborted when the work is to end: a step of many parts leaves the rest for the next start */
+  /**
+   * @param stopping aborted when the work is to end: a step of many parts leaves the rest for the next start
+   * @returns `MORE`, or a promise of it, where it has left some of its work
+   */
   run(stopping: AbortSignal): unknown;
 }
 
@@ -71,17 +83,19 @@ export const tellLog = (logger: Logger | undefined): Telling => ({
 /**
  * Makes what runs steps, one after the other. What a step throws is told the first time, then ever less often, and the
  * others run all the same; it rejects never.
+ * @returns of what is run: whether a step has left some of its work
  */
 export function stepRunner(
   telling: Telling,
-): (steps: readonly PeriodicStep[], stopping?: AbortSignal) => Promise<void> {
+): (steps: readonly PeriodicStep[], stopping?: AbortSignal) => Promise<boolean> {
   const failing = new Map<string, number>();
   return async (steps, stopping = new AbortController().signal) => {
+    let more = false;
     for (const { name, meanwhile, run } of steps) {
-      if (stopping.aborted) return;
+      if (stopping.aborted) break;
       const before = failing.get(name) ?? 0;
       try {
-        await run(stopping);
+        if ((await run(stopping)) === MORE) more = true;
         failing.delete(name);
         if (before > 0) safely(() => telling.recovered(name, before));
       } catch (error) {
@@ -93,6 +107,7 @@ export function stepRunner(
         }
       }
     }
+    return more;
   };
 }
 
@@ -104,8 +119,8 @@ export function createPeriodic({ pauseMs, steps, telling, firstPause = false }: 
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
   const begin = (stopping: AbortSignal): void => {
-    const arm = (): void => {
-      if (!stopping.aborted) timer = setTimeout(turn, pause()).unref();
+    const arm = (more = false): void => {
+      if (!stopping.aborted) timer = setTimeout(turn, more ? Math.min(SOON_MS, pause()) : pause()).unref();
     };
     const turn = (): void => {
       running = runSteps(steps, stopping).then(arm);

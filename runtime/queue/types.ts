@@ -168,8 +168,11 @@ export interface Queue {
    * where nobody would tell of what is added meanwhile.
    */
   quietMs(now: number): number | undefined;
-  /** What an operator should see to, in words. */
-  alarms(now: number): Promise<readonly string[]>;
+  /**
+   * What an operator should see to, in words.
+   * @param activityDays days that activity is kept for which is written with acknowledgements now
+   */
+  alarms(now: number, activityDays: number): Promise<readonly string[]>;
   /** Lets go of what it holds; leased jobs become due again in time. The database stays open. */
   close(): Promise<void>;
 }

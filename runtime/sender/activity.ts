@@ -79,8 +79,8 @@ export function activityRow(
     principal: meta.principal,
     subject: meta.subject,
     record: JSON.stringify(record),
-    // Whole days: rows of one day expire together, and the index on it grows at its edge.
-    expires: Math.ceil(now / DAY_MS) * DAY_MS + days * DAY_MS,
+    // At the end of a day, and within it: rows of one day expire together, and what is kept by days is over when its day is.
+    expires: (Math.floor(now / DAY_MS) + days + 1) * DAY_MS - 1,
   };
 }
 

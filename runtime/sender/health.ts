@@ -26,6 +26,8 @@ export interface HealthParts {
   readonly tables: SenderTables;
   readonly keyring: Keyring;
   readonly now: () => number;
+  /** How long activity is kept. */
+  readonly activityDays: number;
 }
 
 const nothing = {
@@ -35,14 +37,14 @@ const nothing = {
 } as const;
 
 /** Never rejects: a database that is away is what it tells. */
-export async function healthOf({ queue, tables, keyring, now }: HealthParts): Promise<SenderHealth> {
+export async function healthOf({ queue, tables, keyring, now, activityDays }: HealthParts): Promise<SenderHealth> {
   const keepsSecrets = keyring.seals;
   try {
     const at = now();
     const [{ ready: waiting, ...ended }, { oldest, ...endpoints }, problems] = await Promise.all([
       queue.counts(),
       queue.read((q) => tables.overview(q, queue.topic, at)),
-      queue.alarms(at),
+      queue.alarms(at, activityDays),
     ]);
     const oldestMs = oldest === null ? null : Math.max(0, at - oldest);
     const counts = { waiting, ...ended };

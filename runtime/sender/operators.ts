@@ -179,11 +179,11 @@ async function listEndpoints(
 /** Attempts of one event are looked for among this many of its subject. */
 const HISTORY_ROWS = 1_000;
 
-async function showEvent({ queue, tables, bodies }: MoveParts, id: number): Promise<OutboxEvent | undefined> {
+async function showEvent({ queue, tables, bodies, now }: MoveParts, id: number): Promise<OutboxEvent | undefined> {
   const job = await queue.get(id);
   if (job === undefined || job.topic !== queue.topic) return undefined;
   const { principal, subject } = shownMeta(job);
-  const rows = await queue.read((q) => tables.activity(q, principal, subject, HISTORY_ROWS));
+  const rows = await queue.read((q) => tables.activity(q, { principal, subject }, { limit: HISTORY_ROWS, now: now() }));
   const records = rows.map(({ record }) => JSON.parse(record) as StoredRecord);
   const opened = bodies.open(job.body, { principal, key: job.key });
   return {

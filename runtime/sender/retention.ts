@@ -1,14 +1,13 @@
 /** What is over is kept for a while, and in bounds. */
 import { AdbindError } from "../errors.js";
-import type { PeriodicStep } from "../queue/periodic.js";
+import { removeInTurn } from "../queue/expiry.js";
+import { MORE, type PeriodicStep } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { inTransaction } from "./transact.js";
 import type { RetentionOptions } from "./types.js";
 
 const DAY_MS = 86_400_000;
-/** Rows removed in one transaction. */
-const ROWS = 500;
 /** How often it is looked while there is something to remove, in milliseconds: that is counted in days, or in many rows. */
 const LOOK_MS = 10_000;
 /** And after a look that found nothing. */
@@ -48,41 +47,35 @@ interface RetentionParts {
   readonly now: () => number;
 }
 
-/** Until fewer than were asked for are left. @returns whether there was something to remove */
-async function allOf(remove: () => Promise<number>, stopping: AbortSignal): Promise<boolean> {
-  let removed = await remove();
-  const some = removed > 0;
-  while (removed >= ROWS && !stopping.aborted) removed = await remove();
-  return some;
-}
-
 export function retentionSteps({ queue, tables, now }: RetentionParts, retention: Retention): PeriodicStep[] {
-  const step = (what: string, remove: () => Promise<number>): PeriodicStep => {
+  const step = (what: string, remove: (limit: number) => Promise<number>): PeriodicStep => {
     let next = Number.NEGATIVE_INFINITY;
     return {
       name: `remove ${what}`,
       meanwhile: "they stay, and the database grows; see what it says in the error",
       async run(stopping) {
-        if (performance.now() < next) return;
-        const some = await allOf(remove, stopping);
-        next = performance.now() + (some ? LOOK_MS : IDLE_LOOK_MS);
+        if (performance.now() < next) return undefined;
+        const { removed, more } = await removeInTurn(remove, stopping);
+        if (more) return MORE;
+        next = performance.now() + (removed > 0 ? LOOK_MS : IDLE_LOOK_MS);
+        return undefined;
       },
     };
   };
   const { activityRows, deadLetterDays, deadLetters: keep, closedChannelDays } = retention;
   const before = (days: number): number => now() - days * DAY_MS;
   return [
-    step("old dead letters", () =>
-      queue.adjust({ kind: "prune", before: before(deadLetterDays), keep, limit: ROWS }, now()),
+    step("old dead letters", (limit) =>
+      queue.adjust({ kind: "prune", before: before(deadLetterDays), keep, limit }, now()),
     ),
-    step("closed channels", async () =>
-      inTransaction(queue, undefined, (tx) => tables.dropClosedChannels(tx, before(closedChannelDays), ROWS)),
+    step("closed channels", async (limit) =>
+      inTransaction(queue, undefined, (tx) => tables.dropClosedChannels(tx, before(closedChannelDays), limit)),
     ),
     ...(activityRows === defaults.activityRows
       ? []
       : [
-          step("activity beyond its rows", async () =>
-            inTransaction(queue, undefined, (tx) => tables.trimActivity(tx, activityRows, ROWS)),
+          step("activity beyond its rows", async (limit) =>
+            inTransaction(queue, undefined, (tx) => tables.trimActivity(tx, activityRows, limit)),
           ),
         ]),
   ];

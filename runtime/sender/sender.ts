@@ -27,7 +27,7 @@ import type { RegistrationRules } from "./registration.js";
 import { openSenderReleases, type SenderReleases } from "./releases.js";
 import { resealSecrets } from "./reseal.js";
 import type { Resealed } from "./reseal-bodies.js";
-import { retentionOf, retentionSteps } from "./retention.js";
+import { type Retention, retentionOf, retentionSteps } from "./retention.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { bodiesOf } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
@@ -115,7 +115,8 @@ export async function assembleSender({ queue, tables, options, place, ...given }
   const shared = given.shared ?? (await sharedParts(options, place));
   const { keyring, rules, releases, metrics, attemptOptions } = shared;
   const bodies = bodiesOf(keyring, sealsBodies(options, keyring));
-  const common = { queue, tables, releases, rules, now, uuid, keyring, bodies };
+  const { activityDays } = retention;
+  const common = { queue, tables, releases, rules, now, uuid, keyring, bodies, activityDays };
   const tasks = createTasks({ ...common, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
@@ -127,7 +128,7 @@ export async function assembleSender({ queue, tables, options, place, ...given }
     attemptOptions,
     metrics,
     tracer: options.tracer ?? trace.getTracer("adbind"),
-    activityDays: retention.activityDays,
+    activityDays,
     logger: options.logger,
     now,
   });
@@ -139,14 +140,14 @@ export async function assembleSender({ queue, tables, options, place, ...given }
     ...coalescenceOf(options),
   };
   const notified = { ...channelParts, proof: proofOf(attemptOptions, options.agentUrl) };
-  const upkeep = upkeepOf(notified, options, metrics);
+  const upkeep = upkeepOf(notified, options, retention, metrics);
   let unobserve: (() => void) | undefined;
   return {
     tasks,
     channels: createChannels(channelParts),
     notifications: createNotifications(notified),
     outbox: outboxOf(common),
-    activity: (request) => listActivity(queue, tables, request),
+    activity: (request) => listActivity(common, request),
     health: () => healthOf(common),
     resealSecrets: () => resealSecrets(common),
     start() {
@@ -188,7 +189,8 @@ const workerOf = (
 
 function upkeepOf(
   parts: NotificationDependencies,
-  { maxWaiting = MAX_WAITING, logger, retention }: SenderOptions,
+  { maxWaiting = MAX_WAITING, logger }: SenderOptions,
+  retention: Retention,
   metrics: SenderMetrics,
 ): Periodic {
   const { queue, tables, now, keyring } = parts;
@@ -215,7 +217,7 @@ function upkeepOf(
   const more = [
     waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired }),
     keys,
-    ...retentionSteps(parts, retentionOf(retention)),
+    ...retentionSteps(parts, retention),
   ];
   const proofs = provingStep(parts);
   return senderUpkeep({
@@ -228,6 +230,7 @@ function upkeepOf(
     more,
     now,
     logger,
+    activityDays: retention.activityDays,
     alarmed: metrics.alarmed,
   });
 }
@@ -235,8 +238,7 @@ function upkeepOf(
 const coalescenceOf = ({ coalescence }: SenderOptions) => (coalescence === undefined ? {} : { coalescence });
 
 async function listActivity(
-  queue: Queue,
-  tables: SenderTables,
+  { queue, tables, now }: { readonly queue: Queue; readonly tables: SenderTables; readonly now: () => number },
   request: { principal: string; subject: string; limit?: number },
 ): Promise<ActivityRecord[]> {
   const limit = Math.min(Math.max(1, request.limit ?? ACTIVITY_LIMIT.default), ACTIVITY_LIMIT.max);
@@ -245,7 +247,7 @@ async function listActivity(
   const [out, done] = await queue.read(function* (q: Query) {
     return [
       yield* queue.underWay(q, subjectOrderingKeys(subject)),
-      yield* tables.activity(q, principal, subject, limit),
+      yield* tables.activity(q, { principal, subject }, { limit, now: now() }),
     ] as const;
   });
   const pending = out.flatMap((job) => {

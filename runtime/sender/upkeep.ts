@@ -25,6 +25,8 @@ export interface UpkeepParts {
   readonly more: readonly PeriodicStep[];
   readonly now: () => number;
   readonly logger: Logger | undefined;
+  /** How long activity is kept. */
+  readonly activityDays: number;
   /** Told how many alarms there are. */
   readonly alarmed: (count: number) => void;
 }
@@ -44,7 +46,7 @@ export function senderUpkeep(parts: UpkeepParts): Periodic {
     ...step,
     run: (stopping) => (work === undefined || isDue(work) ? step.run(stopping) : undefined),
   });
-  const expiring = expirySteps(expiringIn(queue, tables), now);
+  const expiring = expiringSteps(parts);
   return createPeriodic({
     pauseMs: LOOK_MS,
     steps: [
@@ -61,14 +63,14 @@ export function senderUpkeep(parts: UpkeepParts): Periodic {
   });
 }
 
-function alarms({ queue, now, logger, alarmed }: UpkeepParts): PeriodicStep {
+function alarms({ queue, now, activityDays, logger, alarmed }: UpkeepParts): PeriodicStep {
   let next = Number.NEGATIVE_INFINITY;
   return {
     name: "look for what an operator should see to",
     meanwhile: "nothing is said of it",
     async run() {
       if (performance.now() < next) return;
-      const found = await queue.alarms(now());
+      const found = await queue.alarms(now(), activityDays);
       next = performance.now() + ALARM_MS;
       alarmed(found.length);
       for (const alarm of found) logger?.warn({ alarm }, alarm);
@@ -76,8 +78,14 @@ function alarms({ queue, now, logger, alarmed }: UpkeepParts): PeriodicStep {
   };
 }
 
-const expiringIn = (queue: Queue, tables: SenderTables): Expiring[] =>
-  tables.expiring.map(({ what, remove }) => ({
-    what,
-    remove: async (now, limit) => inTransaction(queue, undefined, (tx) => remove(tx, now, limit)),
-  }));
+/** Steps that remove what has expired, in the order in which `SenderTables.due` says of what there is some. */
+export const expiringSteps = ({ queue, tables, now }: Pick<UpkeepParts, "queue" | "tables" | "now">): PeriodicStep[] =>
+  expirySteps(
+    tables.expiring.map(
+      ({ what, remove }): Expiring => ({
+        what,
+        remove: async (at, limit) => inTransaction(queue, undefined, (tx) => remove(tx, at, limit)),
+      }),
+    ),
+    now,
+  );

@@ -73,7 +73,12 @@ export interface SenderTables extends SecretTables, UpkeepTables, BodyTables {
   /** What there is to do for upkeep, in one statement. */
   due(tx: Query, now: number): Coroutine<DueWork>;
   log(tx: Query, rows: readonly ActivityRow[]): Coroutine<void>;
-  activity(tx: Query, principal: string, subject: string, limit: number): Coroutine<{ record: string }[]>;
+  /** Newest first, without what has expired though it still stands there. */
+  activity(
+    tx: Query,
+    of: { readonly principal: string; readonly subject: string },
+    page: { readonly limit: number; readonly now: number },
+  ): Coroutine<{ record: string }[]>;
   readonly expiring: readonly ExpiringIn<Query>[];
 }
 
@@ -155,7 +160,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
         [now, ...kinds, limit],
       ),
     ...coalescingTables,
-    ...activityTables,
+    ...activityTables(dialect),
   };
 }
 
@@ -216,7 +221,9 @@ const coalescingTables: Pick<SenderTables, "coalesce" | "waiting" | "dueCoalesce
     run(tx, "delete from adbind_coalescing where resource = ? and due <= ? returning *", [resource, now]),
 };
 
-const expiringTables = ["adbind_activity", "adbind_sent_tasks", "adbind_dedup"] as const;
+/** Of activity by days only what no day takes along: days are dropped as a whole. */
+const expiringTables = ({ undated }: Dialect) =>
+  [undated("adbind_activity"), "adbind_sent_tasks", "adbind_dedup"] as const;
 
 const due: SenderTables["due"] = function* (tx, now) {
   const conditions = [
@@ -224,7 +231,7 @@ const due: SenderTables["due"] = function* (tx, now) {
     "adbind_channels where next_fire is not null and next_fire <= ? and kind = 'reporting'",
     "adbind_channels where next_fire is not null and next_fire <= ? and kind <> 'reporting'",
     "adbind_sender_secrets where check_at <= ?",
-    ...expiringTables.map((table) => `${table} where expires <= ?`),
+    ...expiringTables(tx.dialect).map((table) => `${table} where expires <= ?`),
   ];
   const columns = conditions.map((condition, at) => `exists (select 1 from ${condition}) as c${at}`);
   const text = `select ${columns.join(", ")}`;
@@ -260,17 +267,20 @@ const log: SenderTables["log"] = (tx, rows) =>
     rows.map((row) => activityColumns.map(([name]) => row[name])),
   );
 
-const activityTables: Pick<SenderTables, "log" | "activity" | "expiring"> = {
-  log,
-  activity: (tx, principal, subject, limit) =>
-    run(tx, "select record from adbind_activity where principal = ? and subject = ? order by id desc limit ?", [
-      principal,
-      subject,
-      limit,
-    ]),
-  expiring: [
-    expiringOf(expiringTables[0], "(expires, id)", "old webhook activity"),
-    expiringOf(expiringTables[1], "task_id", "expired tasks"),
-    expiringOf(expiringTables[2], "(task_id, dedup_key)", "expired dedup keys"),
-  ],
+const activityTables = (dialect: Dialect): Pick<SenderTables, "log" | "activity" | "expiring"> => {
+  const [activity, tasks, dedup] = expiringTables(dialect);
+  return {
+    log,
+    activity: (tx, { principal, subject }, { limit, now }) =>
+      run(
+        tx,
+        "select record from adbind_activity where principal = ? and subject = ? and expires > ? order by id desc limit ?",
+        [principal, subject, now, limit],
+      ),
+    expiring: [
+      expiringOf(activity, "(expires, id)", "old webhook activity"),
+      expiringOf(tasks, "task_id", "expired tasks"),
+      expiringOf(dedup, "(task_id, dedup_key)", "expired dedup keys"),
+    ],
+  };
 };

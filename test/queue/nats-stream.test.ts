@@ -203,7 +203,7 @@ function majorityTest(ground: Ground): void {
     await put(queue, job({ key: "two are gone" }));
     const fault = await taken(queue).then(String, (error) => error);
     assert.is(fault.code, "queue_unreachable");
-    assert.match((await queue.alarms(Date.now())).join(), /nothing is delivered: no majority of the NATS servers/);
+    assert.match((await queue.alarms(Date.now(), 30)).join(), /nothing is delivered: no majority of the NATS servers/);
     await nats.start(1);
     const found: string[] = [];
     await until(async () => {
@@ -211,7 +211,7 @@ function majorityTest(ground: Ground): void {
       return found.length === 2;
     });
     assert.equal(found.sort(), ["one is gone", "two are gone"]);
-    assert.not.match((await queue.alarms(Date.now())).join(), /nothing is delivered/);
+    assert.not.match((await queue.alarms(Date.now(), 30)).join(), /nothing is delivered/);
     await nats.start(0);
     await close();
   });

@@ -1,7 +1,7 @@
 /** What the upkeep of sellers, senders, receivers and registries runs on. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createPeriodic, eachAlone, type PeriodicStep, type Telling } from "../../runtime/queue/periodic.js";
+import { createPeriodic, eachAlone, MORE, type PeriodicStep, type Telling } from "../../runtime/queue/periodic.js";
 import { turns } from "../support/until.js";
 
 /** Runs that end when they are told to. */
@@ -50,6 +50,28 @@ test("a run follows the end of the one before, with the pause that was asked for
   assert.equal(pauses, [1, 2]);
   assert.is(runs.most(), 1);
   runs.end(2);
+  await periodic.stop();
+  clearInterval(alive);
+});
+
+test("a step that leaves some of its work is followed by the others, and by a run that does not wait for the pause", async () => {
+  const seen: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  const steps = [
+    step("part", () => {
+      seen.push("part");
+      return seen.length < 5 ? MORE : undefined;
+    }),
+    step("other", async () => {
+      seen.push("other");
+      if (seen.length === 6) ended.resolve();
+    }),
+  ];
+  const periodic = createPeriodic({ pauseMs: 3_600_000, steps, telling: untold });
+  const alive = setInterval(() => undefined, 1_000);
+  periodic.start();
+  await ended.promise;
+  assert.equal(seen, ["part", "other", "part", "other", "part", "other"]);
   await periodic.stop();
   clearInterval(alive);
 });

@@ -38,8 +38,8 @@ const tables: readonly Table[] = [
   {
     name: "adbind_activity",
     column: "expires",
-    // Rows expire at the end of a day.
-    days: ({ now, days, activityDays }) => [dayOf(now) + activityDays, dayOf(now) + activityDays + 1 + days],
+    // Rows expire with the last millisecond of a day.
+    days: ({ now, days, activityDays }) => [dayOf(now) + activityDays, dayOf(now) + activityDays + days],
     isOver: (day, now) => (day + 1) * DAY_MS <= now,
     needed: undefined,
   },

@@ -9,6 +9,7 @@ export const dialect: Dialect = {
   among: (column, type) => `${column} = any(?::${type}[])`,
   list: (values) => values,
   members: "json_each_text(?::json)",
+  undated: (table) => `${table}_default`,
   forUpdate: " for update",
   forShare: " for share",
   turns: false,

@@ -8,6 +8,7 @@ export const dialect: Dialect = {
   among: (column) => `${column} in (select value from json_each(?))`,
   list: (values) => JSON.stringify(values),
   members: "json_each(?)",
+  undated: (table) => table,
   forUpdate: "",
   forShare: "",
   turns: true,

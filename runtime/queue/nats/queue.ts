@@ -261,8 +261,8 @@ export class NatsQueue extends PostgresQueue {
     return this.database.listening && this.#standing !== undefined ? this.#turns.quietMs(now) : undefined;
   }
 
-  override async alarms(now: number): Promise<readonly string[]> {
-    const alarms = await super.alarms(now);
+  override async alarms(now: number, activityDays: number): Promise<readonly string[]> {
+    const alarms = await super.alarms(now, activityDays);
     return this.#away === undefined
       ? alarms
       : [...alarms, `nothing is delivered: ${this.#away} (${this.servers.where})`];

@@ -30,7 +30,8 @@ import { Growth } from "./growth.js";
 import { ackJobs, additionOf, addJobs, renewJobs, wakeOthers } from "./jobs.js";
 import * as kept from "./kept-jobs.js";
 import { Leasing } from "./leasing.js";
-import { partitionAlarms, Tidying } from "./tidy.js";
+import { partitionAlarms } from "./partition-alarms.js";
+import { Tidying } from "./tidy.js";
 import { Waker } from "./waker.js";
 
 /** Channel on which instances are told of new jobs; the payload is the topic. */
@@ -152,8 +153,8 @@ export class PostgresQueue implements Queue {
     return this.database.listening ? this.#leasing.quietMs(now) : undefined;
   }
 
-  alarms(now: number): Promise<readonly string[]> {
-    return this.database.query((q) => partitionAlarms(q, now));
+  alarms(now: number, activityDays: number): Promise<readonly string[]> {
+    return this.database.query((q) => partitionAlarms(q, now, activityDays));
   }
 
   /** Looks after bodies of jobs that are gone, now and then. */

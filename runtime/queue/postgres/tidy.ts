@@ -1,11 +1,10 @@
-/** Bodies of jobs that are gone, where no partition takes them along when it is dropped; and what says so. */
+/** Bodies of jobs that are gone, where no partition takes them along when it is dropped. */
 import type { Coroutine, PostgresDatabase, Query } from "../../db/index.js";
 
 /** Bodies looked at in one statement. */
 const LOOK_ROWS = 5_000;
 /** What is younger is looked at later, in milliseconds: most of it is still waiting. */
 const YOUNG_MS = 600_000;
-const DAY_MS = 86_400_000;
 
 /** The last body that was looked at. */
 export interface TidyCursor {
@@ -69,18 +68,4 @@ export class Tidying {
       })
       .catch(() => undefined);
   }
-}
-
-/** Tells where bodies and activity of the coming day would be in the default partition. */
-export function* partitionAlarms(q: Query, now: number): Coroutine<string[]> {
-  const bound = `coalesce((select max((regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \\(''{0,1}(-{0,1}[0-9]+)'))[1]::bigint)
-    from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = t.name::regclass), 0)`;
-  const rows = yield* q.rows<{ name: string }>(
-    `select t.name from unnest(array['adbind_job_bodies', 'adbind_activity']) as t (name) where ${bound} < ?::bigint`,
-    [now + DAY_MS],
-  );
-  if (rows.length === 0) return [];
-  const tables = rows.map(({ name }) => name).join(" and ");
-  const remedy = "run `adbind db partitions` daily, as a role that may create tables";
-  return [`${tables}: no partition for the coming day, so that what comes is deleted row by row; ${remedy}`];
 }

@@ -63,7 +63,7 @@ async function inTurn(
   { store, owner, now }: ScheduleDependencies,
   name: string,
   everyMs: number,
-  work: (place: number) => Promise<void>,
+  work: (place: number) => Promise<unknown>,
 ): Promise<void> {
   const at = now();
   const place = await store.write((q) => takeTurn(q, name, { owner, now: at, until: at + everyMs * 3 }));
@@ -182,7 +182,9 @@ export function crawlSchedule(dependencies: ScheduleDependencies): Periodic {
   const all = [
     periodic(PLAN_MS, planSteps(dependencies)),
     periodic(PLAN_MS, effectSteps(dependencies)),
-    periodic(UPKEEP_MS, [...tidySteps(dependencies), upkeep]),
+    // By themselves: where there is much to remove, they come sooner.
+    periodic(UPKEEP_MS, tidySteps(dependencies)),
+    periodic(UPKEEP_MS, [upkeep]),
   ];
   const giveBack = (name: string): PeriodicStep => ({
     name: `give back the turn ${name}`,

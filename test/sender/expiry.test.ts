@@ -1,0 +1,155 @@
+/** What is over by the thousand goes a part a turn, on both engines; days of activity on PostgreSQL are left to be dropped. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { openQueue } from "../../runtime/queue/index.js";
+import { MORE } from "../../runtime/queue/periodic.js";
+import { activityRow } from "../../runtime/sender/activity.js";
+import { createSender } from "../../runtime/sender/index.js";
+import { OUTBOX_TOPIC } from "../../runtime/sender/outbox.js";
+import { retentionOf, retentionSteps } from "../../runtime/sender/retention.js";
+import { expiringSteps } from "../../runtime/sender/upkeep.js";
+import { openStore } from "../../runtime/store/index.js";
+import { senderTables } from "../../runtime/store/sender-tables.js";
+import { sharedPostgres } from "../support/postgres.js";
+import { tempFolder } from "../support/release.js";
+import { until } from "../support/until.js";
+import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
+
+const DAY = 86_400_000;
+/** Rows one kind of which may go in a turn. */
+const TURN_ROWS = 2_000;
+const ROWS = 5_000;
+
+const postgres = await sharedPostgres();
+const urls = { sqlite: async () => `sqlite:${tempFolder()}/expiry.db`, postgres: () => postgres.database() };
+
+async function opened(url: string) {
+  const store = await openStore(url);
+  const { database } = store;
+  const clock = { at: NOW };
+  const queue = await openQueue(database, OUTBOX_TOPIC, { now: () => clock.at });
+  const tables = senderTables(database);
+  const parts = { queue, tables, now: () => clock.at };
+  const rows = async (of: string): Promise<number> => {
+    const [row] = await queue.read((q) => q.rows<{ n: number }>(`select count(*) as n from ${of}`));
+    return Number(row!.n);
+  };
+  const close = async (): Promise<void> => {
+    await queue.close();
+    await store.close();
+  };
+  return { store, database, clock, queue, tables, parts, rows, close };
+}
+
+/** Attempts as they are written down at a time. */
+const attempts = (count: number, at: number) =>
+  Array.from({ length: count }, (_, n) => {
+    const job = { key: `k-${n}`, attempts: 0, startedAt: at } as never;
+    const report = { status: "failed", httpStatus: 503, responseMs: 41, error: "HTTP 503", bytes: 812 } as never;
+    const meta = { principal: "buyer-1", subject: "task-1", type: "create_media_buy" } as never;
+    return activityRow(job, { report, url: "https://buyer.example/hooks/a", meta }, at, 30);
+  });
+
+for (const [engine, url] of Object.entries(urls)) {
+  const test = suite(`expiry on ${engine}`);
+
+  test("of what has expired a bounded part goes in a turn, and the step says that there is more", async () => {
+    const { queue, tables, parts, clock, rows, close } = await opened(await url());
+    await queue.transact((tx) => tables.log(tx, attempts(ROWS, NOW)));
+    clock.at = NOW + 31 * DAY;
+    const step = expiringSteps(parts).find(({ name }) => name === "remove old webhook activity")!;
+    const run = () => step.run(new AbortController().signal);
+    assert.is(await run(), MORE);
+    assert.is(await rows("adbind_activity"), ROWS - TURN_ROWS);
+    assert.is(await run(), MORE);
+    assert.is(await run(), undefined);
+    assert.is(await rows("adbind_activity"), 0);
+    await close();
+  });
+
+  test("of activity beyond its rows a bounded part goes in a turn, and the next does not wait", async () => {
+    const { queue, tables, parts, rows, close } = await opened(await url());
+    await queue.transact((tx) => tables.log(tx, attempts(ROWS, NOW)));
+    const steps = retentionSteps(parts, retentionOf({ activityRows: 100 }));
+    const step = steps.find(({ name }) => name === "remove activity beyond its rows")!;
+    const run = () => step.run(new AbortController().signal);
+    assert.is(await run(), MORE);
+    assert.is(await rows("adbind_activity"), ROWS - TURN_ROWS);
+    assert.is(await run(), MORE);
+    assert.is(await run(), undefined);
+    assert.is(await rows("adbind_activity"), 100);
+    await close();
+  });
+
+  test("activity that has expired is not listed, though its rows still stand there", async () => {
+    const { store, queue, tables, clock, rows, close } = await opened(await url());
+    const network = new FakeNetwork(clock);
+    const sender = await createSender({ ...optionsFor(clock, network), store } as never);
+    const listed = async () => (await sender.activity({ principal: "buyer-1", subject: "task-1" })).length;
+    await queue.transact((tx) => tables.log(tx, attempts(3, NOW)));
+    clock.at = NOW + 30 * DAY;
+    assert.is(await listed(), 3);
+    clock.at = NOW + 31 * DAY;
+    assert.is(await listed(), 0);
+    assert.is(await rows("adbind_activity"), 3);
+    await sender.stop();
+    await close();
+  });
+  test.run();
+}
+
+const test = suite("days of activity on postgres");
+
+test("a running sender deletes no row of a day, and the day is dropped as soon as all in it has expired", async () => {
+  const { store, database, queue, tables, clock, rows, close } = await opened(await urls.postgres());
+  await database.partitions({ now: NOW, days: 1, activityDays: 30 });
+  const [day, missed] = ["adbind_activity_20260518", "adbind_activity_default"];
+  await queue.transact((tx) => tables.log(tx, [...attempts(10, NOW), ...attempts(10, NOW - 20 * DAY)]));
+  assert.equal([await rows(day), await rows(missed)], [10, 10]);
+  // The first moment at which what was written then has been kept for 30 days and the rest of its day.
+  clock.at = Math.floor(NOW / DAY) * DAY + 31 * DAY - 1;
+  const sender = await createSender({ ...optionsFor(clock, new FakeNetwork(clock)), store } as never);
+  const drop = async () => (await database.partitions({ now: clock.at, days: 1, activityDays: 30 })).dropped;
+  assert.equal(
+    (await drop()).filter((name) => name.startsWith("adbind_activity")),
+    [],
+  );
+  clock.at += 1;
+  sender.start();
+  await until(async () => (await rows(missed)) === 0);
+  assert.is(await rows(day), 10);
+  assert.ok((await drop()).includes(day));
+  assert.is(await rows("adbind_activity"), 0);
+  await sender.stop();
+  await close();
+});
+
+test("an alarm names days that are over and not dropped, until they are", async () => {
+  const { database, queue, close } = await opened(await urls.postgres());
+  const keep = (now: number) => database.partitions({ now, days: 7, activityDays: 30 });
+  await keep(NOW);
+  const alarms = async (now: number) => (await queue.alarms(now, 30)).join("\n");
+  assert.not.match(await alarms(NOW + 2 * DAY), /over/);
+  const later = NOW + 33 * DAY;
+  assert.match(
+    await alarms(later),
+    /adbind_job_bodies \(the oldest is 2026-04-18\) and adbind_activity \(the oldest is 2026-05-18\): days that are over/,
+  );
+  await keep(later);
+  assert.is(await alarms(later), "");
+  await close();
+});
+
+test("the alarm judges activity by the day it expires on, however long it is kept", async () => {
+  const { database, queue, close } = await opened(await urls.postgres());
+  const keep = (activityDays: number) => database.partitions({ now: NOW, days: 1, activityDays });
+  await keep(30);
+  assert.equal(await queue.alarms(NOW, 30), []);
+  assert.match((await queue.alarms(NOW, 60)).join(), /^adbind_activity: no partition.*partitions --activity-days 60`/);
+  await keep(60);
+  assert.equal(await queue.alarms(NOW, 60), []);
+  await close();
+});
+
+test.after(() => postgres.stop());
+test.run();
