@@ -63,11 +63,12 @@ interface PartitionsOptions extends StoreOption {
 
 const partitions = ({ store, json, days, activityDays }: PartitionsOptions): Promise<void> =>
   withDatabase(store, { migrate: false }, async (database) => {
-    const { made, dropped } = await database.partitions({ now: Date.now(), days, activityDays });
-    if (json) return printJson({ engine: database.engine, database: database.where, made, dropped });
+    const { made, dropped, left } = await database.partitions({ now: Date.now(), days, activityDays });
+    if (json) return printJson({ engine: database.engine, database: database.where, made, dropped, left });
     for (const name of made) console.log(`made ${name}`);
     for (const name of dropped) console.log(`dropped ${name}`);
-    if (made.length + dropped.length === 0) console.log("nothing to make, nothing to drop");
+    for (const { name, why } of left) console.log(`left ${name}: ${why}`);
+    if (made.length + dropped.length + left.length === 0) console.log("nothing to make, nothing to drop");
   });
 
 function daysOf(text: string): number {
@@ -100,7 +101,7 @@ export function register(command: Command): void {
     .action(status);
   storeOption(command.command("partitions"))
     .description(
-      "makes the partitions of days to come and drops old ones; to be run daily, by a role that may create tables",
+      "makes the partitions of days to come, drops those that are over, and says what it has left and why; to be run daily, by a role that may create tables",
     )
     .option("--days <n>", "days made ahead", daysOf, DAYS_AHEAD)
     .option("--activity-days <n>", "days the sender keeps its activity", daysOf, ACTIVITY_DAYS)

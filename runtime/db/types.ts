@@ -110,10 +110,18 @@ export interface PartitionsRequest {
   readonly activityDays: number;
 }
 
+/** A partition that is not as it was to be: not made, not dropped, or not without all of its rows. */
+export interface PartitionLeft {
+  readonly name: string;
+  /** In words. */
+  readonly why: string;
+}
+
 /** Names of partitions. */
 export interface PartitionsKept {
   readonly made: readonly string[];
   readonly dropped: readonly string[];
+  readonly left: readonly PartitionLeft[];
 }
 
 /**
@@ -166,7 +174,11 @@ export interface Database<Tx = unknown> {
   /** Applies what is missing of the schema; instances that do it together take turns. @returns names of what was applied */
   migrate(): Promise<readonly string[]>;
   status(): Promise<SchemaStatus>;
-  /** Makes the partitions of days to come, and drops those of which nothing is needed any more. */
+  /**
+   * Makes the partitions of days to come, and drops those that are over, but for what is still needed of them. Takes two
+   * connections.
+   * @throws AdbindError `database_busy` where a transaction is left open, or somebody else does the same
+   */
   partitions(request: PartitionsRequest): Promise<PartitionsKept>;
   /** Commits what was asked for and lets go of the database. */
   close(): Promise<void>;

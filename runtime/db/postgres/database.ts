@@ -126,7 +126,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     },
     partitions: async (request) => {
       try {
-        return await transaction((tx) => unlimited(tx, () => keepPartitions(tx, request)));
+        return await keepPartitions(transaction, request);
       } catch (error) {
         throw toldMigration(error, where);
       }

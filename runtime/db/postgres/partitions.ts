@@ -1,103 +1,102 @@
 /**
  * Partitions by day of what comes and goes at a great rate: made ahead, and dropped as a whole, which costs nothing where
- * deleting would cost a row each. What came before its partition was made is in the default one, and is moved.
+ * deleting would cost a row each. What has to be read for it is read before, while everybody works on; what others wait for is
+ * done in transactions of its own, each as short as a change of the catalogue and a few rows.
  */
-import type pg from "pg";
-import type { PartitionsKept, PartitionsRequest } from "../types.js";
+import type { PartitionLeft, PartitionsKept, PartitionsRequest } from "../types.js";
 import { ask } from "./client.js";
+import { dropBodies, dropDay, neededBefore, type Outcome, type Over } from "./partition-dropping.js";
+import { makeDay } from "./partition-making.js";
+import {
+  DAY_MS,
+  dayOf,
+  daysThere,
+  forgetLooked,
+  nameOf,
+  type Table,
+  type Transactions,
+  transactionsOn,
+  type Work,
+} from "./partition-table.js";
 
-const DAY_MS = 86_400_000;
-/** A day's bodies are of use while their jobs wait; those that wait longer than this are few, and moved. */
+/** A day's bodies are of use while their jobs wait; those that wait for longer than this are few, and kept. */
 const BODY_DAYS = 2;
-/** Bodies still needed of a day that is dropped; of a day with more, it is left for another time. */
-const MOVED_LIMIT_ROWS = 20_000;
-/** Longest wait for those who write to a table, in milliseconds: who comes after us waits as long. */
-const LOCK_MS = 3_000;
 
-interface Table {
-  readonly name: string;
-  readonly column: string;
-  /** First and last day that partitions are made for. */
-  days(request: PartitionsRequest): readonly [first: number, last: number];
-  /** Whether a day's partition may go, by the clock. */
+interface KeptTable extends Table {
+  /** The day that rows are written to now. */
+  written(request: PartitionsRequest): number;
+  /** Whether a day may go, by the clock. */
   isOver(day: number, now: number): boolean;
-  /** Condition on rows of `p` that are needed all the same. */
-  readonly needed: string | undefined;
+  /** Drops those of its days that are over, one after the other. */
+  drop(run: Transactions, over: readonly Over[]): AsyncGenerator<[Over, Outcome]>;
 }
 
-const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
-
-const tables: readonly Table[] = [
+const tables: readonly KeptTable[] = [
   {
     name: "adbind_job_bodies",
     column: "at",
-    days: ({ now, days }) => [dayOf(now), dayOf(now) + days],
+    written: ({ now }) => dayOf(now),
     isOver: (day, now) => day + BODY_DAYS < dayOf(now),
-    needed: "exists (select from adbind_jobs j where j.id = p.job)",
+    async *drop(run, over) {
+      if (over.length === 0) return;
+      const needed = await neededBefore(run, over.at(-1)!.day + 1);
+      for (const one of over) yield [one, await dropBodies(run, one, needed.get(one.day) ?? 0)];
+    },
   },
   {
     name: "adbind_activity",
     column: "expires",
     // Rows expire with the last millisecond of a day.
-    days: ({ now, days, activityDays }) => [dayOf(now) + activityDays, dayOf(now) + activityDays + days],
+    written: ({ now, activityDays }) => dayOf(now) + activityDays,
     isOver: (day, now) => (day + 1) * DAY_MS <= now,
-    needed: undefined,
+    async *drop(run, over) {
+      for (const one of over) {
+        await dropDay(run, one);
+        yield [one, { dropped: true }];
+      }
+    },
   },
 ];
 
-const nameOf = (table: string, day: number): string =>
-  `${table}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
+async function keepTable(run: Transactions, table: KeptTable, request: PartitionsRequest): Promise<PartitionsKept> {
+  const [made, dropped, left]: [string[], string[], PartitionLeft[]] = [[], [], []];
+  const there = await run.patient((tx) => daysThere(tx, table));
+  await forgetLooked(run, table);
+  const written = table.written(request);
+  for (let day = written; day <= written + request.days; day++) {
+    if (there.has(day)) continue;
+    const name = nameOf({ ...table, day });
+    const why = await makeDay(run, { ...table, day }, written);
+    if (why === undefined) made.push(name);
+    else left.push({ name, why });
+  }
+  const over = [...there].filter(([day]) => table.isOver(day, request.now));
+  const days = over.map(([day, partition]): Over => ({ ...table, day, partition }));
+  for await (const [{ partition }, outcome] of table.drop(run, days)) {
+    if (outcome.dropped) dropped.push(partition);
+    if (outcome.left !== undefined) left.push(outcome.left);
+  }
+  return { made, dropped, left };
+}
 
-/** Days that a table has partitions for, by their names. */
-async function daysThere(tx: pg.ClientBase, { name }: Table): Promise<Map<number, string>> {
-  const text =
-    "select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass";
-  const { rows } = await ask<{ name: string }>(tx, text, [name]);
-  const dated = rows.flatMap((row): [number, string][] => {
-    const date = /_(\d{4})(\d{2})(\d{2})$/.exec(row.name);
-    return date === null ? [] : [[dayOf(Date.UTC(Number(date[1]), Number(date[2]) - 1, Number(date[3]))), row.name]];
+/**
+ * @param transaction runs work in a transaction of its own; two of them are open at a time
+ * @throws AdbindError `database_busy` where others do the same, or leave a transaction open; what was done before is done
+ */
+export const keepPartitions = (
+  transaction: <T>(work: Work<T>, lockTimeoutMs?: number) => Promise<T>,
+  request: PartitionsRequest,
+): Promise<PartitionsKept> =>
+  transaction(async (turn) => {
+    // Two of this command at a time would make the same. It holds nothing else meanwhile.
+    await ask(turn, "set local idle_in_transaction_session_timeout = 0");
+    await ask(turn, "select pg_advisory_xact_lock(hashtext('adbind partitions'))");
+    const run = transactionsOn(transaction);
+    const kept: PartitionsKept[] = [];
+    for (const table of tables) kept.push(await keepTable(run, table, request));
+    return {
+      made: kept.flatMap(({ made }) => made),
+      dropped: kept.flatMap(({ dropped }) => dropped),
+      left: kept.flatMap(({ left }) => left),
+    };
   });
-  return new Map(dated);
-}
-
-/** Rows that came early are in the default partition: they move, and nobody writes meanwhile. */
-async function make(tx: pg.ClientBase, { name, column }: Table, day: number): Promise<string> {
-  const made = nameOf(name, day);
-  const [from, to] = [day * DAY_MS, (day + 1) * DAY_MS];
-  await ask(tx, `lock table ${name} in access exclusive mode`);
-  await ask(tx, `create table ${made} (like ${name} including defaults including storage)`);
-  const moved = `delete from ${name}_default where ${column} >= ${from} and ${column} < ${to} returning *`;
-  await ask(tx, `with moved as (${moved}) insert into ${made} select * from moved`);
-  await ask(tx, `alter table ${name} attach partition ${made} for values from (${from}) to (${to})`);
-  return made;
-}
-
-/** @returns whether it is gone */
-async function drop(tx: pg.ClientBase, { name, needed }: Table, partition: string): Promise<boolean> {
-  if (needed !== undefined) {
-    const text = `select count(*)::int as n from (select from ${partition} p where ${needed} limit ${MOVED_LIMIT_ROWS + 1}) n`;
-    const { rows } = await ask<{ n: number }>(tx, text);
-    if (rows[0]!.n > MOVED_LIMIT_ROWS) return false;
-  }
-  await ask(tx, `alter table ${name} detach partition ${partition}`);
-  // Into the default partition: nothing else takes them now.
-  if (needed !== undefined) await ask(tx, `insert into ${name} select p.* from ${partition} p where ${needed}`);
-  await ask(tx, `drop table ${partition}`);
-  return true;
-}
-
-export async function keepPartitions(tx: pg.ClientBase, request: PartitionsRequest): Promise<PartitionsKept> {
-  await ask(tx, `set local lock_timeout = ${LOCK_MS}`);
-  // Two of this command at a time would make the same.
-  await ask(tx, "select pg_advisory_xact_lock(hashtext('adbind partitions'))");
-  const [made, dropped]: [string[], string[]] = [[], []];
-  for (const table of tables) {
-    const there = await daysThere(tx, table);
-    const [first, last] = table.days(request);
-    for (let day = first; day <= last; day++) if (!there.has(day)) made.push(await make(tx, table, day));
-    for (const [day, name] of there) {
-      if (table.isOver(day, request.now) && (await drop(tx, table, name))) dropped.push(name);
-    }
-  }
-  return { made, dropped };
-}

@@ -94,7 +94,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     onNotify: (channel, listener) => notifications.on(channel, listener),
     migrate: async () => migrate(file, schema, path),
     // Nothing of this engine is partitioned: rows are removed a few at a time.
-    partitions: async () => ({ made: [], dropped: [] }),
+    partitions: async () => ({ made: [], dropped: [], left: [] }),
     status: async () => statusOf(schema, appliedSteps(file), path),
     async close() {
       if (!file.open) return;

@@ -1,0 +1,56 @@
+/** Makes the partition of a day. */
+import { ask } from "./client.js";
+import {
+  attach,
+  bytesOfDefault,
+  type Day,
+  LARGE_BYTES,
+  lockTable,
+  looked,
+  MOVED_LIMIT_ROWS,
+  nameOf,
+  type Transactions,
+  type Work,
+  within,
+} from "./partition-table.js";
+
+const created =
+  (day: Day): Work<string> =>
+  async (tx) => {
+    const made = nameOf(day);
+    await ask(tx, `create table ${made} (like ${day.name} including defaults including storage including indexes)`);
+    return made;
+  };
+
+/** Rows of the day that came early, counted up to one more than are moved. */
+async function early(run: Transactions, day: Day): Promise<number> {
+  const rows = `select from ${day.name}_default where ${within(day.column, day)} limit ${MOVED_LIMIT_ROWS + 1}`;
+  const text = `select count(*)::int as n from (${rows}) n`;
+  return run.patient(async (tx) => (await ask<{ n: number }>(tx, text)).rows[0]!.n);
+}
+
+/**
+ * @param written the day that rows are written to now
+ * @returns why it was not made; undefined where it was
+ */
+export async function makeDay(run: Transactions, day: Day, written: number): Promise<string | undefined> {
+  const rows = await early(run, day);
+  const place = `${day.name}_default`;
+  if (rows > MOVED_LIMIT_ROWS)
+    return `more of its rows than can be moved at once came before it was made: see ${place}`;
+  // Nobody writes to it yet: they go on meanwhile. Of tomorrow some may, whose clock is ahead.
+  if (rows === 0 && day.day > written + 1) {
+    await looked(run, day, async (tx) => attach(tx, day, await created(day)(tx)));
+    return undefined;
+  }
+  if ((await bytesOfDefault(run, day)) > LARGE_BYTES)
+    return `everybody would wait until all of ${place} was looked through: days after it are made`;
+  await run.brief(async (tx) => {
+    const made = await created(day)(tx);
+    await lockTable(tx, day);
+    const moved = `delete from ${place} where ${within(day.column, day)} returning *`;
+    await ask(tx, `with moved as (${moved}) insert into ${made} select * from moved`);
+    await attach(tx, day, made);
+  });
+  return undefined;
+}
