@@ -6,6 +6,8 @@ import { MORE, type PeriodicStep } from "./periodic.js";
 const ROWS = 500;
 /** Transactions of one turn: all other steps wait for as long, and what is over comes by the million at midnight. */
 const TURN_TRANSACTIONS = 4;
+/** Most rows of one kind removed in a turn. */
+export const TURN_ROWS = ROWS * TURN_TRANSACTIONS;
 
 /**
  * Removes what is over, as much as one turn may.

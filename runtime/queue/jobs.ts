@@ -131,14 +131,12 @@ export function filterSql(filter: JobFilter): { readonly where: string; readonly
 }
 
 /**
- * What an operator, or time, does to jobs that are not leased. `hasten`: what waits for its next attempt is due now. `rehome`:
- * an endpoint's jobs become another's. `prune`: the oldest of those that are kept are removed, where they were added before a
- * time or are more than a number.
+ * What an operator does to jobs that are not leased. `hasten`: what waits for its next attempt is due now. `rehome`: an
+ * endpoint's jobs become another's.
  */
 export type JobAdjustment =
   | { readonly kind: "hasten"; readonly id: number }
-  | { readonly kind: "rehome"; readonly from: string; readonly to: string }
-  | { readonly kind: "prune"; readonly before: number; readonly keep: number; readonly limit: number };
+  | { readonly kind: "rehome"; readonly from: string; readonly to: string };
 
 /** How many jobs there are, by state. */
 export type JobCounts = Readonly<Record<JobState, number>>;
@@ -197,14 +195,6 @@ export const ENDPOINTS_SQL = `
   ) as n
   left join adbind_endpoints e on e.topic = ? and e.endpoint = n.endpoint
   order by n.endpoint limit ?`;
-
-/** Parameters: topic, time, limit. One text for every engine. */
-export const PRUNE_OLD_SQL = `delete from adbind_jobs where id in (select id from adbind_jobs
-  where topic = ? and state <> 'ready' and created_at < ? order by id limit ?) returning id, body_at`;
-/** Parameters: topic, number. */
-export const PRUNE_FIRST_SQL = `delete from adbind_jobs where id in (select id from adbind_jobs
-  where topic = ? and state <> 'ready' order by id limit ?) returning id, body_at`;
-export const COUNT_KEPT_SQL = "select count(*) as n from adbind_jobs where topic = ? and state <> 'ready'";
 
 /** Jobs under some ordering keys that are leased and have begun. One text for every engine. */
 export function* jobsUnderWay(q: Query, topic: string, orderingKeys: readonly string[]): Coroutine<JobUnderWay[]> {

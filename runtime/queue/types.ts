@@ -2,6 +2,7 @@
 import type { MaybePromise } from "../contract/index.js";
 import type { AnyDatabase, Coroutine, JobAddition, Query } from "../db/index.js";
 import type { EachWork } from "./each.js";
+import type { JobRemoval } from "./evicting.js";
 import type {
   Ack,
   EndpointHealth,
@@ -18,6 +19,7 @@ import type {
   NewJob,
 } from "./jobs.js";
 
+export type { JobRemoval } from "./evicting.js";
 export type {
   Ack,
   EndpointHealth,
@@ -161,6 +163,8 @@ export interface Queue {
   counts(): Promise<JobCounts>;
   /** @returns how many jobs it was done to */
   adjust(adjustment: JobAdjustment, now: number, first?: JobGuard): Promise<number>;
+  /** Removes jobs that have ended and are kept, in one transaction. @returns how many, at most the removal's limit */
+  removeKept(removal: JobRemoval): Promise<number>;
   /** Calls `listener` when there may be something to take. @returns stops it */
   onWake(listener: () => void): () => void;
   /**

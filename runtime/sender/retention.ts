@@ -1,9 +1,10 @@
 /** What is over is kept for a while, and in bounds. */
 import { AdbindError } from "../errors.js";
-import { removeInTurn } from "../queue/expiry.js";
+import { removeInTurn, TURN_ROWS } from "../queue/expiry.js";
 import { MORE, type PeriodicStep } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables } from "../store/sender-tables.js";
+import { ownerOf } from "./outbox.js";
 import { inTransaction } from "./transact.js";
 import type { RetentionOptions } from "./types.js";
 
@@ -47,27 +48,39 @@ interface RetentionParts {
   readonly now: () => number;
 }
 
-export function retentionSteps({ queue, tables, now }: RetentionParts, retention: Retention): PeriodicStep[] {
-  const step = (what: string, remove: (limit: number) => Promise<number>): PeriodicStep => {
-    let next = Number.NEGATIVE_INFINITY;
-    return {
-      name: `remove ${what}`,
-      meanwhile: "they stay, and the database grows; see what it says in the error",
-      async run(stopping) {
-        if (performance.now() < next) return undefined;
-        const { removed, more } = await removeInTurn(remove, stopping);
-        if (more) return MORE;
-        next = performance.now() + (removed > 0 ? LOOK_MS : IDLE_LOOK_MS);
-        return undefined;
-      },
-    };
+type Turn = (stopping: AbortSignal) => ReturnType<typeof removeInTurn>;
+
+function turnStep(what: string, turn: Turn): PeriodicStep {
+  let next = Number.NEGATIVE_INFINITY;
+  return {
+    name: `remove ${what}`,
+    meanwhile: "they stay, and the database grows; see what it says in the error",
+    async run(stopping) {
+      if (performance.now() < next) return undefined;
+      const { removed, more } = await turn(stopping);
+      if (more) return MORE;
+      next = performance.now() + (removed > 0 ? LOOK_MS : IDLE_LOOK_MS);
+      return undefined;
+    },
   };
+}
+
+/** In one transaction a turn: what there is has to be counted in each. */
+async function evict({ queue }: RetentionParts, keep: number): ReturnType<Turn> {
+  const owner = (endpoint: string): string => ownerOf(endpoint).principal;
+  const removed = await queue.removeKept({ kind: "evict", keep, limit: TURN_ROWS, ownerOf: owner });
+  return { removed, more: removed >= TURN_ROWS };
+}
+
+export function retentionSteps(parts: RetentionParts, retention: Retention): PeriodicStep[] {
+  const { queue, tables, now } = parts;
+  const step = (what: string, remove: (limit: number) => Promise<number>): PeriodicStep =>
+    turnStep(what, (stopping) => removeInTurn(remove, stopping));
   const { activityRows, deadLetterDays, deadLetters: keep, closedChannelDays } = retention;
   const before = (days: number): number => now() - days * DAY_MS;
   return [
-    step("old dead letters", (limit) =>
-      queue.adjust({ kind: "prune", before: before(deadLetterDays), keep, limit }, now()),
-    ),
+    step("old dead letters", (limit) => queue.removeKept({ kind: "prune", before: before(deadLetterDays), limit })),
+    turnStep("dead letters beyond their number", () => evict(parts, keep)),
     step("closed channels", async (limit) =>
       inTransaction(queue, undefined, (tx) => tables.dropClosedChannels(tx, before(closedChannelDays), limit)),
     ),

@@ -180,7 +180,7 @@ export interface RetentionOptions {
   readonly activityRows?: number;
   /** Days an event that ended undelivered is kept. Default 90. */
   readonly deadLetterDays?: number;
-  /** Events kept that ended undelivered, the newest. Default 1,000,000. */
+  /** Events kept that ended undelivered, of all principals; beyond it the oldest go of whoever has most. Default 1,000,000. */
   readonly deadLetters?: number;
   /** Days a channel is remembered after it has closed; after that its media buy is unknown. Default 90. */
   readonly closedChannelDays?: number;

@@ -49,7 +49,7 @@ test("another instance is woken after the commit, not by its next poll", async (
   woken = second.resolve;
   let told = 0;
   own = () => (told += 1);
-  await queue.adjust({ kind: "prune", before: Date.now(), keep: 0, limit: 10 }, Date.now());
+  await queue.removeKept({ kind: "prune", before: Date.now(), limit: 10 });
   assert.is(told, 0, "what is pruned lets nothing go");
   await put(queue, job());
   await second.promise;

@@ -61,6 +61,53 @@ export function givingUpCase(of: QueueCase): void {
     assert.equal(keys(await take(queue, clock.at)), ["stopped 1"]);
   });
 
+  test("of what is kept beyond a number whoever has most makes room, the oldest of the endpoint with most first", async ({
+    queue,
+    database,
+  }) => {
+    const endpoints = ["x one.1", "x one.2", "x two.1", "x three.1"];
+    const [many, some, two, three] = endpoints.map(
+      (endpoint) => (n: number) => job({ endpoint, key: `${endpoint} ${n}` }),
+    );
+    await put(queue, two!(1), three!(1), many!(1), some!(1), many!(2), two!(2), many!(3), some!(2), many!(4), many!(5));
+    await put(queue, job({ endpoint: "x one.1", key: "waits" }));
+    await database.query((q) => q.run("update adbind_jobs set state = 'dead' where key <> 'waits'"));
+    const evict = (keep: number, limit = 100) =>
+      queue.removeKept({ kind: "evict", keep, limit, ownerOf: (endpoint) => endpoint.split(/[ .]/)[1]! });
+    const kept = async () => (await queue.list()).map(({ key }) => key).filter((key) => key !== "waits");
+    assert.is(await evict(10), 0);
+    assert.is(await evict(7), 3);
+    assert.equal(await kept(), [
+      ...["x two.1 1", "x three.1 1", "x one.2 1", "x two.1 2"],
+      ...["x one.2 2", "x one.1 4", "x one.1 5"],
+    ]);
+    assert.is(await evict(4, 1), 1);
+    assert.is(await evict(4), 2);
+    // Nobody is above another by more than one any more, and who has least has lost nothing.
+    assert.is(await evict(4), 0);
+    assert.ok((await kept()).includes("x three.1 1"));
+    assert.is((await kept()).filter((key) => key.startsWith("x one")).length, 2);
+    assert.is(await evict(0), 4);
+    assert.equal(await queue.counts(), { ready: 1, dead: 0, expired: 0, refused: 0 });
+    const bodies = await database.query((q) => q.rows("select job from adbind_job_bodies"));
+    assert.is(bodies.length, 1);
+  });
+
+  test("what has been kept for too long is removed, a bounded number at a time", async ({ queue, database }) => {
+    await put(queue, job({ key: "old 1" }), job({ key: "old 2" }), job({ key: "young" }), job({ key: "waits" }));
+    await database.query((q) =>
+      q.run(
+        "update adbind_jobs set state = 'dead', created_at = case key when 'young' then 10 else 1 end where key <> 'waits'",
+      ),
+    );
+    const prune = () => queue.removeKept({ kind: "prune", before: 10, limit: 1 });
+    assert.equal([await prune(), await prune(), await prune()], [1, 1, 0]);
+    assert.equal(
+      (await queue.list()).map(({ key }) => key),
+      ["young", "waits"],
+    );
+  });
+
   test.run();
 }
 

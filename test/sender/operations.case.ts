@@ -87,13 +87,14 @@ function retentionCase(of: SenderCase): void {
     network.react = () => 503;
     await context.sender.channels.open({ mediaBuyId: "mb", principal: "p" }, { events: { url: HOOK } });
     await context.sender.channels.close("mb");
+    await tell(context.sender, "oldest", { principal: "other" });
     for (let at = 0; at < 5; at++) await tell(context.sender, `t${at}`);
     const rows = async (table: string) => Number((await of.rows(`select count(*) as n from ${table}`))[0]!.n);
     context.sender.start();
     await until(async () => {
       await noneOut(context.sender);
       clock.at += HOUR;
-      return (await context.sender.outbox.counts()).dead === 5;
+      return (await context.sender.outbox.counts()).dead === 6;
     });
     assert.ok((await rows("adbind_activity")) > 5);
     assert.is(await rows("adbind_channels"), 2);
@@ -101,6 +102,11 @@ function retentionCase(of: SenderCase): void {
     clock.at += DAY;
     sender.start();
     await until(async () => (await sender.outbox.counts()).dead === 3);
+    // Who has many makes room, and nobody else.
+    assert.equal(
+      (await sender.outbox.list()).map(({ subject }) => subject),
+      ["oldest", "t3", "t4"],
+    );
     await until(async () => (await rows("adbind_activity")) <= 5);
     await sender.stop();
     clock.at += 20 * DAY;

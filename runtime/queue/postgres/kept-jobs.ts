@@ -1,8 +1,8 @@
 /** Endpoints that fail, and jobs as an operator sees them: listed, counted, sent again, dropped. */
 import type { Coroutine, Query } from "../../db/index.js";
+import { type JobRemoval, removeKept } from "../evicting.js";
 import {
   BEHIND_DUE_MS,
-  COUNT_KEPT_SQL,
   ENDPOINTS_SQL,
   type EndpointHealth,
   type EndpointRecord,
@@ -17,8 +17,6 @@ import {
   type JobState,
   LIST_LIMIT_JOBS,
   noJobs,
-  PRUNE_FIRST_SQL,
-  PRUNE_OLD_SQL,
   toEndpointRecord,
   toJobRecord,
 } from "../jobs.js";
@@ -163,19 +161,20 @@ export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: n
         topic,
         what.from,
       ]);
-    case "prune": {
-      const old = yield* q.rows<KeptRow>(PRUNE_OLD_SQL, [topic, what.before, what.limit]);
-      const [{ n }] = (yield* q.rows<{ n: number }>(COUNT_KEPT_SQL, [topic])) as [{ n: number }];
-      const beyond = Math.max(0, Math.min(n - what.keep, what.limit - old.length));
-      const rows = [...old, ...(yield* q.rows<KeptRow>(PRUNE_FIRST_SQL, [topic, beyond]))];
-      for (const { id, body_at: at } of rows)
-        yield* q.run("delete from adbind_job_bodies where at = ?::bigint and job = ?::bigint", [at, id]);
-      return rows.length;
-    }
   }
 }
 
-type KeptRow = Pick<JobRow, "id"> & { readonly body_at: number };
+const bodyKey = [
+  ["at", "bigint"],
+  ["job", "bigint"],
+] as const;
+
+export function* removeJobs(q: Query, topic: string, what: JobRemoval): Coroutine<number> {
+  const removed = yield* removeKept(q, topic, what);
+  const keys = removed.map(({ id, body_at }) => [body_at, id]);
+  yield* q.remove("adbind_job_bodies", bodyKey, keys);
+  return removed.length;
+}
 
 export function* getJob(q: Query, id: number): Coroutine<JobRecord | undefined> {
   const [row] = yield* q.rows<JobRow>(`select j.*, b.meta, b.body from adbind_jobs j ${BODY} where id = ?::bigint`, [

@@ -1,6 +1,7 @@
 /** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
 import { type Coroutine, type JobAddition, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
 import type { EachWork } from "../each.js";
+import type { JobRemoval } from "../evicting.js";
 import {
   type Ack,
   type EndpointHealth,
@@ -261,9 +262,11 @@ export class PostgresQueue implements Queue {
   }
 
   adjust(what: JobAdjustment, now: number, first?: JobGuard): Promise<number> {
-    const work = (q: Query): Coroutine<number> => kept.adjustJobs(q, this.topic, what, now);
-    // What is pruned lets nothing go.
-    return what.kind === "prune" ? this.database.write(work) : this.#waking(work, first);
+    return this.#waking((q) => kept.adjustJobs(q, this.topic, what, now), first);
+  }
+
+  removeKept(what: JobRemoval): Promise<number> {
+    return this.database.write((q) => kept.removeJobs(q, this.topic, what));
   }
 
   counts(): Promise<JobCounts> {

@@ -1,8 +1,9 @@
 /** Jobs on SQLite as an operator sees them: listed, counted, sent again, dropped. */
 import type { Database } from "better-sqlite3";
+import type { Coroutine, Query } from "../../db/index.js";
+import { type JobRemoval, removeKept } from "../evicting.js";
 import {
   BEHIND_DUE_MS,
-  COUNT_KEPT_SQL,
   filterSql,
   type JobAdjustment,
   type JobCounts,
@@ -12,8 +13,6 @@ import {
   type JobState,
   LIST_LIMIT_JOBS,
   noJobs,
-  PRUNE_FIRST_SQL,
-  PRUNE_OLD_SQL,
   toJobRecord,
 } from "../jobs.js";
 import { BODY } from "./jobs.js";
@@ -92,14 +91,12 @@ function adjustJobs(db: Database, { touch }: SqliteJobs, topic: string, what: Jo
       if (changes > 0) touch(topic, what.to, now);
       return changes;
     }
-    case "prune": {
-      const old = db.prepare<(string | number)[], { id: number }>(PRUNE_OLD_SQL).all(topic, what.before, what.limit);
-      const { n } = db.prepare<[string], { n: number }>(COUNT_KEPT_SQL).get(topic)!;
-      const beyond = Math.max(0, Math.min(n - what.keep, what.limit - old.length));
-      const rows = [...old, ...db.prepare<(string | number)[], { id: number }>(PRUNE_FIRST_SQL).all(topic, beyond)];
-      const body = db.prepare<[number]>("delete from adbind_job_bodies where job = ?");
-      for (const { id } of rows) body.run(id);
-      return rows.length;
-    }
   }
+}
+
+export function* removeJobs(q: Query, topic: string, what: JobRemoval): Coroutine<number> {
+  const removed = yield* removeKept(q, topic, what);
+  const ids = removed.map(({ id }) => [id]);
+  yield* q.remove("adbind_job_bodies", [["job", "bigint"]], ids);
+  return removed.length;
 }

@@ -16,7 +16,7 @@ import {
   type QueueOptions,
 } from "../types.js";
 import { sqliteJobs } from "./jobs.js";
-import { type KeptJobs, keptJobs } from "./kept-jobs.js";
+import { type KeptJobs, keptJobs, removeJobs } from "./kept-jobs.js";
 import type { SqliteJobs } from "./sqlite-jobs.js";
 
 /** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
@@ -93,6 +93,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
       }),
     renew: (held, at) => alone(() => jobs.renew(held, at + leaseMs)),
     ...careOf({ jobs, kept, topic, now, alone, waking }),
+    removeKept: (what) => database.write((q) => removeJobs(q, topic, what)),
     onWake(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

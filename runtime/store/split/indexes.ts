@@ -10,6 +10,5 @@ export const indexesOf: Readonly<Record<SplitKind, readonly string[]>> = {
     "create index if not exists adbind_seller_tasks_owner on adbind_seller_tasks (principal, task_id)",
     "create index if not exists adbind_documents_owner on adbind_documents (owner, collection, id)",
     "create index if not exists adbind_documents_owner_order on adbind_documents (owner, position)",
-    "create index if not exists adbind_jobs_kept_endpoint on adbind_jobs (topic, endpoint, id) where state <> 'ready'",
   ],
 };

@@ -26,6 +26,8 @@ create index adbind_jobs_due on adbind_jobs (topic, endpoint, due, id) where sta
 create index adbind_jobs_order on adbind_jobs (topic, ordering_key, id)
   where state = 'ready' and ordering_key is not null and attempts = 0;
 create index adbind_jobs_kept on adbind_jobs (topic, id) where state <> 'ready';
+create index adbind_jobs_kept_endpoint on adbind_jobs (topic, endpoint, id) where state <> 'ready';
+create index adbind_jobs_kept_since on adbind_jobs (topic, created_at) where state <> 'ready';
 
 -- What is sent, apart from what is leased: written once. By day (see adbind db partitions), and days are dropped, not
 -- deleted from; what comes before its day was made, and what outlives it, is in the default partition.

@@ -24,6 +24,8 @@ create index adbind_jobs_due on adbind_jobs (topic, endpoint, due) where state =
 create index adbind_jobs_order on adbind_jobs (topic, ordering_key, id)
   where state = 'ready' and ordering_key is not null and attempts = 0;
 create index adbind_jobs_kept on adbind_jobs (topic, id) where state <> 'ready';
+create index adbind_jobs_kept_endpoint on adbind_jobs (topic, endpoint, id) where state <> 'ready';
+create index adbind_jobs_kept_since on adbind_jobs (topic, created_at) where state <> 'ready';
 
 -- What is sent, apart from what is leased: written once.
 create table adbind_job_bodies (

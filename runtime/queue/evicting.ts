@@ -1,0 +1,110 @@
+/** What is kept of jobs that ended is kept for a while, and in bounds: whoever has most of it makes room, never others. */
+import type { Coroutine, Query } from "../db/index.js";
+
+/** Endpoints looked at: those that have most, by their kept jobs. */
+const ENDPOINTS = 10_000;
+
+/**
+ * `prune`: the oldest of what is kept, where it was added before a time. `evict`: where more than a number is kept, the oldest
+ * of what the owner has that has most; of his endpoints of the one that has most.
+ */
+export type JobRemoval =
+  | { readonly kind: "prune"; readonly before: number; readonly limit: number }
+  | {
+      readonly kind: "evict";
+      readonly keep: number;
+      /** Most jobs removed. */
+      readonly limit: number;
+      /** Whose an endpoint is, by its name. */
+      ownerOf(endpoint: string): string;
+    };
+
+/** A job that was removed, and under which time its body is. */
+export interface RemovedJob {
+  readonly id: number;
+  readonly body_at: number;
+}
+
+/** Kept jobs of an endpoint. */
+export interface KeptCount {
+  readonly endpoint: string;
+  readonly count: number;
+}
+
+/**
+ * Shares out what has to go: the largest are brought down to one level.
+ * @param counts of each, in any order
+ * @param excess how much is to go, all together
+ * @returns how much of each goes, in their order
+ */
+export function levelled(counts: readonly number[], excess: number): number[] {
+  const order = counts.map((_, at) => at).sort((a, b) => counts[b]! - counts[a]!);
+  let [above, level] = [0, 0];
+  for (const [index, at] of order.entries()) {
+    above += counts[at]!;
+    const next = counts[order[index + 1] ?? -1] ?? 0;
+    const left = above - excess;
+    // Down to the next one, that would be enough: or all of it, where there is none.
+    if (left < next * (index + 1) && index + 1 < order.length) continue;
+    level = Math.max(0, Math.floor(left / (index + 1)));
+    break;
+  }
+  const taken = counts.map((count) => Math.max(0, count - level));
+  // What the last step down takes too much is given back, one each.
+  let surplus = taken.reduce((sum, count) => sum + count, 0) - excess;
+  for (const at of order) {
+    if (surplus <= 0) break;
+    if (taken[at]! === 0) continue;
+    taken[at]! -= 1;
+    surplus -= 1;
+  }
+  return taken;
+}
+
+/** Which jobs go: of the owner that has most, of his endpoints of the one that has most. @returns how many of each, where any */
+export function evictionsOf(
+  kept: readonly KeptCount[],
+  excess: number,
+  ownerOf: (endpoint: string) => string,
+): KeptCount[] {
+  const owned = [...Map.groupBy(kept, ({ endpoint }) => ownerOf(endpoint)).values()];
+  const sums = owned.map((all) => all.reduce((sum, { count }) => sum + count, 0));
+  const shares = levelled(sums, excess);
+  return owned.flatMap((all, at) => {
+    const taken = levelled(
+      all.map(({ count }) => count),
+      shares[at]!,
+    );
+    return all.flatMap(({ endpoint }, index) => (taken[index]! > 0 ? [{ endpoint, count: taken[index]! }] : []));
+  });
+}
+
+const KEPT = "topic = ? and state <> 'ready'";
+
+// Twice that it is kept: somebody may be sending it again.
+const PRUNE = `delete from adbind_jobs where id in (select id from adbind_jobs where ${KEPT} and created_at < ?
+  order by created_at limit ?) and state <> 'ready' returning id, body_at`;
+const EVICT = `delete from adbind_jobs where id in (select id from adbind_jobs where ${KEPT} and endpoint = ?
+  order by id limit ?) and state <> 'ready' returning id, body_at`;
+
+/**
+ * One text for every engine; the bodies are left to the engine's own.
+ * @returns what was removed
+ */
+export function* removeKept(q: Query, topic: string, what: JobRemoval): Coroutine<RemovedJob[]> {
+  if (what.kind === "prune") return yield* q.rows<RemovedJob>(PRUNE, [topic, what.before, what.limit]);
+  // Several that count at a time would all remove what is too much.
+  yield* q.lock(`evict ${topic}`);
+  const [all] = yield* q.rows<{ n: number }>(`select count(*) as n from adbind_jobs where ${KEPT}`, [topic]);
+  const excess = Math.min(all!.n - what.keep, what.limit);
+  if (excess <= 0) return [];
+  const kept = yield* q.rows<KeptCount>(
+    `select endpoint, count(*) as count from adbind_jobs where ${KEPT} group by endpoint
+      order by count(*) desc, endpoint limit ?`,
+    [topic, ENDPOINTS],
+  );
+  const removed: RemovedJob[] = [];
+  for (const { endpoint, count } of evictionsOf(kept, excess, what.ownerOf))
+    removed.push(...(yield* q.rows<RemovedJob>(EVICT, [topic, endpoint, count])));
+  return removed;
+}
