@@ -53,6 +53,12 @@ export const schemaSteps = [
     about: "tasks changed, and jobs added, leased and acknowledged, in one call",
     compatibleFrom: 16,
   },
+  {
+    version: 18,
+    name: "attempted-jobs",
+    about: "whether events of a registration wait or are kept, wherever they were to go",
+    compatibleFrom: 17,
+  },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

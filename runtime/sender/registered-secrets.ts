@@ -91,9 +91,8 @@ export function* eraseSecrets(parts: CheckParts, tx: Query, now: number): Corout
   if (rows.length === 0) return 0;
   const ended = yield* endedOf(parts, tx, rows);
   const over = rows.filter(({ registration }) => ended.has(registration));
-  const endpoints = [...new Set(over.map(({ endpoint }) => endpoint))];
   const orderingKeys = [...new Set(over.map((row) => row.ordering_key))];
-  const found = yield* tables.orderedJobs(tx, queue.topic, { endpoints, orderingKeys });
+  const found = yield* tables.orderedJobs(tx, queue.topic, orderingKeys);
   const needed = new Set(found.map((row) => row.ordering_key));
   const namesOf = (some: readonly SecretRow[]): string[] => some.map(({ registration }) => registration);
   yield* tables.dropSecrets(tx, namesOf(over.filter((row) => !needed.has(row.ordering_key))));

@@ -24,12 +24,8 @@ export interface SecretTables {
   checkSecrets(tx: Query, registrations: readonly string[], at: number): Coroutine<number>;
   /** Those that are to be looked at, locked. */
   dueSecrets(tx: Query, now: number, limit: number): Coroutine<SecretRow[]>;
-  /** Ordering keys under which there still are events, of those given: waiting at the endpoints, or kept. */
-  orderedJobs(
-    tx: Query,
-    topic: string,
-    of: { readonly endpoints: readonly string[]; readonly orderingKeys: readonly string[] },
-  ): Coroutine<{ ordering_key: string }[]>;
+  /** Ordering keys under which there still are events, of those given: they wait, at whatever endpoint, or are kept. */
+  orderedJobs(tx: Query, topic: string, orderingKeys: readonly string[]): Coroutine<{ ordering_key: string }[]>;
   /** Rows by name, after one. */
   secretsAfter(tx: Query, after: string, limit: number): Coroutine<SecretRow[]>;
   /** Puts another box in the place of one. @returns rows changed: none where somebody else was faster */
@@ -85,13 +81,14 @@ export const secretTables = (lock: string): SecretTables => ({
       now,
       limit,
     ]),
-  *orderedJobs(tx, topic, { endpoints, orderingKeys }) {
+  *orderedJobs(tx, topic, orderingKeys) {
     if (orderingKeys.length === 0) return [];
-    const among = `ordering_key in (${marks(orderingKeys)})`;
+    const among = `topic = ? and ordering_key in (${marks(orderingKeys)})`;
+    // Each half has its index. What was attempted may wait where its registration was before it moved.
     return yield* tx.rows(
-      `select ordering_key from adbind_jobs where topic = ? and state = 'ready' and endpoint in (${marks(endpoints)})
-        and ${among} union select ordering_key from adbind_jobs where topic = ? and state <> 'ready' and ${among}`,
-      [topic, ...endpoints, ...orderingKeys, topic, ...orderingKeys],
+      `select ordering_key from adbind_jobs where ${among} and state = 'ready' and attempts = 0 union
+        select ordering_key from adbind_jobs where ${among} and (state <> 'ready' or attempts > 0)`,
+      [topic, ...orderingKeys, topic, ...orderingKeys],
     );
   },
   secretsAfter: (tx, after, limit) =>

@@ -5,6 +5,7 @@ import type { SecretKeys, Sender } from "../../runtime/sender/index.js";
 import { createKeyring } from "../../runtime/sender/sealing.js";
 import { until } from "../support/until.js";
 import { secretKeys } from "./fixture.js";
+import { movedSecretCase } from "./moved-secrets.case.js";
 import {
   AGENT,
   account,
@@ -291,5 +292,5 @@ function boxCase(of: SenderCase): void {
 }
 
 export function secretCase(of: SenderCase): void {
-  for (const cases of [bytesCase, toldCase, lifeCase, keyCase, swapCase, boxCase]) cases(of);
+  for (const cases of [bytesCase, toldCase, lifeCase, keyCase, movedSecretCase, swapCase, boxCase]) cases(of);
 }

@@ -17,6 +17,7 @@ import { registryChanges } from "./0014-registry-changes.js";
 import { split } from "./0015-split.js";
 import { callers } from "./0016-callers.js";
 import { functions } from "./0017-functions.js";
+import { attemptedJobs } from "./0018-attempted-jobs.js";
 
 export const schema = schemaOf({
   receiver,
@@ -36,4 +37,5 @@ export const schema = schemaOf({
   split,
   callers,
   functions,
+  "attempted-jobs": attemptedJobs,
 });
