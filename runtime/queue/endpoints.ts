@@ -17,7 +17,7 @@ export type Turn =
   | { readonly kind: "same" }
   /** `failingSince` is null where it asked for the pause and does not fail. */
   | { readonly kind: "paused"; readonly until: number; readonly failingSince: number | null }
-  /** It may go on from `until`, which is 0 unless it has asked to be left alone for longer. */
+  /** It may go on from `until` at the latest, which is 0 unless it has asked to be left alone for longer. */
   | { readonly kind: "recovered"; readonly until: number };
 
 const SAME: Turn = { kind: "same" };
@@ -68,6 +68,8 @@ export class Endpoints {
   started(name: string, now: number): void {
     const fare = this.#of(name);
     this.#slots.moved(fare, 1);
+    // The database would not have given it: what it asked for is over, or an operator has ended it.
+    if (fare.heldUntil <= now) fare.askedUntil = 0;
     if (fare.intervalMs > 0) fare.spentUntil = Math.max(fare.spentUntil, now - BURST_MS) + fare.intervalMs;
   }
 
@@ -120,7 +122,7 @@ export class Endpoints {
     if (fare.pausedUntil > now) return SAME;
     fare.pausedUntil = now + Math.min(maxPauseMs, pauseMs * 2 ** Math.min(fare.pauses, 16));
     fare.pauses += 1;
-    return { kind: "paused", until: Math.max(fare.pausedUntil, fare.askedUntil), failingSince: fare.failingSince };
+    return { kind: "paused", until: fare.pausedUntil, failingSince: fare.failingSince };
   }
 
   /** The clock was set back: no pause may outlast what it was meant to last. */

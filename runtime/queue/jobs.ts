@@ -151,6 +151,13 @@ export interface EndpointHealth {
   readonly failingSince: number | null;
 }
 
+/** What has ended of an endpoint's bad spell. Times are unix milliseconds. */
+export interface Recovery {
+  /** Its pause ends then at the latest: one that is over sooner, or that was ended, is left as it is. */
+  readonly until: number;
+  readonly now: number;
+}
+
 /** An endpoint as an operator sees it. */
 export interface EndpointRecord extends EndpointHealth {
   readonly endpoint: string;

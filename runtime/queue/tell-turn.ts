@@ -2,22 +2,39 @@
 import type { Turn } from "./endpoints.js";
 import type { WorkerSettings } from "./worker-options.js";
 
-/**
- * What was learnt of an endpoint is written down: other instances, and this one after a restart, go by it.
- * @param at when it was learnt, in unix milliseconds: by the time this is written the last attempt of others may be due
- */
-export async function tellTurn(
-  options: WorkerSettings,
-  endpoint: string,
-  turn: Exclude<Turn, { kind: "same" }>,
-  at: number,
-): Promise<void> {
+/** What is to be written down. */
+export type Told = Exclude<Turn, { kind: "same" }>;
+
+/** Writes down what is learnt of endpoints, of each in the order it was learnt: a pause never overtakes the recovery after it. */
+export class Telling {
+  /** What is being written of each. */
+  readonly #last = new Map<string, Promise<void>>();
+
+  constructor(readonly options: WorkerSettings) {}
+
+  /**
+   * @param at when it was learnt, in unix milliseconds: by the time this is written the last attempt of others may be due
+   * @throws what the queue throws: what is not written then is learnt again
+   */
+  async tell(endpoint: string, turns: readonly Told[], at: number): Promise<void> {
+    const before = this.#last.get(endpoint);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last.set(endpoint, promise);
+    try {
+      await before;
+      for (const turn of turns) await tellTurn(this.options, endpoint, turn, at);
+    } finally {
+      resolve();
+      if (this.#last.get(endpoint) === promise) this.#last.delete(endpoint);
+    }
+  }
+}
+
+/** What was learnt of an endpoint is written down: other instances, and this one after a restart, go by it. */
+async function tellTurn(options: WorkerSettings, endpoint: string, turn: Told, at: number): Promise<void> {
   const { queue, giveUpMs = Number.POSITIVE_INFINITY, expireMs = Number.POSITIVE_INFINITY } = options;
-  if (turn.kind === "recovered") return queue.pause(endpoint, { pausedUntil: turn.until, failingSince: null });
-  const before = await queue.health(endpoint);
-  const since = [before.failingSince, turn.failingSince].filter((one) => one !== null);
-  const failingSince = since.length === 0 ? null : Math.min(...since);
-  await queue.pause(endpoint, { pausedUntil: Math.max(turn.until, before.pausedUntil), failingSince });
+  if (turn.kind === "recovered") return queue.recover(endpoint, { until: turn.until, now: at });
+  const { failingSince } = await queue.pause(endpoint, { pausedUntil: turn.until, failingSince: turn.failingSince });
   if (failingSince === null) return;
   const failed = at - failingSince;
   const why = "its endpoint has failed for too long";

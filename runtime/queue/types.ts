@@ -17,6 +17,7 @@ import type {
   JobTask,
   JobUnderWay,
   NewJob,
+  Recovery,
 } from "./jobs.js";
 
 export type { JobRemoval } from "./evicting.js";
@@ -34,6 +35,7 @@ export type {
   JobTask,
   JobUnderWay,
   NewJob,
+  Recovery,
 };
 
 /** How many jobs to lease, and for which endpoints there is room. */
@@ -128,8 +130,14 @@ export interface Queue {
   ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<readonly boolean[]>;
   /** Prolongs leases while jobs run. @returns ids of those that are still ours */
   renew(jobs: readonly Job[], now: number): Promise<ReadonlySet<number>>;
-  /** Stops leasing from an endpoint until a time, or resumes it; every instance sees it. */
-  pause(endpoint: string, health: EndpointHealth): Promise<void>;
+  /**
+   * Notes that an endpoint fails, or is to be left alone until a time; every instance sees it. Of what was noted before the
+   * longer pause and the earlier failure stand.
+   * @returns what is noted now
+   */
+  pause(endpoint: string, health: EndpointHealth): Promise<EndpointHealth>;
+  /** Notes that it does not fail any more, and shortens its pause. What an operator has paused stays so. */
+  recover(endpoint: string, recovery: Recovery): Promise<void>;
   health(endpoint: string): Promise<EndpointHealth>;
   /**
    * Gives up jobs of an endpoint that are not leased and whose first attempt began before a time. A bounded number; what

@@ -8,7 +8,7 @@ import { JobLoop } from "./job-loop.js";
 import type { AttemptTurn, JobSource, Sharing } from "./job-loop-options.js";
 import { safely } from "./periodic.js";
 import { restMs } from "./rest.js";
-import { tellTurn } from "./tell-turn.js";
+import { Telling } from "./tell-turn.js";
 import type { Job } from "./types.js";
 import {
   type Handled,
@@ -40,6 +40,7 @@ class QueueWorker implements Worker {
   readonly #loop: JobLoop<Job>;
   /** What is learnt of endpoints. */
   readonly #aside = new Aside();
+  readonly #telling: Telling;
   /** Slots of attempts that have ended just now. */
   readonly #freeing: (() => void)[] = [];
   #clock = 0;
@@ -48,6 +49,7 @@ class QueueWorker implements Worker {
     this.#options = options;
     const { concurrency, renewMs, gatherMs, now, onLeased } = options;
     this.#endpoints = new Endpoints(options);
+    this.#telling = new Telling(options);
     this.#loop = new JobLoop({
       source: this.#source(),
       sharing: sharingOf(this.#endpoints),
@@ -164,11 +166,10 @@ class QueueWorker implements Worker {
     if (holdUntil !== undefined) turns.push(this.#endpoints.hold(endpoint, holdUntil, at));
     if (healthy === null) this.#endpoints.returned(endpoint);
     else turns.push(healthy ? this.#endpoints.succeeded(endpoint, at) : this.#endpoints.failed(endpoint, at));
-    // The last one knows what those before it came to.
-    const turn = turns.findLast(({ kind }) => kind !== "same");
-    if (turn === undefined || turn.kind === "same") return;
-    if (turn.kind === "paused") this.#loop.giveBack(endpoint);
-    this.#aside.add(tellTurn(this.#options, endpoint, turn, at), (error) => this.#fault(error));
+    const told = turns.filter((turn) => turn.kind !== "same");
+    if (told.length === 0) return;
+    if (told.some(({ kind }) => kind === "paused")) this.#loop.giveBack(endpoint);
+    this.#aside.add(this.#telling.tell(endpoint, told, at), (error) => this.#fault(error));
   }
 
   /** A clock that was set back would leave jobs waiting for a time that is far off now. */

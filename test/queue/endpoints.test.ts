@@ -78,6 +78,25 @@ test("an endpoint that asked for it is left alone, whatever succeeds meanwhile; 
   assert.equal(take(endpoints, ["h p 3"], 100, NOW + 60_000), ["h p 3"]);
 });
 
+test("what an endpoint had asked for is forgotten once the database gives something of it all the same", () => {
+  for (const outcome of ["succeeded", "failed"] as const) {
+    const endpoints = endpointsOf(1_024);
+    const one = "h p 1";
+    for (let at = 0; at < 6; at++) endpoints.started(one, NOW);
+    for (let at = 0; at < 5; at++) endpoints.failed(one, NOW);
+    endpoints.hold(one, NOW + 3_600_000, NOW);
+    // It was under way before: nothing is known of an operator yet.
+    endpoints.succeeded(one, NOW);
+    const later = NOW + 60_000;
+    const turns = [0, 1].map(() => {
+      endpoints.started(one, later);
+      return endpoints[outcome](one, later);
+    });
+    for (const turn of turns) if (turn.kind !== "same") assert.ok(turn.until <= later + 60_000, JSON.stringify(turn));
+    assert.equal(take(endpoints, [one], 1, later + 60_000), [one]);
+  }
+});
+
 test("a rate is kept to, with a second's worth at once", () => {
   const endpoints = endpointsOf(1_024);
   const one = "h p 1";

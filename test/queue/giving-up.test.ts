@@ -23,9 +23,9 @@ test("an event has the last attempt of its day, though the day ends while the on
   const worker = createWorker({
     queue: {
       ...queue,
-      async health(endpoint) {
+      async pause(endpoint, health) {
         if (leaps) at = NOW + DAY_MS;
-        return queue.health(endpoint);
+        return queue.pause(endpoint, health);
       },
     },
     async handle() {

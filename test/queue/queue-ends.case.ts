@@ -26,7 +26,7 @@ export function givingUpCase(of: QueueCase): void {
     assert.equal(await queue.counts(), { ready: 1, dead: 1, expired: 2, refused: 0 });
     const [expired] = await queue.list({ state: "expired" });
     assert.ok(await queue.replay(expired!.id, clock.at));
-    await queue.pause("a", { pausedUntil: 0, failingSince: null });
+    await queue.recover("a", { until: 0, now: clock.at });
     assert.ok(keys(await take(queue, clock.at)).includes("waits"));
   });
 

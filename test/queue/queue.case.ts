@@ -214,6 +214,42 @@ function endpointCase(of: QueueCase): void {
     assert.equal(keys(await take(other, clock.at)), ["1", "2"]);
   });
 
+  test("of two that note how an endpoint is the longer pause stands, and the earlier failure", async (context) => {
+    const { queue, clock } = context;
+    const other = await context.other();
+    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: null });
+    const noted = await other.pause("a", { pausedUntil: clock.at + 1_000, failingSince: clock.at - 7 });
+    assert.equal(noted, { pausedUntil: clock.at + 5_000, failingSince: clock.at - 7 });
+    assert.equal(await queue.pause("a", { pausedUntil: 0, failingSince: clock.at }), noted);
+    assert.equal(await queue.pause("a", { pausedUntil: 0, failingSince: null }), noted);
+    assert.equal(await other.health("a"), noted);
+  });
+
+  test("a recovery shortens a pause and never makes one longer, nor one that an operator has ended", async (context) => {
+    const { queue, clock } = context;
+    await put(queue, job({ key: "1" }));
+    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: clock.at });
+    await queue.recover("a", { until: clock.at + 3_000, now: clock.at });
+    assert.equal(await queue.health("a"), { pausedUntil: clock.at + 3_000, failingSince: null });
+    await queue.recover("a", { until: clock.at + 90_000, now: clock.at });
+    assert.equal(await queue.health("a"), { pausedUntil: clock.at + 3_000, failingSince: null });
+    assert.equal(await take(queue, clock.at), []);
+    assert.ok(await queue.resume("a"));
+    await queue.recover("a", { until: clock.at + 90_000, now: clock.at });
+    assert.equal(await queue.health("a"), { pausedUntil: 0, failingSince: null });
+    assert.equal(keys(await take(queue, clock.at)), ["1"]);
+  });
+
+  test("a recovery leaves alone what an operator has paused", async (context) => {
+    const { queue, clock } = context;
+    await put(queue, job({ key: "1" }));
+    await queue.stop("a", clock.at);
+    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: clock.at });
+    await queue.recover("a", { until: 0, now: clock.at });
+    assert.equal(await queue.health("a"), { pausedUntil: 0, failingSince: null });
+    assert.equal(await take(queue, clock.at), []);
+  });
+
   test("an endpoint is found however many others have more, and none is found twice before all were", async (context) => {
     const { queue, clock } = context;
     const names = Array.from({ length: 300 }, (_, at) => `e${String(at).padStart(3, "0")}`);

@@ -2,13 +2,16 @@
 import * as assert from "uvu/assert";
 import type { Sender } from "../../runtime/sender/index.js";
 import { until } from "../support/until.js";
+import { NOW } from "./fixture.js";
 import {
+  type Context,
   codeIn,
   drained,
   HOOK,
   HOUR,
   holds,
   leap,
+  noneOut,
   push,
   reopened,
   type SenderCase,
@@ -52,15 +55,62 @@ function pauseCase(of: SenderCase): void {
   test.run();
 }
 
+/** A pause that was asked for by the endpoint itself. */
+function resumeCase(of: SenderCase): void {
+  const test = suiteOf(of, "operators, resume");
+  const asking = { status: 503, headers: { "retry-after": "3600" } };
+  /** It has failed for so long that it is left alone, and asks for an hour at last. */
+  const rested = async ({ sender, network }: Context): Promise<string> => {
+    network.react = () => (network.sent.length >= 5 ? asking : 500);
+    for (let at = 0; at < 5; at++) await tellOf(sender, `t${at}`);
+    sender.start();
+    await until(async () => (await sender.outbox.endpoints())[0]?.restsUntil === NOW + HOUR);
+    await noneOut(sender);
+    return (await sender.outbox.endpoints())[0]!.endpoint;
+  };
+
+  test("an operator who resumes an endpoint ends what it had asked for, though it succeeds then", async (context) => {
+    const { sender, network, clock } = context;
+    const endpoint = await rested(context);
+    network.react = () => 200;
+    assert.ok(await sender.outbox.resume(endpoint));
+    clock.at += 61_000;
+    // Those that were attempted have times of their own.
+    for (let at = 0; at < 6; at++) {
+      await tellOf(sender, `new${at}`);
+      await until(() => network.sent.length === 10 + at, `new event ${at} is sent`);
+      await noneOut(sender);
+    }
+    clock.at += HOUR / 2;
+    assert.is((await sender.outbox.endpoints())[0]!.restsUntil, null);
+  });
+
+  test("an operator who resumes an endpoint ends what it had asked for, though it fails then", async (context) => {
+    const { sender, network, clock } = context;
+    const endpoint = await rested(context);
+    network.react = () => 500;
+    assert.ok(await sender.outbox.resume(endpoint));
+    clock.at += 61_000;
+    await tellOf(sender, "new");
+    await until(() => network.sent.length >= 6, "it is probed");
+    await until(async () => (await sender.outbox.endpoints())[0]!.restsUntil !== null);
+    const { restsUntil } = (await sender.outbox.endpoints())[0]!;
+    assert.ok(restsUntil! <= clock.at + 60_000, `${restsUntil! - clock.at} ms`);
+  });
+
+  test.run();
+}
+
+const tellOf = async (sender: Sender, taskId: string): Promise<void> => {
+  await sender.tasks.register(start({ taskId }), { push });
+  await sender.tasks.update(taskId, { status: "working" });
+};
+
 /** What waits for ever. */
 function capsCase(of: SenderCase): void {
   const test = suiteOf(of, "operators, caps");
   test("what waits is capped by number: it expires, is counted, and may be sent again", async (context) => {
-    const tell = async (sender: Sender, taskId: string) => {
-      await sender.tasks.register(start({ taskId }), { push });
-      await sender.tasks.update(taskId, { status: "working" });
-    };
-    for (let at = 0; at < 10; at++) await tell(context.sender, `t${at}`);
+    for (let at = 0; at < 10; at++) await tellOf(context.sender, `t${at}`);
     const [endpoint] = await context.sender.outbox.endpoints();
     await context.sender.outbox.pause(endpoint!.endpoint);
     const capped = await reopened(of, context, { maxWaiting: 7 });
@@ -87,5 +137,5 @@ function capsCase(of: SenderCase): void {
 }
 
 export function operatorCase(of: SenderCase): void {
-  for (const cases of [pauseCase, capsCase]) cases(of);
+  for (const cases of [pauseCase, resumeCase, capsCase]) cases(of);
 }

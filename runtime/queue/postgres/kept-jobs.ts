@@ -17,6 +17,7 @@ import {
   type JobState,
   LIST_LIMIT_JOBS,
   noJobs,
+  type Recovery,
   toEndpointRecord,
   toJobRecord,
 } from "../jobs.js";
@@ -27,28 +28,45 @@ export function* pauseEndpoint(
   topic: string,
   endpoint: string,
   { pausedUntil, failingSince }: EndpointHealth,
-): Coroutine<void> {
-  if (pausedUntil === 0 && failingSince === null) {
-    const gone = "delete from adbind_endpoints where topic = ? and endpoint = ? and stopped_at is null";
-    if ((yield* q.run(gone, [topic, endpoint])) > 0) return;
-    const well = "update adbind_endpoints set paused_until = 0, failing_since = null where topic = ? and endpoint = ?";
-    yield* q.run(well, [topic, endpoint]);
-    return;
-  }
-  yield* q.run(
-    `insert into adbind_endpoints (topic, endpoint, paused_until, failing_since) values (?, ?, ?::bigint, ?::bigint)
-    on conflict (topic, endpoint) do update set paused_until = excluded.paused_until,
-      failing_since = excluded.failing_since`,
+): Coroutine<EndpointHealth> {
+  // In one statement: an operator, or another instance, may end what is noted at the same time.
+  const [row] = yield* q.rows<HealthRow>(
+    `insert into adbind_endpoints as e (topic, endpoint, paused_until, failing_since) values (?, ?, ?::bigint, ?::bigint)
+    on conflict (topic, endpoint) do update set paused_until = greatest(e.paused_until, excluded.paused_until),
+      failing_since = least(e.failing_since, excluded.failing_since)
+    returning paused_until, failing_since`,
     [topic, endpoint, pausedUntil, failingSince],
   );
+  return toHealth(row);
 }
 
+export function* recoverEndpoint(q: Query, topic: string, endpoint: string, { until, now }: Recovery): Coroutine<void> {
+  const over =
+    "delete from adbind_endpoints where topic = ? and endpoint = ? and stopped_at is null " +
+    "and least(paused_until, ?::bigint) <= ?::bigint";
+  if ((yield* q.run(over, [topic, endpoint, until, now])) > 0) return;
+  const text =
+    "update adbind_endpoints set paused_until = least(paused_until, ?::bigint), failing_since = null " +
+    "where topic = ? and endpoint = ?";
+  yield* q.run(text, [until, topic, endpoint]);
+}
+
+interface HealthRow {
+  readonly paused_until: number;
+  readonly failing_since: number | null;
+}
+
+const toHealth = (row: HealthRow | undefined): EndpointHealth => ({
+  pausedUntil: row?.paused_until ?? 0,
+  failingSince: row?.failing_since ?? null,
+});
+
 export function* endpointHealth(q: Query, topic: string, endpoint: string): Coroutine<EndpointHealth> {
-  const [row] = yield* q.rows<{ paused_until: number; failing_since: number | null }>(
+  const [row] = yield* q.rows<HealthRow>(
     "select paused_until, failing_since from adbind_endpoints where topic = ? and endpoint = ?",
     [topic, endpoint],
   );
-  return { pausedUntil: row?.paused_until ?? 0, failingSince: row?.failing_since ?? null };
+  return toHealth(row);
 }
 
 export const stopEndpoint = (q: Query, topic: string, endpoint: string, now: number): Coroutine<number> =>

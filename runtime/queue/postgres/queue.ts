@@ -15,6 +15,7 @@ import {
   jobsUnderWay,
   movedTo,
   type NewJob,
+  type Recovery,
 } from "../jobs.js";
 import {
   type AckEffect,
@@ -192,8 +193,12 @@ export class PostgresQueue implements Queue {
     return this.database.query((q) => renewJobs(q, jobs, this.leaseMs));
   }
 
-  async pause(endpoint: string, health: EndpointHealth): Promise<void> {
-    await this.database.query((q) => kept.pauseEndpoint(q, this.topic, endpoint, health));
+  pause(endpoint: string, health: EndpointHealth): Promise<EndpointHealth> {
+    return this.database.query((q) => kept.pauseEndpoint(q, this.topic, endpoint, health));
+  }
+
+  async recover(endpoint: string, recovery: Recovery): Promise<void> {
+    await this.database.query((q) => kept.recoverEndpoint(q, this.topic, endpoint, recovery));
     this.#waker.committed();
   }
 

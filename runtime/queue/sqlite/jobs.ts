@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import {
   BEHIND_DUE_MS,
   ENDPOINTS_SQL,
+  type EndpointHealth,
   type EndpointRow,
   GIVE_UP_LIMIT_ROWS,
   type JobRow,
@@ -126,18 +127,10 @@ function leaving(db: Database): (topic: string, endpoint: string, now: number) =
 
 type EndpointCare = Pick<
   SqliteJobs,
-  "pause" | "health" | "deadLetter" | "expire" | "expireBeyond" | "stop" | "resume" | "endpoints" | "pull"
+  "pause" | "recover" | "health" | "deadLetter" | "expire" | "expireBeyond" | "stop" | "resume" | "endpoints" | "pull"
 >;
 
 function endpointCare(db: Database, basic: Basics): EndpointCare {
-  const pause = db.prepare(
-    "insert into adbind_endpoints (topic, endpoint, ready_at, paused_until, failing_since) values (?, ?, ?, ?, ?) " +
-      "on conflict do update set paused_until = excluded.paused_until, failing_since = excluded.failing_since, " +
-      "ready_at = excluded.ready_at",
-  );
-  const find = db.prepare<[string, string], { paused_until: number; failing_since: number | null }>(
-    "select paused_until, failing_since from adbind_endpoints where topic = ? and endpoint = ?",
-  );
   const pullJobs = db.prepare<[number, string, number, number]>(
     `update adbind_jobs set due = ? where topic = ? and ${READY} and token is null and due > ? and due < ?`,
   );
@@ -153,16 +146,10 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
     .pluck();
   return {
     ...operators(db),
+    ...healths(db),
     expireBeyond(topic, endpoint, { keep, now, error }) {
       const limit = excess.get(topic, endpoint, GIVE_UP_LIMIT_ROWS, keep)!;
       return limit === 0 ? 0 : expire(topic, endpoint, { before: Number.MAX_SAFE_INTEGER, now, error, limit });
-    },
-    pause(topic, endpoint, { pausedUntil, failingSince }) {
-      pause.run(topic, endpoint, pausedUntil, pausedUntil, failingSince);
-    },
-    health(topic, endpoint) {
-      const row = find.get(topic, endpoint);
-      return { pausedUntil: row?.paused_until ?? 0, failingSince: row?.failing_since ?? null };
     },
     deadLetter: ending(db, basic, { state: "dead", which: "attempts > 0 and first_at" }),
     expire,
@@ -170,6 +157,40 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
       pullEndpoints.run(now, now, topic, horizon, BEHIND_DUE_MS);
       return pullJobs.run(now, topic, horizon, BEHIND_DUE_MS).changes;
     },
+  };
+}
+
+interface HealthRow {
+  readonly paused_until: number;
+  readonly failing_since: number | null;
+}
+
+/** What is noted of endpoints. */
+function healths(db: Database): Pick<EndpointCare, "pause" | "recover" | "health"> {
+  const pause = db.prepare<[string, string, number, number, number | null], HealthRow>(
+    "insert into adbind_endpoints as e (topic, endpoint, ready_at, paused_until, failing_since) values (?, ?, ?, ?, ?) " +
+      "on conflict do update set paused_until = max(e.paused_until, excluded.paused_until), " +
+      "ready_at = max(e.paused_until, excluded.paused_until), failing_since = min(coalesce(e.failing_since, " +
+      "excluded.failing_since), coalesce(excluded.failing_since, e.failing_since)) returning paused_until, failing_since",
+  );
+  const recover = db.prepare<[number, number, number, number, string, string]>(
+    "update adbind_endpoints set paused_until = iif(min(paused_until, ?) <= ?, 0, min(paused_until, ?)), " +
+      "ready_at = min(paused_until, ?), failing_since = null where topic = ? and endpoint = ?",
+  );
+  const find = db.prepare<[string, string], HealthRow>(
+    "select paused_until, failing_since from adbind_endpoints where topic = ? and endpoint = ?",
+  );
+  const toHealth = (row: HealthRow | undefined): EndpointHealth => ({
+    pausedUntil: row?.paused_until ?? 0,
+    failingSince: row?.failing_since ?? null,
+  });
+  return {
+    pause: (topic, endpoint, { pausedUntil, failingSince }) =>
+      toHealth(pause.get(topic, endpoint, pausedUntil, pausedUntil, failingSince)),
+    recover(topic, endpoint, { until, now }) {
+      recover.run(until, now, until, until, topic, endpoint);
+    },
+    health: (topic, endpoint) => toHealth(find.get(topic, endpoint)),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   LEASE_MS,
   type Queue,
   type QueueOptions,
+  type Recovery,
 } from "../types.js";
 import { sqliteJobs } from "./jobs.js";
 import { type KeptJobs, keptJobs, removeJobs } from "./kept-jobs.js";
@@ -119,7 +120,8 @@ function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
   return {
     quietMs: () => undefined,
     alarms: async () => [],
-    pause: (endpoint: string, health: EndpointHealth) => waking(() => jobs.pause(topic, endpoint, health)),
+    pause: (endpoint: string, health: EndpointHealth) => alone(() => jobs.pause(topic, endpoint, health)),
+    recover: (endpoint: string, recovery: Recovery) => waking(() => jobs.recover(topic, endpoint, recovery)),
     health: async (endpoint: string) => jobs.health(topic, endpoint),
     deadLetter: (endpoint: string, before: number, error: string) =>
       alone(() => jobs.deadLetter(topic, endpoint, { before, now: now(), error })),

@@ -1,5 +1,5 @@
 /** What is done to jobs on SQLite. Everything runs inside a transaction the caller holds, and never waits. */
-import type { Ack, EndpointHealth, EndpointRecord, Job, NewJob } from "../jobs.js";
+import type { Ack, EndpointHealth, EndpointRecord, Job, NewJob, Recovery } from "../jobs.js";
 
 export interface TakeSqlite {
   readonly topic: string;
@@ -19,7 +19,9 @@ export interface SqliteJobs {
   ack(acks: readonly Ack[], now: number): boolean[];
   /** Answers the ids of those that are still held under their tokens. */
   renew(jobs: readonly Job[], until: number): Set<number>;
-  pause(topic: string, endpoint: string, health: EndpointHealth): void;
+  /** Answers what is noted of it now. */
+  pause(topic: string, endpoint: string, health: EndpointHealth): EndpointHealth;
+  recover(topic: string, endpoint: string, recovery: Recovery): void;
   health(topic: string, endpoint: string): EndpointHealth;
   /** Gives up jobs of an endpoint that were attempted, first before a time. */
   deadLetter(topic: string, endpoint: string, given: EndingRequest): number;
