@@ -11,13 +11,18 @@ const SUCCESSES_TO_CLOSE = 2;
 const AHEAD = 3;
 /** Endpoints remembered; at twice as many, those with nothing leased are forgotten down to it, the well ones first. */
 const REMEMBERED = 10_000;
+/** Later than any clock. */
+const FAR = Number.MAX_SAFE_INTEGER;
 
 /** What an outcome means for its endpoint. */
 export type Turn =
   | { readonly kind: "same" }
   /** `failingSince` is null where it asked for the pause and does not fail. */
   | { readonly kind: "paused"; readonly until: number; readonly failingSince: number | null }
-  /** It may go on from `until` at the latest, which is 0 unless it has asked to be left alone for longer. */
+  /**
+   * It may go on from `until` at the latest, which is 0 unless it has asked to be left alone for longer, and later than any
+   * clock where it is others who know of its pause.
+   */
   | { readonly kind: "recovered"; readonly until: number };
 
 const SAME: Turn = { kind: "same" };
@@ -25,6 +30,8 @@ const SAME: Turn = { kind: "same" };
 export class Endpoints {
   readonly #endpoints = new Map<string, Fare>();
   readonly #slots: Slots;
+  /** Those of which a bad spell is noted in the queue, from before this process began or by another. */
+  #noted: Set<string> = new Set();
 
   constructor(readonly options: EndpointOptions) {
     this.#slots = new Slots(options);
@@ -91,6 +98,8 @@ export class Endpoints {
     fare.askedUntil = until;
     // The database keeps the rest of it, where an operator can end it.
     fare.heldUntil = Math.min(until, now + this.options.maxPauseMs);
+    if (fare.told === "nothing") fare.told = "pause";
+    if (fare.failingSince !== null) fare.told = "failure";
     return { kind: "paused", until, failingSince: fare.failingSince };
   }
 
@@ -101,11 +110,26 @@ export class Endpoints {
     fare.successes += 1;
     const bad = fare.failures >= this.options.failuresToPause;
     if (bad && fare.successes < SUCCESSES_TO_CLOSE) return SAME;
-    const reported = fare.pauses > 0;
     Object.assign(fare, { failures: 0, pauses: 0, failingSince: null, pausedUntil: 0 });
     this.#slots.judged(fare, false);
     this.#trim();
-    return reported ? { kind: "recovered", until: fare.askedUntil > now ? fare.askedUntil : 0 } : SAME;
+    return this.#recovered(name, fare, now);
+  }
+
+  /** What there is to take back of what the queue has noted. */
+  #recovered(name: string, fare: Fare, now: number): Turn {
+    const { told, askedUntil } = fare;
+    const asked = askedUntil > now;
+    const noted = this.#noted.delete(name);
+    if (told === "nothing" && !noted) return SAME;
+    if (told === "pause" && asked) return SAME;
+    fare.told = asked ? "pause" : "nothing";
+    return { kind: "recovered", until: told === "nothing" ? FAR : asked ? askedUntil : 0 };
+  }
+
+  /** These have a bad spell noted in the queue: the first success ends it. */
+  note(names: readonly string[]): void {
+    this.#noted = new Set(names);
   }
 
   failed(name: string, now: number): Turn {
@@ -122,6 +146,7 @@ export class Endpoints {
     if (fare.pausedUntil > now) return SAME;
     fare.pausedUntil = now + Math.min(maxPauseMs, pauseMs * 2 ** Math.min(fare.pauses, 16));
     fare.pauses += 1;
+    fare.told = "failure";
     return { kind: "paused", until: fare.pausedUntil, failingSince: fare.failingSince };
   }
 
@@ -145,6 +170,7 @@ export class Endpoints {
       principal,
       suspect: true,
       failingSince: null,
+      told: "nothing",
       askedUntil: 0,
       intervalMs: 0,
       spentUntil: 0,

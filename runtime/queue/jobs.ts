@@ -203,6 +203,10 @@ export const ENDPOINTS_SQL = `
   left join adbind_endpoints e on e.topic = ? and e.endpoint = n.endpoint
   order by n.endpoint limit ?`;
 
+/** Parameters: topic, time, limit. One text for every engine. */
+export const UNWELL_SQL = `select endpoint from adbind_endpoints
+  where topic = ? and (failing_since is not null or (paused_until > 0 and paused_until <= ?)) limit ?`;
+
 /** Jobs under some ordering keys that are leased and have begun. One text for every engine. */
 export function* jobsUnderWay(q: Query, topic: string, orderingKeys: readonly string[]): Coroutine<JobUnderWay[]> {
   if (orderingKeys.length === 0) return [];

@@ -14,6 +14,8 @@ export interface Fare {
   pauses: number;
   pausedUntil: number;
   failingSince: number | null;
+  /** What the queue was told of it and not yet that it is over: that it is to be left alone, or that it fails as well. */
+  told: "nothing" | "pause" | "failure";
   /** What it asked for, and as much of that as is kept here. */
   askedUntil: number;
   heldUntil: number;

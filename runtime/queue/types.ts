@@ -139,6 +139,8 @@ export interface Queue {
   /** Notes that it does not fail any more, and shortens its pause. What an operator has paused stays so. */
   recover(endpoint: string, recovery: Recovery): Promise<void>;
   health(endpoint: string): Promise<EndpointHealth>;
+  /** Endpoints of which it is noted that they fail, or that they rested until a time that is over. @param limit most of them */
+  unwell(now: number, limit: number): Promise<string[]>;
   /**
    * Gives up jobs of an endpoint that are not leased and whose first attempt began before a time. A bounded number; what
    * was never attempted stays.

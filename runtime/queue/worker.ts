@@ -24,6 +24,9 @@ export type { Handled, JobLease, Worker, WorkerOptions } from "./worker-options.
 const AHEAD_PART = 4;
 /** How far a clock may go back unnoticed, in milliseconds: what time servers correct by slewing. */
 const CLOCK_SLACK_MS = 2_000;
+/** In so many times that leases are renewed it is looked once which endpoints are noted as unwell; and the most of them. */
+const UNWELL_RENEWALS = 8;
+const UNWELL_LIMIT = 10_000;
 /** After a handler threw: nothing is known of why, so not at once. */
 const THROWN_DELAY_MS = 10_000;
 
@@ -44,6 +47,8 @@ class QueueWorker implements Worker {
   /** Slots of attempts that have ended just now. */
   readonly #freeing: (() => void)[] = [];
   #clock = 0;
+  /** When it was last looked which endpoints are noted as unwell, by the process's own clock. */
+  #unwellAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: WorkerSettings) {
     this.#options = options;
@@ -62,11 +67,16 @@ class QueueWorker implements Worker {
       ...{ renewMs, now, onLeased },
       attempt: (held, turn) => this.#attempt(held, turn),
       onFault: ({ error }) => this.#fault(error),
-      starting: () => {
+      starting: async () => {
         this.#clock = now();
-        return this.#pull(this.#clock + options.longestDelayMs, this.#clock);
+        await this.#pull(this.#clock + options.longestDelayMs, this.#clock);
+        await this.#lookAtUnwell().catch((error: unknown) => this.#fault(error));
       },
-      looking: () => this.#watchClock(),
+      looking: () => {
+        if (performance.now() - this.#unwellAt >= UNWELL_RENEWALS * renewMs)
+          this.#aside.add(this.#lookAtUnwell(), (error) => this.#fault(error));
+        return this.#watchClock();
+      },
       stopping: () => this.#acks.giveUp(),
     });
     this.#acks = new Acks({
@@ -170,6 +180,13 @@ class QueueWorker implements Worker {
     if (told.length === 0) return;
     if (told.some(({ kind }) => kind === "paused")) this.#loop.giveBack(endpoint);
     this.#aside.add(this.#telling.tell(endpoint, told, at), (error) => this.#fault(error));
+  }
+
+  /** What was noted before a restart, or by an instance that is gone, nobody else takes back. */
+  async #lookAtUnwell(): Promise<void> {
+    const { queue, now } = this.#options;
+    this.#unwellAt = performance.now();
+    this.#endpoints.note(await queue.unwell(now(), UNWELL_LIMIT));
   }
 
   /** A clock that was set back would leave jobs waiting for a time that is far off now. */

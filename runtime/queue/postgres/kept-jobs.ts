@@ -20,6 +20,7 @@ import {
   type Recovery,
   toEndpointRecord,
   toJobRecord,
+  UNWELL_SQL,
 } from "../jobs.js";
 import { BODY, letNextGo, UNLEASED } from "./jobs.js";
 
@@ -49,6 +50,11 @@ export function* recoverEndpoint(q: Query, topic: string, endpoint: string, { un
     "update adbind_endpoints set paused_until = least(paused_until, ?::bigint), failing_since = null " +
     "where topic = ? and endpoint = ?";
   yield* q.run(text, [until, topic, endpoint]);
+}
+
+export function* unwellEndpoints(q: Query, topic: string, now: number, limit: number): Coroutine<string[]> {
+  const rows = yield* q.rows<{ endpoint: string }>(UNWELL_SQL, [topic, now, limit]);
+  return rows.map(({ endpoint }) => endpoint);
 }
 
 interface HealthRow {

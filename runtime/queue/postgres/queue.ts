@@ -206,6 +206,10 @@ export class PostgresQueue implements Queue {
     return this.database.query((q) => kept.endpointHealth(q, this.topic, endpoint));
   }
 
+  unwell(now: number, limit: number): Promise<string[]> {
+    return this.database.query((q) => kept.unwellEndpoints(q, this.topic, now, limit));
+  }
+
   deadLetter(endpoint: string, before: number, error: string): Promise<number> {
     const given = { endpoint, before, error, now: this.#now() };
     return this.database.write((q) => kept.deadLetterJobs(q, this.topic, given));

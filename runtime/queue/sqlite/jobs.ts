@@ -10,6 +10,7 @@ import {
   type JobState,
   toEndpointRecord,
   toJob,
+  UNWELL_SQL,
 } from "../jobs.js";
 import { acknowledging } from "./acknowledging.js";
 import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
@@ -127,7 +128,17 @@ function leaving(db: Database): (topic: string, endpoint: string, now: number) =
 
 type EndpointCare = Pick<
   SqliteJobs,
-  "pause" | "recover" | "health" | "deadLetter" | "expire" | "expireBeyond" | "stop" | "resume" | "endpoints" | "pull"
+  | "pause"
+  | "recover"
+  | "health"
+  | "unwell"
+  | "deadLetter"
+  | "expire"
+  | "expireBeyond"
+  | "stop"
+  | "resume"
+  | "endpoints"
+  | "pull"
 >;
 
 function endpointCare(db: Database, basic: Basics): EndpointCare {
@@ -166,7 +177,7 @@ interface HealthRow {
 }
 
 /** What is noted of endpoints. */
-function healths(db: Database): Pick<EndpointCare, "pause" | "recover" | "health"> {
+function healths(db: Database): Pick<EndpointCare, "pause" | "recover" | "health" | "unwell"> {
   const pause = db.prepare<[string, string, number, number, number | null], HealthRow>(
     "insert into adbind_endpoints as e (topic, endpoint, ready_at, paused_until, failing_since) values (?, ?, ?, ?, ?) " +
       "on conflict do update set paused_until = max(e.paused_until, excluded.paused_until), " +
@@ -180,6 +191,7 @@ function healths(db: Database): Pick<EndpointCare, "pause" | "recover" | "health
   const find = db.prepare<[string, string], HealthRow>(
     "select paused_until, failing_since from adbind_endpoints where topic = ? and endpoint = ?",
   );
+  const unwell = db.prepare<[string, number, number], string>(UNWELL_SQL).pluck();
   const toHealth = (row: HealthRow | undefined): EndpointHealth => ({
     pausedUntil: row?.paused_until ?? 0,
     failingSince: row?.failing_since ?? null,
@@ -191,6 +203,7 @@ function healths(db: Database): Pick<EndpointCare, "pause" | "recover" | "health
       recover.run(until, now, until, until, topic, endpoint);
     },
     health: (topic, endpoint) => toHealth(find.get(topic, endpoint)),
+    unwell: (topic, now, limit) => unwell.all(topic, now, limit),
   };
 }
 

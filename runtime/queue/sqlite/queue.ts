@@ -122,6 +122,7 @@ function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
     alarms: async () => [],
     pause: (endpoint: string, health: EndpointHealth) => alone(() => jobs.pause(topic, endpoint, health)),
     recover: (endpoint: string, recovery: Recovery) => waking(() => jobs.recover(topic, endpoint, recovery)),
+    unwell: async (at: number, limit: number) => jobs.unwell(topic, at, limit),
     health: async (endpoint: string) => jobs.health(topic, endpoint),
     deadLetter: (endpoint: string, before: number, error: string) =>
       alone(() => jobs.deadLetter(topic, endpoint, { before, now: now(), error })),

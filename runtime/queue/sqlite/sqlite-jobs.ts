@@ -23,6 +23,7 @@ export interface SqliteJobs {
   pause(topic: string, endpoint: string, health: EndpointHealth): EndpointHealth;
   recover(topic: string, endpoint: string, recovery: Recovery): void;
   health(topic: string, endpoint: string): EndpointHealth;
+  unwell(topic: string, now: number, limit: number): string[];
   /** Gives up jobs of an endpoint that were attempted, first before a time. */
   deadLetter(topic: string, endpoint: string, given: EndingRequest): number;
   /** Ends jobs of an endpoint that were never attempted, and added before a time. */
