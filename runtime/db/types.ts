@@ -50,6 +50,8 @@ export interface Dialect {
   undated(table: string): string;
   /** `for update` where rows are locked one by one; empty where transactions exclude each other. */
   readonly forUpdate: string;
+  /** The same, and waits for none: rows that another transaction holds are left out. */
+  readonly forUpdateFree: string;
   /** `for share` where rows are locked one by one: who reads so waits for who changes it, and not for others who read. */
   readonly forShare: string;
   /** Transactions that write take turns: none ever ends while another is open. */

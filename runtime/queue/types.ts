@@ -1,7 +1,7 @@
 /** What a queue promises, whatever is underneath; `worker.ts` is what leases from it. Times are unix milliseconds. */
 import type { MaybePromise } from "../contract/index.js";
 import type { AnyDatabase, Coroutine, JobAddition, Query } from "../db/index.js";
-import type { EachWork } from "./each.js";
+import type { EachWork, SharedWork } from "./each.js";
 import type { JobRemoval } from "./evicting.js";
 import type {
   Ack,
@@ -104,8 +104,9 @@ export interface Queue {
   /**
    * Runs `work` in a transaction of the queue's own making, which it may share with other work: when some of that fails,
    * it is undone and runs again.
+   * @param key work under one key is done in the order it was asked for, where some of it has to wait for a row
    */
-  transact<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
+  transact<T>(work: SharedWork<T>, key?: string): Promise<T>;
   /**
    * The same, for work that several callers ask for at a time: where waiting for a statement is what takes the time, it is
    * given their items together.

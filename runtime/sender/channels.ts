@@ -1,10 +1,10 @@
 /** Channels that outlive one operation (docs/protocol/webhooks.md#persistent-channels): reports, impairments, notices. */
 import type { JsonObject, MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
-import { AdbindError } from "../errors.js";
-import { missingInNotice, type ResourceNotice, refusesUnnamed } from "../facts/index.js";
+import { refusesUnnamed } from "../facts/index.js";
+import type { SharedWork } from "../queue/each.js";
 import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
-import type { ChannelRow } from "../store/sender-tables.js";
+import type { ChannelKey, ChannelRow } from "../store/sender-tables.js";
 import { isFrequency, nextTurn } from "./calendar.js";
 import {
   type ChannelDependencies,
@@ -18,12 +18,13 @@ import { CLOSED, CLOSING, OPEN } from "./channel-state.js";
 import { windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
 import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
-import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
+import { checkNotice, type NoticeKind, noticeFlow } from "./notices.js";
+import { enqueue, orderingKeyOf } from "./outbox.js";
 import { channelRegistration } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
 import { adjustedFlow, fireReports } from "./reports.js";
-import { holdOwner, inTransaction } from "./transact.js";
+import { holdOwner, inTransaction, takeRows } from "./transact.js";
 import type {
   CorrectedReport,
   Emitted,
@@ -45,9 +46,6 @@ export interface OwnedBuy {
   /** Version of the release the principal is served; the sender's first by default. */
   readonly release?: string;
 }
-
-/** A kind of notice to those who subscribed to a resource. */
-export type NoticeKind = ResourceNotice;
 
 /** Channels that outlive one operation: reports, impairments, notices. */
 export interface Channels {
@@ -101,36 +99,51 @@ export interface Channels {
 
 const EVER = Number.MAX_SAFE_INTEGER;
 
+/** A buy's channels; that of kind `buy` says whose it is. */
+const ofBuy = (resource: string, ...kinds: readonly ("buy" | "events" | "reporting")[]): ChannelKey[] =>
+  kinds.map((kind) => ({ resource, kind, subscriber: "" }));
+
 export function createChannels(parts: ChannelDependencies): Channels {
   const { queue, coalescence = {} } = parts;
-  const run = <T>({ tx, principal }: OwnedOptions, flow: (open: Query) => Coroutine<T>): MaybePromise<T> =>
-    inTransaction(queue, tx, function* (open) {
+  const run = <T>(
+    { tx, principal }: OwnedOptions,
+    channels: readonly ChannelKey[],
+    flow: (open: Query) => Coroutine<T>,
+  ): MaybePromise<T> => {
+    const work: SharedWork<T> = function* (open, locking) {
       yield* holdOwner(parts.tables, open, principal);
+      yield* takeRows(parts.tables, open, { channels }, locking);
       return yield* flow(open);
-    });
+    };
+    return inTransaction(queue, tx, work, channels[0] && channelOrderingKey(channels[0]));
+  };
   const shorter = Object.entries(coalescence).filter(([type, ms]) => ms < windowFor(type, { windows: {}, optIn: {} }));
   return {
     open(buy, channels, options = {}) {
       const fault = buyFault(parts, channels, buy.release);
-      return fault ?? run(options, (open) => openFlow(parts, open, buy, channels));
+      const rows = ofBuy(buy.mediaBuyId, "buy", "events", "reporting");
+      return fault ?? run(options, rows, (open) => openFlow(parts, open, buy, channels));
     },
     impairment: (mediaBuyId, event, options = {}) =>
-      run(options, (open) => impairmentFlow(parts, open, mediaBuyId, event)),
+      run(options, ofBuy(mediaBuyId, "events"), (open) => impairmentFlow(parts, open, mediaBuyId, event)),
     adjusted: (mediaBuyId, report, options = {}) =>
-      run(options, (open) => adjustedFlow(parts, open, mediaBuyId, report)),
-    close: (mediaBuyId, options = {}) => run(options, (open) => closeFlow(parts, open, mediaBuyId)),
+      run(options, ofBuy(mediaBuyId, "reporting"), (open) => adjustedFlow(parts, open, mediaBuyId, report)),
+    close: (mediaBuyId, options = {}) =>
+      run(options, ofBuy(mediaBuyId, "events", "reporting"), (open) => closeFlow(parts, open, mediaBuyId)),
     subscribe(kind, { resource, principal }, config, options = {}) {
       const fault = config === null ? undefined : registrationFault(config, kind, undefined, parts.rules);
       return (
         fault ??
-        run(options, (open) =>
+        run(options, [{ resource, kind, subscriber: principal }], (open) =>
           putFlow(parts, open, { resource, kind, subscriber: principal, principal, release: null }, config),
         )
       );
     },
     notify(kind, resource, payload, options = {}) {
       checkNotice(parts, kind, payload);
-      return run(options, (open) => noticeFlow(parts, open, { kind, resource, payload, principal: options.principal }));
+      return run(options, [], (open) =>
+        noticeFlow(parts, open, { kind, resource, payload, principal: options.principal }),
+      );
     },
     declaredWindows: Object.fromEntries(shorter.map(([type, ms]) => [type, ms / 1_000])),
     tick: () => eachAlone(dueSteps(parts), async ({ run }) => void (await run(new AbortController().signal))),
@@ -253,45 +266,4 @@ function* closeFlow(parts: ChannelDependencies, tx: Query, resource: string): Co
     yield* tables.putChannel(tx, row);
   }
   return sent;
-}
-
-function checkNotice({ releases }: ChannelDependencies, kind: NoticeKind, payload: JsonObject): void {
-  const { release } = releases.of();
-  const missing = missingInNotice(release, kind, payload);
-  if (missing === undefined) {
-    throw new AdbindError("event_invalid", `release ${release.version} has no such notice`, {
-      where: typeof payload.event === "string" ? `event: ${payload.event}` : kind,
-      remedy: "send what the release has; its events are listed by `release.events`",
-    });
-  }
-  if (missing.length === 0 && !("idempotency_key" in payload)) return;
-  throw new AdbindError("event_invalid", "a notice is not complete", {
-    where: missing.length > 0 ? missing.join(", ") : "idempotency_key",
-    remedy: missing.length > 0 ? "give the missing fields" : "leave the key out: each event gets its own",
-  });
-}
-
-function* noticeFlow(
-  parts: ChannelDependencies,
-  tx: Query,
-  {
-    kind,
-    resource,
-    payload,
-    principal,
-  }: { kind: NoticeKind; resource: string; payload: JsonObject; principal: string | undefined },
-): Coroutine<Emitted> {
-  const { tables, uuid } = parts;
-  const channels = (yield* tables.subscribers(tx, resource, kind)).filter(
-    (row) => row.config !== "null" && (principal ?? row.principal) === row.principal,
-  );
-  const type = typeof payload.event === "string" ? payload.event : kind;
-  const deliveries = channels.map((channel): Delivery => {
-    const key = uuid();
-    const body = encodeBody({ idempotency_key: key, ...payload }, `${kind} ${resource}`);
-    // Each has its own order: none of them waits for another's first attempt.
-    return { ...target(parts, channel), key, orderingKey: channelOrderingKey(channel), type, body };
-  });
-  yield* enqueue(parts, tx, deliveries);
-  return { keys: deliveries.map(({ key }) => key) };
 }

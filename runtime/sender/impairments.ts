@@ -144,6 +144,9 @@ export async function flushCoalesced(parts: ChannelDependencies): Promise<void> 
   const due = await inTransaction(queue, undefined, (tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));
   await eachAlone(new Set(due.map((row) => row.resource)), async (resource) => {
     await inTransaction(queue, undefined, function* (tx): Coroutine<void> {
+      const key = { resource, kind: "events", subscriber: "" };
+      // Nobody's events wait for a transaction that is open on another's channel: its turn comes again.
+      if (!(yield* tables.takeFree(tx, { channels: [key] }))) return;
       // The channel's lock keeps two instances from sending what each found.
       const [channel] = yield* tables.channel(tx, resource, "events");
       if (channel !== undefined) yield* flush(parts, tx, channel, at);

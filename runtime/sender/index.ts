@@ -2,11 +2,12 @@
 export type { ActivityRecord } from "./activity.js";
 export type { Frequency } from "./calendar.js";
 export type { EventsWebhook, ReportingWebhook } from "./channel.js";
-export type { BuyChannels, Channels, NoticeKind } from "./channels.js";
+export type { BuyChannels, Channels } from "./channels.js";
 export { createSender } from "./create.js";
 export type { SenderHealth } from "./health.js";
 export type { Impairment } from "./impairments.js";
 export type { Moved } from "./move.js";
+export type { NoticeKind } from "./notices.js";
 export type { NotificationConfigState, NotificationSet } from "./notification-configs.js";
 export type { PreparedConfigs, PrepareOptions } from "./notification-sets.js";
 export type { NotificationConfigs, NotificationEvent } from "./notifications.js";

@@ -6,7 +6,9 @@ import canonicalize from "canonicalize";
 import type { MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { eventCatalogue } from "../facts/index.js";
-import type { ChannelRow } from "../store/sender-tables.js";
+import type { SharedWork } from "../queue/each.js";
+import type { ChannelKey, ChannelRow } from "../store/sender-tables.js";
+import { channelOrderingKey } from "./channel.js";
 import { challengeBody } from "./endpoint-proof.js";
 import {
   configKey,
@@ -24,7 +26,7 @@ import {
   shownConfig,
 } from "./notification-configs.js";
 import { refused } from "./registration.js";
-import { inTransaction } from "./transact.js";
+import { inTransaction, takeRows } from "./transact.js";
 import type { NotificationConfig, NotificationScope, Refused, WithinOptions } from "./types.js";
 
 /** A set that may take the place of the one before. */
@@ -134,6 +136,13 @@ function* storePlan(
   return { ok: true };
 }
 
+/** Rows that storing it changes. */
+const channelsOf = (scope: NotificationScope, { changed, removed }: Plan): ChannelKey[] => [
+  setKey(scope),
+  ...changed.map((config) => configKey(scope, config.subscriber_id)),
+  ...removed,
+];
+
 /** @returns what may be stored, or why not: nothing has been stored either way */
 export async function prepareConfigs(
   parts: NotificationDependencies,
@@ -157,7 +166,12 @@ export async function prepareConfigs(
     configs: plan.judged.map((config) => shownConfig({ ...config, proven: true })),
     store({ tx } = {}) {
       if (next === before) return { ok: true };
-      return inTransaction(parts.queue, tx, (open) => storePlan(parts, open, scope, { plan, before, next, prove }));
+      const channels = channelsOf(scope, plan);
+      const work: SharedWork<{ readonly ok: true } | Refused> = function* (open, locking) {
+        yield* takeRows(parts.tables, open, { channels }, locking);
+        return yield* storePlan(parts, open, scope, { plan, before, next, prove });
+      };
+      return inTransaction(parts.queue, tx, work, channelOrderingKey(setKey(scope)));
     },
   };
 }

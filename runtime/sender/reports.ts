@@ -49,6 +49,7 @@ export async function fireReports(parts: ChannelDependencies): Promise<void> {
 
 const postpone = ({ queue, tables }: ChannelDependencies, row: ChannelRow, until: number) =>
   inTransaction(queue, undefined, function* (tx): Coroutine<void> {
+    if (!(yield* tables.takeFree(tx, { channels: [row] }))) return;
     const [current] = yield* tables.channel(tx, row.resource, row.kind);
     if (current?.next_fire !== row.next_fire) return;
     yield* tables.putChannel(tx, { ...current, next_fire: until });
@@ -73,6 +74,8 @@ async function fireOne(parts: ChannelDependencies, row: ChannelRow, at: number):
   const period = periodOf(row, at);
   const sourced = await ask(parts, row, period);
   await inTransaction(queue, undefined, function* (tx): Coroutine<void> {
+    // Nobody's report waits for a transaction that is open on another's channel: its turn comes again.
+    if (!(yield* tables.takeFree(tx, { channels: [row] }))) return;
     const [current] = yield* tables.channel(tx, row.resource, row.kind);
     // Another instance was faster, or the buy ended meanwhile: what was asked for is not what is due any more.
     if (current === undefined || current.next_fire !== row.next_fire || current.closed !== row.closed) return;

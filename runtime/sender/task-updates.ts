@@ -61,14 +61,10 @@ export const updateWork = (parts: SenderTaskDependencies): EachWork<Update, Emit
     },
   );
 
-/** All or nothing. */
-export function* updateAllFlow(
-  parts: SenderTaskDependencies,
-  query: Query,
-  updates: readonly Update[],
-): Coroutine<Emitted[]> {
-  if (updates.length === 0) return [];
-  const results = yield* updateFlow({ parts, query, updates, locking: "wait", whole: true });
+/** All or nothing. @throws `lockedElsewhere` with `skip`, where another transaction holds one of the tasks */
+export function* updateAllFlow(asking: Omit<Asking, "whole" | "atOnce">): Coroutine<Emitted[]> {
+  if (asking.updates.length === 0) return [];
+  const results = yield* updateFlow({ ...asking, whole: true });
   return results.map((result) => oneOf([result]));
 }
 

@@ -4,7 +4,7 @@ import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../cont
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { operationRequired, refusesUnnamed } from "../facts/index.js";
-import { type EachWork, oneOf } from "../queue/each.js";
+import { type EachWork, oneOf, type SharedWork } from "../queue/each.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { NewTaskRow } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
@@ -16,7 +16,7 @@ import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFaul
 import type { TaskDetails } from "./task-details.js";
 import { type SenderTaskDependencies, taskExpires, toolOf } from "./task-events.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
-import { holdOwner, inTransaction, inTransactionEach } from "./transact.js";
+import { holdOwner, inTransaction, inTransactionEach, takeRows } from "./transact.js";
 import type {
   A2aPushConfig,
   Emitted,
@@ -80,6 +80,13 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
   const { queue } = parts;
   const registering: EachWork<NewTask, Registered> = (query, tasks) => registerFlow(parts, query, tasks);
   const updating = updateWork(parts);
+  const inOrder = <T>(taskId: string, tx: unknown, flow: (open: Query) => Coroutine<T>): MaybePromise<T> => {
+    const work: SharedWork<T> = function* (open, locking) {
+      yield* takeRows(parts.tables, open, { tasks: [taskId] }, locking);
+      return yield* flow(open);
+    };
+    return inTransaction(queue, tx, work, taskId);
+  };
   return {
     check: (tool, channels, version) => faultIn(parts, channels, tool, version),
     register(start, given, { tx } = {}) {
@@ -94,10 +101,10 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
     attach(start, a2a, { tx } = {}) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
       const fault = a2a === null ? undefined : faultIn(parts, { a2a }, start.tool, start.release);
-      return fault ?? inTransaction(queue, tx, (open) => attachFlow(parts, open, start, a2a));
+      return fault ?? inOrder(start.taskId, tx, (open) => attachFlow(parts, open, start, a2a));
     },
     attached: (taskId, { tx, principal } = {}) =>
-      inTransaction(queue, tx, function* (open): Coroutine<A2aPushConfig | undefined> {
+      inOrder(taskId, tx, function* (open): Coroutine<A2aPushConfig | undefined> {
         yield* holdOwner(parts.tables, open, principal);
         const [row] = yield* parts.tables.task(open, taskId);
         return row === undefined ? undefined : yield* attachedIn(parts, open, row);
@@ -113,7 +120,7 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
         if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
         return { taskId, change, dedupKey, principal, trace };
       });
-      return inTransaction(queue, tx, (open) => updateAllFlow(parts, open, updates));
+      return inTransaction(queue, tx, (query, locking) => updateAllFlow({ parts, query, updates, locking }));
     },
   };
 }

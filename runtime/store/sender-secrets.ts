@@ -22,7 +22,7 @@ export interface SecretTables {
   secretsOf(tx: Query, registrations: readonly string[]): Coroutine<SecretRow[]>;
   /** Has them looked at, at a time. */
   checkSecrets(tx: Query, registrations: readonly string[], at: number): Coroutine<number>;
-  /** Those that are to be looked at, locked. */
+  /** Those that are to be looked at, locked; without those that another transaction holds. */
   dueSecrets(tx: Query, now: number, limit: number): Coroutine<SecretRow[]>;
   /** Ordering keys under which there still are events, of those given: they wait, at whatever endpoint, or are kept. */
   orderedJobs(tx: Query, topic: string, orderingKeys: readonly string[]): Coroutine<{ ordering_key: string }[]>;
@@ -45,6 +45,7 @@ const columns = [
   "check_at",
 ] as const satisfies readonly (keyof SecretRow)[];
 
+/** @param lock for rows of which those are left that another transaction holds */
 export const secretTables = (lock: string): SecretTables => ({
   *putSecrets(tx, rows) {
     if (rows.length === 0) return;

@@ -7,6 +7,7 @@ import { kept } from "../db/index.js";
 import type { AnyDatabase } from "../db/open.js";
 import type { Dialect, Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
+import { type NeededRowsTables, neededRowsTables } from "./needed-rows.js";
 import { type BodyTables, bodyTables } from "./sender-bodies.js";
 import type { ChannelKey, ChannelRow, NewTaskRow, TaskEndpoints, TaskTargetRow } from "./sender-rows.js";
 import { type SecretTables, secretTables } from "./sender-secrets.js";
@@ -14,6 +15,7 @@ import { type UpkeepTables, upkeepTables } from "./sender-upkeep.js";
 import { type ChangeTasks, newRevision, type SentTaskRow, type TaskChangesRequest } from "./sent-tasks.js";
 import { taskChangesOn } from "./task-changes.js";
 
+export type { NeededRows } from "./needed-rows.js";
 export type { ChannelKey, ChannelRow, NewTaskRow, TaskEndpoints, TaskTargetRow } from "./sender-rows.js";
 
 export interface CoalescingRow {
@@ -33,7 +35,7 @@ export interface ActivityRow {
   readonly expires: number;
 }
 
-export interface SenderTables extends SecretTables, UpkeepTables, BodyTables {
+export interface SenderTables extends SecretTables, UpkeepTables, BodyTables, NeededRowsTables {
   /** Each statement is a journey to a server. */
   readonly remote: boolean;
   /** Holds a principal here to the end of the transaction; where the database is alone there is nothing to hold. */
@@ -62,7 +64,7 @@ export interface SenderTables extends SecretTables, UpkeepTables, BodyTables {
   /** Channels as they are now. Locks nothing. */
   channelTargets(tx: Query, keys: readonly ChannelKey[]): Coroutine<ChannelRow[]>;
   putChannel(tx: Query, row: ChannelRow): Coroutine<unknown[]>;
-  /** Channels of some kinds that have something to do at a time. */
+  /** Channels of some kinds that have something to do at a time, locked; without those that another transaction holds. */
   dueChannels(tx: Query, kinds: readonly string[], now: number, limit: number): Coroutine<ChannelRow[]>;
   /** Queues an event, or takes the place of the one that waits in its slot; the earlier of the two times holds. */
   coalesce(tx: Query, row: CoalescingRow): Coroutine<unknown[]>;
@@ -108,9 +110,10 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
   const changeTasks = taskChangesOn[engine];
   return {
     ...taskTables(dialect),
-    ...secretTables(lock),
+    ...secretTables(dialect.forUpdateFree),
     ...upkeepTables(lock),
     ...bodyTables,
+    ...neededRowsTables(dialect),
     due,
     remote: dialect.remote,
     changeTasks,
@@ -156,7 +159,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
       run(
         tx,
         "select * from adbind_channels where next_fire is not null and next_fire <= ? " +
-          `and kind in (${marks(kinds)}) order by next_fire limit ?`,
+          `and kind in (${marks(kinds)}) order by next_fire limit ?${dialect.forUpdateFree}`,
         [now, ...kinds, limit],
       ),
     ...coalescingTables,

@@ -1,7 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type Coroutine, openPostgres, type PostgresDatabase, type Query, wait } from "../../runtime/db/index.js";
-import { type EachWork, lockedElsewhere } from "../../runtime/queue/each.js";
+import { type EachWork, lockedElsewhere, oneOf } from "../../runtime/queue/each.js";
 import { GroupCommit } from "../../runtime/queue/postgres/group-commit.js";
 import { sharedPostgres } from "../support/postgres.js";
 
@@ -15,11 +15,12 @@ test.before.each(async () => {
   await database.query((q) => q.run("create table kept (value integer primary key)"));
   transactions = 0;
   commits = new GroupCommit(
-    (work, locking) => {
+    (work, lockTimeoutMs) => {
       transactions += 1;
-      return database.transaction((tx) => work(database.statements(tx)), locking === "skip" ? 50 : undefined);
+      return database.transaction((tx) => work(database.statements(tx)), lockTimeoutMs);
     },
     (work) => database.query((q) => wait(work(q))),
+    { sharedMs: 50, longestMs: database.lockTimeoutMs },
   );
 });
 test.after.each(() => database.close());
@@ -168,6 +169,68 @@ test("what meets a row of an open transaction waits by itself; all others go on"
   await release();
   await Promise.all([first, second, third]);
   assert.equal(order.slice(51), ["held", "held, later", "held, last"]);
+});
+
+test("work that has not written yet leaves those it shares a transaction with, and theirs is not undone", async () => {
+  for (const value of [1, 2]) await commits.run(keep(value));
+  const release = await holding("select 1 from kept where value = 2 for update");
+  const runs: number[] = [];
+  const order: string[] = [];
+  const careful = (value: number) =>
+    commits.run(function* (q, locking) {
+      runs.push(value);
+      return oneOf(yield* change(q, [value], locking));
+    }, String(value));
+  const held = careful(2).then(() => order.push("held"));
+  await Promise.all([careful(1), careful(1)]).then(() => order.push("free"));
+  const later = careful(2).then(() => order.push("held, later"));
+  // Once each: they share the transaction in which the other found its row held.
+  assert.equal(
+    runs.filter((value) => value === 1),
+    [1, 1],
+  );
+  order.push("released");
+  await release();
+  await Promise.all([held, later]);
+  assert.equal(order, ["free", "released", "held", "held, later"]);
+});
+
+test("rows that stay held do not keep those waiting whose row is free again", async () => {
+  const stay = [10, 11, 12, 13, 14];
+  for (const value of [1, ...stay]) await commits.run(keep(value));
+  const releaseAll = await holding("select 1 from kept where value >= 10 for update");
+  const over: number[] = [];
+  const asked = (value: number) => commits.each(change, value, String(value)).then(() => over.push(value));
+  const held = stay.map(asked);
+  const releaseOne = await holding("select 1 from kept where value = 1 for update");
+  const one = asked(1);
+  await commits.run(keep(20));
+  await releaseOne();
+  await one;
+  assert.equal(over, [1]);
+  await releaseAll();
+  await Promise.all(held);
+  assert.equal(over.toSorted(), [1, ...stay].toSorted());
+});
+
+test("nobody waits for a held row for longer than its bound, however many wait before", async () => {
+  await commits.run(keep(1));
+  const release = await holding("select 1 from kept where value = 1 for update");
+  const asked = () => commits.each(change, 1, "1");
+  const begun = performance.now();
+  const results = await Promise.allSettled(Array.from({ length: 6 }, asked));
+  // One after the other they would take six times as long.
+  assert.ok(performance.now() - begun < 3 * database.lockTimeoutMs);
+  assert.equal(
+    results.map((result) => result.status === "rejected" && (result.reason as { code: string }).code),
+    results.map(() => "database_busy"),
+  );
+  assert.match(
+    String((results[5] as PromiseRejectedResult).reason),
+    /kept a row for 1500 ms \(.*: nothing was written/,
+  );
+  await release();
+  assert.is(await asked(), 1);
 });
 
 test("work that has to wait for any lock leaves the others too, and has a deadline", async () => {

@@ -22,7 +22,7 @@ test.before.each(async () => {
   url = await postgres.database();
   database = await openPostgres({ url, connections: 5 });
   network = new FakeNetwork(clock);
-  sender = await createSender({ ...optionsFor(clock, network), store: { database } });
+  sender = await createSender({ ...optionsFor(clock, network), store: { database }, reports: () => deliveries });
   application = new pg.Client(url);
   await application.connect();
 });
@@ -32,6 +32,8 @@ test.after.each(async () => {
   await database.close();
 });
 test.after(() => postgres.stop());
+
+const deliveries = { currency: "EUR", media_buy_deliveries: [] };
 
 const registered = async (...taskIds: string[]): Promise<void> => {
   for (const taskId of taskIds) await sender.tasks.register(start({ taskId }), { push });
@@ -63,6 +65,42 @@ test("an open transaction keeps nobody waiting but for its own task, and may ask
   assert.equal(
     network.sent.filter(({ body }) => body.task_id === "held").map(({ body }) => body.status),
     ["working", "canceled"],
+  );
+});
+
+test("a media buy and a task that a transaction holds keep waiting only what is for them, in its order", async () => {
+  await registered("free", "held");
+  const buy = { mediaBuyId: "mb-1", principal: "buyer-1" };
+  const reporting = { ...push, reporting_frequency: "daily" } as const;
+  assert.equal(await sender.channels.open(buy, { events: push, reporting }), { ok: true });
+  const order: string[] = [];
+  const asked = (what: string, call: () => unknown) => Promise.resolve(call()).then(() => order.push(what));
+  const report = { ...deliveries, period: { start: NOW - 3_600_000, end: NOW } };
+  await application.query("begin");
+  await application.query("select 1 from adbind_channels for update");
+  await application.query("select 1 from adbind_sent_tasks where task_id = 'held' for update");
+  const held: Promise<unknown>[] = [];
+  // Were the lane kept for a row's sake, each of these rounds would take a tenth of a second.
+  const released = new Promise((resolve) => setTimeout(resolve, 2_000)).then(() => {
+    order.push("released");
+    return application.query("commit");
+  });
+  for (let round = 0; round < 40; round++) {
+    held.push(asked(`report ${round}`, () => sender.channels.adjusted("mb-1", report)));
+    if (round % 10 === 0) {
+      held.push(asked("buy", () => sender.channels.open(buy, { events: push })));
+      held.push(asked("attach", () => sender.tasks.attach(start({ taskId: "held" }), null)));
+      held.push(asked("all", () => sender.tasks.updateAll([{ taskId: "held", status: "working" }])));
+    }
+    await asked("free", () => sender.tasks.update("free", { status: "working" }));
+  }
+  assert.equal([...new Set(order)], ["free"]);
+  await released;
+  await Promise.all(held);
+  assert.equal(order.slice(0, 41), [...Array.from({ length: 40 }, () => "free"), "released"]);
+  assert.equal(
+    order.filter((what) => what.startsWith("report")),
+    Array.from({ length: 40 }, (_, round) => `report ${round}`),
   );
 });
 

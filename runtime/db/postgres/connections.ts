@@ -39,6 +39,8 @@ export interface Connections {
   readonly where: string;
   readonly pool: pg.Pool;
   readonly pooled: boolean;
+  /** Longest wait for a row that another transaction holds, in milliseconds. */
+  readonly lockTimeoutMs: number;
   /**
    * Runs `work`, which is one statement, on a connection: it is its own transaction.
    * @param first one outside the pool, which is asked where it can be
@@ -213,6 +215,7 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
     where,
     pool,
     pooled,
+    lockTimeoutMs: timeouts.lock_timeout,
     use,
     transaction,
     snapshot,

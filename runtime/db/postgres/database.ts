@@ -27,6 +27,8 @@ export interface PostgresDatabase extends Database<PostgresTx> {
   readonly pool: pg.Pool;
   /** A pooler hands out connections by the transaction: nothing of a session outlives one. */
   readonly pooled: boolean;
+  /** Longest wait for a row that another transaction holds, in milliseconds. */
+  readonly lockTimeoutMs: number;
   /** Whether what other instances notify now is heard of here. */
   readonly listening: boolean;
   /**
@@ -81,7 +83,7 @@ async function bringUp(
 }
 
 function databaseOn(connections: Connections, options: PostgresOptions): PostgresDatabase {
-  const { where, pool, pooled } = connections;
+  const { where, pool, pooled, lockTimeoutMs } = connections;
   const { schema = ours, listenUrl } = options;
   const statements = (tx: PostgresTx | SqlExecutor): Query => new PostgresQuery(foreignAsk(tx));
   const alone = statementsOn(connections);
@@ -101,6 +103,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     shared: true,
     pool,
     pooled,
+    lockTimeoutMs,
     get listening() {
       return listener.client !== undefined;
     },

@@ -54,13 +54,17 @@ const NOT_PERMITTED = "42501";
 /** What a transaction failed with, told where it was kept waiting by another. */
 export function toldFault(error: unknown, where: string, lockTimeoutMs: number): unknown {
   if (!isDatabaseError(error) || error.code !== LOCK_NOT_AVAILABLE) return error;
-  return new AdbindError("database_busy", `another transaction kept a row for ${lockTimeoutMs} ms`, {
-    where,
+  return rowKept(where, lockTimeoutMs, error);
+}
+
+/** @param waitedMs how long it was waited for, in milliseconds */
+export const rowKept = (where: string | undefined, waitedMs: number, cause: unknown): AdbindError =>
+  new AdbindError("database_busy", `another transaction kept a row for ${waitedMs} ms`, {
+    ...(where !== undefined && { where }),
     remedy:
       "nothing was written; try again, and look for a transaction left open (pg_stat_activity, idle in transaction)",
-    cause: error,
+    cause,
   });
-}
 
 /** Making tables was refused: who may is somebody else. */
 export function toldMigration(error: unknown, where: string): unknown {

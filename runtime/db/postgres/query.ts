@@ -11,6 +11,7 @@ export const dialect: Dialect = {
   members: "json_each_text(?::json)",
   undated: (table) => `${table}_default`,
   forUpdate: " for update",
+  forUpdateFree: " for update skip locked",
   forShare: " for share",
   turns: false,
   remote: true,

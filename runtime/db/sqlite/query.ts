@@ -10,6 +10,7 @@ export const dialect: Dialect = {
   members: "json_each(?)",
   undated: (table) => table,
   forUpdate: "",
+  forUpdateFree: "",
   forShare: "",
   turns: true,
   remote: false,

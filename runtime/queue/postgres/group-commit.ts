@@ -3,28 +3,39 @@
  * changes pays for one begin, one commit and one flush of the log instead of one each. Alone, nothing waits. What meets a
  * row that another transaction holds leaves the others, and waits for that row by itself.
  */
-import { type Coroutine, type Locking, type Query, runAsync } from "../../db/index.js";
+import { type Locking, type Query, runAsync } from "../../db/index.js";
+import { rowKept } from "../../db/postgres/faults.js";
 import { AdbindError } from "../../errors.js";
-import { type EachWork, lockedElsewhere } from "../each.js";
+import { type EachWork, eachOf, lockedElsewhere, type SharedWork } from "../each.js";
 
 /** Work of one transaction; more goes into the next. Bounds how long its rows stay locked. */
 const BATCH_LIMIT = 64;
 /** Transactions that wait for rows of others at a time: each holds a connection. */
 const WAITING_LIMIT = 3;
+/** One wait of whoever has nobody behind him, in milliseconds: then he looks whether somebody has come. */
+const TURN_MS = 500;
 
-/**
- * Runs work in a transaction. With `skip`, a statement that would wait for a lock fails soon, with `database_busy`.
- */
-export type Transact = (work: (query: Query) => Promise<void>, locking: Locking) => Promise<void>;
+/** Runs work in a transaction. A statement that would wait longer for a row fails with `database_busy`. */
+export type Transact = (work: (query: Query) => Promise<void>, lockTimeoutMs: number) => Promise<void>;
 
 /** Runs one statement by itself. */
 export type Alone = (work: (query: Query) => Promise<void>) => Promise<void>;
+
+/** How long a row of another transaction is waited for, in milliseconds. */
+export interface Patience {
+  /** By work that shares its transaction, where a statement cannot pass the row over; then it waits by itself. */
+  readonly sharedMs: number;
+  /** By itself, from the moment it was asked for; then it fails. */
+  readonly longestMs: number;
+}
 
 interface Asked {
   readonly work: EachWork<unknown, unknown>;
   readonly item: unknown;
   /** What is asked for under one key is done in that order; undefined where there is no order to keep. */
   readonly key: string | undefined;
+  /** Until when it waits for rows of others, as `performance.now()` says it. */
+  readonly until: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -72,17 +83,15 @@ export class GroupCommit {
   constructor(
     readonly transact: Transact,
     readonly alone: Alone,
+    readonly patience: Patience,
   ) {}
 
   /**
    * Runs `work` in a transaction it may share; resolves with its value once that is committed. When some work of a
    * transaction throws, it is undone and each runs again in one of its own, so that only the guilty one fails.
    */
-  run<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
-    const each: EachWork<undefined, T> = function* (query) {
-      return [{ status: "fulfilled", value: yield* work(query) }];
-    };
-    return this.each(each, undefined);
+  run<T>(work: SharedWork<T>, key?: string): Promise<T> {
+    return this.each(eachOf(work), undefined, key);
   }
 
   /**
@@ -91,12 +100,9 @@ export class GroupCommit {
    */
   each<Item, T>(work: EachWork<Item, T>, item: Item, key?: string): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const asked = { work, item, key, resolve, reject } as Asked;
-    const before = key === undefined ? undefined : this.#behind.get(key);
-    if (before !== undefined) {
-      before.push(asked);
-      return promise;
-    }
+    const until = performance.now() + this.patience.longestMs;
+    const asked = { work, item, key, until, resolve, reject } as Asked;
+    if (this.#joins(asked)) return promise;
     this.#asked.push(asked);
     if (!this.#running) this.#drain().catch((error: unknown) => this.#fail(error));
     return promise;
@@ -107,7 +113,9 @@ export class GroupCommit {
     try {
       while (this.#asked.length > 0) {
         await everybodyAsked();
-        await this.#commit(this.#asked.splice(0, BATCH_LIMIT));
+        // Since they asked, something under their key may have begun to wait.
+        const batch = this.#asked.splice(0, BATCH_LIMIT).filter((one) => !this.#joins(one));
+        if (batch.length > 0) await this.#commit(batch);
       }
     } finally {
       this.#running = false;
@@ -157,7 +165,11 @@ export class GroupCommit {
     }
   }
 
-  async #attempt(batch: readonly Asked[], locking: Locking): Promise<Attempted> {
+  async #attempt(
+    batch: readonly Asked[],
+    locking: Locking,
+    lockTimeoutMs = this.patience.sharedMs,
+  ): Promise<Attempted> {
     const results: PromiseSettledResult<unknown>[] = [];
     let worked = false;
     try {
@@ -167,7 +179,7 @@ export class GroupCommit {
           results.push(...(await runAsync(run[0]!.work(query, items, locking))));
         }
         worked = true;
-      }, locking);
+      }, lockTimeoutMs);
       return { results };
     } catch (error) {
       // Once the commit was sent nobody knows what became of it: running again could do everything twice.
@@ -175,30 +187,44 @@ export class GroupCommit {
     }
   }
 
+  /** Goes behind what waits under its key. False where nothing does. */
+  #joins(one: Asked): boolean {
+    const line = one.key === undefined ? undefined : this.#behind.get(one.key);
+    line?.push(one);
+    return line !== undefined;
+  }
+
   /** Leaves the others: what is asked for under its key from now on comes after it. */
   #wait(one: Asked): void {
-    const line = one.key === undefined ? undefined : this.#behind.get(one.key);
-    if (line !== undefined) {
-      line.push(one);
-      return;
-    }
+    if (this.#joins(one)) return;
     const fresh = [one];
     if (one.key !== undefined) this.#behind.set(one.key, fresh);
     this.#waiting.push(fresh);
     if (this.#waiters < WAITING_LIMIT) this.#waitInTurn().catch((error: unknown) => this.#fail(error));
   }
 
+  /** No line has a waiter for itself: those who would be through at once are not kept by those whose rows stay held. */
   async #waitInTurn(): Promise<void> {
     this.#waiters += 1;
     for (let line = this.#waiting.shift(); line !== undefined; line = this.#waiting.shift()) {
-      for (let one = line[0]; one !== undefined; one = line[0]) {
-        const attempted = await this.#attempt([one], "wait");
-        line.shift();
-        if (line.length === 0 && one.key !== undefined) this.#behind.delete(one.key);
-        if ("results" in attempted) answer(one, attempted.results[0]!);
-        else one.reject(attempted.error);
-      }
+      const one = line[0]!;
+      const turn = this.#waiting.length > 0 ? this.patience.sharedMs : TURN_MS;
+      const left = Math.max(one.until - performance.now(), this.patience.sharedMs);
+      const attempted = await this.#attempt([one], "wait", Math.ceil(Math.min(turn, left)));
+      if ("results" in attempted) answer(line.shift()!, attempted.results[0]!);
+      else if (attempted.unsure || !isBusy(attempted.error)) line.shift()!.reject(attempted.error);
+      else this.#giveUp(line, attempted.error as AdbindError);
+      if (line.length > 0) this.#waiting.push(line);
+      else if (one.key !== undefined) this.#behind.delete(one.key);
     }
     this.#waiters -= 1;
+  }
+
+  /** What has waited for as long as it may under a key whose row is held still. */
+  #giveUp(line: Asked[], { where, cause }: AdbindError): void {
+    const { longestMs } = this.patience;
+    // Whoever came later has longer.
+    while (line[0] !== undefined && line[0].until <= performance.now())
+      line.shift()!.reject(rowKept(where, longestMs, cause));
   }
 }

@@ -1,6 +1,6 @@
 /** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
 import { type Coroutine, type JobAddition, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
-import type { EachWork } from "../each.js";
+import type { EachWork, SharedWork } from "../each.js";
 import type { JobRemoval } from "../evicting.js";
 import {
   type Ack,
@@ -72,8 +72,9 @@ export class PostgresQueue implements Queue {
     this.#waker = new Waker(() => database.query((q) => wakeOthers(q, JOBS_CHANNEL, topic)));
     this.#adding = new AddingTransactions(database, this.#waker);
     this.#commits = new GroupCommit(
-      (work, locking) => this.#transaction(work, locking === "skip" ? SHARED_LOCK_MS : undefined),
+      (work, lockTimeoutMs) => this.#transaction(work, lockTimeoutMs),
       (work) => this.#alone(work),
+      { sharedMs: SHARED_LOCK_MS, longestMs: database.lockTimeoutMs },
     );
   }
 
@@ -98,8 +99,8 @@ export class PostgresQueue implements Queue {
     this.#growth.added(count);
   }
 
-  transact<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
-    return this.#commits.run(work);
+  transact<T>(work: SharedWork<T>, key?: string): Promise<T> {
+    return this.#commits.run(work, key);
   }
 
   transactEach<Item, T>(work: EachWork<Item, T>, item: Item, key: string): Promise<T> {

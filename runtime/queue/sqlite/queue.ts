@@ -69,7 +69,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
       setImmediate(wake);
     },
     part: () => undefined,
-    transact: (work) => database.write(work),
+    transact: (work) => database.write((query) => work(query, "wait")),
     // A statement of SQLite is a call: there is nothing to gain from several items at a time.
     transactEach: (work, item) =>
       database.write(function* (query) {

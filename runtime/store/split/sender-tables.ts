@@ -47,6 +47,12 @@ export function guardedSenderTables(
       );
       return yield* tables.addTasks(q, rows);
     },
+    *takeFree(q, rows) {
+      const { channels = [], tasks = [] } = rows;
+      const owned = channels.length === 0 ? [] : yield* tables.channelTargets(q, channels);
+      yield* holdAll(q, [...owned.map(({ principal }) => principal), ...(yield* owners.of(q, tasks))]);
+      return yield* tables.takeFree(q, rows);
+    },
     *channel(q, resource, kind, subscriber = "") {
       yield* holdChannel(q, { resource, kind, subscriber });
       return yield* tables.channel(q, resource, kind, subscriber);
