@@ -93,13 +93,14 @@ export function stepRunner(
     let more = false;
     for (const { name, meanwhile, run } of steps) {
       if (stopping.aborted) break;
-      const before = failing.get(name) ?? 0;
       try {
         if ((await run(stopping)) === MORE) more = true;
+        // As it is by now: of two that run beside each other the one may have failed since the other began.
+        const before = failing.get(name) ?? 0;
         failing.delete(name);
         if (before > 0) safely(() => telling.recovered(name, before));
       } catch (error) {
-        const failures = before + 1;
+        const failures = (failing.get(name) ?? 0) + 1;
         failing.set(name, failures);
         if (isTold(failures)) {
           const message = `could not ${name}: ${meanwhile}; it is tried again`;

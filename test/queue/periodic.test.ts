@@ -1,7 +1,14 @@
 /** What the upkeep of sellers, senders, receivers and registries runs on. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createPeriodic, eachAlone, MORE, type PeriodicStep, type Telling } from "../../runtime/queue/periodic.js";
+import {
+  createPeriodic,
+  eachAlone,
+  MORE,
+  type PeriodicStep,
+  stepRunner,
+  type Telling,
+} from "../../runtime/queue/periodic.js";
 import { turns } from "../support/until.js";
 
 /** Runs that end when they are told to. */
@@ -74,6 +81,21 @@ test("a step that leaves some of its work is followed by the others, and by a ru
   assert.equal(seen, ["part", "other", "part", "other", "part", "other"]);
   await periodic.stop();
   clearInterval(alive);
+});
+
+test("of two runs beside each other, the one that ends well tells that what failed in the other works again", async () => {
+  const told: string[] = [];
+  const runSteps = stepRunner({
+    failed: ({ step: name, failures }) => void told.push(`${name} failed ${failures}`),
+    recovered: (name, failures) => void told.push(`${name} works after ${failures}`),
+  });
+  const [well, ill] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const both = [well, ill].map(({ promise }) => runSteps([step("renew", () => promise)]));
+  ill.reject(new Error("broken on purpose"));
+  await both[1];
+  well.resolve();
+  await both[0];
+  assert.equal(told, ["renew failed 1", "renew works after 1"]);
 });
 
 test("stopping waits for the run under way, tells it, and none follows", async () => {
