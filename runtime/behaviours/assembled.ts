@@ -63,7 +63,7 @@ export function assembled(parts: AssemblyParts): Assembled {
         : [
             {
               name: `carry on what ${area} left unfinished`,
-              meanwhile: "it waits, and is tried again",
+              meanwhile: "it waits",
               run: (stopping: AbortSignal) => run({ settings, stopping, task, onBehalf }),
             },
           ],

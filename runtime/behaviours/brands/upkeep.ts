@@ -1,4 +1,5 @@
 /** Licences that somebody thinks about, and those that are taken back. */
+import { eachAlone } from "../../queue/periodic.js";
 import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Revocation } from "../ports/brands.js";
@@ -9,11 +10,11 @@ import { tellRevocation } from "./notices.js";
 import { findOffering } from "./offerings.js";
 
 export async function carryOnRights({ settings, stopping, onBehalf }: Upkeep): Promise<void> {
-  for (const principal of await settings.store.owners(RIGHTS_GRANTS)) {
+  await eachAlone(await settings.store.owners(RIGHTS_GRANTS), async (principal) => {
     if (stopping.aborted) return;
     await onBehalf(principal, decideWaiting);
     await onBehalf(principal, takeBack);
-  }
+  });
 }
 
 /** Asks again; what is not given frees its days. */

@@ -1,4 +1,5 @@
 /** What transformers have made, kept for a while so that it can be made better. */
+import { eachAlone } from "../../queue/periodic.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
@@ -45,15 +46,16 @@ export async function leafOf(call: BehaviourCall, id: string): Promise<Leaf> {
   });
 }
 
-const isTime = seldom(3_600_000);
+/** How often they are looked at, in milliseconds. */
+const PAUSE_MS = 3_600_000;
 
-export async function tidyLeaves({ settings, stopping, onBehalf }: Upkeep): Promise<void> {
-  if (!isTime(settings)) return;
-  for (const principal of await settings.store.owners(LEAVES)) {
-    if (stopping.aborted) return;
-    await onBehalf(principal, async (call) => {
-      for (const leaf of await leaves.list(call, call.principal))
-        if (isLapsed(call, leaf)) leaves.remove(call, call.principal, leaf.build_variant_id);
-    });
-  }
+export const tidyLeaves = seldom(PAUSE_MS, async ({ settings, stopping, onBehalf }: Upkeep): Promise<void> => {
+  await eachAlone(await settings.store.owners(LEAVES), async (principal) => {
+    if (!stopping.aborted) await onBehalf(principal, removeLapsed);
+  });
+});
+
+async function removeLapsed(call: BehaviourCall): Promise<void> {
+  for (const leaf of await leaves.list(call, call.principal))
+    if (isLapsed(call, leaf)) leaves.remove(call, call.principal, leaf.build_variant_id);
 }

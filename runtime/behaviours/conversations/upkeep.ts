@@ -1,4 +1,5 @@
 /** Conversations that nobody goes on with, and what was kept of those that are over. */
+import { eachAlone } from "../../queue/periodic.js";
 import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { seldom } from "../frame/seldom.js";
@@ -11,17 +12,13 @@ const PAUSE_MS = 60_000;
 /** How long a session that is over can still be asked about, in milliseconds: a month, for the host's questions. */
 const KEPT_MS = 30 * 86_400_000;
 
-const isTime = seldom(PAUSE_MS);
-
-export async function tidyConversations({ settings, stopping, onBehalf }: Upkeep): Promise<void> {
-  if (!isTime(settings)) return;
+export const tidyConversations = seldom(PAUSE_MS, async ({ settings, stopping, onBehalf }: Upkeep): Promise<void> => {
   const { store } = settings;
   const owners = new Set([...(await store.owners(SESSIONS)), ...(await store.owners(SHOWN_OFFERINGS))]);
-  for (const principal of owners) {
-    if (stopping.aborted) return;
-    await onBehalf(principal, tidy);
-  }
-}
+  await eachAlone(owners, async (principal) => {
+    if (!stopping.aborted) await onBehalf(principal, tidy);
+  });
+});
 
 async function tidy(call: BehaviourCall): Promise<void> {
   const now = call.now.getTime();

@@ -1,16 +1,18 @@
+import type { Upkeep } from "./behaviour.js";
 import type { BehaviourSettings } from "./call.js";
 
 /**
- * For upkeep that need not be done as often as it is asked for.
- * @param pauseMs milliseconds between two times
- * @returns whether it is time again, for a seller
+ * Upkeep that need not be done as often as it is asked for. What failed is done again at once: it is not over by its time, and
+ * whoever is told that it works again is told the truth.
+ * @param pauseMs milliseconds between two times, for each seller
  */
-export function seldom(pauseMs: number): (settings: BehaviourSettings, now?: number) => boolean {
+export function seldom(pauseMs: number, work: (upkeep: Upkeep) => Promise<void>): (upkeep: Upkeep) => Promise<void> {
   const last = new WeakMap<BehaviourSettings, number>();
-  return (settings, now = Date.now()) => {
-    const before = last.get(settings);
-    if (before !== undefined && now - before < pauseMs) return false;
-    last.set(settings, now);
-    return true;
+  return async (upkeep) => {
+    const begun = Date.now();
+    const before = last.get(upkeep.settings);
+    if (before !== undefined && begun - before < pauseMs) return;
+    await work(upkeep);
+    last.set(upkeep.settings, begun);
   };
 }

@@ -1,4 +1,5 @@
 /** Carries on what the ad server was to do and has not confirmed, and orders that wait for a signature. */
+import { eachAlone } from "../../queue/periodic.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { TaskHandle } from "../../seller/types.js";
 import { findBuy } from "../buys/buys.js";
@@ -25,19 +26,30 @@ import { bookedAnswer, changedAnswer } from "./shown.js";
 
 export async function carryOn(upkeep: Upkeep): Promise<void> {
   const { settings, stopping, onBehalf } = upkeep;
-  for (const principal of await settings.store.owners(NEWS)) await onBehalf(principal, tellNews);
-  for (const principal of await settings.store.owners("ad_server_instruction")) {
-    const due = await onBehalf(principal, async (call) => {
-      const waiting = (await instructionsOf(call)).filter(({ due: at }) => at <= call.ctx.now());
-      // What was remembered long enough is forgotten.
-      for (const one of waiting) if (one.state === "done") forgetInstruction(call, one.key);
-      return waiting.filter(({ state }) => state === "open" || (state === "signature" && signsItself(call)));
-    });
-    for (const { key } of due) {
-      if (stopping.aborted) return;
-      await carryOnOne(upkeep, principal, key);
-    }
-  }
+  const everywhere = [
+    async () =>
+      eachAlone(await settings.store.owners(NEWS), async (principal) => {
+        if (!stopping.aborted) await onBehalf(principal, tellNews);
+      }),
+    async () =>
+      eachAlone(await settings.store.owners("ad_server_instruction"), async (principal) => {
+        if (!stopping.aborted) await carryOnOf(upkeep, principal);
+      }),
+  ];
+  await eachAlone(everywhere, (work) => work());
+}
+
+/** What waits of a principal: one instruction that fails keeps none of the others waiting. */
+async function carryOnOf(upkeep: Upkeep, principal: string): Promise<void> {
+  const due = await upkeep.onBehalf(principal, async (call) => {
+    const waiting = (await instructionsOf(call)).filter(({ due: at }) => at <= call.ctx.now());
+    // What was remembered long enough is forgotten.
+    for (const one of waiting) if (one.state === "done") forgetInstruction(call, one.key);
+    return waiting.filter(({ state }) => state === "open" || (state === "signature" && signsItself(call)));
+  });
+  await eachAlone(due, async ({ key }) => {
+    if (!upkeep.stopping.aborted) await carryOnOne(upkeep, principal, key);
+  });
 }
 
 /** What changed without the ad server becomes an instruction; what waits its turn, a later time. */
