@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { createGuardedFetch, type Fetcher, type Lookup, registrableDomain } from "../../net/index.js";
-import { createPeriodic, type Periodic, tellLog } from "../../queue/periodic.js";
+import { createPeriodic, eachAlone, type Periodic, stepRunner, tellLog } from "../../queue/periodic.js";
 import { endTurn, setPlace, takeTurn } from "../../store/registry-crawl.js";
 import {
   dueProbes,
@@ -18,7 +18,6 @@ import {
 import { type ProbedAgent, probeAgent } from "./agent.js";
 
 const TURN = "probes";
-/** How often is looked for agents that are due, in milliseconds. */
 const LOOK_MS = 5_000;
 /** A turn lasts for one look and the longest that agents may take, in milliseconds. */
 const TURN_MS = 120_000;
@@ -54,6 +53,8 @@ export interface ProberOptions {
   readonly now: () => number;
   /** From 0 up to 1, for jitter. */
   readonly random?: () => number;
+  /** How often is looked for agents that are due, in milliseconds. Default 5,000. */
+  readonly lookMs?: number;
 }
 
 type ProberDependencies = Pick<ProberOptions, "store" | "now" | "random"> & { readonly fetch: Fetcher };
@@ -137,18 +138,28 @@ async function askDue(
       yield* putProbes(q, later);
     });
   const next = [...byOwner.values()].map(([first]) => first!).values();
-  const turn = async (): Promise<void> => {
-    for (const before of next) {
+  // One iterator: each of the turns takes the next agent of all; what cannot be kept of one is no matter of the others.
+  const turn = (): Promise<void> =>
+    eachAlone(next, async (before) => {
+      if (signal.aborted) return;
       const probed = await probeAgent({ fetch, now, signal }, before.url);
       // What was broken off says nothing of the agent.
-      if (signal.aborted) return;
-      await store.write((q) => putProbes(q, [answered(before, probed, now(), random)]));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, byOwner.size) }, turn));
+      if (!signal.aborted) await store.write((q) => putProbes(q, [answered(before, probed, now(), random)]));
+    });
+  const length = Math.min(AT_ONCE, byOwner.size);
+  await eachAlone(await Promise.allSettled(Array.from({ length }, turn)), async (turned) => {
+    if (turned.status === "rejected") throw turned.reason;
+  });
 }
 
-export function createProber({ fetch: given, lookup, publicUrl, log, ...rest }: ProberOptions): Prober {
+export function createProber({
+  fetch: given,
+  lookup,
+  publicUrl,
+  log,
+  lookMs = LOOK_MS,
+  ...rest
+}: ProberOptions): Prober {
   const own =
     given === undefined
       ? createGuardedFetch({ userAgent: `${USER_AGENT} (+${publicUrl})`, ...(lookup !== undefined && { lookup }) })
@@ -172,12 +183,18 @@ export function createProber({ fetch: given, lookup, publicUrl, log, ...rest }: 
     if (adopts) adoptedAt = at;
     await askDue(dependencies, stopping.signal);
   };
+  const telling = tellLog(log);
   const periodic = createPeriodic({
-    pauseMs: LOOK_MS,
+    pauseMs: lookMs,
     firstPause: true,
     steps: [{ name: "ask agents how they are", meanwhile: "what is told of them is older", run: look }],
-    telling: tellLog(log),
+    telling,
   });
+  const giveBack = {
+    name: "give back the turn of asking agents",
+    meanwhile: "others wait until it is over",
+    run: () => store.write((q) => endTurn(q, TURN, owner)),
+  };
   let started = false;
   return {
     look,
@@ -189,7 +206,8 @@ export function createProber({ fetch: given, lookup, publicUrl, log, ...rest }: 
       stopping.abort();
       if (started) {
         await periodic.stop();
-        await store.write((q) => endTurn(q, TURN, owner));
+        // A store that is away keeps nobody from stopping.
+        await stepRunner(telling)([giveBack]);
       }
       await own?.close();
     },
