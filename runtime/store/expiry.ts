@@ -20,12 +20,16 @@ export async function sweepEach(
   limit = SWEEP_LIMIT_ROWS,
 ): Promise<SweepResult> {
   const done = await Promise.allSettled(expiring.map(({ remove }) => remove(now, limit)));
-  const faults = done.filter((one) => one.status === "rejected").map(({ reason }) => reason as unknown);
-  if (faults.length === 1) throw faults[0];
-  if (faults.length > 1)
-    throw new AggregateError(faults, `${faults.length} kinds of expired rows could not be removed`);
+  throwFaults(done.filter((one) => one.status === "rejected").map(({ reason }) => reason as unknown));
   const counts = done.map((one) => (one.status === "fulfilled" ? one.value : 0));
   const sum = (lost: boolean): number =>
     counts.reduce((total, count, at) => total + ((expiring[at]?.lost ?? false) === lost ? count : 0), 0);
   return { removed: sum(false), deadLettered: sum(true), more: Math.max(...counts) >= limit };
+}
+
+/** @throws what one kind met, or an AggregateError of several */
+export function throwFaults(faults: readonly unknown[]): void {
+  if (faults.length === 1) throw faults[0];
+  if (faults.length > 1)
+    throw new AggregateError(faults, `${faults.length} kinds of expired rows could not be removed`);
 }

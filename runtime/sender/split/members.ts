@@ -4,6 +4,7 @@ import { begin, type Coroutine, runAsync, runSync, wait } from "../../db/corouti
 import type { Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import { openQueue } from "../../queue/open.js";
+import { eachAlone } from "../../queue/periodic.js";
 import type { Queue } from "../../queue/types.js";
 import { type SenderTables, senderTables } from "../../store/sender-tables.js";
 import { KeyspaceElsewhere } from "../../store/split/elsewhere.js";
@@ -48,7 +49,7 @@ export interface SplitSenders {
   /** Told of each that is open, and of each that is opened later. */
   onOpen(told: (one: OneSender) => void): void;
   readonly opened: ReadonlyMap<string, OneSender>;
-  /** Opens those that were away. */
+  /** Opens those that were away. @throws what those said that still cannot be used, when each had its try */
   openRest(): Promise<void>;
 }
 
@@ -125,8 +126,10 @@ export async function openSenders(
     opened,
     async openRest() {
       const rest = [...router.members.values()].filter(({ name }) => !opened.has(name));
-      // Whether they can be used is told by the health of the store.
-      await Promise.allSettled(rest.map((member) => member.use(senderOf)));
+      const tries = await Promise.allSettled(rest.map((member) => member.use(senderOf)));
+      await eachAlone(tries, async (tried) => {
+        if (tried.status === "rejected") throw tried.reason;
+      });
     },
   };
   const first = await Promise.allSettled([...router.members.values()].map((member) => member.use(senderOf)));

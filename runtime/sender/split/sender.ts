@@ -1,5 +1,6 @@
 /** A sender on several databases: each has its own tasks, queue and deliverer, and a principal is in one of them. */
 import { AdbindError } from "../../errors.js";
+import { createPeriodic, tellLog } from "../../queue/periodic.js";
 import type { PrincipalStore } from "../../store/split/principals.js";
 import type { SenderHealth } from "../health.js";
 import type { Sender } from "../sender.js";
@@ -17,7 +18,7 @@ export async function splitSender(options: SenderOptions & { readonly store: Pri
   const senders = await openSenders(options, splitTasks);
   const { shared } = senders;
   const health = (): Promise<SenderHealth> => healthOf(senders, options.store);
-  const running = deliverers(senders);
+  const running = deliverers(senders, options.logger);
   let unobserve: (() => void) | undefined;
   return {
     tasks: splitTasks(senders),
@@ -46,7 +47,7 @@ export async function splitSender(options: SenderOptions & { readonly store: Pri
     },
     async stop() {
       unobserve?.();
-      running.stop();
+      await running.stop();
       await Promise.all([...senders.opened.values()].map(({ sender }) => sender.stop()));
       await shared.close();
     },
@@ -54,9 +55,22 @@ export async function splitSender(options: SenderOptions & { readonly store: Pri
 }
 
 /** Has each database's events delivered, and those of one that was away as soon as it can be opened. */
-function deliverers(senders: SplitSenders) {
+function deliverers(senders: SplitSenders, logger: SenderOptions["logger"]) {
   const { router, opened } = senders;
-  let timer: NodeJS.Timeout | undefined;
+  const opening = createPeriodic({
+    pauseMs: OPEN_MS,
+    firstPause: true,
+    steps: [
+      {
+        name: "open the databases that could not be used",
+        meanwhile: "events in them wait, and those of the others are delivered",
+        run: async () => {
+          if (opened.size < router.members.size) await senders.openRest();
+        },
+      },
+    ],
+    telling: tellLog(logger),
+  });
   let begun = false;
   senders.onOpen(({ sender }) => {
     if (begun) sender.start();
@@ -66,15 +80,11 @@ function deliverers(senders: SplitSenders) {
       if (begun) return;
       begun = true;
       for (const { sender } of opened.values()) sender.start();
-      timer = setInterval(() => {
-        if (opened.size === router.members.size) clearInterval(timer);
-        else senders.openRest().catch(() => undefined);
-      }, OPEN_MS);
-      timer.unref();
+      opening.start();
     },
-    stop() {
+    async stop() {
       begun = false;
-      clearInterval(timer);
+      await opening.stop();
     },
   };
 }

@@ -34,7 +34,8 @@ export interface SetMember<P> {
   close(): Promise<void>;
 }
 
-const isAway = (error: unknown): boolean =>
+/** Whether it says of a database that it cannot be reached now, whatever is asked of it. */
+export const isAway = (error: unknown): boolean =>
   isPassingFault(error) && !(error instanceof AdbindError && error.code === "database_busy");
 
 /**

@@ -3,13 +3,14 @@
 import type { ReplayStore } from "../../contract/replay-store.js";
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
+import { throwFaults } from "../expiry.js";
 import { senderOfKeyid } from "../keys.js";
 import { SWEEP_LIMIT_ROWS } from "../rows.js";
 import { storeOn } from "../stores.js";
 import type { Expiring, ReceiverStore, ReplayOptions, SweepResult } from "../types.js";
 import type { Asking } from "./elsewhere.js";
 import { splitInbox } from "./inbox.js";
-import type { DatabaseHealth, SplitDatabase } from "./member.js";
+import { type DatabaseHealth, isAway, type SplitDatabase } from "./member.js";
 import type { SplitSet } from "./placement.js";
 import { receiverGuard } from "./receiver-guard.js";
 import type { ReceiverPart, ReceiverRouter } from "./receiver-part.js";
@@ -80,18 +81,34 @@ function replay<Tx>(router: ReceiverRouter<Tx>, options: ReplayOptions | undefin
   };
 }
 
+/**
+ * Removes some rows of each kind, though others fail: unless the database is away, which is so for all of them.
+ * @returns how many of the kind that had most
+ */
+async function removeEach(expiring: readonly Expiring[], now: number, limit: number): Promise<number> {
+  const faults: unknown[] = [];
+  let most = 0;
+  for (const { remove } of expiring) {
+    try {
+      most = Math.max(most, await remove(now, limit));
+    } catch (error) {
+      if (isAway(error)) throw error;
+      faults.push(error);
+    }
+  }
+  throwFaults(faults);
+  return most;
+}
+
 /** What expires in one database: what is lost by it, which is told of, and the rest. */
 function expiringOf<Tx>({ members }: ReceiverRouter<Tx>, name: string): Expiring[] {
   const member = members.get(name)!;
   const part = (lost: boolean) => async (now: number, limit: number) => {
     // It is told of already; what has expired waits for it.
     if (member.away) return 0;
-    return member.use(async ({ store }) => {
-      const counts: number[] = [];
-      for (const one of store.expiring) {
-        if ((one.lost ?? false) === lost) counts.push(await one.remove(now, limit));
-      }
-      return Math.max(0, ...counts);
+    return member.use(({ store }) => {
+      const kinds = store.expiring.filter((one) => (one.lost ?? false) === lost);
+      return removeEach(kinds, now, limit);
     });
   };
   return [
