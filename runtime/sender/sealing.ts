@@ -55,8 +55,8 @@ export interface Keyring {
   sealBytes(bytes: Uint8Array, owner: BoxOwner): ByteBox;
   openBytes(box: ByteBox, owner: BoxOwner): OpenedBytes;
   knows(keyId: string): boolean;
-  /** Fetches the keys again, unless that was done just now. @throws what the source throws */
-  refresh(): Promise<void>;
+  /** Fetches the keys again, unless that was tried just now. @returns whether it did @throws what the source throws */
+  refresh(): Promise<boolean>;
 }
 
 const bound = ({ principal, registration, url }: BoxOwner, keyId: string): Buffer =>
@@ -85,9 +85,10 @@ function openWith(key: Uint8Array, box: Uint8Array, data: Buffer): Buffer | unde
 
 /**
  * @param source undefined: nothing can be sealed or opened
+ * @param refreshMs least time between two times that keys are fetched again, in milliseconds
  * @throws AdbindError `secret_keys_invalid`; what the source throws
  */
-export async function createKeyring(source: SecretKeySource | undefined): Promise<Keyring> {
+export async function createKeyring(source: SecretKeySource | undefined, refreshMs = REFRESH_MS): Promise<Keyring> {
   const fetched = async (): Promise<SecretKeys | undefined> =>
     source === undefined ? undefined : checkedSecretKeys(typeof source === "function" ? await source() : source);
   let held = await fetched();
@@ -126,9 +127,10 @@ export async function createKeyring(source: SecretKeySource | undefined): Promis
     },
     knows: (keyId) => held !== undefined && Object.hasOwn(held.keys, keyId),
     async refresh() {
-      if (performance.now() - at < REFRESH_MS) return;
+      if (performance.now() - at < refreshMs) return false;
       at = performance.now();
       held = (await fetched()) ?? held;
+      return true;
     },
   };
 }

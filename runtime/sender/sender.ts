@@ -36,7 +36,7 @@ import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
 import { inTransaction } from "./transact.js";
 import type { SenderOptions } from "./types.js";
-import { senderUpkeep } from "./upkeep.js";
+import { keysStep, senderUpkeep } from "./upkeep.js";
 
 /** Webhooks out: tasks, channels, notifications, and the outbox they go through. */
 export interface Sender {
@@ -66,8 +66,6 @@ const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
 const LONGEST_LIFE_MS = 7 * 86_400_000;
 /** Events of an endpoint that wait, at most. */
 const MAX_WAITING = 1_000_000;
-/** How often the keys of secrets are fetched again, in milliseconds. */
-const KEYS_MS = 60_000;
 const GIVEN_UP = "events were given up";
 
 export interface SenderDependencies {
@@ -204,19 +202,9 @@ function upkeepOf(
     meanwhile: "they are kept, sealed",
     run: () => inTransaction(queue, undefined, (tx) => eraseSecrets(parts, tx, now())),
   };
-  let refreshed = performance.now();
-  const keys = {
-    name: "fetch the keys of secrets again",
-    meanwhile: "those that were fetched last are used",
-    async run() {
-      if (performance.now() - refreshed < KEYS_MS) return;
-      refreshed = performance.now();
-      await keyring.refresh();
-    },
-  };
   const more = [
     waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired }),
-    keys,
+    keysStep(keyring),
     ...retentionSteps(parts, retention),
   ];
   const proofs = provingStep(parts);

@@ -9,6 +9,8 @@ import { inTransaction } from "./transact.js";
 
 /** How often there is a look, in milliseconds. */
 const LOOK_MS = 2_500;
+/** How often the keys of secrets are fetched again, in milliseconds. */
+const KEYS_MS = 60_000;
 /** How often an operator is told of what stays as it is, in milliseconds. */
 const ALARM_MS = 3_600_000;
 
@@ -38,8 +40,9 @@ export function senderUpkeep(parts: UpkeepParts): Periodic {
     name: "look for what is due",
     meanwhile: "each kind of it is looked for by itself",
     async run() {
-      // Where that cannot be seen, each step finds out for itself, and says what fails.
-      work = await queue.read((q) => tables.due(q, now())).catch(() => undefined);
+      // Where that cannot be seen, each step finds out for itself.
+      work = undefined;
+      work = await queue.read((q) => tables.due(q, now()));
     },
   };
   const onlyIf = (step: PeriodicStep, isDue: (due: DueWork) => boolean): PeriodicStep => ({
@@ -61,6 +64,29 @@ export function senderUpkeep(parts: UpkeepParts): Periodic {
     ],
     telling: tellLog(logger),
   });
+}
+
+/** Where they cannot be had they are asked for at each look: who seals by them learns soon that a key was replaced. */
+export function keysStep(keyring: { refresh(): Promise<boolean> }, everyMs = KEYS_MS): PeriodicStep {
+  let refreshed = performance.now();
+  let fault: unknown;
+  return {
+    name: "fetch the keys of secrets again",
+    meanwhile: "those that were fetched last are used",
+    async run() {
+      if (performance.now() - refreshed < everyMs) return;
+      try {
+        const fetched = await keyring.refresh();
+        if (fetched) refreshed = performance.now();
+        // What was tried just now, and failed, has not come to work by that.
+        else if (fault !== undefined) throw fault;
+        fault = undefined;
+      } catch (error) {
+        fault = error;
+        throw error;
+      }
+    },
+  };
 }
 
 function alarms({ queue, now, activityDays, logger, alarmed }: UpkeepParts): PeriodicStep {
