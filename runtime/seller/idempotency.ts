@@ -19,6 +19,8 @@ export interface IdempotencyOptions<Tx> {
   readonly waitMs: number;
   /** Told when a call under way cannot keep its key. */
   readonly telling: Telling;
+  /** How often a call under way renews its claim, in milliseconds; a third of the time that a claim lasts by default. */
+  readonly renewMs?: number;
 }
 
 /** A key that is this call's to answer. */
@@ -121,13 +123,13 @@ function* claimFlow<Tx>(
 }
 
 function claimOf<Tx>(
-  { database, now, replayMs, telling }: IdempotencyOptions<Tx>,
+  { database, now, replayMs, telling, renewMs = LEASE_MS / 3 }: IdempotencyOptions<Tx>,
   held: HeldCall,
   principal: string,
 ): Claim<Tx> {
   const { tables, transact } = database;
   const renewal = createPeriodic({
-    pauseMs: LEASE_MS / 3,
+    pauseMs: renewMs,
     firstPause: true,
     steps: [
       {
