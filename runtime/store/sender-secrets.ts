@@ -45,6 +45,17 @@ const columns = [
   "check_at",
 ] as const satisfies readonly (keyof SecretRow)[];
 
+const orderedJobs: SecretTables["orderedJobs"] = function* (tx, topic, orderingKeys) {
+  if (orderingKeys.length === 0) return [];
+  const among = `topic = ? and ordering_key in (${marks(orderingKeys)})`;
+  // Each half has its index. What was attempted may wait where its registration was before it moved.
+  return yield* tx.rows(
+    `select ordering_key from adbind_jobs where ${among} and state = 'ready' and attempts = 0 union
+      select ordering_key from adbind_jobs where ${among} and (state <> 'ready' or attempts > 0)`,
+    [topic, ...orderingKeys, topic, ...orderingKeys],
+  );
+};
+
 /** @param lock for rows of which those are left that another transaction holds */
 export const secretTables = (lock: string): SecretTables => ({
   *putSecrets(tx, rows) {
@@ -82,16 +93,7 @@ export const secretTables = (lock: string): SecretTables => ({
       now,
       limit,
     ]),
-  *orderedJobs(tx, topic, orderingKeys) {
-    if (orderingKeys.length === 0) return [];
-    const among = `topic = ? and ordering_key in (${marks(orderingKeys)})`;
-    // Each half has its index. What was attempted may wait where its registration was before it moved.
-    return yield* tx.rows(
-      `select ordering_key from adbind_jobs where ${among} and state = 'ready' and attempts = 0 union
-        select ordering_key from adbind_jobs where ${among} and (state <> 'ready' or attempts > 0)`,
-      [topic, ...orderingKeys, topic, ...orderingKeys],
-    );
-  },
+  orderedJobs,
   secretsAfter: (tx, after, limit) =>
     tx.rows<SecretRow>("select * from adbind_sender_secrets where registration > ? order by registration limit ?", [
       after,
