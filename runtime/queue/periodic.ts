@@ -144,19 +144,64 @@ export function createPeriodic({ pauseMs, steps, telling, firstPause = false }: 
   };
 }
 
+/** Steps side by side: one that is slow delays itself only. */
+export interface SideBySide {
+  /** Begins steps and waits for none; one that is still at it is left to it. */
+  begin(steps: readonly PeriodicStep[], stopping: AbortSignal): void;
+  /** Waits for those under way, so many milliseconds at most. */
+  ended(limitMs: number): Promise<void>;
+}
+
+/** Makes what begins steps. Their errors are told as those of a `stepRunner`. */
+export function sideBySide(telling: Telling): SideBySide {
+  const runSteps = stepRunner(telling);
+  const underWay = new Map<string, Promise<void>>();
+  return {
+    begin(steps, stopping) {
+      for (const step of steps) {
+        if (underWay.has(step.name)) continue;
+        const run = runSteps([step], stopping).finally(() => underWay.delete(step.name));
+        underWay.set(step.name, run);
+      }
+    },
+    async ended(limitMs) {
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, limitMs);
+      await Promise.race([late, Promise.all(underWay.values())]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** How items are gone through. */
+interface EachBounds {
+  /** Items worked on at a time; one by default. */
+  readonly atOnce?: number;
+  /** Items that were not begun when it is aborted are left. */
+  readonly stopping?: AbortSignal;
+}
+
 /**
- * Does work to each item, one after the other, though some of it fails.
+ * Does work to each item, though some of it fails.
  * @throws what the work of one item threw, or an AggregateError of several, when all have had their turn
  */
-export async function eachAlone<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+export async function eachAlone<T>(
+  items: Iterable<T>,
+  work: (item: T) => Promise<unknown>,
+  { atOnce = 1, stopping }: EachBounds = {},
+): Promise<void> {
   const faults: unknown[] = [];
-  for (const item of items) {
-    try {
-      await work(item);
-    } catch (error) {
-      faults.push(error);
+  const rest = items[Symbol.iterator]();
+  const turn = async (): Promise<void> => {
+    for (let next = rest.next(); next.done !== true && !stopping?.aborted; next = rest.next()) {
+      try {
+        await work(next.value);
+      } catch (error) {
+        faults.push(error);
+      }
     }
-  }
+  };
+  await Promise.all(Array.from({ length: atOnce }, turn));
   if (faults.length === 1) throw faults[0];
   if (faults.length > 1) throw new AggregateError(faults, `${faults.length} failed, first with ${textOf(faults[0])}`);
 }

@@ -6,6 +6,7 @@ import {
   eachAlone,
   MORE,
   type PeriodicStep,
+  sideBySide,
   stepRunner,
   type Telling,
 } from "../../runtime/queue/periodic.js";
@@ -241,6 +242,41 @@ test("each item has its turn; the faults come at the end", async () => {
   assert.is(await failing([2]), "Error: no 2");
   assert.equal(await failing([1, 3]), ["no 1", "no 3"]);
   assert.equal(seen, [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4]);
+});
+
+test("of steps side by side one that hangs delays itself only, and the end waits for it no longer than it may", async () => {
+  const runs = heldRuns();
+  const done: string[] = [];
+  const failed: string[] = [];
+  const beside = sideBySide({ failed: ({ step: name }) => failed.push(name), recovered: () => assert.unreachable() });
+  const broken = () => Promise.reject(new Error("the store is away"));
+  const steps = [step("hang", runs.run), step("reject", broken), step("work", () => void done.push("work"))];
+  const { signal } = new AbortController();
+  for (const turn of [1, 2, 3]) {
+    beside.begin(steps, signal);
+    await turns();
+    assert.equal([runs.begun(), done.length], [1, turn]);
+  }
+  assert.equal(failed, ["reject", "reject"], "told ever less often");
+  await beside.ended(1);
+  runs.end(0);
+  await beside.ended(600_000);
+  beside.begin(steps, signal);
+  assert.is(runs.begun(), 2, "it has its turn again");
+  runs.end(1);
+});
+
+test("items are worked on so many at a time, and none is begun any more when it is to stop", async () => {
+  const runs = heldRuns();
+  const ending = new AbortController();
+  const all = eachAlone([1, 2, 3, 4, 5, 6], () => runs.run(), { atOnce: 2, stopping: ending.signal });
+  await runs.reached(2);
+  runs.end(0);
+  await runs.reached(3);
+  ending.abort();
+  for (const index of [1, 2]) runs.end(index);
+  await all;
+  assert.equal([runs.most(), runs.begun()], [2, 3]);
 });
 
 test.run();
