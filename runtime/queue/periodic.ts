@@ -2,6 +2,7 @@
  * Work done again and again beside everything else: never twice at once, and no step of it stops another. Whoever has a
  * timer that touches a database uses this, so that an error is told in one way and never ends the process.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../log.js";
 
 /**
@@ -146,7 +147,7 @@ export function createPeriodic({ pauseMs, steps, telling, firstPause = false }: 
 
 /** Steps side by side: one that is slow delays itself only. */
 export interface SideBySide {
-  /** Begins steps and waits for none; one that is still at it is left to it. */
+  /** Begins steps and waits for none; one that is still at it is left to it, and one that leaves some of its work goes on soon. */
   begin(steps: readonly PeriodicStep[], stopping: AbortSignal): void;
   /** Waits for those under way, so many milliseconds at most. */
   ended(limitMs: number): Promise<void>;
@@ -156,11 +157,17 @@ export interface SideBySide {
 export function sideBySide(telling: Telling): SideBySide {
   const runSteps = stepRunner(telling);
   const underWay = new Map<string, Promise<void>>();
+  const toItsEnd = async (step: PeriodicStep, stopping: AbortSignal): Promise<void> => {
+    while (await runSteps([step], stopping)) {
+      if (stopping.aborted) return;
+      await sleep(SOON_MS, undefined, { ref: false });
+    }
+  };
   return {
     begin(steps, stopping) {
       for (const step of steps) {
         if (underWay.has(step.name)) continue;
-        const run = runSteps([step], stopping).finally(() => underWay.delete(step.name));
+        const run = toItsEnd(step, stopping).finally(() => underWay.delete(step.name));
         underWay.set(step.name, run);
       }
     },

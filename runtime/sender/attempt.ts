@@ -8,6 +8,7 @@ import { retryAfterMs } from "../net/retry-after.js";
 import type { Job, JobOutcome } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
 import { signHmac, signStandardWebhook, signWebhook, signWebhookSync } from "../signing/index.js";
+import { inTime, LateAnswer } from "./deadline.js";
 import { withToken } from "./envelope.js";
 import { type AnswerExcerpt, answerExcerpt, boundError } from "./redact.js";
 import { nextAttempt } from "./schedule.js";
@@ -79,34 +80,19 @@ async function signatureOf(
   principal: string,
   { signerFor, signerTimeoutMs, now, word }: AttemptOptions,
 ): Promise<Record<string, string>> {
+  // A key that is elsewhere may be out of reach.
+  const bounds = { limitMs: signerTimeoutMs, who: "the signer" };
   const asked = signerFor(principal);
-  const signer = isPromise(asked) ? await inTime(asked, signerTimeoutMs) : asked;
+  const signer = isPromise(asked) ? await inTime(asked, bounds) : asked;
   const options = { keyid: signer.keyid, now: () => Math.floor(now() / 1_000), word };
   const request = { method: "POST", url, headers: {}, body };
   const { headers } =
     "key" in signer
       ? signWebhookSync(request, { ...options, key: signer.key })
-      : await inTime(signWebhook(request, { ...options, key: signer }), signerTimeoutMs);
+      : await inTime(signWebhook(request, { ...options, key: signer }), bounds);
   // The content type is among what every delivery has.
   const { "Content-Digest": digest, "Signature-Input": input, Signature: signature } = headers;
   return { "Content-Digest": digest!, "Signature-Input": input, Signature: signature };
-}
-
-/** A key that is elsewhere may be out of reach. */
-async function inTime<T>(asked: Promise<T>, limitMs: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new SignerTimeout(limitMs)), limitMs);
-  try {
-    return await Promise.race([asked, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-class SignerTimeout extends Error {
-  constructor(limitMs: number) {
-    super(`the signer did not answer in ${limitMs} ms`);
-  }
 }
 
 /** What one attempt sends. */
@@ -196,7 +182,7 @@ function laterOrDead(
 /** Nothing was sent: a key that cannot sign, a body that cannot be signed. For the operator to mend; it is no fault of the endpoint. */
 function unsent(job: Job, fault: unknown, options: AttemptOptions): AttemptReport {
   const known = fault instanceof AdbindError ? fault.code : "the signer failed";
-  const why = fault instanceof SignerTimeout ? fault.message : known;
+  const why = fault instanceof LateAnswer ? fault.message : known;
   options.onFault(fault);
   const error = boundError(`not sent: ${why}`);
   const handled: Handled = { outcome: laterOrDead({ job, error }, options), healthy: null };

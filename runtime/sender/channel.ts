@@ -35,6 +35,8 @@ export interface ChannelDependencies {
   readonly releases: SenderReleases;
   readonly log: Logger | undefined;
   readonly reports: ReportSource | undefined;
+  /** Milliseconds it has to answer. */
+  readonly callbackMs: number;
   readonly coalescence?: Readonly<Record<string, number>>;
   readonly now: () => number;
   readonly uuid: () => string;

@@ -160,7 +160,7 @@ export const dueSteps = (parts: ChannelDependencies): readonly [coalesced: Perio
   {
     name: "fire delivery reports",
     meanwhile: "those of the buys the error is about are asked for again within a minute",
-    run: () => fireReports(parts),
+    run: (stopping) => fireReports(parts, stopping),
   },
 ];
 

@@ -40,7 +40,7 @@ export interface Deliverer {
   readonly effect: AckEffect;
 }
 
-/** How long an event waits when where it goes could not be looked up, in milliseconds. */
+/** How long an event waits when where it goes, or what it needs of the application, cannot be had now, in milliseconds. */
 const AWAY_DELAY_MS = 5_000;
 /** How long it waits where its endpoint is to answer a challenge first, in milliseconds. */
 const UNPROVED_DELAY_MS = 30_000;
@@ -64,9 +64,9 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
       if (meta.undeliverable !== undefined) return aside(meta.undeliverable);
-      let found: LookedUp;
+      let found: Ready;
       try {
-        found = await targets.find(meta);
+        found = await readied(parts, job, meta);
       } catch (fault) {
         if (fault instanceof AdbindError && fault.code === "job_unreadable") throw fault;
         attemptOptions.onFault(fault);
@@ -75,9 +75,7 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
       if (found.kind === "unproved")
         return { outcome: { kind: "released", due: now() + UNPROVED_DELAY_MS }, healthy: null };
       if (found.kind === "gone") return aside(found.why);
-      const opened = await openedBody(parts, job, meta.principal);
-      if (!opened.ok) return aside(opened.why);
-      const { target, erasable } = found;
+      const { target, erasable, body } = found;
       const { principal, tokened = false } = meta;
       // It has moved: what is known of the place it was at says nothing of this one.
       const endpoint = endpointFor(principal, target.url);
@@ -88,7 +86,7 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
         ...{ type: meta.type, attempt: job.attempts + 1, host: hostOf(job.endpoint) },
       });
       const { traceparent } = traced;
-      const whole = opened.body === job.body ? job : { ...job, body: opened.body };
+      const whole = body === job.body ? job : { ...job, body };
       const report = await attempt(
         { job: whole, principal, target, tokened, lease, timeoutMs, traceparent },
         attemptOptions,
@@ -148,7 +146,20 @@ function tellDead(
   logger?.warn({ event, endpoint, type, subject, error: outcome.error }, "an event was given up");
 }
 
-/** Keys that came since are fetched before a body is set aside. */
+/** Where a delivery goes, and its body as it was made. */
+type Ready =
+  | Exclude<LookedUp, { readonly kind: "found" }>
+  | (Extract<LookedUp, { readonly kind: "found" }> & { readonly body: Uint8Array });
+
+/** @throws what cannot be had now, of the database or the application; AdbindError `job_unreadable` */
+async function readied(parts: DelivererDependencies, job: Job, meta: DeliveryMeta): Promise<Ready> {
+  const found = await parts.targets.find(meta);
+  if (found.kind !== "found") return found;
+  const opened = await openedBody(parts, job, meta.principal);
+  return opened.ok ? { ...found, body: opened.body } : { kind: "gone", why: opened.why };
+}
+
+/** Keys that came since are fetched before a body is set aside. @throws what their source throws; LateAnswer */
 async function openedBody(
   { bodies, keyring }: DelivererDependencies,
   job: Job,
@@ -157,8 +168,7 @@ async function openedBody(
   const owner = { principal, key: job.key };
   const opened = bodies.open(job.body, owner);
   if (opened.ok || !opened.lost) return opened;
-  // What is known goes on where the source of keys is away.
-  await keyring.refresh().catch(() => undefined);
+  await keyring.refresh();
   return bodies.open(job.body, owner);
 }
 

@@ -19,6 +19,8 @@ import { inTransaction } from "./transact.js";
 const AGAIN_MS = 300_000;
 /** Configs asked in one turn; the rest follow in the next. */
 const TURN_LIMIT = 16;
+/** Of them, asked at a time. */
+const AT_ONCE = 8;
 
 const KINDS = ["account", "agent"] as const;
 
@@ -35,10 +37,10 @@ export const movedFromProof = (
 export const provingStep = (parts: NotificationDependencies): PeriodicStep => ({
   name: "prove notification configs that were moved",
   meanwhile: "what is for them waits",
-  async run() {
+  async run(stopping) {
     const { queue, now } = parts;
     const rows = await inTransaction(queue, undefined, (tx) => claimed(parts, tx, now()));
-    await eachAlone(rows, (row) => proveMoved(parts, row));
+    await eachAlone(rows, (row) => proveMoved(parts, row), { atOnce: AT_ONCE, stopping });
   },
 });
 

@@ -15,13 +15,18 @@ import {
   tokenedBody,
 } from "./channel.js";
 import { CLOSED, CLOSING } from "./channel-state.js";
+import { inTime } from "./deadline.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import { channelRegistration, type StoredConfig } from "./registered-config.js";
 import { inTransaction } from "./transact.js";
 import type { CorrectedReport, Emitted, ReportData } from "./types.js";
 
-/** Reports made in one turn; the rest follow in the next. */
-const FIRE_LIMIT = 100;
+/** Reports that are looked for at a time, a share of each principal's. */
+const FIRE_LIMIT = 32;
+/** Of them, asked for at a time: a source that is slow with one delays the others little. */
+const AT_ONCE = 16;
+/** A turn goes on for so long while there are more, in milliseconds. */
+const TURN_MS = 10_000;
 /** A final report whose data is late is asked for again after this long, in milliseconds. */
 const FINAL_RETRY_MS = 3_600_000;
 /** After a source threw, it is asked again after this long, in milliseconds. */
@@ -31,20 +36,33 @@ type Sourced =
   | { readonly delayed: false; readonly data: ReportData }
   | { readonly delayed: true; readonly data: ReportData };
 
-/** Fires every report that is due. @throws what the sources of some of them threw, after the others have been fired */
-export async function fireReports(parts: ChannelDependencies): Promise<void> {
+/**
+ * Fires reports that are due, while there are many for some time. Those that were asked for when it is to stop are not fired:
+ * they are asked for again.
+ * @throws what the sources of some of them threw, or that they were late, after the others have been fired
+ */
+export async function fireReports(parts: ChannelDependencies, stopping: AbortSignal): Promise<void> {
+  const end = performance.now() + TURN_MS;
+  while ((await fireSome(parts, stopping)) >= FIRE_LIMIT && !stopping.aborted && performance.now() < end);
+}
+
+/** @returns how many there were */
+async function fireSome(parts: ChannelDependencies, stopping: AbortSignal): Promise<number> {
   const { queue, tables, now } = parts;
   const at = now();
   const rows = await inTransaction(queue, undefined, (tx) => tables.dueChannels(tx, ["reporting"], at, FIRE_LIMIT));
-  await eachAlone(rows, async (row) => {
+  const fire = async (row: ChannelRow): Promise<void> => {
     try {
-      await fireOne(parts, row, at);
+      await fireOne(parts, row, { at, stopping });
     } catch (error) {
+      if (stopping.aborted) return;
       // Where not even this can be written, it is due again at once: what is told is why it could not be fired.
-      await Promise.allSettled([postpone(parts, row, at + FAULT_DELAY_MS)]);
+      await Promise.allSettled([postpone(parts, row, now() + FAULT_DELAY_MS)]);
       throw error;
     }
-  });
+  };
+  await eachAlone(rows, fire, { atOnce: AT_ONCE, stopping });
+  return rows.length;
 }
 
 const postpone = ({ queue, tables }: ChannelDependencies, row: ChannelRow, until: number) =>
@@ -68,11 +86,17 @@ const periodOf = (row: ChannelRow, at: number) => {
   return { start, end };
 };
 
-async function fireOne(parts: ChannelDependencies, row: ChannelRow, at: number): Promise<void> {
+interface Turn {
+  /** When it is, in unix milliseconds. */
+  readonly at: number;
+  readonly stopping: AbortSignal;
+}
+
+async function fireOne(parts: ChannelDependencies, row: ChannelRow, { at, stopping }: Turn): Promise<void> {
   const { queue, tables, uuid } = parts;
   const final = row.closed === CLOSING;
   const period = periodOf(row, at);
-  const sourced = await ask(parts, row, period);
+  const sourced = await ask(parts, row, { period, stopping });
   await inTransaction(queue, undefined, function* (tx): Coroutine<void> {
     // Nobody's report waits for a transaction that is open on another's channel: its turn comes again.
     if (!(yield* tables.takeFree(tx, { channels: [row] }))) return;
@@ -106,18 +130,19 @@ async function fireOne(parts: ChannelDependencies, row: ChannelRow, at: number):
 }
 
 async function ask(
-  { reports }: ChannelDependencies,
+  { reports, callbackMs: limitMs }: ChannelDependencies,
   row: ChannelRow,
-  period: { start: number; end: number },
+  { period, stopping }: { readonly period: { start: number; end: number }; readonly stopping: AbortSignal },
 ): Promise<Sourced> {
   const { requested_metrics: requestedMetrics } = JSON.parse(row.config) as ReportingWebhook;
-  const answer = await reports!({
+  const asked = reports!({
     mediaBuyId: row.resource,
     principal: row.principal,
     notificationType: row.closed === CLOSING ? "final" : "scheduled",
     period,
     requestedMetrics,
   });
+  const answer = await inTime(asked, { limitMs, who: `the source of reports, for ${row.resource},`, stopping });
   if (!("delayed" in answer && answer.delayed === true)) return { delayed: false, data: answer as ReportData };
   const { currency, expectedAt } = answer as { currency: string; expectedAt?: string };
   const delayedRow = {

@@ -4,6 +4,7 @@
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { AdbindError } from "../errors.js";
+import { CALLBACK_MS, inTime } from "./deadline.js";
 import { checkedSecretKeys, type SecretKeySource, type SecretKeys } from "./secret-keys.js";
 
 const CIPHER = "aes-256-gcm";
@@ -55,8 +56,11 @@ export interface Keyring {
   sealBytes(bytes: Uint8Array, owner: BoxOwner): ByteBox;
   openBytes(box: ByteBox, owner: BoxOwner): OpenedBytes;
   knows(keyId: string): boolean;
-  /** Fetches the keys again, unless that was tried just now. @returns whether it did @throws what the source throws */
-  refresh(): Promise<boolean>;
+  /**
+   * Fetches the keys again, unless that was done just now; who asks meanwhile waits for the same answer.
+   * @throws what the source throws, or threw just now; LateAnswer
+   */
+  refresh(): Promise<void>;
 }
 
 const bound = ({ principal, registration, url }: BoxOwner, keyId: string): Buffer =>
@@ -83,16 +87,42 @@ function openWith(key: Uint8Array, box: Uint8Array, data: Buffer): Buffer | unde
   }
 }
 
+/** @throws AdbindError `secret_keys_invalid`; what the source throws; LateAnswer */
+async function fetchedFrom(source: SecretKeySource | undefined, limitMs: number): Promise<SecretKeys | undefined> {
+  if (source === undefined) return undefined;
+  if (typeof source !== "function") return checkedSecretKeys(source);
+  return checkedSecretKeys(await inTime(source(), { limitMs, who: "the source of secret keys" }));
+}
+
+/** Fetches again, at most so often; who asks in between is told what came of the last time. */
+function refreshing(fetch: () => Promise<void>, everyMs: number): Keyring["refresh"] {
+  let at = Number.NEGATIVE_INFINITY;
+  let last = Promise.resolve();
+  return () => {
+    if (performance.now() - at >= everyMs) {
+      // Until it has answered nobody asks again, however long that takes.
+      at = Number.POSITIVE_INFINITY;
+      last = fetch().finally(() => {
+        at = performance.now();
+      });
+    }
+    return last;
+  };
+}
+
 /**
  * @param source undefined: nothing can be sealed or opened
- * @param refreshMs least time between two times that keys are fetched again, in milliseconds
- * @throws AdbindError `secret_keys_invalid`; what the source throws
+ * @param times `limitMs`, how long it may take to answer, and `refreshMs`, how often it is asked at most, in milliseconds
+ * @throws AdbindError `secret_keys_invalid`; what the source throws; LateAnswer
  */
-export async function createKeyring(source: SecretKeySource | undefined, refreshMs = REFRESH_MS): Promise<Keyring> {
-  const fetched = async (): Promise<SecretKeys | undefined> =>
-    source === undefined ? undefined : checkedSecretKeys(typeof source === "function" ? await source() : source);
-  let held = await fetched();
-  let at = performance.now();
+export async function createKeyring(
+  source: SecretKeySource | undefined,
+  {
+    limitMs = CALLBACK_MS.default,
+    refreshMs = REFRESH_MS,
+  }: { readonly limitMs?: number; readonly refreshMs?: number } = {},
+): Promise<Keyring> {
+  let held = await fetchedFrom(source, limitMs);
   const sealBytes: Keyring["sealBytes"] = (bytes, owner) => {
     if (held === undefined)
       throw new AdbindError("secret_keys_invalid", "there is no key to seal with", {
@@ -126,11 +156,8 @@ export async function createKeyring(source: SecretKeySource | undefined, refresh
       return opened.ok ? { ok: true, text: Buffer.from(opened.bytes).toString() } : opened;
     },
     knows: (keyId) => held !== undefined && Object.hasOwn(held.keys, keyId),
-    async refresh() {
-      if (performance.now() - at < refreshMs) return false;
-      at = performance.now();
-      held = (await fetched()) ?? held;
-      return true;
-    },
+    refresh: refreshing(async () => {
+      held = (await fetchedFrom(source, limitMs)) ?? held;
+    }, refreshMs),
   };
 }

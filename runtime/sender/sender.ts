@@ -13,6 +13,7 @@ import { type ActivityRecord, pendingRecord, shownRecord } from "./activity.js";
 import type { AttemptOptions } from "./attempt.js";
 import type { ChannelDependencies } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
+import { fetchInTime } from "./deadline.js";
 import { type Deliverer, deliverer } from "./deliver.js";
 import { healthOf, type SenderHealth } from "./health.js";
 import { knownTasks } from "./known-tasks.js";
@@ -31,7 +32,15 @@ import { type Retention, retentionOf, retentionSteps } from "./retention.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { bodiesOf } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
-import { attemptOptionsOf, keyringOf, proofOf, rulesOf, type SenderPlace, sealsBodies } from "./settings.js";
+import {
+  attemptOptionsOf,
+  callbackTimeoutOf,
+  keyringOf,
+  proofOf,
+  rulesOf,
+  type SenderPlace,
+  sealsBodies,
+} from "./settings.js";
 import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
 import { inTransaction } from "./transact.js";
@@ -98,7 +107,7 @@ export async function sharedParts(options: SenderOptions, place: SenderPlace): P
     rules: rulesOf(options, keyring),
     releases: await openSenderReleases([options.release, ...(options.releases ?? [])], options.validator),
     metrics: senderMetrics(options.meter),
-    attemptOptions: attemptOptionsOf(options, options.fetch ?? ownFetch!),
+    attemptOptions: attemptOptionsOf(options, options.fetch === undefined ? ownFetch! : fetchInTime(options.fetch)),
     close: async () => ownFetch?.close(),
   };
 }
@@ -114,7 +123,8 @@ export async function assembleSender({ queue, tables, options, place, ...given }
   const { keyring, rules, releases, metrics, attemptOptions } = shared;
   const bodies = bodiesOf(keyring, sealsBodies(options, keyring));
   const { activityDays } = retention;
-  const common = { queue, tables, releases, rules, now, uuid, keyring, bodies, activityDays };
+  const callbackMs = callbackTimeoutOf(options);
+  const common = { queue, tables, releases, rules, now, uuid, keyring, bodies, callbackMs, activityDays };
   const tasks = createTasks({ ...common, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
@@ -155,8 +165,7 @@ export async function assembleSender({ queue, tables, options, place, ...given }
     },
     async stop() {
       unobserve?.();
-      await upkeep.stop();
-      await worker.stop();
+      await Promise.all([upkeep.stop(), worker.stop()]);
       if (given.shared === undefined) await shared.close();
       await queue.close();
     },

@@ -2,6 +2,7 @@
 import { AdbindError } from "../errors.js";
 import { checkedPolicy } from "../net/policy.js";
 import type { AttemptOptions } from "./attempt.js";
+import { CALLBACK_MS } from "./deadline.js";
 import { type EndpointProof, endpointProof } from "./endpoint-proof.js";
 import type { RegistrationRules } from "./registration.js";
 import { createKeyring, type Keyring } from "./sealing.js";
@@ -50,6 +51,12 @@ function signerTimeoutOf({ signerTimeoutMs = SIGNER_TIMEOUT_MS.default }: Sender
   throw badOption("signerTimeoutMs", `give 1 to ${SIGNER_TIMEOUT_MS.max}`);
 }
 
+/** How long a function of the application may take. @throws AdbindError `sender_option_invalid` */
+export function callbackTimeoutOf({ callbackTimeoutMs = CALLBACK_MS.default }: SenderOptions): number {
+  if (callbackTimeoutMs >= 1 && callbackTimeoutMs <= CALLBACK_MS.max) return callbackTimeoutMs;
+  throw badOption("callbackTimeoutMs", `give 1 to ${CALLBACK_MS.max}`);
+}
+
 export const rulesOf = (
   { refuse = {}, net = {}, release, logger, onDeprecated = warnOnce }: SenderOptions,
   keyring: Keyring,
@@ -71,18 +78,17 @@ export function sealsBodies({ sealBodies = false }: SenderOptions, { seals }: Ke
   throw badOption("sealBodies", "give secrets, or set ADBIND_SECRET_KEYS_FILE: there is no key to seal bodies with");
 }
 
-/** @throws AdbindError `secret_keys_invalid` */
-export function keyringOf(
-  { secrets, mode = "production", now = Date.now, logger }: SenderOptions,
-  place: SenderPlace,
-): Promise<Keyring> {
+/** @throws AdbindError `secret_keys_invalid`, `sender_option_invalid` */
+export async function keyringOf(options: SenderOptions, place: SenderPlace): Promise<Keyring> {
+  const { secrets, mode = "production", now = Date.now, logger } = options;
+  const limitMs = callbackTimeoutOf(options);
   const given = secrets ?? secretKeysOfEnvironment(process.env);
-  if (given !== undefined || mode === "production") return createKeyring(given);
+  if (given !== undefined || mode === "production") return createKeyring(given, { limitMs });
   const told = (message: string): void => {
     if (logger === undefined) process.emitWarning(message, "AdbindDevelopment");
     else logger.warn({}, message);
   };
-  return createKeyring(developmentKeys(place, now(), told));
+  return createKeyring(developmentKeys(place, now(), told), { limitMs });
 }
 
 const warned = new Set<string>();

@@ -8,6 +8,7 @@ import type { JobTask, Queue } from "../queue/types.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { CLOSED } from "./channel-state.js";
+import { inTime } from "./deadline.js";
 import { openConfig, type StoredConfig } from "./registered-config.js";
 import { authOf, type DeliveryAuth } from "./registration.js";
 import type { Keyring } from "./sealing.js";
@@ -56,7 +57,10 @@ export interface Expected {
 export interface Targets {
   /** Looks up what is asked for soon. */
   expect(all: readonly Expected[]): void;
-  /** @throws what the database throws where it cannot be reached; AdbindError `job_unreadable` */
+  /**
+   * @throws what the database throws where it cannot be reached, the application where it may not say or has no keys, LateAnswer
+   * where it does not answer; AdbindError `job_unreadable`
+   */
   find(of: TargetQuery): Promise<LookedUp>;
 }
 
@@ -79,6 +83,8 @@ export interface TargetParts {
   readonly tables: SenderTables;
   readonly keyring: Keyring;
   readonly authorized?: Authorized | undefined;
+  /** Milliseconds it has to answer. */
+  readonly callbackMs: number;
 }
 
 interface Looked {
@@ -88,7 +94,7 @@ interface Looked {
 
 /** Looked up for many at once, when their jobs are leased; by itself where the attempt is later than that. */
 export function createTargets(parts: TargetParts): Targets {
-  const { authorized = () => true, keyring } = parts;
+  const { authorized = () => true, keyring, callbackMs: limitMs } = parts;
   /** By registration, the oldest first. */
   const looked = new Map<string, Looked>();
   const lookUp = (all: readonly Expected[]): Promise<Rows> => {
@@ -115,12 +121,18 @@ export function createTargets(parts: TargetParts): Targets {
       }
     },
     async find(of) {
-      if (of.account !== undefined && !(await authorized(of.principal, of.account))) {
+      const { target, principal, account } = of;
+      if (account !== undefined && !(await inTime(authorized(principal, account), { limitMs, who: "authorized" })))
         return gone("its principal is not authorized for the account");
-      }
-      const known = looked.get(registrationOf(of.target));
+      const registration = registrationOf(target);
+      const known = looked.get(registration);
       const fresh = known !== undefined && known.at > performance.now() - FRESH_MS;
-      return answerIn(keyring, of, await (fresh ? known.rows : lookUp([{ target: of.target }])));
+      const rows = await (fresh ? known.rows : lookUp([{ target }]));
+      const box = rows.secrets.get(registration);
+      if (box === undefined || keyring.knows(box.key_id)) return answerIn(keyring, of, rows);
+      // Here, and not where many are looked up: those whose keys are known do not wait for a source of keys.
+      await keyring.refresh();
+      return answerIn(keyring, of, await lookUp([{ target }]));
     },
   };
 }
@@ -141,10 +153,11 @@ async function rowsOf({ queue, tables, keyring }: TargetParts, all: readonly Exp
     if (sealed.length === 0) return { registered, secrets: new Map() };
     const names = [...new Set(sealed.map(registrationOf))];
     const rows = await queue.read((q) => tables.secretsOf(q, names));
-    if (!rows.every((row) => keyring.knows(row.key_id))) await keyring.refresh();
     const secrets = new Map(rows.map((row) => [row.registration, row]));
     const agree = sealed.every((ref) => {
       const [row, box] = [registered(ref)!, secrets.get(registrationOf(ref))];
+      // Nobody can say of it.
+      if (box !== undefined && !keyring.knows(box.key_id)) return true;
       const owner = { principal: row.principal, registration: registrationOf(ref) };
       return openConfig(keyring, configIn(row, ref)!, box, owner).ok;
     });

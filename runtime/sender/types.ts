@@ -203,6 +203,11 @@ export interface SenderOptions {
   /** Milliseconds a signer has to answer: 1 to 30,000, 5,000 by default. Later is a failed attempt. */
   readonly signerTimeoutMs?: number;
   /**
+   * Milliseconds that `reports`, `authorized` and `secrets` have to answer each time: 1 to 600,000, 30,000 by default. What is
+   * late counts as failed: it is logged and asked again later, and what needs its answer waits, without an attempt.
+   */
+  readonly callbackTimeoutMs?: number;
+  /**
    * Keys under which secrets of registrations (tokens, credentials, what may be one in a URL) are kept. By default what
    * the environment names in `ADBIND_SECRET_KEYS` or `ADBIND_SECRET_KEYS_FILE`. Without any, a registration that carries
    * a secret is refused in production.
@@ -221,7 +226,7 @@ export interface SenderOptions {
   readonly refuse?: RefusalOptions;
   /** Address rules of outbound requests; production's by default. */
   readonly net?: NetPolicyOptions;
-  /** Carries the requests; guarded HTTP under `net` by default. */
+  /** Carries the requests; guarded HTTP under `net` by default. Silence five seconds beyond its `totalMs` is a timeout. */
   readonly fetch?: Fetcher;
   /** How deliveries share out; see `WorkerOptions`. */
   readonly worker?: Partial<

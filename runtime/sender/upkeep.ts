@@ -1,16 +1,19 @@
 /** What a sender does in time, by itself: one look says what there is, so that an idle one asks for hardly anything. */
 import type { Logger } from "../log.js";
 import { expirySteps } from "../queue/expiry.js";
-import { createPeriodic, type Periodic, type PeriodicStep, tellLog } from "../queue/periodic.js";
+import { createPeriodic, type Periodic, type PeriodicStep, sideBySide, tellLog } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
 import type { DueWork, SenderTables } from "../store/sender-tables.js";
 import type { Expiring } from "../store/types.js";
+import type { Keyring } from "./sealing.js";
 import { inTransaction } from "./transact.js";
 
 /** How often there is a look, in milliseconds. */
 const LOOK_MS = 2_500;
 /** How often the keys of secrets are fetched again, in milliseconds. */
 const KEYS_MS = 60_000;
+/** How long those under way are waited for at the end, in milliseconds. */
+const STOP_MS = 5_000;
 /** How often an operator is told of what stays as it is, in milliseconds. */
 const ALARM_MS = 3_600_000;
 
@@ -50,41 +53,43 @@ export function senderUpkeep(parts: UpkeepParts): Periodic {
     run: (stopping) => (work === undefined || isDue(work) ? step.run(stopping) : undefined),
   });
   const expiring = expiringSteps(parts);
-  return createPeriodic({
-    pauseMs: LOOK_MS,
-    steps: [
-      look,
-      onlyIf(parts.coalesced, (due) => due.coalesced),
-      onlyIf(parts.reports, (due) => due.reports),
-      onlyIf(parts.proofs, (due) => due.proofs),
-      onlyIf(parts.secrets, (due) => due.secrets),
-      ...expiring.map((step, at) => onlyIf(step, (due) => due.expired[at]!)),
-      ...parts.more,
-      alarms(parts),
-    ],
-    telling: tellLog(logger),
-  });
+  const steps = [
+    onlyIf(parts.coalesced, (due) => due.coalesced),
+    onlyIf(parts.reports, (due) => due.reports),
+    onlyIf(parts.proofs, (due) => due.proofs),
+    onlyIf(parts.secrets, (due) => due.secrets),
+    ...expiring.map((step, at) => onlyIf(step, (due) => due.expired[at]!)),
+    ...parts.more,
+    alarms(parts),
+  ];
+  const telling = tellLog(logger);
+  const beside = sideBySide(telling);
+  const begin: PeriodicStep = {
+    name: "begin what is due",
+    meanwhile: "nothing of it is done",
+    // Some of them ask the application, or endpoints, and wait for an answer: the others do not wait for them.
+    run: (stopping) => beside.begin(steps, stopping),
+  };
+  const turns = createPeriodic({ pauseMs: LOOK_MS, steps: [look, begin], telling });
+  return {
+    start: () => turns.start(),
+    async stop() {
+      await turns.stop();
+      await beside.ended(STOP_MS);
+    },
+  };
 }
 
 /** Where they cannot be had they are asked for at each look: who seals by them learns soon that a key was replaced. */
-export function keysStep(keyring: { refresh(): Promise<boolean> }, everyMs = KEYS_MS): PeriodicStep {
+export function keysStep(keyring: Pick<Keyring, "refresh">, everyMs = KEYS_MS): PeriodicStep {
   let refreshed = performance.now();
-  let fault: unknown;
   return {
     name: "fetch the keys of secrets again",
     meanwhile: "those that were fetched last are used",
     async run() {
       if (performance.now() - refreshed < everyMs) return;
-      try {
-        const fetched = await keyring.refresh();
-        if (fetched) refreshed = performance.now();
-        // What was tried just now, and failed, has not come to work by that.
-        else if (fault !== undefined) throw fault;
-        fault = undefined;
-      } catch (error) {
-        fault = error;
-        throw error;
-      }
+      await keyring.refresh();
+      refreshed = performance.now();
     },
   };
 }

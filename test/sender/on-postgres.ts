@@ -5,6 +5,7 @@ import { openPostgresStore, type PostgresStore } from "../../runtime/store/postg
 import { sharedPostgres } from "../support/postgres.js";
 import { attemptCase } from "./attempts.case.js";
 import { bodyCase } from "./bodies.case.js";
+import { callbackCase } from "./callbacks.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
 import { moveCase } from "./moves.case.js";
@@ -28,6 +29,7 @@ const cases = {
   channelCase,
   strangersCase,
   bodyCase,
+  callbackCase,
   moveCase,
   notificationCase,
   notificationSetCase,

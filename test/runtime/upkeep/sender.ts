@@ -179,10 +179,11 @@ export const secretKeysKept: World = {
   fill: async () => undefined,
   async start(_store, log) {
     const begun = { yet: false };
-    const keyring = await createKeyring(() => {
+    const vault = () => {
       if (begun.yet && source.away) throw new Error("the vault is sealed");
       return secretKeys;
-    }, 20);
+    };
+    const keyring = await createKeyring(vault, { refreshMs: 20 });
     begun.yet = true;
     return restarted(createPeriodic({ pauseMs: 5, steps: [keysStep(keyring, 0)], telling: tellLog(log) }));
   },
