@@ -155,7 +155,7 @@ export const dueSteps = (parts: ChannelDependencies): readonly [coalesced: Perio
   {
     name: "send coalesced events",
     meanwhile: "those of the buys the error is about wait",
-    run: () => flushCoalesced(parts),
+    run: (stopping) => flushCoalesced(parts, stopping),
   },
   {
     name: "fire delivery reports",

@@ -22,8 +22,12 @@ import { openText, sealText } from "./sealed-bodies.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted } from "./types.js";
 
-/** Media buys whose events are sent in one turn; the rest follow in the next. */
-const FLUSH_LIMIT = 100;
+/** Media buys that are looked for at a time, a share of each principal's: the flood of one holds up no other. */
+const FLUSH_LIMIT = 1_000;
+/** Of them, sent at a time, each in a transaction of its own. */
+const AT_ONCE = 4;
+/** A turn goes on for so long while there are more, in milliseconds. */
+const TURN_MS = 10_000;
 
 /** Something that a media buy needs and cannot have. */
 export interface Impairment {
@@ -137,12 +141,18 @@ export function* flush(parts: ChannelDependencies, tx: Query, channel: ChannelRo
   return { keys: deliveries.map(({ key }) => key) };
 }
 
-/** Sends what is due of every channel. @throws what some of them met, after the others have been sent */
-export async function flushCoalesced(parts: ChannelDependencies): Promise<void> {
+/** Sends what is due, while there is much for some time. @throws what some of it met, after the rest has been sent */
+export async function flushCoalesced(parts: ChannelDependencies, stopping: AbortSignal): Promise<void> {
+  const end = performance.now() + TURN_MS;
+  while ((await flushSome(parts, stopping)) >= FLUSH_LIMIT && !stopping.aborted && performance.now() < end);
+}
+
+/** @returns how many media buys there were */
+async function flushSome(parts: ChannelDependencies, stopping: AbortSignal): Promise<number> {
   const { queue, tables, now } = parts;
   const at = now();
   const due = await inTransaction(queue, undefined, (tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));
-  await eachAlone(new Set(due.map((row) => row.resource)), async (resource) => {
+  const flushOne = async ({ resource }: { resource: string }): Promise<void> => {
     await inTransaction(queue, undefined, function* (tx): Coroutine<void> {
       const key = { resource, kind: "events", subscriber: "" };
       // Nobody's events wait for a transaction that is open on another's channel: its turn comes again.
@@ -152,5 +162,7 @@ export async function flushCoalesced(parts: ChannelDependencies): Promise<void> 
       if (channel !== undefined) yield* flush(parts, tx, channel, at);
       else yield* tables.takeCoalesced(tx, resource, at);
     });
-  });
+  };
+  await eachAlone(due, flushOne, { atOnce: AT_ONCE, stopping });
+  return due.length;
 }

@@ -64,12 +64,16 @@ export interface SenderTables extends SecretTables, UpkeepTables, BodyTables, Ne
   /** Channels as they are now. Locks nothing. */
   channelTargets(tx: Query, keys: readonly ChannelKey[]): Coroutine<ChannelRow[]>;
   putChannel(tx: Query, row: ChannelRow): Coroutine<unknown[]>;
-  /** Channels of some kinds that have something to do at a time, locked; without those that another transaction holds. */
+  /**
+   * Channels of some kinds that have something to do at a time, locked: the first of each principal, then the second of each ...;
+   * without those that another transaction holds.
+   */
   dueChannels(tx: Query, kinds: readonly string[], now: number, limit: number): Coroutine<ChannelRow[]>;
   /** Queues an event, or takes the place of the one that waits in its slot; the earlier of the two times holds. */
   coalesce(tx: Query, row: CoalescingRow): Coroutine<unknown[]>;
   waiting(tx: Query, resource: string): Coroutine<CoalescingRow[]>;
-  dueCoalesced(tx: Query, now: number, limit: number): Coroutine<{ resource: string }[]>;
+  /** Resources with events that are due, in the same way; null where none has the channel. */
+  dueCoalesced(tx: Query, now: number, limit: number): Coroutine<{ resource: string; principal: string | null }[]>;
   /** Removes and answers the events of a resource that are due. */
   takeCoalesced(tx: Query, resource: string, now: number): Coroutine<CoalescingRow[]>;
   /** What there is to do for upkeep, in one statement. */
@@ -155,13 +159,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
             .join(", "),
         channelColumns.map((column) => row[column]),
       ),
-    dueChannels: (tx, kinds, now, limit) =>
-      run(
-        tx,
-        "select * from adbind_channels where next_fire is not null and next_fire <= ? " +
-          `and kind in (${marks(kinds)}) order by next_fire limit ?${dialect.forUpdateFree}`,
-        [now, ...kinds, limit],
-      ),
+    dueChannels: dueChannelsOf(dialect),
     ...coalescingTables,
     ...activityTables(dialect),
   };
@@ -219,10 +217,34 @@ const coalescingTables: Pick<SenderTables, "coalesce" | "waiting" | "dueCoalesce
     ),
   waiting: (tx, resource) => run(tx, "select * from adbind_coalescing where resource = ? order by due", [resource]),
   dueCoalesced: (tx, now, limit) =>
-    run(tx, "select resource from adbind_coalescing where due <= ? order by due limit ?", [now, limit]),
+    run(
+      tx,
+      // Each owner by itself and by its key: a join of two large tables that were not analyzed yet may take minutes.
+      `select resource, principal from (select resource, principal, due,
+        row_number() over (partition by principal order by due) as turn from (select w.resource, w.due,
+        (select c.principal from adbind_channels c where c.resource = w.resource and c.kind = 'events' and c.subscriber = '') as principal
+        from (select resource, min(due) as due from adbind_coalescing where due <= ? group by resource) w) owned) all_due
+        order by turn, due limit ?`,
+      [now, limit],
+    ),
   takeCoalesced: (tx, resource, now) =>
     run(tx, "delete from adbind_coalescing where resource = ? and due <= ? returning *", [resource, now]),
 };
+
+const dueChannelsOf =
+  ({ forUpdateFree }: Pick<Dialect, "forUpdateFree">): SenderTables["dueChannels"] =>
+  (tx, kinds, now, limit) =>
+    run(
+      tx,
+      `with turns as (select * from (select resource, kind, subscriber, next_fire,
+        row_number() over (partition by principal order by next_fire) as turn from adbind_channels
+        where next_fire is not null and next_fire <= ? and kind in (${marks(kinds)})) all_due
+        order by turn, next_fire limit ?)
+        select c.* from turns d join adbind_channels c
+        on c.resource = d.resource and c.kind = d.kind and c.subscriber = d.subscriber
+        order by d.turn, d.next_fire${forUpdateFree}`,
+      [now, ...kinds, limit],
+    );
 
 /** Of activity by days only what no day takes along: days are dropped as a whole. */
 const expiringTables = ({ undated }: Dialect) =>

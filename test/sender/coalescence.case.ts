@@ -32,5 +32,23 @@ export function coalescenceCase(of: SenderCase): void {
     );
   });
 
+  test("a flood of one principal's changes goes out in a turn, and others' are not behind it", async (context) => {
+    const { sender, clock } = context;
+    const flood = Array.from({ length: 150 }, (_, at) => ({ mediaBuyId: `mb-${at}`, principal: "buyer-1" }));
+    for (const buy of flood) await sender.channels.open(buy, { events: push });
+    const quiet = { mediaBuyId: "other", principal: "buyer-2" };
+    await sender.channels.open(quiet, { events: push });
+    for (const { mediaBuyId } of flood)
+      await sender.channels.impairment(mediaBuyId, { notificationId: "i", impairment: {} });
+    clock.at = NOW + 1_000;
+    await sender.channels.impairment("other", { notificationId: "i", impairment: {} });
+    clock.at = NOW + 6 * 60_000;
+    await sender.channels.tick();
+    const rows = await of.rows("select ordering_key from adbind_jobs order by id");
+    const order = rows.map((row) => String(row.ordering_key));
+    assert.is(order.length, flood.length + 1);
+    assert.ok(order.indexOf("buy:other") < 8, `it is sent ${order.indexOf("buy:other")} others later`);
+  });
+
   test.run();
 }

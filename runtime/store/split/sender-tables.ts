@@ -108,11 +108,7 @@ function dueTables(
       return yield* here(q, yield* tables.dueChannels(q, kinds, at, limit), ({ principal }) => principal);
     },
     *dueCoalesced(q, at, limit) {
-      const rows = yield* tables.dueCoalesced(q, at, limit);
-      const keys = rows.map(({ resource }) => ({ resource, kind: "events", subscriber: "" }));
-      const channels = keys.length === 0 ? [] : yield* tables.channelTargets(q, keys);
-      const owners = new Map(channels.map(({ resource, principal }) => [resource, principal]));
-      return yield* here(q, rows, ({ resource }) => owners.get(resource));
+      return yield* here(q, yield* tables.dueCoalesced(q, at, limit), ({ principal }) => principal ?? undefined);
     },
     *dueSecrets(q, at, limit) {
       return yield* here(q, yield* tables.dueSecrets(q, at, limit), ({ principal }) => principal);
