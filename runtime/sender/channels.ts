@@ -62,7 +62,8 @@ export interface Channels {
     options?: WithinOptions,
   ): MaybePromise<{ readonly ok: true } | Refused>;
   /**
-   * Queues an impairment; changes of one impairment within its window become one event with the newest state.
+   * Queues an impairment; changes of one media buy within the window of their event type become one event, with the newest one's
+   * state and `notificationId`. What is urgent does not wait.
    * @throws AdbindError `channel_closed` after the buy's final event
    */
   impairment(mediaBuyId: string, event: Impairment, options?: OwnedOptions): MaybePromise<Emitted>;

@@ -1,4 +1,4 @@
-/** Impairments: what changes on a media buy within a coalescence window becomes one event, with the newest state. */
+/** Impairments: what changes on a media buy within a coalescence window becomes one event, with the newest state and its id. */
 import type { JsonObject } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { surfaceMember } from "../facts/index.js";
