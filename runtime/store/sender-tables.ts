@@ -109,6 +109,8 @@ const channelColumns = [
   ...["period_start", "next_fire", "closed", "closed_at", "release", "endpoint"],
 ] as const satisfies readonly (keyof ChannelRow)[];
 
+const CHANNEL = "select * from adbind_channels where resource = ? and kind = ? and subscriber = ?";
+
 export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | "engine">): SenderTables {
   const lock = dialect.forUpdate;
   const changeTasks = taskChangesOn[engine];
@@ -122,10 +124,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
     remote: dialect.remote,
     changeTasks,
     ...(dialect.remote && { changeTasksAtOnce: changeTasks }),
-    channel: (tx, resource, kind, subscriber = "") =>
-      run(tx, `select * from adbind_channels where resource = ? and kind = ? and subscriber = ?${lock}`, [
-        ...[resource, kind, subscriber],
-      ]),
+    channel: (tx, resource, kind, subscriber = "") => run(tx, `${CHANNEL}${lock}`, [resource, kind, subscriber]),
     *claimChannel(tx, { resource, kind, subscriber }, principal) {
       yield* run(
         tx,
@@ -133,11 +132,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
           "values (?, ?, ?, ?, 'null', null) on conflict do nothing",
         [resource, kind, subscriber, principal],
       );
-      const [row] = yield* run<ChannelRow>(
-        tx,
-        `select * from adbind_channels where resource = ? and kind = ? and subscriber = ?${lock}`,
-        [resource, kind, subscriber],
-      );
+      const [row] = yield* run<ChannelRow>(tx, `${CHANNEL}${lock}`, [resource, kind, subscriber]);
       return row!;
     },
     subscribers: (tx, resource, kind) =>
