@@ -1,4 +1,6 @@
 /** What became of attempts, on its way to the queue: many in a transaction, and told again until it is written. */
+import { isPassingFault } from "../db/open.js";
+import { AdbindError } from "../errors.js";
 import type { Ack, AckEffect, Queue } from "./types.js";
 
 /** Acknowledging transactions at a time: another is made up while the first is flushed to disk, where much comes. */
@@ -25,6 +27,15 @@ interface PendingAck {
   readonly ack: Ack;
   readonly tell: (written: boolean) => void;
 }
+
+interface Unwritten {
+  readonly left: readonly PendingAck[];
+  readonly error?: unknown;
+}
+
+/** For all of them alike; not so a row that another transaction holds. */
+const isAway = (error: unknown): boolean =>
+  error instanceof AdbindError ? error.code !== "database_busy" : isPassingFault(error);
 
 export class Acks {
   readonly #pending: PendingAck[] = [];
@@ -89,19 +100,32 @@ export class Acks {
   }
 
   async #writeAll(batch: readonly PendingAck[]): Promise<void> {
-    const { queue, effect, now, written, onFault } = this.options;
+    const { written, onFault } = this.options;
     if (batch.length === 0) return;
+    const { left, error } = await this.#tryAll(batch);
+    if (left.length < batch.length) written();
+    if (left.length === 0) return;
+    // A full disk, a database away: what happened stays known here and is written when it can be.
+    onFault(error);
+    this.#pending.unshift(...left);
+    await new Promise((resolve) => setTimeout(resolve, FAULT_DELAY_MS));
+    if (this.#givenUp) for (const { tell } of this.#pending.splice(0)) tell(false);
+  }
+
+  /** What cannot be written of one job keeps no other's: where it fails, it is tried in ever smaller parts. */
+  async #tryAll(batch: readonly PendingAck[]): Promise<Unwritten> {
+    const { queue, effect, now } = this.options;
     try {
       const acks = batch.map(({ ack }) => ack);
       const flags = await queue.ack(acks, now(), effect);
       for (const [at, { tell }] of batch.entries()) tell(flags[at]!);
-      written();
+      return { left: [] };
     } catch (error) {
-      // A full disk, a database away: what happened stays known here and is written when it can be.
-      onFault(error);
-      this.#pending.unshift(...batch);
-      await new Promise((resolve) => setTimeout(resolve, FAULT_DELAY_MS));
-      if (this.#givenUp) for (const { tell } of this.#pending.splice(0)) tell(false);
+      if (batch.length === 1 || isAway(error)) return { left: batch, error };
+      const half = Math.ceil(batch.length / 2);
+      const first = await this.#tryAll(batch.slice(0, half));
+      const second = await this.#tryAll(batch.slice(half));
+      return { left: [...first.left, ...second.left], error };
     }
   }
 }
