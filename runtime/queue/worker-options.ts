@@ -30,7 +30,7 @@ export interface WorkerOptions extends Partial<EndpointOptions> {
   readonly queue: Queue;
   /**
    * Runs one attempt. An AdbindError `job_unreadable` sets the job aside with its reason; whatever else it throws is a
-   * fault of ours: the job is tried again later.
+   * fault of ours: the job is tried again later, until `giveUpMs` after its first attempt.
    */
   handle(job: Job, lease: JobLease): Promise<Handled>;
   /** Told of jobs that were leased, which are handled soon: what they need can be looked up for all of them. */
@@ -48,7 +48,10 @@ export interface WorkerOptions extends Partial<EndpointOptions> {
   readonly gatherMs?: number;
   /** No delay we give is longer, in milliseconds: what lies further ahead was written by a clock gone wrong. */
   readonly longestDelayMs: number;
-  /** Jobs of an endpoint that fails are given up this many milliseconds after their first attempt. Default: never. */
+  /**
+   * Jobs of an endpoint that fails, and those whose handler throws, are given up this many milliseconds after their first
+   * attempt. Default: never.
+   */
   readonly giveUpMs?: number;
   /** Jobs of an endpoint that fails are ended this many milliseconds after they were added, unattempted. Default: never. */
   readonly expireMs?: number;

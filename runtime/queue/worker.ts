@@ -130,7 +130,7 @@ class QueueWorker implements Worker {
     try {
       handled = await this.#options.handle(job, { live });
     } catch (error) {
-      handled = this.#thrown(error);
+      handled = this.#thrown(job, error);
     }
     this.#note(held.endpoint, handled);
     const { outcome, note } = handled;
@@ -160,13 +160,18 @@ class QueueWorker implements Worker {
     );
   }
 
-  #thrown(error: unknown): Handled {
+  #thrown({ endpoint, firstAt }: Job, error: unknown): Handled {
     if (error instanceof AdbindError && error.code === "job_unreadable") {
       return { outcome: { kind: "refused", error: error.message }, healthy: null };
     }
     this.#fault(error);
-    const due = this.#options.now() + THROWN_DELAY_MS;
-    return { outcome: { kind: "later", due, error: "the attempt could not be made" }, healthy: null };
+    const { now, giveUpMs = Number.POSITIVE_INFINITY, onGivenUp } = this.#options;
+    const at = now();
+    const why = "the attempt could not be made";
+    if (at - firstAt < giveUpMs)
+      return { outcome: { kind: "later", due: at + THROWN_DELAY_MS, error: why }, healthy: null };
+    safely(() => onGivenUp?.(endpoint, 1, "dead"));
+    return { outcome: { kind: "dead", error: why }, healthy: null };
   }
 
   #note(endpoint: string, { healthy, holdUntil, perSecond }: Handled): void {

@@ -171,9 +171,10 @@ function outcomeOf(job: Job, result: FetchResult, options: AttemptOptions): Pick
   return { handled: { outcome: laterOrDead({ job, error, retryAfter }, options), healthy: false, holdUntil }, error };
 }
 
-function laterOrDead(
+/** What becomes of a job after an attempt that failed: its next one, until its day is over. */
+export function laterOrDead(
   { job, error, retryAfter }: { readonly job: Job; readonly error: string; readonly retryAfter?: string | undefined },
-  { now, random }: AttemptOptions,
+  { now, random }: Pick<AttemptOptions, "now" | "random">,
 ): JobOutcome {
   const due = nextAttempt({ attempt: job.attempts, firstAt: job.firstAt, now: now(), retryAfter }, random);
   return due === undefined ? { kind: "dead", error } : { kind: "later", due, error };

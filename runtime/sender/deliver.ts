@@ -1,6 +1,5 @@
 /** What is done with a job of the outbox, and what of it is written down in the transaction that acknowledges it. */
 import type { Tracer } from "@opentelemetry/api";
-import type { JsonObject, TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import type { Logger } from "../log.js";
@@ -11,13 +10,13 @@ import { activityRow } from "./activity.js";
 import { type AttemptOptions, attempt, type DeliveryMeta } from "./attempt.js";
 import type { SenderMetrics } from "./metrics.js";
 import { endpointOf, hostOf, isChange, metaOf } from "./outbox.js";
-import { boundError } from "./redact.js";
 import type { Bodies, OpenedBody } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
+import { applyChange } from "./stored-changes.js";
 import type { Expected, LookedUp, Targets } from "./targets.js";
 import type { Tasks } from "./tasks.js";
 import { tracedAttempt } from "./tracing.js";
-import type { EndpointIdentity, EndpointLimits, StatusChange } from "./types.js";
+import type { EndpointIdentity, EndpointLimits } from "./types.js";
 
 export interface DelivererDependencies {
   readonly tables: SenderTables;
@@ -53,7 +52,7 @@ const inBounds = ({ timeoutMs = TIMEOUT_MS.default, perSecond }: EndpointLimits)
 });
 
 export function deliverer(parts: DelivererDependencies): Deliverer {
-  const { tasks, targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
+  const { targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
   const aside = (error: string): Handled => {
     metrics.ended("refused", 1);
     return { outcome: { kind: "refused", error }, healthy: null };
@@ -62,7 +61,7 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
     onLeased: (jobs) => targets.expect(jobs.flatMap(expectedOf)),
     async handle(job, lease) {
       const meta = metaOf(job);
-      if (isChange(meta)) return applyChange(tasks, job);
+      if (isChange(meta)) return applyChange(parts, job);
       if (meta.undeliverable !== undefined) return aside(meta.undeliverable);
       let found: Ready;
       try {
@@ -188,41 +187,5 @@ function expectedOf(job: Job): Expected[] {
     return isChange(meta) ? [] : [{ target: meta.target, task: job.task }];
   } catch {
     return [];
-  }
-}
-
-interface StoredChange {
-  readonly taskId: string;
-  readonly status: TaskStatus;
-  readonly result?: JsonObject | null;
-  readonly message?: string | null;
-  readonly dedupKey?: string | null;
-}
-
-/** What a change cannot be made for, for good; anything else is tried again. */
-const refusals: readonly string[] = ["transition_refused", "event_invalid", "dedup_conflict"];
-
-/**
- * Makes the event of a change that an application stored by `adbind_enqueue`. Under a dedup key of its own: a process that
- * is killed between this and its acknowledgement makes it once all the same.
- */
-async function applyChange(tasks: Pick<Tasks, "update">, job: Job): Promise<Handled> {
-  const { taskId, status, result, message, dedupKey } = changeIn(job);
-  const change: StatusChange = { status, ...(result != null && { result }), ...(message != null && { message }) };
-  try {
-    await tasks.update(taskId, change, { dedupKey: dedupKey ?? `change ${job.key}` });
-  } catch (fault) {
-    if (!(fault instanceof AdbindError) || !refusals.includes(fault.code)) throw fault;
-    const error = boundError(`${fault.code}: ${fault.message}`);
-    return { outcome: { kind: "refused", error }, healthy: null };
-  }
-  return { outcome: { kind: "done" }, healthy: true };
-}
-
-function changeIn(job: Job): StoredChange {
-  try {
-    return JSON.parse(new TextDecoder().decode(job.body)) as StoredChange;
-  } catch (cause) {
-    throw new AdbindError("job_unreadable", "a stored change is no JSON", { where: `event ${job.id}`, cause });
   }
 }

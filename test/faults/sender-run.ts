@@ -202,7 +202,10 @@ async function drain({ drainMs }: FaultsOptions, left: () => Promise<number>): P
 async function scattered({ urls, query }: Books): Promise<string[]> {
   if (urls === undefined) return [];
   const texts: string[] = [];
-  for (const of of ["principal from adbind_sent_tasks", "endpoint from adbind_jobs where endpoint <> 'changes'"]) {
+  for (const of of [
+    "principal from adbind_sent_tasks",
+    "endpoint from adbind_jobs where endpoint not like 'changes%'",
+  ]) {
     const [column] = of.split(" ");
     const rows = await query<Record<string, string>>(`select distinct ${of}`);
     const names = rows.map((row) => row[column!]!);

@@ -5,6 +5,7 @@ import { natsQueue } from "../../runtime/queue/index.js";
 import { hasNats, NO_NATS, startNats } from "../support/nats.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { queueCase } from "./queue.case.js";
+import { queueFaultsCase } from "./queue-faults.case.js";
 import type { QueueCase } from "./queue-suite.js";
 import { queueWorkerCase } from "./queue-worker.case.js";
 
@@ -26,6 +27,7 @@ if (hasNats()) {
   };
   queueCase(engine);
   queueWorkerCase(engine);
+  queueFaultsCase(engine);
 
   test.after(async () => {
     await nats.stop();

@@ -8,6 +8,7 @@ import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { queueCase } from "./queue.case.js";
+import { queueFaultsCase } from "./queue-faults.case.js";
 import { job, put, type QueueCase } from "./queue-suite.js";
 import { queueWorkerCase } from "./queue-worker.case.js";
 
@@ -29,6 +30,7 @@ const engine: QueueCase = {
 };
 queueCase(engine);
 queueWorkerCase(engine);
+queueFaultsCase(engine);
 
 test("instances that start together on an empty database all start", async () => {
   url = await postgres.database();

@@ -1,7 +1,6 @@
 /** What a worker must do on every queue: one body, run against each engine. */
 
 import * as assert from "uvu/assert";
-import { AdbindError } from "../../runtime/errors.js";
 import { createWorker, type Handled, type WorkerOptions } from "../../runtime/queue/worker.js";
 import { Looks } from "../support/looks.js";
 import { until } from "../support/until.js";
@@ -298,50 +297,6 @@ function leaseCase(of: QueueCase): void {
   test.run();
 }
 
-/** Handlers that throw. */
-function throwingCase(of: QueueCase): void {
-  const test = queueSuite(of);
-  test("a handler that cannot read its job says so, and the job is set aside", async (context) => {
-    let handled = 0;
-    const worker = workerOf(context, {
-      handle: async ({ meta }) => {
-        handled += 1;
-        if (meta === "?") throw new AdbindError("job_unreadable", "its meta is no JSON");
-        return delivered;
-      },
-    });
-    await put(context.queue, job({ meta: "?" }), job());
-    worker.start();
-    await until(() => handled === 2 && worker.out === 0);
-    await worker.stop();
-    assert.equal(await context.queue.counts(), { ...none, refused: 1 });
-    assert.match((await context.queue.list())[0]!.error!, "its meta is no JSON");
-  });
-
-  test("a handler that throws is reported, and its job is tried again", async (context) => {
-    const faults: unknown[] = [];
-    let calls = 0;
-    const worker = workerOf(context, {
-      onFault: (error) => faults.push(error),
-      handle: async () => {
-        calls += 1;
-        if (calls === 1) throw new Error("ours");
-        return delivered;
-      },
-    });
-    await put(context.queue, job());
-    worker.start();
-    await until(() => calls === 1 && worker.out === 0);
-    context.clock.at += 10_001;
-    await until(() => calls === 2 && worker.out === 0);
-    await worker.stop();
-    assert.is(faults.length, 1);
-  });
-
-  test.run();
-}
-
 export function queueWorkerCase(of: QueueCase): void {
-  for (const cases of [sharingCase, hostCase, pausingCase, restartCase, givingUpCase, leaseCase, throwingCase])
-    cases(of);
+  for (const cases of [sharingCase, hostCase, pausingCase, restartCase, givingUpCase, leaseCase]) cases(of);
 }

@@ -10,6 +10,7 @@ import { createWorker } from "../../runtime/queue/worker.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { queueCase } from "./queue.case.js";
+import { queueFaultsCase } from "./queue-faults.case.js";
 import { job, NOW, put, type QueueCase, record } from "./queue-suite.js";
 import { queueWorkerCase } from "./queue-worker.case.js";
 
@@ -35,6 +36,7 @@ const engine: QueueCase = {
 };
 queueCase(engine);
 queueWorkerCase(engine);
+queueFaultsCase(engine);
 
 test("work that meets a promise is refused and undone", async () => {
   const database = fresh();

@@ -1,4 +1,4 @@
-/** Open transactions of the application on PostgreSQL: whom they keep waiting, and what other languages store in them. */
+/** Open transactions of the application on PostgreSQL: whom they keep waiting, and how few statements they take. */
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -8,7 +8,7 @@ import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { startPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
-import { drained, holds, push, start } from "./sender-suite.js";
+import { drained, push, start } from "./sender-suite.js";
 
 const postgres = await startPostgres({ fsync: "off" });
 const clock = { at: NOW };
@@ -138,65 +138,6 @@ test("a task that an open transaction has registered keeps only who registers it
   assert.not.ok(second);
   await application.query("commit");
   await again;
-});
-
-test("adbind_enqueue stores a change in any language's transaction; a sender makes the event of it", async () => {
-  await registered("task-1", "task-2");
-  const enqueue = "select adbind_enqueue($1, $2, $3::json, message => $4, dedup_key => $5) as id";
-  const change = (...values: unknown[]) =>
-    application.query<{ id: string }>(enqueue, values).then(({ rows }) => rows[0]!.id);
-  await application.query("begin");
-  await change("task-2", "working", null, "undone", null);
-  await application.query("rollback");
-  await application.query("begin");
-  const result = '{"total_steps": 2, "percentage": 40}';
-  const id = await change("task-1", "working", result, "soon", "k");
-  assert.is(await change("task-1", "working", '{"percentage": 40, "total_steps": 2}', "soon", "k"), id);
-  await application.query("commit");
-  assert.is(await change("task-1", "working", result, "soon", "k"), id);
-  const conflict = await change("task-1", "working", result, "later", "k").catch((error: pg.DatabaseError) => error);
-  assert.is((conflict as pg.DatabaseError).code, "23505");
-  await change("task-1", "nonsense", null, null, null);
-  await change("task-1", "working", '{"percentage": 400}', null, null);
-  await change("nobody", "working", null, null, null);
-  await change("task-1", "canceled", null, null, null);
-  sender.start();
-  await until(() => drained(sender));
-  assert.equal(
-    network.sent.map(({ body }) => [body.task_id, body.status, body.message, body.result]),
-    [
-      ["task-1", "working", "soon", { total_steps: 2, percentage: 40 }],
-      ["task-1", "canceled", undefined, undefined],
-    ],
-  );
-  const aside = await sender.outbox.list();
-  assert.equal(
-    aside.map(({ state, type, subject, url }) => [state, type, subject, url]),
-    [
-      ["refused", "change", "task-1", ""],
-      ["refused", "change", "task-1", ""],
-    ],
-  );
-  assert.match(aside[0]!.error!, /^transition_refused: /);
-  assert.match(aside[1]!.error!, /^event_invalid: .*percentage/);
-  assert.equal(await sender.outbox.counts(), holds({ refused: 2 }));
-});
-
-test("a change that was applied, and whose job came back, is one event", async () => {
-  await registered("task-1");
-  await application.query("select adbind_enqueue('task-1', 'working')");
-  const [job] = (await application.query("select * from adbind_jobs join adbind_job_bodies on job = id")).rows;
-  sender.start();
-  await until(() => network.sent.length === 1);
-  await until(() => drained(sender));
-  await application.query(
-    "with added as (insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at) " +
-      "values ('webhooks', $1, true, $2, $3, 'ready', 0, 0, 0) returning id) " +
-      "insert into adbind_job_bodies (job, at, meta, body) select id, 0, $4, $5 from added",
-    [job.key, job.endpoint, job.ordering_key, job.meta, job.body],
-  );
-  await until(() => drained(sender));
-  assert.is(network.sent.length, 1);
 });
 
 /** Statements that a client is given while `work` runs. */

@@ -36,7 +36,13 @@ const endpointsWhere = (state: string): string =>
 const READY = "state = 'ready'";
 const KEPT = "state <> 'ready'";
 
-/** Names of a principal's endpoints. */
+/**
+ * Changes that applications stored by `adbind_enqueue` stay where they were stored: that function asks nobody whether the principal
+ * moves, and whoever looks at them makes their events where the task is.
+ */
+const CHANGES = "changes ";
+
+/** Names of the endpoints that move with a principal. */
 function* endpointsOf(q: Query, principal: string): Coroutine<string[]> {
   const rows = [
     ...(yield* q.rows<{ endpoint: string }>(endpointsWhere(READY), [TOPIC, TOPIC])),
@@ -44,7 +50,8 @@ function* endpointsOf(q: Query, principal: string): Coroutine<string[]> {
     ...(yield* q.rows<{ endpoint: string }>(`select endpoint from ${ENDPOINTS} where topic = ?`, [TOPIC])),
   ];
   const own = ` ${ownerDigest(principal)}.`;
-  return unique(rows.map(({ endpoint }) => endpoint).filter((endpoint) => endpoint.includes(own)));
+  const isOwn = (endpoint: string): boolean => endpoint.includes(own) && !endpoint.startsWith(CHANGES);
+  return unique(rows.map(({ endpoint }) => endpoint).filter(isOwn));
 }
 
 function* jobIds(q: Query, principal: string): Coroutine<number[]> {

@@ -133,6 +133,8 @@ create index adbind_activity_subject on adbind_activity (principal, subject, id)
 
 -- For applications in any language: stores a change of a task's status in the caller's transaction. A sender makes the
 -- event of it; what it refuses is set aside, with its reason (adbind outbox list). Returns the number of the stored change.
+-- Changes of a principal's tasks are an endpoint of their own, named after it as those of its URLs are, so that turns are shared
+-- out, and what waits is capped, for each principal; those of tasks that are not known here are another.
 create function adbind_enqueue(
   task_id text, status text, result json default null, message text default null, dedup_key text default null
 ) returns bigint language plpgsql as $function$
@@ -143,6 +145,9 @@ declare
   content text := 'sql:' || encode(sha256(convert_to(
     jsonb_build_array(adbind_enqueue.status, adbind_enqueue.result, adbind_enqueue.message)::text, 'UTF8')), 'hex');
   name text := 'sql:' || adbind_enqueue.dedup_key;
+  place text := coalesce((select 'changes ' || left(translate(
+      encode(sha256(convert_to(t.principal, 'UTF8')), 'base64'), '+/', '-_'), 22) || '.'
+    from adbind_sent_tasks t where t.task_id = adbind_enqueue.task_id), 'changes');
   known record;
   job bigint;
 begin
@@ -164,8 +169,8 @@ begin
     end if;
   end if;
   insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at)
-    values ('webhooks', gen_random_uuid()::text, true, 'changes', 'change:' || md5(adbind_enqueue.task_id), 'ready', at,
-      at, at)
+    values ('webhooks', gen_random_uuid()::text, true, place, 'change:' || md5(adbind_enqueue.task_id), 'ready', at, at,
+      at)
     returning id into job;
   insert into adbind_job_bodies (at, job, meta, body)
     values (at, job, json_build_object('kind', 'change', 'taskId', adbind_enqueue.task_id)::text,

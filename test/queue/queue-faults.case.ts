@@ -1,0 +1,123 @@
+/** What a worker does where something throws: its handler, or what writes down what an attempt came to. */
+import * as assert from "uvu/assert";
+import { AdbindError } from "../../runtime/errors.js";
+import { createWorker, type Handled, type WorkerOptions } from "../../runtime/queue/worker.js";
+import { until } from "../support/until.js";
+import { type Context, job, put, type QueueCase, queueSuite } from "./queue-suite.js";
+
+const DAY_MS = 86_400_000;
+const none = { ready: 0, dead: 0, expired: 0, refused: 0 };
+const delivered: Handled = { outcome: { kind: "done" }, healthy: true };
+
+const workerOf = (context: Context, over: Partial<WorkerOptions> & Pick<WorkerOptions, "handle">) =>
+  createWorker({
+    queue: context.queue,
+    longestDelayMs: 4_000_000,
+    now: () => context.clock.at,
+    pollMs: 20,
+    onFault: (error) => assert.unreachable(String(error)),
+    ...over,
+  });
+
+/** Handlers that throw. */
+function throwingCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("a handler that cannot read its job says so, and the job is set aside", async (context) => {
+    let handled = 0;
+    const worker = workerOf(context, {
+      handle: async ({ meta }) => {
+        handled += 1;
+        if (meta === "?") throw new AdbindError("job_unreadable", "its meta is no JSON");
+        return delivered;
+      },
+    });
+    await put(context.queue, job({ meta: "?" }), job());
+    worker.start();
+    await until(() => handled === 2 && worker.out === 0);
+    await worker.stop();
+    assert.equal(await context.queue.counts(), { ...none, refused: 1 });
+    assert.match((await context.queue.list())[0]!.error!, "its meta is no JSON");
+  });
+
+  test("a handler that throws is reported, and its job is tried again", async (context) => {
+    const faults: unknown[] = [];
+    let calls = 0;
+    const worker = workerOf(context, {
+      onFault: (error) => faults.push(error),
+      handle: async () => {
+        calls += 1;
+        if (calls === 1) throw new Error("ours");
+        return delivered;
+      },
+    });
+    await put(context.queue, job());
+    worker.start();
+    await until(() => calls === 1 && worker.out === 0);
+    context.clock.at += 10_001;
+    await until(() => calls === 2 && worker.out === 0);
+    await worker.stop();
+    assert.is(faults.length, 1);
+  });
+
+  test.run();
+}
+
+/** Handlers that throw for ever. */
+function brokenCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("a job whose handler throws again and again is given up after its time, and the others go on", async (context) => {
+    const given: unknown[] = [];
+    let [thrown, done] = [0, 0];
+    const worker = workerOf(context, {
+      giveUpMs: DAY_MS,
+      onGivenUp: (...told) => given.push(told),
+      handle: async ({ meta }) => {
+        if (meta !== "broken") done += 1;
+        else throw new Error(`ours ${++thrown}`);
+        return delivered;
+      },
+    });
+    await put(context.queue, job({ meta: "broken", endpoint: "a" }));
+    worker.start();
+    await until(() => thrown === 1 && worker.out === 0);
+    context.clock.at += DAY_MS - 1;
+    await until(() => thrown === 2 && worker.out === 0);
+    assert.equal(await context.queue.counts(), { ...none, ready: 1 });
+    context.clock.at += 10_000;
+    await put(context.queue, job({ endpoint: "a" }));
+    await until(() => thrown === 3 && done === 1 && worker.out === 0);
+    await worker.stop();
+    assert.equal(await context.queue.counts(), { ...none, dead: 1 });
+    assert.equal(given, [["a", 1, "dead"]]);
+  });
+
+  test.run();
+}
+
+/** Acknowledgements that cannot be written. */
+function unwrittenCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("an acknowledgement that cannot be written keeps no other job's from being written", async (context) => {
+    const faults: unknown[] = [];
+    const worker = workerOf(context, {
+      onFault: (error) => faults.push(error),
+      handle: async () => delivered,
+      effect: function* (_, acked) {
+        if (acked.some((ack) => ack.job.meta === "broken")) throw new Error("ours");
+        yield* [];
+      },
+    });
+    const others = Array.from({ length: 12 }, (_, at) => job({ endpoint: `e${at}` }));
+    await put(context.queue, ...others.slice(0, 6), job({ meta: "broken", endpoint: "x" }), ...others.slice(6));
+    worker.start();
+    await until(async () => faults.length > 0 && (await context.queue.counts()).ready === 1);
+    await worker.stop();
+    assert.equal(await context.queue.counts(), { ...none, ready: 1 });
+  });
+
+  test.run();
+}
+
+export function queueFaultsCase(of: QueueCase): void {
+  for (const cases of [throwingCase, brokenCase, unwrittenCase]) cases(of);
+}
