@@ -20,7 +20,7 @@ export type JobRemoval =
     };
 
 /** A job that was removed, and under which time its body is. */
-export interface RemovedJob {
+interface RemovedRow {
   readonly id: number;
   readonly body_at: number;
 }
@@ -87,12 +87,20 @@ const PRUNE = `delete from adbind_jobs where id in (select id from adbind_jobs w
 const EVICT = `delete from adbind_jobs where id in (select id from adbind_jobs where ${KEPT} and endpoint = ?
   order by id limit ?) and state <> 'ready' returning id, body_at`;
 
-/**
- * One text for every engine; the bodies are left to the engine's own.
- * @returns what was removed
- */
-export function* removeKept(q: Query, topic: string, what: JobRemoval): Coroutine<RemovedJob[]> {
-  if (what.kind === "prune") return yield* q.rows<RemovedJob>(PRUNE, [topic, what.before, what.limit]);
+/** By which columns an engine finds bodies. */
+type BodyKey = readonly ("at" | "job")[];
+
+/** One text for every engine. @returns how many were removed */
+export function* removeKept(q: Query, topic: string, what: JobRemoval, key: BodyKey): Coroutine<number> {
+  const removed = yield* removeRows(q, topic, what);
+  const columns = key.map((name) => [name, "bigint"] as const);
+  const bodies = removed.map(({ id, body_at: at }) => key.map((name) => (name === "at" ? at : id)));
+  yield* q.remove("adbind_job_bodies", columns, bodies);
+  return removed.length;
+}
+
+function* removeRows(q: Query, topic: string, what: JobRemoval): Coroutine<RemovedRow[]> {
+  if (what.kind === "prune") return yield* q.rows<RemovedRow>(PRUNE, [topic, what.before, what.limit]);
   // Several that count at a time would all remove what is too much.
   yield* q.lock(`evict ${topic}`);
   const [all] = yield* q.rows<{ n: number }>(`select count(*) as n from adbind_jobs where ${KEPT}`, [topic]);
@@ -103,8 +111,8 @@ export function* removeKept(q: Query, topic: string, what: JobRemoval): Coroutin
       order by count(*) desc, endpoint limit ?`,
     [topic, ENDPOINTS],
   );
-  const removed: RemovedJob[] = [];
+  const removed: RemovedRow[] = [];
   for (const { endpoint, count } of evictionsOf(kept, excess, what.ownerOf))
-    removed.push(...(yield* q.rows<RemovedJob>(EVICT, [topic, endpoint, count])));
+    removed.push(...(yield* q.rows<RemovedRow>(EVICT, [topic, endpoint, count])));
   return removed;
 }

@@ -61,6 +61,12 @@ export function givingUpCase(of: QueueCase): void {
     assert.equal(keys(await take(queue, clock.at)), ["stopped 1"]);
   });
 
+  test.run();
+}
+
+/** What is kept of jobs that ended, and for how long. */
+export function keptJobsCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("of what is kept beyond a number whoever has most makes room, the oldest of the endpoint with most first", async ({
     queue,
     database,

@@ -14,7 +14,6 @@ import { isNameFault, nameOf, numberedText } from "./kept.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
-import { keepPartitions } from "./partitions.js";
 import { dialect, PostgresQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
 
@@ -129,6 +128,8 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     },
     partitions: async (request) => {
       try {
+        // Of a command that is run once a day: whoever opens a database need not load it.
+        const { keepPartitions } = await import("./partitions.js");
         return await keepPartitions(transaction, request);
       } catch (error) {
         throw toldMigration(error, where);

@@ -3,12 +3,13 @@ import { ask } from "./client.js";
 import {
   attach,
   type Day,
+  dayStart,
+  isOfDay,
   lockTable,
   looked,
   MOVED_LIMIT_ROWS,
-  nameOf,
+  partitionOf,
   type Transactions,
-  within,
 } from "./partition-table.js";
 
 /** Bodies copied in one transaction. */
@@ -22,7 +23,7 @@ export interface Over extends Day {
 }
 
 /** What became of it. */
-export interface Outcome {
+export interface Ending {
   /** It is gone. */
   readonly dropped: boolean;
   /** What is left of it, and why. */
@@ -40,17 +41,17 @@ export const dropDay = (run: Transactions, over: Over): Promise<void> =>
 /** How many jobs have their bodies in days before one, by day. Jobs are few: those that are done are gone. */
 export const neededBefore = (run: Transactions, day: number): Promise<ReadonlyMap<number, number>> =>
   run.patient(async (tx) => {
-    const text = "select body_at / 86400000 as day, count(*) as n from adbind_jobs where body_at < $1 group by 1";
-    const { rows } = await ask<{ day: number; n: number }>(tx, text, [day * 86_400_000]);
+    const text = `select body_at / ${dayStart(1)} as day, count(*) as n from adbind_jobs where body_at < $1 group by 1`;
+    const { rows } = await ask<{ day: number; n: number }>(tx, text, [dayStart(day)]);
     return new Map(rows.map((row) => [row.day, row.n]));
   });
 
-const copyOf = (over: Over): string => `${nameOf(over)}_copy`;
-const keptOf = (over: Over): string => `${nameOf(over)}_kept`;
+const copyOf = (over: Over): string => `${partitionOf(over)}_copy`;
+const keptOf = (over: Over): string => `${partitionOf(over)}_kept`;
 const counted = (n: number): string => n.toLocaleString("en");
 
 /** @param needed how many of its bodies jobs have */
-export async function dropBodies(run: Transactions, over: Over, needed: number): Promise<Outcome> {
+export async function dropBodies(run: Transactions, over: Over, needed: number): Promise<Ending> {
   // Of somebody who was killed meanwhile.
   await run.patient((tx) => ask(tx, `drop table if exists ${copyOf(over)}`));
   if (needed <= MOVED_LIMIT_ROWS) return moveFew(run, over);
@@ -64,12 +65,12 @@ export async function dropBodies(run: Transactions, over: Over, needed: number):
 }
 
 /** What is needed of few is moved to the default partition: nothing else takes it then. */
-async function moveFew(run: Transactions, over: Over): Promise<Outcome> {
+async function moveFew(run: Transactions, over: Over): Promise<Ending> {
   const { name, partition } = over;
   return run.brief(async (tx) => {
     // Nobody adds or changes any; leasing, and storing what is new, goes on.
     await ask(tx, `lock table ${partition} in exclusive mode`);
-    const jobs = `select id, body_at from adbind_jobs where ${within("body_at", over)}`;
+    const jobs = `select id, body_at from adbind_jobs where ${isOfDay("body_at", over)}`;
     const { rows } = await ask<{ id: number; body_at: number }>(tx, jobs);
     await lockTable(tx, over);
     await ask(tx, `alter table ${name} detach partition ${partition}`);
@@ -90,7 +91,7 @@ async function replace(run: Transactions, over: Over): Promise<void> {
   const [copy, kept] = [copyOf(over), keptOf(over)];
   const like = `like ${name} including defaults including storage including indexes`;
   await run.patient((tx) =>
-    ask(tx, `create table ${copy} (${like}, constraint ${copy}_day check (${within(column, over)}))`),
+    ask(tx, `create table ${copy} (${like}, constraint ${copy}_day check (${isOfDay(column, over)}))`),
   );
   const begun = await run.patient(async (tx) => {
     const text = "select pg_snapshot_xmin(pg_current_snapshot())::text as xmin";
@@ -103,7 +104,7 @@ async function replace(run: Transactions, over: Over): Promise<void> {
     await ask(
       tx,
       `insert into ${copy} select p.* from adbind_jobs j join ${partition} p on p.at = j.body_at and p.job = j.id
-        where ${within("j.body_at", over)} and age(p.xmin) <= age($1::text::xid8::xid)
+        where ${isOfDay("j.body_at", over)} and age(p.xmin) <= age($1::text::xid8::xid)
         on conflict (at, job) do update set meta = excluded.meta, body = excluded.body`,
       [begun],
     );
@@ -118,7 +119,7 @@ async function replace(run: Transactions, over: Over): Promise<void> {
 
 async function copyBodies(run: Transactions, over: Over): Promise<void> {
   const text = `with next as materialized (
-      select id, body_at from adbind_jobs where id > $1 and ${within("body_at", over)} order by id limit ${BATCH_ROWS}
+      select id, body_at from adbind_jobs where id > $1 and ${isOfDay("body_at", over)} order by id limit ${BATCH_ROWS}
     ), copied as (
       insert into ${copyOf(over)} select p.* from next n join ${over.partition} p on p.at = n.body_at and p.job = n.id
         on conflict (at, job) do nothing

@@ -3,28 +3,28 @@ import { ask } from "./client.js";
 import {
   attach,
   bytesOfDefault,
+  type ClientWork,
   type Day,
+  isOfDay,
   LARGE_BYTES,
   lockTable,
   looked,
   MOVED_LIMIT_ROWS,
-  nameOf,
+  partitionOf,
   type Transactions,
-  type Work,
-  within,
 } from "./partition-table.js";
 
 const created =
-  (day: Day): Work<string> =>
+  (day: Day): ClientWork<string> =>
   async (tx) => {
-    const made = nameOf(day);
+    const made = partitionOf(day);
     await ask(tx, `create table ${made} (like ${day.name} including defaults including storage including indexes)`);
     return made;
   };
 
 /** Rows of the day that came early, counted up to one more than are moved. */
 async function early(run: Transactions, day: Day): Promise<number> {
-  const rows = `select from ${day.name}_default where ${within(day.column, day)} limit ${MOVED_LIMIT_ROWS + 1}`;
+  const rows = `select from ${day.name}_default where ${isOfDay(day.column, day)} limit ${MOVED_LIMIT_ROWS + 1}`;
   const text = `select count(*)::int as n from (${rows}) n`;
   return run.patient(async (tx) => (await ask<{ n: number }>(tx, text)).rows[0]!.n);
 }
@@ -48,7 +48,7 @@ export async function makeDay(run: Transactions, day: Day, written: number): Pro
   await run.brief(async (tx) => {
     const made = await created(day)(tx);
     await lockTable(tx, day);
-    const moved = `delete from ${place} where ${within(day.column, day)} returning *`;
+    const moved = `delete from ${place} where ${isOfDay(day.column, day)} returning *`;
     await ask(tx, `with moved as (${moved}) insert into ${made} select * from moved`);
     await attach(tx, day, made);
   });

@@ -5,7 +5,7 @@ import { AdbindError } from "../../errors.js";
 import { ask, unlimited } from "./client.js";
 import { isDatabaseError } from "./driver.js";
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 /** Rows that are moved while others wait; where there are more, they are not. */
 export const MOVED_LIMIT_ROWS = 2_000;
 /**
@@ -36,25 +36,27 @@ export interface Day extends Table {
 }
 
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+/** Its first moment, in unix milliseconds. */
+export const dayStart = (day: number): number => day * DAY_MS;
 
-export const nameOf = ({ name, day }: Day): string =>
-  `${name}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
+export const partitionOf = ({ name, day }: Day): string =>
+  `${name}_${new Date(dayStart(day)).toISOString().slice(0, 10).replaceAll("-", "")}`;
 
 /** Condition on a column of times that are of a day. */
-export const within = (column: string, { day }: Day): string =>
-  `${column} >= ${day * DAY_MS} and ${column} < ${(day + 1) * DAY_MS}`;
+export const isOfDay = (column: string, { day }: Day): string =>
+  `${column} >= ${dayStart(day)} and ${column} < ${dayStart(day + 1)}`;
 
-export type Work<T> = (tx: pg.ClientBase) => Promise<T>;
+export type ClientWork<T> = (tx: pg.ClientBase) => Promise<T>;
 
 /** Transactions of two kinds. */
 export interface Transactions {
   /** One that keeps nobody waiting: it may take as long as it takes. */
-  patient<T>(work: Work<T>): Promise<T>;
+  patient<T>(work: ClientWork<T>): Promise<T>;
   /**
    * One that others wait for. It gives way where it waits itself, and is tried again.
    * @throws AdbindError `database_busy` where a transaction stays open for longer than that
    */
-  brief<T>(work: Work<T>): Promise<T>;
+  brief<T>(work: ClientWork<T>): Promise<T>;
 }
 
 const DEADLOCK = "40P01";
@@ -62,7 +64,9 @@ const DEADLOCK = "40P01";
 const isInTheWay = (error: unknown): boolean =>
   error instanceof AdbindError ? error.code === "database_busy" : isDatabaseError(error) && error.code === DEADLOCK;
 
-export function transactionsOn(transaction: <T>(work: Work<T>, lockTimeoutMs?: number) => Promise<T>): Transactions {
+export function transactionsOn(
+  transaction: <T>(work: ClientWork<T>, lockTimeoutMs?: number) => Promise<T>,
+): Transactions {
   return {
     patient: (work) =>
       transaction((tx) =>
@@ -97,7 +101,7 @@ export async function daysThere(tx: pg.ClientBase, { name }: Table): Promise<Map
 }
 
 export const attach = (tx: pg.ClientBase, { name, day }: Day, partition: string): Promise<unknown> => {
-  const bounds = `from (${day * DAY_MS}) to (${(day + 1) * DAY_MS})`;
+  const bounds = `from (${dayStart(day)}) to (${dayStart(day + 1)})`;
   return ask(tx, `alter table ${name} attach partition ${partition} for values ${bounds}`);
 };
 
@@ -129,10 +133,10 @@ export async function forgetLooked(run: Transactions, { name }: Table): Promise<
  * Does work that attaches a day of which the default partition has no rows, and gets none meanwhile. A large one is looked
  * through before, with nobody waiting, and a constraint says so.
  */
-export async function looked<T>(run: Transactions, day: Day, work: Work<T>): Promise<T> {
+export async function looked<T>(run: Transactions, day: Day, work: ClientWork<T>): Promise<T> {
   if ((await bytesOfDefault(run, day)) <= LARGE_BYTES) return run.brief(work);
   const { name, column } = day;
-  const none = `check (${column} < ${day.day * DAY_MS} or ${column} >= ${(day.day + 1) * DAY_MS}) not valid`;
+  const none = `check (${column} < ${dayStart(day.day)} or ${column} >= ${dayStart(day.day + 1)}) not valid`;
   try {
     await run.brief((tx) => ask(tx, `alter table ${name}_default add constraint ${LOOKED} ${none}`));
     await run.patient((tx) => ask(tx, `alter table ${name}_default validate constraint ${LOOKED}`));

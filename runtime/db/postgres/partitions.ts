@@ -5,18 +5,18 @@
  */
 import type { PartitionLeft, PartitionsKept, PartitionsRequest } from "../types.js";
 import { ask } from "./client.js";
-import { dropBodies, dropDay, neededBefore, type Outcome, type Over } from "./partition-dropping.js";
+import { dropBodies, dropDay, type Ending, neededBefore, type Over } from "./partition-dropping.js";
 import { makeDay } from "./partition-making.js";
 import {
-  DAY_MS,
+  type ClientWork,
   dayOf,
+  dayStart,
   daysThere,
   forgetLooked,
-  nameOf,
+  partitionOf,
   type Table,
   type Transactions,
   transactionsOn,
-  type Work,
 } from "./partition-table.js";
 
 /** A day's bodies are of use while their jobs wait; those that wait for longer than this are few, and kept. */
@@ -28,7 +28,7 @@ interface KeptTable extends Table {
   /** Whether a day may go, by the clock. */
   isOver(day: number, now: number): boolean;
   /** Drops those of its days that are over, one after the other. */
-  drop(run: Transactions, over: readonly Over[]): AsyncGenerator<[Over, Outcome]>;
+  drop(run: Transactions, over: readonly Over[]): AsyncGenerator<[Over, Ending]>;
 }
 
 const tables: readonly KeptTable[] = [
@@ -48,7 +48,7 @@ const tables: readonly KeptTable[] = [
     column: "expires",
     // Rows expire with the last millisecond of a day.
     written: ({ now, activityDays }) => dayOf(now) + activityDays,
-    isOver: (day, now) => (day + 1) * DAY_MS <= now,
+    isOver: (day, now) => dayStart(day + 1) <= now,
     async *drop(run, over) {
       for (const one of over) {
         await dropDay(run, one);
@@ -65,7 +65,7 @@ async function keepTable(run: Transactions, table: KeptTable, request: Partition
   const written = table.written(request);
   for (let day = written; day <= written + request.days; day++) {
     if (there.has(day)) continue;
-    const name = nameOf({ ...table, day });
+    const name = partitionOf({ ...table, day });
     const why = await makeDay(run, { ...table, day }, written);
     if (why === undefined) made.push(name);
     else left.push({ name, why });
@@ -84,7 +84,7 @@ async function keepTable(run: Transactions, table: KeptTable, request: Partition
  * @throws AdbindError `database_busy` where others do the same, or leave a transaction open; what was done before is done
  */
 export const keepPartitions = (
-  transaction: <T>(work: Work<T>, lockTimeoutMs?: number) => Promise<T>,
+  transaction: <T>(work: ClientWork<T>, lockTimeoutMs?: number) => Promise<T>,
   request: PartitionsRequest,
 ): Promise<PartitionsKept> =>
   transaction(async (turn) => {

@@ -1,6 +1,5 @@
 /** Endpoints that fail, and jobs as an operator sees them: listed, counted, sent again, dropped. */
 import type { Coroutine, Query } from "../../db/index.js";
-import { type JobRemoval, removeKept } from "../evicting.js";
 import {
   BEHIND_DUE_MS,
   ENDPOINTS_SQL,
@@ -186,18 +185,6 @@ export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: n
         what.from,
       ]);
   }
-}
-
-const bodyKey = [
-  ["at", "bigint"],
-  ["job", "bigint"],
-] as const;
-
-export function* removeJobs(q: Query, topic: string, what: JobRemoval): Coroutine<number> {
-  const removed = yield* removeKept(q, topic, what);
-  const keys = removed.map(({ id, body_at }) => [body_at, id]);
-  yield* q.remove("adbind_job_bodies", bodyKey, keys);
-  return removed.length;
 }
 
 export function* getJob(q: Query, id: number): Coroutine<JobRecord | undefined> {

@@ -1,7 +1,7 @@
 /** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
 import { type Coroutine, type JobAddition, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
 import type { EachWork, SharedWork } from "../each.js";
-import type { JobRemoval } from "../evicting.js";
+import { type JobRemoval, removeKept } from "../evicting.js";
 import {
   type Ack,
   type EndpointHealth,
@@ -32,7 +32,6 @@ import { Growth } from "./growth.js";
 import { ackJobs, additionOf, addJobs, renewJobs, wakeOthers } from "./jobs.js";
 import * as kept from "./kept-jobs.js";
 import { Leasing } from "./leasing.js";
-import { partitionAlarms } from "./partition-alarms.js";
 import { Tidying } from "./tidy.js";
 import { Waker } from "./waker.js";
 
@@ -156,7 +155,9 @@ export class PostgresQueue implements Queue {
     return this.database.listening ? this.#leasing.quietMs(now) : undefined;
   }
 
-  alarms(now: number, activityDays: number): Promise<readonly string[]> {
+  async alarms(now: number, activityDays: number): Promise<readonly string[]> {
+    // Asked for once an hour: loaded where it is wanted.
+    const { partitionAlarms } = await import("./partition-alarms.js");
     return this.database.query((q) => partitionAlarms(q, now, activityDays));
   }
 
@@ -276,7 +277,7 @@ export class PostgresQueue implements Queue {
   }
 
   removeKept(what: JobRemoval): Promise<number> {
-    return this.database.write((q) => kept.removeJobs(q, this.topic, what));
+    return this.database.write((q) => removeKept(q, this.topic, what, ["at", "job"]));
   }
 
   counts(): Promise<JobCounts> {

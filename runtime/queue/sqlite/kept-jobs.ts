@@ -1,7 +1,5 @@
 /** Jobs on SQLite as an operator sees them: listed, counted, sent again, dropped. */
 import type { Database } from "better-sqlite3";
-import type { Coroutine, Query } from "../../db/index.js";
-import { type JobRemoval, removeKept } from "../evicting.js";
 import {
   BEHIND_DUE_MS,
   filterSql,
@@ -92,11 +90,4 @@ function adjustJobs(db: Database, { touch }: SqliteJobs, topic: string, what: Jo
       return changes;
     }
   }
-}
-
-export function* removeJobs(q: Query, topic: string, what: JobRemoval): Coroutine<number> {
-  const removed = yield* removeKept(q, topic, what);
-  const ids = removed.map(({ id }) => [id]);
-  yield* q.remove("adbind_job_bodies", [["job", "bigint"]], ids);
-  return removed.length;
 }

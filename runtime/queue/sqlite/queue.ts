@@ -5,6 +5,7 @@ import { type Coroutine, type Query, runSync, type SqliteDatabase } from "../../
 import type { SqliteQuery } from "../../db/sqlite/query.js";
 import { AdbindError } from "../../errors.js";
 import { oneOf } from "../each.js";
+import { type JobRemoval, removeKept } from "../evicting.js";
 import { jobsUnderWay } from "../jobs.js";
 import {
   type EndpointHealth,
@@ -17,7 +18,7 @@ import {
   type Recovery,
 } from "../types.js";
 import { sqliteJobs } from "./jobs.js";
-import { type KeptJobs, keptJobs, removeJobs } from "./kept-jobs.js";
+import { type KeptJobs, keptJobs } from "./kept-jobs.js";
 import type { SqliteJobs } from "./sqlite-jobs.js";
 
 /** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
@@ -93,8 +94,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
         return held;
       }),
     renew: (held, at) => alone(() => jobs.renew(held, at + leaseMs)),
-    ...careOf({ jobs, kept, topic, now, alone, waking }),
-    removeKept: (what) => database.write((q) => removeJobs(q, topic, what)),
+    ...careOf({ database, jobs, kept, topic, now, alone, waking }),
     onWake(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -107,6 +107,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
 }
 
 interface Care {
+  readonly database: SqliteDatabase;
   readonly jobs: SqliteJobs;
   readonly kept: KeptJobs;
   readonly topic: string;
@@ -116,7 +117,7 @@ interface Care {
 }
 
 /** What is done to endpoints, and by operators. */
-function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
+function careOf({ database, jobs, kept, topic, now, alone, waking }: Care) {
   return {
     quietMs: () => undefined,
     alarms: async () => [],
@@ -142,5 +143,6 @@ function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
     drop: (id: number, at: number, first?: JobGuard) => waking(() => kept.drop(id, at), first),
     counts: async () => kept.counts(topic),
     adjust: (what: JobAdjustment, at: number, first?: JobGuard) => waking(() => kept.adjust(topic, what, at), first),
+    removeKept: (what: JobRemoval) => database.write((q) => removeKept(q, topic, what, ["job"])),
   } satisfies Partial<Queue>;
 }
