@@ -76,14 +76,35 @@ export const upkeepTables = (lock: string): UpkeepTables => ({
     const { oldest, paused, resting, failing } = row!;
     return { oldest, paused: number(paused), resting: number(resting), failing: number(failing) };
   },
-  *trimActivity(tx, keep, limit) {
-    const [newest] = yield* tx.rows<{ id: number | null }>("select max(id) as id from adbind_activity");
-    const last = (newest?.id ?? 0) - keep;
-    if (last <= 0) return 0;
-    return yield* tx.run(
-      `delete from adbind_activity where (expires, id) in (select expires, id from adbind_activity
-        where id <= ? order by expires, id limit ?)`,
-      [last, limit],
-    );
-  },
+  trimActivity,
 });
+
+/**
+ * The first and last row of each time at which activity expires: those are days, and few. An index is entered for each, where
+ * asking for the last of all rows would read all of them.
+ */
+const ACTIVITY_DAYS = `with recursive days (expires) as (
+    select min(expires) from adbind_activity
+    union all
+    select (select min(a.expires) from adbind_activity a where a.expires > days.expires) from days
+      where days.expires is not null
+  )
+  select expires, (select min(a.id) from adbind_activity a where a.expires = days.expires) as first,
+    (select max(a.id) from adbind_activity a where a.expires = days.expires) as last
+  from days where expires is not null order by expires`;
+
+const trimActivity: UpkeepTables["trimActivity"] = function* (tx, keep, limit) {
+  const days = yield* tx.rows<Record<"expires" | "first" | "last", number>>(ACTIVITY_DAYS);
+  const last = Math.max(0, ...days.map((day) => day.last)) - keep;
+  let removed = 0;
+  for (const { expires, first } of days) {
+    if (first > last) continue;
+    removed += yield* tx.run(
+      `delete from adbind_activity where expires = ? and id <= (select max(id) from (select id from adbind_activity
+        where expires = ? and id <= ? order by id limit ?) as oldest)`,
+      [expires, expires, last, limit - removed],
+    );
+    if (removed >= limit) break;
+  }
+  return removed;
+};

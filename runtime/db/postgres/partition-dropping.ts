@@ -1,5 +1,6 @@
 /** Drops days that are over, without what events still wait with. */
-import { ask } from "./client.js";
+import type pg from "pg";
+import { ask, unlimited } from "./client.js";
 import {
   attach,
   type Day,
@@ -100,14 +101,7 @@ async function replace(run: Transactions, over: Over): Promise<void> {
   await copyBodies(run, over);
   await looked(run, over, async (tx) => {
     await ask(tx, `lock table ${partition} in exclusive mode`);
-    // What has arrived since with a keyspace, or was sealed anew: few, if any.
-    await ask(
-      tx,
-      `insert into ${copy} select p.* from adbind_jobs j join ${partition} p on p.at = j.body_at and p.job = j.id
-        where ${isOfDay("j.body_at", over)} and age(p.xmin) <= age($1::text::xid8::xid)
-        on conflict (at, job) do update set meta = excluded.meta, body = excluded.body`,
-      [begun],
-    );
+    await copyChanged(tx, over, begun);
     await lockTable(tx, over);
     await ask(tx, `alter table ${name} detach partition ${partition}`);
     await ask(tx, `drop table ${partition}`);
@@ -116,6 +110,23 @@ async function replace(run: Transactions, over: Over): Promise<void> {
     await ask(tx, `alter table ${kept} drop constraint ${copy}_day`);
   });
 }
+
+/**
+ * What has arrived since with a keyspace, or was sealed anew: few, if any. All that are needed are looked at for it, while nobody
+ * changes one; storing and leasing goes on for as long as that takes.
+ */
+const copyChanged = (tx: pg.ClientBase, over: Over, begun: string): Promise<void> =>
+  unlimited(tx, async () => {
+    await ask(tx, "set local statement_timeout = 0");
+    await ask(
+      tx,
+      `insert into ${copyOf(over)} select p.* from adbind_jobs j join ${over.partition} p on p.at = j.body_at and p.job = j.id
+        where ${isOfDay("j.body_at", over)} and age(p.xmin) <= age($1::text::xid8::xid)
+        on conflict (at, job) do update set meta = excluded.meta, body = excluded.body`,
+      [begun],
+    );
+    await ask(tx, "set local statement_timeout to default");
+  });
 
 async function copyBodies(run: Transactions, over: Over): Promise<void> {
   const text = `with next as materialized (
