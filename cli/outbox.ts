@@ -291,7 +291,10 @@ export function register(command: Command): void {
       .action(action);
   keysOption(yesOption(add("move", "gives all that is registered at an endpoint another URL; its events go along")))
     .argument("<endpoint>", "as adbind outbox endpoints names it")
-    .argument("<url>", "where it goes from now on, with the credentials it has")
+    .argument(
+      "<url>",
+      "where it goes from now on, with the credentials it has; {operation_id} in it is each operation's own",
+    )
     .option("--json", "as JSON")
     .action(move);
   registerSecrets(command);

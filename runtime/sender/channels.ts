@@ -215,7 +215,8 @@ function* putFlow(
   if (known !== undefined && known.closed !== OPEN) return { ok: true };
   const registration = channelRegistration(of);
   const names = { registration, orderingKey: channelOrderingKey(of), principal: of.principal };
-  const sealed = config === null ? undefined : sealedConfig({ ...names, config }, keyring, now());
+  const operation = config?.operation_id;
+  const sealed = config === null ? undefined : sealedConfig({ ...names, config, operation }, keyring, now());
   const frequency = config !== null && "reporting_frequency" in config ? config.reporting_frequency : undefined;
   const start = known?.period_start ?? now();
   const row: ChannelRow = {

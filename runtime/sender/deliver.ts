@@ -8,8 +8,9 @@ import type { Handled, JobLease } from "../queue/worker-options.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
 import { activityRow } from "./activity.js";
 import { type AttemptOptions, attempt, type DeliveryMeta } from "./attempt.js";
+import { endpointOf, hostOf } from "./endpoint-names.js";
 import type { SenderMetrics } from "./metrics.js";
-import { endpointOf, hostOf, isChange, metaOf } from "./outbox.js";
+import { isChange, metaOf } from "./outbox.js";
 import type { Bodies, OpenedBody } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { applyChange } from "./stored-changes.js";
@@ -77,7 +78,7 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
       const { target, erasable, body } = found;
       const { principal, tokened = false } = meta;
       // It has moved: what is known of the place it was at says nothing of this one.
-      const endpoint = endpointFor(principal, target.url);
+      const endpoint = target.endpoint ?? endpointFor(principal, target.url);
       if (endpoint !== undefined && endpoint !== job.endpoint)
         return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
       const { timeoutMs, perSecond } = inBounds(limitsOf({ principal, url: target.url }) ?? {});

@@ -8,15 +8,17 @@ import type { Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
 import type { TaskPlace } from "../store/sender-upkeep.js";
 import { channelOrderingKey } from "./channel.js";
+import { endpointOf, ownSegment, urlIn } from "./endpoint-names.js";
 import { movedFromProof } from "./moved-configs.js";
 import type { StoredNotification } from "./notification-configs.js";
-import { endpointOf, taskOrderingKey } from "./outbox.js";
+import { taskOrderingKey } from "./outbox.js";
 import { openConfig, type StoredConfig } from "./registered-config.js";
 import { endpointIn, sealedConfig, taskEndpoints } from "./registered-secrets.js";
 import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { configIn, registrationOf, type TargetRef } from "./stored-configs.js";
 import type { TaskDetails } from "./task-details.js";
+import type { PushNotificationConfig } from "./types.js";
 
 export interface MoveParts {
   readonly queue: Queue;
@@ -46,6 +48,8 @@ const PAGE_ROWS = 500;
 interface Found {
   readonly principal: string;
   readonly came: "moved" | "unproved" | "sealed";
+  /** Name of its endpoint now. */
+  readonly at: string;
 }
 
 interface Move {
@@ -57,7 +61,7 @@ interface Move {
 const NEVER_NOTED = "";
 
 export async function moveEndpoint(parts: MoveParts, endpoint: string, url: string): Promise<Moved> {
-  checkUrl(url, parts.rules.policy);
+  checkUrl(urlIn(url, "0"), parts.rules.policy);
   const found: Found[] = [];
   for (const name of [endpoint, NEVER_NOTED]) {
     for (const column of ["push_endpoint", "a2a_endpoint"] as const)
@@ -66,7 +70,7 @@ export async function moveEndpoint(parts: MoveParts, endpoint: string, url: stri
   }
   const count = (what: Found["came"]): number => found.filter(({ came }) => came === what).length;
   const first = found.find(({ came }) => came !== "sealed");
-  const to = first === undefined ? endpoint : endpointOf({ principal: first.principal, url });
+  const to = first?.at ?? endpoint;
   const events =
     first === undefined
       ? 0
@@ -128,6 +132,7 @@ function* movedConfig(
     readonly stored: StoredConfig;
     readonly principal: string;
     readonly orderingKey: string;
+    readonly operation: string | undefined;
   },
   url: string,
 ): Coroutine<StoredConfig | undefined> {
@@ -136,11 +141,25 @@ function* movedConfig(
   const [box] = stored.sealed === true ? yield* tables.secretsOf(tx, [registration]) : [];
   const opened = openConfig(keyring, stored, box, { principal, registration });
   if (!opened.ok) return undefined;
-  const config = { ...opened.config, url };
-  const made = sealedConfig({ config, principal, registration, orderingKey }, keyring, now());
+  const inUrl = of.operation === undefined ? operationIn(of, opened.config.url) : undefined;
+  const operation = of.operation ?? inUrl;
+  // Where his URL was all that named the operation, its events name it still.
+  const named = inUrl !== undefined && "via" in ref && ref.via === "push" ? { operation_id: inUrl } : {};
+  const config = { ...opened.config, ...named, url: urlIn(url, operation) };
+  const made = sealedConfig({ config, principal, registration, orderingKey, operation }, keyring, now());
   if (made.row === undefined) yield* tables.dropSecrets(tx, [registration]);
   else yield* tables.putSecrets(tx, [made.row]);
   return made.stored;
+}
+
+/** The operation that only the URL names: by the name its endpoint has for it. */
+function operationIn(
+  { stored, principal }: { readonly stored: StoredConfig; readonly principal: string },
+  url: string,
+): string | undefined {
+  const operation = ownSegment(url);
+  const name = endpointOf({ principal, url, operation });
+  return stored.endpoint === name && name !== endpointOf({ principal, url }) ? operation : undefined;
 }
 
 function* moveTask(parts: MoveParts, tx: Query, row: TaskTargetRow, { endpoint, url }: Move): Coroutine<Found[]> {
@@ -150,9 +169,10 @@ function* moveTask(parts: MoveParts, tx: Query, row: TaskTargetRow, { endpoint, 
   for (const via of ["push", "a2a"] as const) {
     const stored = details[via] as StoredConfig | undefined;
     if (stored === undefined || endpointIn(principal, stored) !== endpoint) continue;
-    const of = { ref: { task, via }, stored, principal, orderingKey: taskOrderingKey(via, task) };
+    const operation = details.push?.operation_id;
+    const of = { ref: { task, via }, stored, principal, orderingKey: taskOrderingKey(via, task), operation };
     const next = yield* movedConfig(parts, tx, of, url);
-    found.push({ principal, came: next === undefined ? "sealed" : "moved" });
+    found.push({ principal, came: next === undefined ? "sealed" : "moved", at: endpointIn(principal, next ?? stored) });
     if (next !== undefined) details = { ...details, [via]: next };
   }
   if (found.some(({ came }) => came === "moved")) {
@@ -167,11 +187,13 @@ function* moveChannel(parts: MoveParts, tx: Query, row: ChannelRow, { endpoint, 
   const stored = configIn(row, ref);
   // Records have no URL: they are registrations of nothing.
   if (stored?.url === undefined || endpointIn(principal, stored) !== endpoint) return [];
-  const next = yield* movedConfig(parts, tx, { ref, stored, principal, orderingKey: channelOrderingKey(row) }, url);
-  if (next === undefined) return [{ principal, came: "sealed" }];
+  const operation = (stored as StoredConfig<PushNotificationConfig>).operation_id;
+  const of = { ref, stored, principal, orderingKey: channelOrderingKey(row), operation };
+  const next = yield* movedConfig(parts, tx, of, url);
+  if (next === undefined) return [{ principal, came: "sealed", at: endpoint }];
   const proving = "proven" in next ? movedFromProof(next as StoredNotification, parts) : { config: next };
   const { config, ...more } = proving;
   const moved = { ...row, ...more, config: JSON.stringify(config), endpoint: endpointIn(principal, next) };
   yield* parts.tables.putChannel(tx, moved);
-  return [{ principal, came: "next_fire" in more ? "unproved" : "moved" }];
+  return [{ principal, came: "next_fire" in more ? "unproved" : "moved", at: endpointIn(principal, next) }];
 }

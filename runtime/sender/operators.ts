@@ -119,7 +119,8 @@ export interface Outbox {
   /**
    * Gives every registration at an endpoint another URL, with the credentials it has, and takes its events along.
    * @param endpoint as `endpoints` names it
-   * @throws AdbindError `registration_invalid` for a URL that no registration may have
+   * @param url with `{operation_id}` where each operation's own id is to stand
+   * @throws AdbindError `registration_invalid` for a URL that no registration may have, or one of them cannot
    */
   move(endpoint: string, url: string): Promise<Moved>;
   /** Endpoints that have events waiting, fail or are paused, by name; 100 at a time at most. @param page `after` a name */

@@ -3,14 +3,13 @@ import type { Release } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { keysBindPayloads } from "../facts/index.js";
-import type { EndpointOwner } from "../queue/endpoint-options.js";
 import type { JobRecord, NewJob, Queue } from "../queue/types.js";
 import { ownerDigest } from "../store/keys.js";
 import type { DeliveryMeta } from "./attempt.js";
+import { endpointOf } from "./endpoint-names.js";
 import { redactUrl } from "./redact.js";
 import type { Bodies } from "./sealed-bodies.js";
 import type { TargetRef } from "./stored-configs.js";
-import type { EndpointIdentity } from "./types.js";
 
 /** Deliveries in the queue, and changes that applications stored by `adbind_enqueue`. */
 export const OUTBOX_TOPIC = "webhooks";
@@ -25,36 +24,6 @@ export interface Delivery extends DeliveryMeta {
 }
 
 export const digest = ownerDigest;
-
-/** Names of endpoints that are asked for again and again. */
-const endpoints = new Map<string, string>();
-const KNOWN_ENDPOINTS = 2_000;
-
-/**
- * What shares turns, and fails, as a whole: one principal's URL. Others' on the same host are endpoints of their own; the
- * host comes first, for people, and stands before a blank; then the principal, before a dot.
- */
-export function endpointOf({ principal, url }: EndpointIdentity): string {
-  const name = `${url} ${principal}`;
-  const known = endpoints.get(name);
-  if (known !== undefined) return known;
-  const endpoint = `${new URL(url).origin} ${digest(principal)}.${digest(url)}`;
-  if (endpoints.size >= KNOWN_ENDPOINTS) endpoints.clear();
-  endpoints.set(name, endpoint);
-  return endpoint;
-}
-
-/** Host and port of an endpoint, by its name. */
-export const hostOf = (endpoint: string): string => {
-  const [origin = ""] = endpoint.split(" ", 1);
-  return origin.slice(origin.indexOf("//") + 2);
-};
-
-/** Who stands behind an endpoint, by its name. */
-export function ownerOf(endpoint: string): EndpointOwner {
-  const [host = endpoint, rest = endpoint] = endpoint.split(" ");
-  return { host, principal: rest.split(".")[0]! };
-}
 
 /** What is said of deliveries whose key stands for one payload: an answer that it does not ends them. */
 export const boundUnder = (release: Pick<Release, "facts">): { readonly bound?: true } =>

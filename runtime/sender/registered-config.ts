@@ -46,22 +46,31 @@ function secretsIn({ url, token, authentication }: AnyConfig, seals: boolean): S
 /** Whether a config can only be kept where there is a key: it says itself that it has secrets. */
 export const hasSecrets = (config: AnyConfig): boolean => secretsIn(config, false) !== undefined;
 
+/** What a config is split by. */
+export interface Splitting {
+  /** Name of its endpoint. */
+  readonly endpoint: string;
+  /** The name has something else in place of what the URL has. */
+  readonly named: boolean;
+  readonly seals: boolean;
+}
+
 /**
  * A config as it is stored, and its secrets as one text.
- * @param endpoint names its endpoint
  * @param seals whether there is a key; without one it has no secrets but what a URL may hide
  */
 export function splitConfig<Config extends AnyConfig>(
   config: Config,
-  { endpoint, seals }: { readonly endpoint: string; readonly seals: boolean },
+  { endpoint, named, seals }: Splitting,
 ): { readonly stored: StoredConfig<Config>; readonly secrets: string | undefined } {
   const secrets = secretsIn(config, seals);
-  if (secrets === undefined) return { stored: config, secrets: undefined };
+  if (secrets === undefined) return { stored: named ? { ...config, endpoint } : config, secrets: undefined };
   const { token: _token, authentication, ...rest } = config;
   const stored = {
     ...rest,
     ...(authentication !== undefined && { authentication: { schemes: authentication.schemes } }),
-    ...(secrets.url !== undefined && { url: redactUrl(config.url), endpoint }),
+    ...(secrets.url !== undefined && { url: redactUrl(config.url) }),
+    ...((secrets.url !== undefined || named) && { endpoint }),
     ...(secrets.token !== undefined && { tokened: true as const }),
     sealed: true as const,
   };

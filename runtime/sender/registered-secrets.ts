@@ -5,7 +5,7 @@ import type { Queue } from "../queue/types.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { SenderTables, TaskEndpoints } from "../store/sender-tables.js";
 import { CLOSED } from "./channel-state.js";
-import { endpointOf } from "./outbox.js";
+import { endpointOf, patternOf } from "./endpoint-names.js";
 import { type AnyConfig, type StoredConfig, splitConfig } from "./registered-config.js";
 import type { Keyring } from "./sealing.js";
 import { registeredRows, type TargetRef } from "./stored-configs.js";
@@ -24,16 +24,19 @@ export interface Registering<Config extends AnyConfig = AnyConfig> {
   readonly principal: string;
   readonly registration: string;
   readonly orderingKey: string;
+  /** Id of its operation, which its URL may carry. */
+  readonly operation?: string | undefined;
 }
 
 /** What is stored of it, and the row of its secrets, where it has any. */
 export function sealedConfig<Config extends AnyConfig>(
-  { config, principal, registration, orderingKey }: Registering<Config>,
+  { config, principal, registration, orderingKey, operation }: Registering<Config>,
   keyring: Keyring,
   now: number,
 ): { readonly stored: StoredConfig<Config>; readonly row: SecretRow | undefined; readonly endpoint: string } {
-  const endpoint = endpointOf({ principal, url: config.url });
-  const { stored, secrets } = splitConfig(config, { endpoint, seals: keyring.seals });
+  const endpoint = endpointOf({ principal, url: config.url, operation });
+  const named = patternOf(config.url, operation) !== config.url;
+  const { stored, secrets } = splitConfig(config, { endpoint, named, seals: keyring.seals });
   if (secrets === undefined) return { stored, row: undefined, endpoint };
   const box = keyring.seal(secrets, { principal, registration, url: stored.url });
   const row = { ...box, registration, principal, endpoint, ordering_key: orderingKey, check_at: now + LIVING_CHECK_MS };

@@ -4,7 +4,7 @@ import { removeInTurn, TURN_ROWS } from "../queue/expiry.js";
 import { MORE, type PeriodicStep } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables } from "../store/sender-tables.js";
-import { ownerOf } from "./outbox.js";
+import { ownerOf } from "./endpoint-names.js";
 import { inTransaction } from "./transact.js";
 import type { RetentionOptions } from "./types.js";
 

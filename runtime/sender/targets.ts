@@ -23,6 +23,8 @@ import {
 
 export interface DeliveryTarget {
   readonly url: string;
+  /** Name of its endpoint, where the URL does not tell. */
+  readonly endpoint?: string | undefined;
   readonly auth: DeliveryAuth;
   /** A2A's own token header. */
   readonly a2aToken?: string | undefined;
@@ -205,7 +207,12 @@ function foundIn(keyring: Keyring, { target, principal }: Sought, rows: Rows): L
   const over = "details" in row ? isTerminal(row.status as TaskStatus) : row.closed === CLOSED;
   return {
     kind: "found",
-    target: { url, auth: authOf(authentication), ...(native ? { a2aToken: token } : { token }) },
+    target: {
+      url,
+      endpoint: stored.endpoint,
+      auth: authOf(authentication),
+      ...(native ? { a2aToken: token } : { token }),
+    },
     erasable: over && stored.sealed === true ? registration : undefined,
   };
 }

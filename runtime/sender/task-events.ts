@@ -9,6 +9,7 @@ import type { Queue } from "../queue/types.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow, type TaskChange } from "../store/sent-tasks.js";
 import type { AnyValidator } from "../validate/types.js";
+import { operationInUrl } from "./endpoint-names.js";
 import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent, TOKEN_BYTES } from "./envelope.js";
 import type { KnownTasks } from "./known-tasks.js";
 import { boundUnder, type Delivery, taskOrderingKey } from "./outbox.js";
@@ -126,9 +127,6 @@ function checkResult(
   });
 }
 
-/** As releases spell it that let it be registered. */
-const OPERATION_ID = /^[A-Za-z0-9_.:-]{1,255}$/;
-
 /**
  * The caller's word for the operation. Where payloads need none, releases have no place for it in a registration: there it is
  * "embedded in the webhook URL by the buyer", and its last segment is told, so that he need not take his URL apart. Elsewhere the
@@ -139,8 +137,7 @@ function operationOf(
   release: Release,
 ): string | undefined {
   if (registered !== undefined || operationRequired(release)) return registered;
-  const last = new URL(url).pathname.split("/").at(-1) ?? "";
-  return OPERATION_ID.test(last) ? last : undefined;
+  return operationInUrl(url);
 }
 
 /** One per channel: each has its own key, and its own order. */

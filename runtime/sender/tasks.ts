@@ -9,10 +9,10 @@ import type { SecretRow } from "../store/sender-secrets.js";
 import type { NewTaskRow } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { activeTraceparent } from "../trace-context.js";
-import { taskOrderingKey } from "./outbox.js";
-import { type AnyConfig, joinConfig, openConfig, taskRegistration } from "./registered-config.js";
-import { sealedConfig, taskEndpoints } from "./registered-secrets.js";
+import { joinConfig, openConfig, taskRegistration } from "./registered-config.js";
+import { taskEndpoints } from "./registered-secrets.js";
 import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
+import { taskChannel } from "./task-channels.js";
 import type { TaskDetails } from "./task-details.js";
 import { type SenderTaskDependencies, taskExpires, toolOf } from "./task-events.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
@@ -192,22 +192,14 @@ interface NewTask {
   readonly secrets: readonly SecretRow[];
 }
 
-const channelOf = <Config extends AnyConfig>(
-  { keyring, now }: SenderTaskDependencies,
-  { taskId, principal }: TaskStart,
-  via: "push" | "a2a",
-  config: Config,
-) => {
-  const names = { registration: taskRegistration(via, taskId), orderingKey: taskOrderingKey(via, taskId) };
-  return sealedConfig({ ...names, config, principal }, keyring, now());
-};
-
 function newTask(parts: SenderTaskDependencies, start: TaskStart, channels: TaskChannels): NewTask {
   const { now } = parts;
   const { taskId, context, contextId, release } = start;
   checkId("taskId", taskId);
-  const push = channels.push && channelOf(parts, start, "push", channels.push);
-  const a2a = channels.a2a && channelOf(parts, start, "a2a", channels.a2a);
+  // One operation, whichever way it is told of.
+  const operation = channels.push?.operation_id;
+  const push = channels.push && taskChannel(parts, start, { via: "push", config: channels.push, operation });
+  const a2a = channels.a2a && taskChannel(parts, start, { via: "a2a", config: channels.a2a, operation });
   const details: TaskDetails = {
     ...(push !== undefined && { push: push.stored }),
     ...(a2a !== undefined && { a2a: a2a.stored }),
@@ -289,7 +281,8 @@ function* attachFlow(
   if (row.principal !== start.principal) return unknown;
   if (isTerminal(row.status as TaskStatus)) return NONE;
   const { a2a: _before, ...details } = JSON.parse(row.details) as TaskDetails;
-  const made = config === null ? undefined : channelOf(parts, start, "a2a", config);
+  const operation = details.push?.operation_id;
+  const made = config === null ? undefined : taskChannel(parts, start, { via: "a2a", config, operation });
   const next: TaskDetails = made === undefined ? details : { ...details, a2a: made.stored };
   yield* parts.tables.setTaskDetails(tx, start.taskId, JSON.stringify(next), taskEndpoints(row.principal, next));
   if (made?.row === undefined) yield* parts.tables.dropSecrets(tx, [taskRegistration("a2a", start.taskId)]);

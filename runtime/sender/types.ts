@@ -158,7 +158,7 @@ export interface TaskUpdate extends StatusChange, Pick<UpdateOptions, "dedupKey"
   readonly taskId: string;
 }
 
-/** One URL of one principal. */
+/** One URL of one principal: where it carries the operation's id, that operation's. */
 export interface EndpointIdentity {
   readonly principal: string;
   readonly url: string;

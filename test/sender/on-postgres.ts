@@ -8,6 +8,7 @@ import { bodyCase } from "./bodies.case.js";
 import { callbackCase } from "./callbacks.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
+import { endpointNameCase } from "./endpoint-names.case.js";
 import { moveCase } from "./moves.case.js";
 import { notificationSetCase } from "./notification-sets.case.js";
 import { notificationCase } from "./notifications.case.js";
@@ -30,6 +31,7 @@ const cases = {
   strangersCase,
   bodyCase,
   callbackCase,
+  endpointNameCase,
   moveCase,
   notificationCase,
   notificationSetCase,

@@ -1,0 +1,34 @@
+/** A way by which a task is told of, as it is registered. */
+import { operationRequired } from "../facts/index.js";
+import { ownSegment } from "./endpoint-names.js";
+import { taskOrderingKey } from "./outbox.js";
+import { type AnyConfig, taskRegistration } from "./registered-config.js";
+import { sealedConfig } from "./registered-secrets.js";
+import type { SenderReleases } from "./releases.js";
+import type { Keyring } from "./sealing.js";
+import type { TaskStart } from "./types.js";
+
+interface TaskChannelParts {
+  readonly keyring: Keyring;
+  readonly releases: SenderReleases;
+  readonly now: () => number;
+}
+
+interface TaskChannel<Config extends AnyConfig> {
+  readonly via: "push" | "a2a";
+  readonly config: Config;
+  /** As the push of the task names it. */
+  readonly operation: string | undefined;
+}
+
+/** What is stored of it. Its URL may carry the operation's id: then its endpoint is that of all operations. */
+export function taskChannel<Config extends AnyConfig>(
+  { keyring, now, releases }: TaskChannelParts,
+  { taskId, principal, release }: TaskStart,
+  { via, config, operation }: TaskChannel<Config>,
+) {
+  const names = { registration: taskRegistration(via, taskId), orderingKey: taskOrderingKey(via, taskId) };
+  // Where a registration has no place for it, buyers put it into the URL.
+  const inUrl = operationRequired(releases.of(release).release) ? undefined : ownSegment(config.url);
+  return sealedConfig({ ...names, config, principal, operation: operation ?? inUrl }, keyring, now());
+}
