@@ -22,6 +22,8 @@ export interface HeldJob<J extends Leasable> {
   begun: boolean;
   /** It was leased again while its attempt ended. */
   again: boolean;
+  /** It is not ours any more, or an operator has taken it back: nothing of it is begun. */
+  lost: boolean;
 }
 
 /** Attempts that may be younger than that, in milliseconds, by default. Slow ones do not count, however many they are. */
@@ -144,6 +146,12 @@ export class Ahead<J extends Leasable> {
     return this.#dropOf(endpoint === undefined ? [...this.#lines.values()] : [this.#lines.get(endpoint)]);
   }
 
+  /** Takes out what waits and is lost. @param endpoints where something is */
+  dropLost(endpoints: Iterable<string>): HeldJob<J>[] {
+    const lines = [...new Set(endpoints)].map((endpoint) => this.#lines.get(endpoint));
+    return this.#dropOf(lines, ({ lost }) => lost);
+  }
+
   /** Takes out what waits where the first has waited for so many milliseconds. */
   overdue(ms: number): HeldJob<J>[] {
     if (this.#waiting === 0 || ms === Number.POSITIVE_INFINITY) return [];
@@ -153,8 +161,12 @@ export class Ahead<J extends Leasable> {
     );
   }
 
-  #dropOf(lines: readonly (Line<J> | undefined)[]): HeldJob<J>[] {
-    const dropped = lines.flatMap((line) => line?.waiting.splice(0) ?? []);
+  #dropOf(lines: readonly (Line<J> | undefined)[], goes: (held: HeldJob<J>) => boolean = () => true): HeldJob<J>[] {
+    const dropped = lines.flatMap((line) => {
+      const all = line?.waiting.splice(0) ?? [];
+      line?.waiting.push(...all.filter((held) => !goes(held)));
+      return all.filter(goes);
+    });
     this.#waiting -= dropped.length;
     for (const { job } of dropped) this.#weight -= this.options.weightOf?.(job) ?? 0;
     return dropped;

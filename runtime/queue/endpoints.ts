@@ -91,6 +91,12 @@ export class Endpoints {
     this.#of(name).intervalMs = perSecond === null ? 0 : 1_000 / perSecond;
   }
 
+  /** An operator has ended whatever it was left alone for. */
+  resumed(name: string): void {
+    const fare = this.#endpoints.get(name);
+    if (fare !== undefined) Object.assign(fare, { pausedUntil: 0, heldUntil: 0, askedUntil: 0 });
+  }
+
   /** The endpoint asked to be left alone until a time. */
   hold(name: string, until: number, now: number): Turn {
     const fare = this.#of(name);

@@ -25,28 +25,46 @@ export class HeldJobs<J extends Leasable> {
     return [...this.#held.values()].map(({ job }) => job);
   }
 
-  get(id: number): HeldJob<J> | undefined {
-    return this.#held.get(id);
-  }
-
   add(job: J, endpoint: string, { since, sinceWall }: ReturnType<typeof times>): HeldJob<J> {
-    const held = { job, endpoint, since, sinceWall, waitsSince: since, begun: false, again: false };
+    const held = { job, endpoint, since, sinceWall, waitsSince: since, begun: false, again: false, lost: false };
     this.#held.set(job.id, held);
     return held;
+  }
+
+  /**
+   * A jump of the clock can end the lease of a job that is still here: it has been renewed by being leased. Or it was stored as
+   * still to be done, before the attempt has heard of it: then it is attempted again.
+   * @returns false where it is not here
+   */
+  leasedAgain(job: J, since: ReturnType<typeof times>): boolean {
+    const known = this.#held.get(job.id);
+    if (known !== undefined) Object.assign(known, { ...since, job, again: known.begun, lost: false });
+    return known !== undefined;
   }
 
   delete(held: HeldJob<J>): void {
     this.#held.delete(held.job.id);
   }
 
-  isLive({ since, sinceWall }: HeldJob<J>): boolean {
+  isLive({ since, sinceWall, lost }: HeldJob<J>): boolean {
     const life = this.source.leaseMs * (1 - LEASE_MARGIN);
-    return performance.now() - since < life && Date.now() - sinceWall < life;
+    return !lost && performance.now() - since < life && Date.now() - sinceWall < life;
   }
 
-  /** Prolongs leases from now on. @param besides given each renewal; it tells of its faults */
-  keep(besides: (renewal: Promise<void>) => void): void {
-    this.#renewing = setInterval(() => besides(this.#renew()), this.renewMs);
+  /** Those that fit are lost. @returns their endpoints */
+  lose(fits: (held: HeldJob<J>) => boolean): string[] {
+    const found = [...this.#held.values()].filter(fits);
+    for (const held of found) held.lost = true;
+    return found.map(({ endpoint }) => endpoint);
+  }
+
+  /**
+   * Prolongs leases from now on.
+   * @param besides given each renewal; it tells of its faults
+   * @param withdraw told which of them are lost
+   */
+  keep(besides: (renewal: Promise<void>) => void, withdraw: (isLost: (held: HeldJob<J>) => boolean) => void): void {
+    this.#renewing = setInterval(() => besides(this.#renew().then(withdraw)), this.renewMs);
     if (!this.source.keepsAlive) this.#renewing.unref();
   }
 
@@ -55,12 +73,15 @@ export class HeldJobs<J extends Leasable> {
     clearInterval(this.#renewing);
   }
 
-  /** Of those that are not young. */
-  async #renew(): Promise<void> {
+  /** Of those that are not young. @returns which of them are lost */
+  async #renew(): Promise<(held: HeldJob<J>) => boolean> {
     const now = times();
     const old = [...this.#held.values()].filter(({ since }) => now.since - since >= this.renewMs / 2);
-    if (old.length === 0) return;
-    const ours = await this.source.renew(old.map(({ job }) => job));
+    if (old.length === 0) return () => false;
+    const asked = new Map(old.map((held) => [held, held.job]));
+    const ours = await this.source.renew([...asked.values()]);
     for (const held of old) if (ours.has(held.job.id)) Object.assign(held, now);
+    // What was leased again meanwhile is ours by another token than the one that was asked for.
+    return (held) => asked.get(held) === held.job && !ours.has(held.job.id);
   }
 }

@@ -1,7 +1,6 @@
 /**
- * The one loop of jobs: leases them where they are kept, has each wait its turn, runs many side by side, renews their leases
- * and gives back what has not begun. What a job is and what becomes of it is for who runs it: the queue's worker, the
- * receiver's inbox.
+ * Leases jobs where they are kept, has each wait its turn, runs many side by side, renews their leases and gives back what has
+ * not begun. What a job is and what becomes of it is for who runs it: the queue's worker, the receiver's inbox.
  */
 import { Ahead, type BegunAttempt, type HeldJob, type Leasable } from "./ahead.js";
 import { Aside } from "./aside.js";
@@ -65,7 +64,7 @@ export class JobLoop<J extends Leasable> {
     this.#running = true;
     const { source, starting } = this.#options;
     this.#unsubscribe = source.onWake(() => this.look());
-    this.#held.keep((renewal) => this.#besides("renew", renewal));
+    this.#held.keep(this.#besides.bind(this, "renew"), (isLost) => this.withdraw(isLost));
     this.#loop = (starting?.() ?? Promise.resolve()).then(() => this.#run());
   }
 
@@ -132,6 +131,11 @@ export class JobLoop<J extends Leasable> {
   /** Gives back what has not begun, of one endpoint or of all. */
   giveBack(endpoint?: string): void {
     this.#drop(this.#turns.drop(endpoint));
+  }
+
+  /** Those that fit are not to be begun any more: what waits is given back, what has begun sends nothing if it has not yet. */
+  withdraw(fits: (held: HeldJob<J>) => boolean): void {
+    this.#drop(this.#turns.dropLost(this.#held.lose(fits)));
   }
 
   /** Resolves when nothing is held and nothing is due, or when the loop has been stopped. */
@@ -238,11 +242,8 @@ export class JobLoop<J extends Leasable> {
   /** Has jobs that are leased wait for their turn; some may be here already. Who stops gives them back. */
   #add(jobs: readonly J[], since: ReturnType<typeof times>): void {
     for (const job of jobs) {
-      const known = this.#held.get(job.id);
-      // A jump of the clock can end the lease of a job that is still here: it has been renewed by being leased. Or it was
-      // stored as still to be done, before the attempt has heard of it: then it is attempted again.
-      if (known !== undefined) Object.assign(known, { ...since, job, again: known.begun });
-      else this.#enter(this.#held.add(job, this.#options.sharing.endpointOf(job), since));
+      if (!this.#held.leasedAgain(job, since))
+        this.#enter(this.#held.add(job, this.#options.sharing.endpointOf(job), since));
     }
     if (this.#running) this.#turns.begin();
     else this.giveBack();

@@ -157,6 +157,8 @@ export interface Queue {
   expireBeyond(endpoint: string, keep: number, error: string): Promise<number>;
   /** An operator's pause: nothing of the endpoint is leased, however well it is, until `resume`. */
   stop(endpoint: string, now: number): Promise<void>;
+  /** Those of some endpoints that an operator has paused. */
+  stopped(endpoints: readonly string[]): Promise<string[]>;
   /** Ends an operator's pause, and any other the endpoint has. False when there was none. */
   resume(endpoint: string): Promise<boolean>;
   /** Endpoints that have jobs, fail or are paused, by name. @param after names after this one */

@@ -70,9 +70,19 @@ export interface Worker {
   start(): void;
   /** Leases nothing more, waits for what it has. */
   stop(): Promise<void>;
+  /**
+   * An operator has paused an endpoint, or removed a job: what is leased of it here and has not begun is given back, and what
+   * has begun is not `live` any more.
+   */
+  withdraw(what: Withdrawn): void;
+  /** An operator has ended an endpoint's pauses: it is left alone here no longer. */
+  resume(endpoint: string): void;
   /** Jobs leased here. */
   readonly out: number;
 }
+
+/** What an operator has taken back. */
+export type Withdrawn = { readonly endpoint: string } | { readonly job: number };
 
 const defaults = {
   concurrency: 1_024,

@@ -12,6 +12,7 @@ import { Telling } from "./tell-turn.js";
 import type { Job } from "./types.js";
 import {
   type Handled,
+  type Withdrawn,
   type Worker,
   type WorkerOptions,
   type WorkerSettings,
@@ -96,6 +97,17 @@ class QueueWorker implements Worker {
     this.#loop.start();
   }
 
+  withdraw(what: Withdrawn): void {
+    this.#loop.withdraw(
+      "job" in what ? ({ job }) => job.id === what.job : ({ endpoint }) => endpoint === what.endpoint,
+    );
+  }
+
+  resume(endpoint: string): void {
+    this.#endpoints.resumed(endpoint);
+    this.#loop.look();
+  }
+
   async stop(): Promise<void> {
     await this.#loop.stop();
     await this.#acks.allWritten();
@@ -107,7 +119,13 @@ class QueueWorker implements Worker {
     return {
       leaseMs: queue.leaseMs,
       claim: (request) => queue.take(request),
-      renew: (jobs) => queue.renew(jobs, now()),
+      renew: async (jobs) => {
+        const ours = await queue.renew(jobs, now());
+        // Paused by an operator elsewhere.
+        const stopped = await queue.stopped([...new Set(jobs.map(({ endpoint }) => endpoint))]);
+        for (const endpoint of stopped) this.withdraw({ endpoint });
+        return ours;
+      },
       release: async (jobs) => {
         const outcome = { kind: "released", due: now() } as const;
         await Promise.all(jobs.map((job) => this.#acks.push({ job, outcome })));

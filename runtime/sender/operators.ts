@@ -1,6 +1,7 @@
 /** The outbox as operators see it, and what they do to it. */
 import { hash } from "node:crypto";
 import type { JobFilter, JobGuard, JobRecord, Queue } from "../queue/types.js";
+import type { Worker } from "../queue/worker-options.js";
 import type { StoredRecord } from "./activity.js";
 import { type Moved, type MoveParts, moveEndpoint } from "./move.js";
 import { digest, isChange, metaOf, orderingKeyOf } from "./outbox.js";
@@ -114,7 +115,10 @@ export interface Outbox {
   retry(id: number): Promise<boolean>;
   /** Gives an event that ended another day. False when there is none. */
   replay(id: number): Promise<boolean>;
-  /** Removes an event unsent. False when there is none. */
+  /**
+   * Removes an event unsent: what is under way is sent, what is leased and waits for its turn is not; by another process it
+   * is within the time in which leases are renewed. False when there is none.
+   */
   drop(id: number): Promise<boolean>;
   /**
    * Gives every registration at an endpoint another URL, with the credentials it has, and takes its events along.
@@ -125,7 +129,9 @@ export interface Outbox {
   move(endpoint: string, url: string): Promise<Moved>;
   /** Endpoints that have events waiting, fail or are paused, by name; 100 at a time at most. @param page `after` a name */
   endpoints(page?: { readonly after?: string; readonly limit?: number }): Promise<EndpointEntry[]>;
-  /** Leaves an endpoint alone until `resume`; its events stay. @param endpoint as `endpoints` names it */
+  /**
+   * Leaves an endpoint alone until `resume`; its events stay. What other processes have leased of it may be begun until they
+   * renew their leases: 4 seconds, unless `worker.renewMs` says otherwise. @param endpoint as `endpoints` names it */
   pause(endpoint: string): Promise<void>;
   /** Ends a pause, an operator's or any other, within a minute everywhere. False when there was none. */
   resume(endpoint: string): Promise<boolean>;
@@ -208,7 +214,10 @@ async function changed(
   return change(hold === undefined || principal === "" ? undefined : (q) => hold(q, principal));
 }
 
-export function outboxOf(parts: MoveParts): Outbox {
+/** What leases from the outbox in this process, where something does. */
+export type OutboxWorker = Pick<Worker, "withdraw" | "resume">;
+
+export function outboxOf(parts: MoveParts, worker?: OutboxWorker): Outbox {
   const { queue, now } = parts;
   return {
     list: async (filter = {}) => (await queue.list(jobFilterOf(filter))).map(toEntry),
@@ -219,10 +228,21 @@ export function outboxOf(parts: MoveParts): Outbox {
     },
     retry: (id) => changed(parts, id, async (first) => (await queue.adjust({ kind: "hasten", id }, now(), first)) > 0),
     replay: (id) => changed(parts, id, (first) => queue.replay(id, now(), first)),
-    drop: (id) => changed(parts, id, (first) => queue.drop(id, now(), first)),
+    async drop(id) {
+      const dropped = await changed(parts, id, (first) => queue.drop(id, now(), first));
+      if (dropped) worker?.withdraw({ job: id });
+      return dropped;
+    },
     move: (endpoint, url) => moveEndpoint(parts, endpoint, url),
     endpoints: (page = {}) => listEndpoints(queue, now(), page),
-    pause: (endpoint) => queue.stop(endpoint, now()),
-    resume: (endpoint) => queue.resume(endpoint),
+    async pause(endpoint) {
+      await queue.stop(endpoint, now());
+      worker?.withdraw({ endpoint });
+    },
+    async resume(endpoint) {
+      const resumed = await queue.resume(endpoint);
+      if (resumed) worker?.resume(endpoint);
+      return resumed;
+    },
   };
 }

@@ -155,7 +155,7 @@ export async function assembleSender({ queue, tables, options, place, ...given }
     tasks,
     channels: createChannels(channelParts),
     notifications: createNotifications(notified),
-    outbox: outboxOf(common),
+    outbox: outboxOf(common, worker),
     activity: (request) => listActivity(common, request),
     health: () => healthOf(common),
     resealSecrets: () => resealSecrets(common),

@@ -12,7 +12,7 @@ import { openSqliteStore } from "../../runtime/store/index.js";
 import { until } from "../support/until.js";
 
 const heldOf = (endpoint: string): HeldJob<Leasable> => ({
-  ...{ job: { id: 1 }, endpoint, since: 0, sinceWall: 0, waitsSince: 0, begun: false, again: false },
+  ...{ job: { id: 1 }, endpoint, since: 0, sinceWall: 0, waitsSince: 0, begun: false, again: false, lost: false },
 });
 
 test("no endpoint has more under way than its slots, and the next begins when one ends", () => {

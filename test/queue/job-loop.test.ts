@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Leasable } from "../../runtime/queue/ahead.js";
+import { HeldJobs, times } from "../../runtime/queue/held-jobs.js";
 import { createWorker, openQueue, type Queue } from "../../runtime/queue/index.js";
 import { JobLoop } from "../../runtime/queue/job-loop.js";
 import type { Job } from "../../runtime/queue/types.js";
@@ -223,6 +225,34 @@ test("who paused for being busy looks again when all slots are free, and does no
   } finally {
     await loop.stop();
   }
+});
+
+test("a renewal that was asked under an old lease takes nothing from who has leased it again meanwhile", async () => {
+  const answered = Promise.withResolvers<ReadonlySet<number>>();
+  let asked = 0;
+  const held = new HeldJobs<Leasable>(
+    {
+      ...{ leaseMs: LEASE_MS, claim: async () => [], release: async () => undefined, restMs: () => 5 },
+      ...{ onWake: () => () => undefined, keepsAlive: true },
+      renew: () => {
+        asked += 1;
+        return answered.promise;
+      },
+    },
+    2,
+  );
+  const [kept, lost] = [1, 2].map((id) => held.add({ id }, "a", times()));
+  const told: boolean[][] = [];
+  held.keep(
+    () => undefined,
+    (isLost) => told.push([kept!, lost!].map(isLost)),
+  );
+  await until(() => asked > 0, "a renewal is under way");
+  held.leave();
+  assert.ok(held.leasedAgain({ id: 1 }, times()));
+  answered.resolve(new Set());
+  await until(() => told.length === asked);
+  assert.equal(told[0], [false, true]);
 });
 
 test.run();

@@ -5,6 +5,7 @@ import { createWorker, type Handled, type WorkerOptions } from "../../runtime/qu
 import { Looks } from "../support/looks.js";
 import { until } from "../support/until.js";
 import { type Context, job, LEASE, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
+import { withdrawnCase } from "./withdrawn.case.js";
 
 const none = { ready: 0, dead: 0, expired: 0, refused: 0 };
 const delivered: Handled = { outcome: { kind: "done" }, healthy: true };
@@ -298,5 +299,6 @@ function leaseCase(of: QueueCase): void {
 }
 
 export function queueWorkerCase(of: QueueCase): void {
-  for (const cases of [sharingCase, hostCase, pausingCase, restartCase, givingUpCase, leaseCase]) cases(of);
+  for (const cases of [sharingCase, hostCase, pausingCase, restartCase, givingUpCase, leaseCase, withdrawnCase])
+    cases(of);
 }

@@ -81,6 +81,12 @@ export const stopEndpoint = (q: Query, topic: string, endpoint: string, now: num
     [topic, endpoint, now],
   );
 
+export function* stoppedEndpoints(q: Query, topic: string, endpoints: readonly string[]): Coroutine<string[]> {
+  const text =
+    "select endpoint from adbind_endpoints where topic = ? and endpoint = any(?::text[]) and stopped_at is not null";
+  return (yield* q.rows<{ endpoint: string }>(text, [topic, endpoints])).map(({ endpoint }) => endpoint);
+}
+
 export const resumeEndpoint = (q: Query, topic: string, endpoint: string): Coroutine<number> =>
   q.run("delete from adbind_endpoints where topic = ? and endpoint = ?", [topic, endpoint]);
 

@@ -231,6 +231,10 @@ export class PostgresQueue implements Queue {
     await this.database.write((q) => kept.stopEndpoint(q, this.topic, endpoint, now));
   }
 
+  stopped(endpoints: readonly string[]): Promise<string[]> {
+    return this.database.query((q) => kept.stoppedEndpoints(q, this.topic, endpoints));
+  }
+
   async resume(endpoint: string): Promise<boolean> {
     return (await this.#waking((q) => kept.resumeEndpoint(q, this.topic, endpoint))) > 0;
   }

@@ -136,6 +136,7 @@ type EndpointCare = Pick<
   | "expire"
   | "expireBeyond"
   | "stop"
+  | "stopped"
   | "resume"
   | "endpoints"
   | "pull"
@@ -208,11 +209,17 @@ function healths(db: Database): Pick<EndpointCare, "pause" | "recover" | "health
 }
 
 /** What operators do to endpoints. */
-function operators(db: Database): Pick<EndpointCare, "stop" | "resume" | "endpoints"> {
+function operators(db: Database): Pick<EndpointCare, "stop" | "stopped" | "resume" | "endpoints"> {
   const stop = db.prepare<[string, string, number, number]>(
     "insert into adbind_endpoints (topic, endpoint, ready_at, stopped_at) values (?, ?, ?, ?) " +
       "on conflict do update set stopped_at = excluded.stopped_at",
   );
+  const stopped = db
+    .prepare<[string, string], string>(
+      "select endpoint from adbind_endpoints where topic = ? and stopped_at is not null " +
+        "and endpoint in (select value from json_each(?))",
+    )
+    .pluck();
   const resume = db.prepare<[string, string]>(
     "update adbind_endpoints set stopped_at = null, paused_until = 0, failing_since = null, ready_at = 0 " +
       "where topic = ? and endpoint = ? and (stopped_at is not null or failing_since is not null or paused_until > 0)",
@@ -222,6 +229,7 @@ function operators(db: Database): Pick<EndpointCare, "stop" | "resume" | "endpoi
     stop(topic, endpoint, now) {
       stop.run(topic, endpoint, BEHIND_DUE_MS, now);
     },
+    stopped: (topic, endpoints) => stopped.all(topic, JSON.stringify(endpoints)),
     resume: (topic, endpoint) => resume.run(topic, endpoint).changes > 0,
     endpoints(topic, after, limit) {
       const page = [topic, after, limit];

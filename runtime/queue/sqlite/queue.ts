@@ -132,6 +132,7 @@ function careOf({ database, jobs, kept, topic, now, alone, waking }: Care) {
     expireBeyond: (endpoint: string, keep: number, error: string) =>
       alone(() => jobs.expireBeyond(topic, endpoint, { keep, now: now(), error })),
     stop: (endpoint: string, at: number) => alone(() => jobs.stop(topic, endpoint, at)),
+    stopped: async (endpoints: readonly string[]) => jobs.stopped(topic, endpoints),
     resume: (endpoint: string) => waking(() => jobs.resume(topic, endpoint)),
     endpoints: async ({ after = "", limit }: { readonly after?: string; readonly limit: number }) =>
       jobs.endpoints(topic, after, limit),

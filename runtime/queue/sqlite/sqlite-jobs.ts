@@ -35,6 +35,8 @@ export interface SqliteJobs {
     given: Omit<EndingRequest, "before"> & { readonly keep: number },
   ): number;
   stop(topic: string, endpoint: string, now: number): void;
+  /** Those of some endpoints that are. */
+  stopped(topic: string, endpoints: readonly string[]): string[];
   resume(topic: string, endpoint: string): boolean;
   endpoints(topic: string, after: string, limit: number): EndpointRecord[];
   /** Brings jobs and endpoints that lie beyond `horizon` to `now`: the clock has been set back. */

@@ -1,0 +1,100 @@
+/** What an operator, or the end of a lease, takes back from a worker on every queue; part of `queueWorkerCase`. */
+import * as assert from "uvu/assert";
+import { createWorker, type Worker, type WorkerOptions } from "../../runtime/queue/worker.js";
+import { until } from "../support/until.js";
+import { type Context, job, put, type QueueCase, queueSuite } from "./queue-suite.js";
+
+interface Held {
+  readonly worker: Worker;
+  /** Keys of jobs whose attempt has begun. */
+  readonly begun: string[];
+  /** Ends the attempts that are under way. */
+  readonly go: () => void;
+  /** Whether jobs were still theirs when their attempts went on. */
+  readonly live: boolean[];
+}
+
+/** A worker with two attempts under way at an endpoint that is well, and six jobs that wait for their turn. */
+async function holding(context: Context, over: Partial<WorkerOptions> = {}): Promise<Held> {
+  const [begun, live]: [string[], boolean[]] = [[], []];
+  let gate = Promise.withResolvers<void>();
+  gate.resolve();
+  const worker = createWorker({
+    ...{ queue: context.queue, longestDelayMs: 4_000_000, now: () => context.clock.at, pollMs: 10, perEndpoint: 2 },
+    onFault: (error) => assert.unreachable(String(error)),
+    handle: async ({ key }, lease) => {
+      begun.push(key);
+      await gate.promise;
+      live.push(lease.live());
+      if (!lease.live()) return { outcome: { kind: "released", due: context.clock.at }, healthy: null };
+      return { outcome: { kind: "done" }, healthy: true };
+    },
+    ...over,
+  });
+  await put(context.queue, job(), job());
+  worker.start();
+  await until(async () => begun.length === 2 && (await context.queue.counts()).ready === 0 && worker.out === 0);
+  gate = Promise.withResolvers<void>();
+  await put(context.queue, ...Array.from({ length: 8 }, (_, at) => job({ key: `k${at}` })));
+  await until(() => begun.length === 4 && worker.out === 8, "two are under way, six wait");
+  [begun.length, live.length] = [0, 0];
+  return { worker, begun, live, go: () => gate.resolve() };
+}
+
+const waitingIn = async ({ queue }: Context): Promise<string[]> =>
+  (await queue.list()).filter(({ startedAt }) => startedAt === null).map(({ key }) => key);
+
+export function withdrawnCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("an endpoint that an operator pauses has nothing begun any more of what was leased ahead", async (context) => {
+    const { worker, begun, live, go } = await holding(context);
+    await context.queue.stop("a", context.clock.at);
+    worker.withdraw({ endpoint: "a" });
+    await until(async () => (await waitingIn(context)).length === 6, "six are given back");
+    go();
+    await until(() => worker.out === 0);
+    assert.equal([begun, live], [[], [false, false]]);
+    await worker.stop();
+    assert.equal(
+      (await context.queue.list()).map(({ attempts, firstAt }) => [attempts, firstAt]),
+      Array(8).fill([0, null]),
+    );
+  });
+
+  test("an endpoint that is paused by another process has nothing begun once leases are renewed", async (context) => {
+    const { worker, begun, go } = await holding(context, { renewMs: 50 });
+    await (await context.other()).stop("a", context.clock.at);
+    await until(async () => (await waitingIn(context)).length === 6, "six are given back");
+    go();
+    await until(() => worker.out === 0);
+    assert.equal(begun, []);
+    await worker.stop();
+    assert.is((await context.queue.counts()).ready, 8);
+  });
+
+  test("a job that an operator removes is not begun, and those that wait beside it are", async (context) => {
+    const { worker, begun, go } = await holding(context);
+    const last = (await context.queue.list()).at(-1)!;
+    assert.ok(await context.queue.drop(last.id, context.clock.at));
+    worker.withdraw({ job: last.id });
+    go();
+    await until(async () => (await context.queue.counts()).ready === 0 && worker.out === 0);
+    await worker.stop();
+    assert.is(begun.length, 5);
+    assert.not.ok(begun.includes(last.key));
+  });
+
+  test("a job that a renewal finds to be somebody else's is not begun, nor any more live", async (context) => {
+    const { worker, begun, live, go } = await holding(context, { renewMs: 50 });
+    const other = await context.other();
+    const all = await context.queue.list();
+    for (const { id } of all.slice(0, 7)) assert.ok(await other.drop(id, context.clock.at));
+    await until(() => worker.out === 3, "two are under way, and one waits");
+    go();
+    await until(async () => (await context.queue.counts()).ready === 0 && worker.out === 0);
+    await worker.stop();
+    assert.equal([begun, live.filter((one) => !one).length], [[all[7]!.key], 2]);
+  });
+
+  test.run();
+}
