@@ -225,6 +225,9 @@ export const BEHIND_DUE_MS = Number.MAX_SAFE_INTEGER;
 /** Most rows of one list. */
 export const LIST_LIMIT_JOBS = 1_000;
 
+/** Condition on a job that was never attempted, or not since it was replayed: its age is that of its adding. */
+export const UNATTEMPTED = "(attempts = 0 or first_at is null)";
+
 /** Jobs of an endpoint given up in one transaction. */
 export const GIVE_UP_LIMIT_ROWS = 500;
 

@@ -148,10 +148,14 @@ export interface Queue {
    * @returns how many are dead now
    */
   deadLetter(endpoint: string, before: number, error: string): Promise<number>;
-  /** Ends jobs of an endpoint that were added before a time and never attempted. A bounded number. @returns how many */
+  /**
+   * Ends jobs of an endpoint that were added, or replayed, before a time and not attempted since. A bounded number.
+   * @returns how many
+   */
   expire(endpoint: string, before: number, error: string): Promise<number>;
   /**
-   * Ends jobs of an endpoint that has more than `keep`: the oldest of those that were never attempted. A bounded number.
+   * Ends jobs of an endpoint that has more than `keep`: the oldest of those that were not attempted since
+   * they were added or replayed. A bounded number, and no more than are too many, however many instances do it at a time.
    * @returns how many
    */
   expireBeyond(endpoint: string, keep: number, error: string): Promise<number>;

@@ -12,7 +12,7 @@ export interface OutboxEntry {
   readonly id: number;
   readonly key: string;
   /**
-   * `dead`: attempted for a day. `expired`: never attempted, because its endpoint failed all the time. `refused`: it cannot
+   * `dead`: attempted for a day. `expired`: never attempted, or not since it was replayed, because its endpoint failed all the time. `refused`: it cannot
    * be read or carried out; `error` says why.
    */
   readonly state: "waiting" | "out" | "dead" | "expired" | "refused";

@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import { waitingCaps } from "../../runtime/queue/waiting-caps.js";
 import { end, keys, none, take } from "./queue-steps.js";
-import { job, LEASE, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
+import { type Context, job, LEASE, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
 /** What is given up, and what is not. */
 export function givingUpCase(of: QueueCase): void {
@@ -112,6 +112,67 @@ export function keptJobsCase(of: QueueCase): void {
       (await queue.list()).map(({ key }) => key),
       ["young", "waits"],
     );
+  });
+
+  test.run();
+}
+
+/** What ends beyond a number, or after it was replayed. */
+export function expiringCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  const dead = async ({ queue, clock }: Context, ...names: string[]): Promise<void> => {
+    await put(queue, ...names.map((key) => job({ key, orderingKey: "t" })));
+    for (const _ of names) {
+      const taken = await take(queue, clock.at);
+      await queue.ack(
+        taken.map((one) => end(one, { kind: "dead", error: "over" })),
+        clock.at,
+      );
+    }
+    clock.at += 1_000;
+    for (const { id } of await queue.list({ state: "dead" })) assert.ok(await queue.replay(id, clock.at));
+  };
+
+  test("a replayed job that is not attempted expires by the age of its replay, and lets nobody pass", async (context) => {
+    const { queue, clock } = context;
+    await dead(context, "again");
+    await put(queue, job({ key: "waits", orderingKey: "t", endpoint: "b" }));
+    assert.equal(keys(await take(queue, clock.at, 100, (endpoint) => Number(endpoint === "b"))), ["waits"]);
+    assert.is(await queue.deadLetter("a", clock.at + 1, "unreachable"), 0);
+    assert.is(await queue.expire("a", clock.at - 1, "waited"), 0);
+    assert.is(await queue.expire("a", clock.at, "waited"), 1);
+    const [expired] = await queue.list({ state: "expired" });
+    assert.equal([expired!.key, expired!.attempts], ["again", 1]);
+  });
+
+  test("a replayed job that was attempted again is given up by the time of that attempt", async (context) => {
+    const { queue, clock } = context;
+    await dead(context, "again");
+    const [taken] = await take(queue, clock.at);
+    await queue.ack([end(taken!, { kind: "later", due: clock.at + 100, error: "503" })], clock.at);
+    assert.is(await queue.expire("a", clock.at, "waited"), 0);
+    assert.is(await queue.deadLetter("a", clock.at - 1, "unreachable"), 0);
+    assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 1);
+  });
+
+  test("replayed jobs count as any that wait: beyond a number they expire", async (context) => {
+    const { queue } = context;
+    await dead(context, "1", "2", "3");
+    assert.is(await queue.expireBeyond("a", 1, "too many"), 2);
+    assert.is(await queue.expireBeyond("a", 1, "too many"), 0);
+    assert.equal(await queue.counts(), { ...none, ready: 1, expired: 2 });
+  });
+
+  test("instances that end what is too many at a time end no more than that", async (context) => {
+    const { queue } = context;
+    const others = [queue, await context.other(), await context.other()];
+    await put(queue, ...Array.from({ length: 120 }, () => job()));
+    const ended = await Promise.all(others.map((one) => one.expireBeyond("a", 40, "too many")));
+    assert.is(
+      ended.reduce((sum, count) => sum + count, 0),
+      80,
+    );
+    assert.equal(await queue.counts(), { ...none, ready: 40, expired: 80 });
   });
 
   test.run();

@@ -19,6 +19,7 @@ import {
   type Recovery,
   toEndpointRecord,
   toJobRecord,
+  UNATTEMPTED,
   UNWELL_SQL,
 } from "../jobs.js";
 import { BODY, letNextGo, UNLEASED } from "./jobs.js";
@@ -103,13 +104,15 @@ export function* expireBeyond(
   topic: string,
   given: Omit<GivenUp, "before"> & { readonly keep: number },
 ): Coroutine<number> {
+  // Of two instances that count at a time each would end as many, and not the same.
+  yield* q.lock(`expire ${topic} ${given.endpoint}`);
   const [row] = yield* q.rows<{ excess: number }>(
     `select count(*) as excess from (select 1 from adbind_jobs where topic = ? and endpoint = ? and state = 'ready'
       offset ?::int limit ${GIVE_UP_LIMIT_ROWS}) as beyond`,
     [topic, given.endpoint, given.keep],
   );
   if (row!.excess === 0) return 0;
-  const ended = { state: "expired", which: "attempts = 0 and created_at", limit: row!.excess } as const;
+  const ended = { state: "expired", which: `${UNATTEMPTED} and created_at`, limit: row!.excess } as const;
   return yield* endJobs(q, topic, { ...given, before: Number.MAX_SAFE_INTEGER }, ended);
 }
 
@@ -124,9 +127,9 @@ export interface GivenUp {
 export const deadLetterJobs = (q: Query, topic: string, given: GivenUp): Coroutine<number> =>
   endJobs(q, topic, given, { state: "dead", which: "attempts > 0 and first_at" });
 
-/** What was never attempted. */
+/** What was never attempted, or not since it was replayed. */
 export const expireJobs = (q: Query, topic: string, given: GivenUp): Coroutine<number> =>
-  endJobs(q, topic, given, { state: "expired", which: "attempts = 0 and created_at" });
+  endJobs(q, topic, given, { state: "expired", which: `${UNATTEMPTED} and created_at` });
 
 interface Ending {
   readonly state: JobState;

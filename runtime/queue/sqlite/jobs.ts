@@ -10,6 +10,7 @@ import {
   type JobState,
   toEndpointRecord,
   toJob,
+  UNATTEMPTED,
   UNWELL_SQL,
 } from "../jobs.js";
 import { acknowledging } from "./acknowledging.js";
@@ -150,7 +151,7 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
     "update adbind_endpoints set ready_at = ?, paused_until = min(paused_until, ?) where topic = ? " +
       "and ready_at > ? and ready_at < ?",
   );
-  const expire = ending(db, basic, { state: "expired", which: "attempts = 0 and created_at" });
+  const expire = ending(db, basic, { state: "expired", which: `${UNATTEMPTED} and created_at` });
   const excess = db
     .prepare<[string, string, number, number], number>(
       `select count(*) from (select 1 from adbind_jobs where topic = ? and endpoint = ? and ${READY} limit ? offset ?)`,
