@@ -23,8 +23,15 @@ const ROWS = 5_000;
 const postgres = await sharedPostgres();
 const urls = { sqlite: async () => `sqlite:${tempFolder()}/expiry.db`, postgres: () => postgres.database() };
 
-async function opened(url: string) {
+/** What a test has opened, newest last. */
+const opened: (() => Promise<unknown>)[] = [];
+const closeAll = async (): Promise<void> => {
+  for (const close of opened.splice(0).reverse()) await close();
+};
+
+async function open(url: string) {
   const store = await openStore(url);
+  opened.push(() => store.close());
   const { database } = store;
   const clock = { at: NOW };
   const queue = await openQueue(database, OUTBOX_TOPIC, { now: () => clock.at });
@@ -34,11 +41,13 @@ async function opened(url: string) {
     const [row] = await queue.read((q) => q.rows<{ n: number }>(`select count(*) as n from ${of}`));
     return Number(row!.n);
   };
-  const close = async (): Promise<void> => {
-    await queue.close();
-    await store.close();
+  const sender = async () => {
+    const made = await createSender({ ...optionsFor(clock, new FakeNetwork(clock)), store } as never);
+    opened.push(() => made.stop());
+    return made;
   };
-  return { store, database, clock, queue, tables, parts, rows, close };
+  opened.push(() => queue.close());
+  return { database, clock, queue, tables, parts, rows, sender };
 }
 
 /** Attempts as they are written down at a time. */
@@ -52,9 +61,10 @@ const attempts = (count: number, at: number) =>
 
 for (const [engine, url] of Object.entries(urls)) {
   const test = suite(`expiry on ${engine}`);
+  test.after.each(closeAll);
 
   test("of what has expired a bounded part goes in a turn, and the step says that there is more", async () => {
-    const { queue, tables, parts, clock, rows, close } = await opened(await url());
+    const { queue, tables, parts, clock, rows } = await open(await url());
     await queue.transact((tx) => tables.log(tx, attempts(ROWS, NOW)));
     clock.at = NOW + 31 * DAY;
     const step = expiringSteps(parts).find(({ name }) => name === "remove old webhook activity")!;
@@ -64,11 +74,10 @@ for (const [engine, url] of Object.entries(urls)) {
     assert.is(await run(), MORE);
     assert.is(await run(), undefined);
     assert.is(await rows("adbind_activity"), 0);
-    await close();
   });
 
   test("of activity beyond its rows a bounded part goes in a turn, and the next does not wait", async () => {
-    const { queue, tables, parts, rows, close } = await opened(await url());
+    const { queue, tables, parts, rows } = await open(await url());
     await queue.transact((tx) => tables.log(tx, attempts(ROWS, NOW)));
     const steps = retentionSteps(parts, retentionOf({ activityRows: 100 }));
     const step = steps.find(({ name }) => name === "remove activity beyond its rows")!;
@@ -78,13 +87,11 @@ for (const [engine, url] of Object.entries(urls)) {
     assert.is(await run(), MORE);
     assert.is(await run(), undefined);
     assert.is(await rows("adbind_activity"), 100);
-    await close();
   });
 
   test("activity that has expired is not listed, though its rows still stand there", async () => {
-    const { store, queue, tables, clock, rows, close } = await opened(await url());
-    const network = new FakeNetwork(clock);
-    const sender = await createSender({ ...optionsFor(clock, network), store } as never);
+    const { queue, tables, clock, rows, sender: make } = await open(await url());
+    const sender = await make();
     const listed = async () => (await sender.activity({ principal: "buyer-1", subject: "task-1" })).length;
     await queue.transact((tx) => tables.log(tx, attempts(3, NOW)));
     clock.at = NOW + 30 * DAY;
@@ -92,40 +99,37 @@ for (const [engine, url] of Object.entries(urls)) {
     clock.at = NOW + 31 * DAY;
     assert.is(await listed(), 0);
     assert.is(await rows("adbind_activity"), 3);
-    await sender.stop();
-    await close();
   });
   test.run();
 }
 
 const test = suite("days of activity on postgres");
+test.after.each(closeAll);
 
 test("a running sender deletes no row of a day, and the day is dropped as soon as all in it has expired", async () => {
-  const { store, database, queue, tables, clock, rows, close } = await opened(await urls.postgres());
+  const { database, queue, tables, clock, rows, sender } = await open(await urls.postgres());
   await database.partitions({ now: NOW, days: 1, activityDays: 30 });
   const [day, missed] = ["adbind_activity_20260518", "adbind_activity_default"];
   await queue.transact((tx) => tables.log(tx, [...attempts(10, NOW), ...attempts(10, NOW - 20 * DAY)]));
   assert.equal([await rows(day), await rows(missed)], [10, 10]);
   // The first moment at which what was written then has been kept for 30 days and the rest of its day.
   clock.at = Math.floor(NOW / DAY) * DAY + 31 * DAY - 1;
-  const sender = await createSender({ ...optionsFor(clock, new FakeNetwork(clock)), store } as never);
+  const running = await sender();
   const drop = async () => (await database.partitions({ now: clock.at, days: 1, activityDays: 30 })).dropped;
   assert.equal(
     (await drop()).filter((name) => name.startsWith("adbind_activity")),
     [],
   );
   clock.at += 1;
-  sender.start();
+  running.start();
   await until(async () => (await rows(missed)) === 0);
   assert.is(await rows(day), 10);
   assert.ok((await drop()).includes(day));
   assert.is(await rows("adbind_activity"), 0);
-  await sender.stop();
-  await close();
 });
 
 test("an alarm names days that are over and not dropped, until they are", async () => {
-  const { database, queue, close } = await opened(await urls.postgres());
+  const { database, queue } = await open(await urls.postgres());
   const keep = (now: number) => database.partitions({ now, days: 7, activityDays: 30 });
   await keep(NOW);
   const alarms = async (now: number) => (await queue.alarms(now, 30)).join("\n");
@@ -137,18 +141,16 @@ test("an alarm names days that are over and not dropped, until they are", async 
   );
   await keep(later);
   assert.is(await alarms(later), "");
-  await close();
 });
 
 test("the alarm judges activity by the day it expires on, however long it is kept", async () => {
-  const { database, queue, close } = await opened(await urls.postgres());
+  const { database, queue } = await open(await urls.postgres());
   const keep = (activityDays: number) => database.partitions({ now: NOW, days: 1, activityDays });
   await keep(30);
   assert.equal(await queue.alarms(NOW, 30), []);
   assert.match((await queue.alarms(NOW, 60)).join(), /^adbind_activity: no partition.*partitions --activity-days 60`/);
   await keep(60);
   assert.equal(await queue.alarms(NOW, 60), []);
-  await close();
 });
 
 test.after(() => postgres.stop());
