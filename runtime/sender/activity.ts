@@ -1,6 +1,6 @@
 /** `webhook_activity[]`: what was fired, attempt by attempt, for the principal it was fired for. For debugging, not recovery. */
 import type { Job, JobUnderWay } from "../queue/types.js";
-import type { ActivityRow } from "../store/sender-tables.js";
+import type { ActivityRow } from "../store/sender-activity.js";
 import type { AttemptReport, AttemptStatus, DeliveryMeta } from "./attempt.js";
 import { type AnswerExcerpt, redactUrl } from "./redact.js";
 

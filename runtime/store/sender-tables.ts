@@ -6,8 +6,8 @@ import type { Coroutine } from "../db/coroutine.js";
 import { kept } from "../db/index.js";
 import type { AnyDatabase } from "../db/open.js";
 import type { Dialect, Query, Value } from "../db/types.js";
-import type { ExpiringIn } from "./expiry.js";
 import { type NeededRowsTables, neededRowsTables } from "./needed-rows.js";
+import { type ActivityTables, activityTables, expiringTables } from "./sender-activity.js";
 import { type BodyTables, bodyTables } from "./sender-bodies.js";
 import type { ChannelKey, ChannelRow, NewTaskRow, TaskEndpoints, TaskTargetRow } from "./sender-rows.js";
 import { type SecretTables, secretTables } from "./sender-secrets.js";
@@ -28,14 +28,7 @@ export interface CoalescingRow {
   readonly due: number;
 }
 
-export interface ActivityRow {
-  readonly principal: string;
-  readonly subject: string;
-  readonly record: string;
-  readonly expires: number;
-}
-
-export interface SenderTables extends SecretTables, UpkeepTables, BodyTables, NeededRowsTables {
+export interface SenderTables extends SecretTables, UpkeepTables, BodyTables, NeededRowsTables, ActivityTables {
   /** Each statement is a journey to a server. */
   readonly remote: boolean;
   /** Holds a principal here to the end of the transaction; where the database is alone there is nothing to hold. */
@@ -78,14 +71,6 @@ export interface SenderTables extends SecretTables, UpkeepTables, BodyTables, Ne
   takeCoalesced(tx: Query, resource: string, now: number): Coroutine<CoalescingRow[]>;
   /** What there is to do for upkeep, in one statement. */
   due(tx: Query, now: number): Coroutine<DueWork>;
-  log(tx: Query, rows: readonly ActivityRow[]): Coroutine<void>;
-  /** Newest first, without what has expired though it still stands there. */
-  activity(
-    tx: Query,
-    of: { readonly principal: string; readonly subject: string },
-    page: { readonly limit: number; readonly now: number },
-  ): Coroutine<{ record: string }[]>;
-  readonly expiring: readonly ExpiringIn<Query>[];
 }
 
 export interface DueWork {
@@ -241,10 +226,6 @@ const dueChannelsOf =
       [now, ...kinds, limit],
     );
 
-/** Of activity by days only what no day takes along: days are dropped as a whole. */
-const expiringTables = ({ undated }: Dialect) =>
-  [undated("adbind_activity"), "adbind_sent_tasks", "adbind_dedup"] as const;
-
 const due: SenderTables["due"] = function* (tx, now) {
   const conditions = [
     "adbind_coalescing where due <= ?",
@@ -262,45 +243,4 @@ const due: SenderTables["due"] = function* (tx, now) {
   );
   const [coalesced, reports, proofs, secrets, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
   return { coalesced: coalesced!, reports: reports!, proofs: proofs!, secrets: secrets!, expired };
-};
-
-const expiringOf = (table: string, key: string, what: string): ExpiringIn<Query> => ({
-  what,
-  *remove(tx, now, limit) {
-    const columns = key.replace(/[()]/g, "");
-    const oldest = `select ${columns} from ${table} where expires <= ? order by expires limit ?`;
-    return (yield* run(tx, `delete from ${table} where ${key} in (${oldest}) returning 1`, [now, limit])).length;
-  },
-});
-
-const activityColumns = [
-  ["principal", "text"],
-  ["subject", "text"],
-  ["record", "text"],
-  ["expires", "bigint"],
-] as const;
-
-const log: SenderTables["log"] = (tx, rows) =>
-  tx.insert(
-    "adbind_activity",
-    activityColumns,
-    rows.map((row) => activityColumns.map(([name]) => row[name])),
-  );
-
-const activityTables = (dialect: Dialect): Pick<SenderTables, "log" | "activity" | "expiring"> => {
-  const [activity, tasks, dedup] = expiringTables(dialect);
-  return {
-    log,
-    activity: (tx, { principal, subject }, { limit, now }) =>
-      run(
-        tx,
-        "select record from adbind_activity where principal = ? and subject = ? and expires > ? order by id desc limit ?",
-        [principal, subject, now, limit],
-      ),
-    expiring: [
-      expiringOf(activity, "(expires, id)", "old webhook activity"),
-      expiringOf(tasks, "task_id", "expired tasks"),
-      expiringOf(dedup, "(task_id, dedup_key)", "expired dedup keys"),
-    ],
-  };
 };

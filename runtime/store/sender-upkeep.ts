@@ -53,7 +53,7 @@ export const upkeepTables = (lock: string): UpkeepTables => ({
   *dropClosedChannels(tx, before, limit) {
     const rows = yield* tx.rows<{ resource: string }>(
       `delete from adbind_channels where (resource, kind, subscriber) in (select resource, kind, subscriber
-        from adbind_channels where closed_at < ? order by closed_at limit ?) returning resource`,
+        from adbind_channels where closed_at < ? order by closed_at limit ?${tx.dialect.forUpdateFree}) returning resource`,
       [before, limit],
     );
     for (const resource of new Set(rows.map((row) => row.resource)))

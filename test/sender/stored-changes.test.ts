@@ -6,12 +6,12 @@ import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { endpointOf, ownerOf } from "../../runtime/sender/endpoint-names.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { digest } from "../../runtime/sender/outbox.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
 import { drained, holds, push, start } from "./sender-suite.js";
 
-const postgres = await startPostgres({ fsync: "off" });
+const postgres = await sharedPostgres();
 const clock = { at: NOW };
 let url: string;
 let database: PostgresDatabase;

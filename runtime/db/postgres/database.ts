@@ -94,6 +94,10 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
   );
   const transaction = <T>(work: (tx: pg.ClientBase) => Promise<T>, lockTimeoutMs?: number): Promise<T> =>
     connections.transaction(work, { lockTimeoutMs });
+  const told = <T>(change: Promise<T>): Promise<T> =>
+    change.catch((error: unknown) => {
+      throw toldMigration(error, where);
+    });
   let closing: Promise<void> | undefined;
   return {
     engine: "postgres",
@@ -119,22 +123,10 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     join: (tx) => joined(tx),
     onTransactionEnd,
     onNotify: (channel, given) => listener.on(channel, given),
-    migrate: async () => {
-      try {
-        return await transaction((tx) => unlimited(tx, () => migrate(tx, schema, where)));
-      } catch (error) {
-        throw toldMigration(error, where);
-      }
-    },
-    partitions: async (request) => {
-      try {
-        // Of a command that is run once a day: whoever opens a database need not load it.
-        const { keepPartitions } = await import("./partitions.js");
-        return await keepPartitions(transaction, request);
-      } catch (error) {
-        throw toldMigration(error, where);
-      }
-    },
+    migrate: () => told(transaction((tx) => unlimited(tx, () => migrate(tx, schema, where)))),
+    // Of a command that is run once a day: whoever opens a database need not load it.
+    partitions: (request) =>
+      told(import("./partitions.js").then(({ keepPartitions }) => keepPartitions(transaction, request))),
     status: async () => statusOf(schema, await transaction((tx) => appliedSteps(tx)), where),
     async close() {
       closing ??= listener.close().then(() => pool.end());

@@ -1,5 +1,5 @@
 /** Transactions in which jobs may be added, and who is told when they have ended. */
-import type { PostgresDatabase, Query } from "../../db/index.js";
+import { type PostgresDatabase, type Query, wait } from "../../db/index.js";
 import type { Waker } from "./waker.js";
 
 /** Of jobs in a transaction: none, some, or some of which it notifies as it commits. */
@@ -12,7 +12,7 @@ export class AddingTransactions {
   readonly #endedNotifying = (): void => this.waker.notified();
 
   constructor(
-    readonly database: Pick<PostgresDatabase, "onTransactionEnd">,
+    readonly database: Pick<PostgresDatabase, "onTransactionEnd" | "transaction" | "statements" | "query">,
     readonly waker: Waker,
   ) {}
 
@@ -49,5 +49,36 @@ export class AddingTransactions {
   /** It has ended, or we have nothing to do with it any more. */
   end(query: Query | undefined): void {
     if (query !== undefined) this.#added.delete(query);
+  }
+
+  /** A transaction of ours. Workers hear of what was added once it is committed. */
+  async transaction(work: (query: Query) => Promise<void>, lockTimeoutMs?: number): Promise<void> {
+    let ours: Query | undefined;
+    try {
+      await this.database.transaction((client) => {
+        ours = this.database.statements(client);
+        this.begin(ours);
+        return work(ours);
+      }, lockTimeoutMs);
+      this.committed(ours!);
+    } finally {
+      this.end(ours);
+    }
+  }
+
+  /** One statement, which commits by itself. Workers hear of what was added once it has. */
+  async alone(work: (query: Query) => Promise<void>): Promise<void> {
+    let ours: Query | undefined;
+    try {
+      await this.database.query((shared) => {
+        // Of this statement only: what is added by another one is not committed with it.
+        ours = Object.create(shared) as Query;
+        this.begin(ours);
+        return wait(work(ours));
+      });
+      this.committed(ours!);
+    } finally {
+      this.end(ours);
+    }
   }
 }

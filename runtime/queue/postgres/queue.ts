@@ -1,5 +1,5 @@
 /** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
-import { type Coroutine, type JobAddition, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
+import { type Coroutine, type JobAddition, type PostgresDatabase, type Query, runAsync } from "../../db/index.js";
 import type { EachWork, SharedWork } from "../each.js";
 import { type JobRemoval, removeKept } from "../evicting.js";
 import {
@@ -71,8 +71,8 @@ export class PostgresQueue implements Queue {
     this.#waker = new Waker(() => database.query((q) => wakeOthers(q, JOBS_CHANNEL, topic)));
     this.#adding = new AddingTransactions(database, this.#waker);
     this.#commits = new GroupCommit(
-      (work, lockTimeoutMs) => this.#transaction(work, lockTimeoutMs),
-      (work) => this.#alone(work),
+      (work, lockTimeoutMs) => this.#adding.transaction(work, lockTimeoutMs),
+      (work) => this.#adding.alone(work),
       { sharedMs: SHARED_LOCK_MS, longestMs: database.lockTimeoutMs },
     );
   }
@@ -121,36 +121,6 @@ export class PostgresQueue implements Queue {
     return this.database.query(work);
   }
 
-  async #transaction(work: (query: Query) => Promise<void>, lockTimeoutMs?: number): Promise<void> {
-    let ours: Query | undefined;
-    try {
-      await this.database.transaction((client) => {
-        ours = this.database.statements(client);
-        this.#adding.begin(ours);
-        return work(ours);
-      }, lockTimeoutMs);
-      this.#adding.committed(ours!);
-    } finally {
-      this.#adding.end(ours);
-    }
-  }
-
-  /** One statement, which commits by itself. */
-  async #alone(work: (query: Query) => Promise<void>): Promise<void> {
-    let ours: Query | undefined;
-    try {
-      await this.database.query((shared) => {
-        // Of this statement only: what is added by another one is not committed with it.
-        ours = Object.create(shared) as Query;
-        this.#adding.begin(ours);
-        return wait(work(ours));
-      });
-      this.#adding.committed(ours!);
-    } finally {
-      this.#adding.end(ours);
-    }
-  }
-
   quietMs(now: number): number | undefined {
     return this.database.listening ? this.#leasing.quietMs(now) : undefined;
   }
@@ -182,7 +152,7 @@ export class PostgresQueue implements Queue {
     if (activity !== undefined && !moved)
       return this.database.query((q) => ackJobs(q, this.topic, { acks, now, activity }));
     let held: ReadonlySet<number> = new Set();
-    await this.#transaction(async (q) => {
+    await this.#adding.transaction(async (q) => {
       held = await runAsync(ackJobs(q, this.topic, { acks, now }));
       const acked = acks.filter(({ job }) => held.has(job.id));
       if (effect !== undefined) await runAsync(effect(q, acked));
