@@ -291,10 +291,7 @@ export function register(command: Command): void {
       .action(action);
   keysOption(yesOption(add("move", "gives all that is registered at an endpoint another URL; its events go along")))
     .argument("<endpoint>", "as adbind outbox endpoints names it")
-    .argument(
-      "<url>",
-      "where it goes from now on, with the credentials it has; {operation_id} in it is each operation's own",
-    )
+    .argument("<url>", "where it goes from now on; {operation_id} in it is each operation's own id")
     .option("--json", "as JSON")
     .action(move);
   registerSecrets(command);

@@ -152,7 +152,7 @@ export interface EndpointHealth {
 }
 
 /** What has ended of an endpoint's bad spell. Times are unix milliseconds. */
-export interface Recovery {
+export interface EndpointRecovery {
   /** Its pause ends then at the latest: one that is over sooner, or that was ended, is left as it is. */
   readonly until: number;
   readonly now: number;

@@ -3,10 +3,10 @@ import type { Turn } from "./endpoints.js";
 import type { WorkerSettings } from "./worker-options.js";
 
 /** What is to be written down. */
-export type Told = Exclude<Turn, { kind: "same" }>;
+export type NotedTurn = Exclude<Turn, { kind: "same" }>;
 
 /** Writes down what is learnt of endpoints, of each in the order it was learnt: a pause never overtakes the recovery after it. */
-export class Telling {
+export class TurnNotes {
   /** What is being written of each. */
   readonly #last = new Map<string, Promise<void>>();
 
@@ -16,7 +16,7 @@ export class Telling {
    * @param at when it was learnt, in unix milliseconds: by the time this is written the last attempt of others may be due
    * @throws what the queue throws: what is not written then is learnt again
    */
-  async tell(endpoint: string, turns: readonly Told[], at: number): Promise<void> {
+  async tell(endpoint: string, turns: readonly NotedTurn[], at: number): Promise<void> {
     const before = this.#last.get(endpoint);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last.set(endpoint, promise);
@@ -31,7 +31,7 @@ export class Telling {
 }
 
 /** What was learnt of an endpoint is written down: other instances, and this one after a restart, go by it. */
-async function tellTurn(options: WorkerSettings, endpoint: string, turn: Told, at: number): Promise<void> {
+async function tellTurn(options: WorkerSettings, endpoint: string, turn: NotedTurn, at: number): Promise<void> {
   const { queue, giveUpMs = Number.POSITIVE_INFINITY, expireMs = Number.POSITIVE_INFINITY } = options;
   if (turn.kind === "recovered") return queue.recover(endpoint, { until: turn.until, now: at });
   const { failingSince } = await queue.pause(endpoint, { pausedUntil: turn.until, failingSince: turn.failingSince });

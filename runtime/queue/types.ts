@@ -7,6 +7,7 @@ import type {
   Ack,
   EndpointHealth,
   EndpointRecord,
+  EndpointRecovery,
   Job,
   JobAdjustment,
   JobCounts,
@@ -17,7 +18,6 @@ import type {
   JobTask,
   JobUnderWay,
   NewJob,
-  Recovery,
 } from "./jobs.js";
 
 export type { JobRemoval } from "./evicting.js";
@@ -25,6 +25,7 @@ export type {
   Ack,
   EndpointHealth,
   EndpointRecord,
+  EndpointRecovery,
   Job,
   JobAdjustment,
   JobCounts,
@@ -35,7 +36,6 @@ export type {
   JobTask,
   JobUnderWay,
   NewJob,
-  Recovery,
 };
 
 /** How many jobs to lease, and for which endpoints there is room. */
@@ -138,7 +138,7 @@ export interface Queue {
    */
   pause(endpoint: string, health: EndpointHealth): Promise<EndpointHealth>;
   /** Notes that it does not fail any more, and shortens its pause. What an operator has paused stays so. */
-  recover(endpoint: string, recovery: Recovery): Promise<void>;
+  recover(endpoint: string, recovery: EndpointRecovery): Promise<void>;
   health(endpoint: string): Promise<EndpointHealth>;
   /** Endpoints of which it is noted that they fail, or that they rested until a time that is over. @param limit most of them */
   unwell(now: number, limit: number): Promise<string[]>;

@@ -8,7 +8,7 @@ import { JobLoop } from "./job-loop.js";
 import type { AttemptTurn, JobSource, Sharing } from "./job-loop-options.js";
 import { safely } from "./periodic.js";
 import { restMs } from "./rest.js";
-import { Telling } from "./tell-turn.js";
+import { TurnNotes } from "./tell-turn.js";
 import type { Job } from "./types.js";
 import {
   type Handled,
@@ -44,7 +44,7 @@ class QueueWorker implements Worker {
   readonly #loop: JobLoop<Job>;
   /** What is learnt of endpoints. */
   readonly #aside = new Aside();
-  readonly #telling: Telling;
+  readonly #notes: TurnNotes;
   /** Slots of attempts that have ended just now. */
   readonly #freeing: (() => void)[] = [];
   #clock = 0;
@@ -55,7 +55,7 @@ class QueueWorker implements Worker {
     this.#options = options;
     const { concurrency, renewMs, gatherMs, now, onLeased } = options;
     this.#endpoints = new Endpoints(options);
-    this.#telling = new Telling(options);
+    this.#notes = new TurnNotes(options);
     this.#loop = new JobLoop({
       source: this.#source(),
       sharing: sharingOf(this.#endpoints),
@@ -202,7 +202,7 @@ class QueueWorker implements Worker {
     const told = turns.filter((turn) => turn.kind !== "same");
     if (told.length === 0) return;
     if (told.some(({ kind }) => kind === "paused")) this.#loop.giveBack(endpoint);
-    this.#aside.add(this.#telling.tell(endpoint, told, at), (error) => this.#fault(error));
+    this.#aside.add(this.#notes.tell(endpoint, told, at), (error) => this.#fault(error));
   }
 
   /** What was noted before a restart, or by an instance that is gone, nobody else takes back. */

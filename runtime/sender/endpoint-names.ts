@@ -75,7 +75,7 @@ function decoded(text: string): string {
  * @param pattern a URL that may have `{operation_id}` in place of its id
  * @throws AdbindError `registration_invalid` where it has, and there is none
  */
-export function urlIn(pattern: string, operation: string | undefined): string {
+export function operationUrl(pattern: string, operation: string | undefined): string {
   if (!pattern.includes(PLACE)) return pattern;
   if (operation !== undefined) return pattern.replaceAll(PLACE, encodeURIComponent(operation));
   throw new AdbindError("registration_invalid", `a registration there has nothing for ${PLACE}`, {

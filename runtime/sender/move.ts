@@ -8,7 +8,7 @@ import type { Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
 import type { TaskPlace } from "../store/sender-upkeep.js";
 import { channelOrderingKey } from "./channel.js";
-import { endpointOf, ownSegment, urlIn } from "./endpoint-names.js";
+import { endpointOf, operationUrl, ownSegment } from "./endpoint-names.js";
 import { movedFromProof } from "./moved-configs.js";
 import type { StoredNotification } from "./notification-configs.js";
 import { taskOrderingKey } from "./outbox.js";
@@ -61,7 +61,7 @@ interface Move {
 const NEVER_NOTED = "";
 
 export async function moveEndpoint(parts: MoveParts, endpoint: string, url: string): Promise<Moved> {
-  checkUrl(urlIn(url, "0"), parts.rules.policy);
+  checkUrl(operationUrl(url, "0"), parts.rules.policy);
   const found: Found[] = [];
   for (const name of [endpoint, NEVER_NOTED]) {
     for (const column of ["push_endpoint", "a2a_endpoint"] as const)
@@ -145,7 +145,7 @@ function* movedConfig(
   const operation = of.operation ?? inUrl;
   // Where his URL was all that named the operation, its events name it still.
   const named = inUrl !== undefined && "via" in ref && ref.via === "push" ? { operation_id: inUrl } : {};
-  const config = { ...opened.config, ...named, url: urlIn(url, operation) };
+  const config = { ...opened.config, ...named, url: operationUrl(url, operation) };
   const made = sealedConfig({ config, principal, registration, orderingKey, operation }, keyring, now());
   if (made.row === undefined) yield* tables.dropSecrets(tx, [registration]);
   else yield* tables.putSecrets(tx, [made.row]);

@@ -222,6 +222,12 @@ function endpointCase(of: QueueCase): void {
     assert.equal(keys(await take(other, clock.at)), ["1", "2"]);
   });
 
+  test.run();
+}
+
+/** How endpoints are is noted. */
+function healthCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("of two that note how an endpoint is the longer pause stands, and the earlier failure", async (context) => {
     const { queue, clock } = context;
     const other = await context.other();
@@ -283,6 +289,7 @@ export function queueCase(of: QueueCase): void {
     outcomeCase,
     orderCase,
     endpointCase,
+    healthCase,
     givingUpCase,
     keptJobsCase,
     movingCase,

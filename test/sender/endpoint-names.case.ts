@@ -74,7 +74,13 @@ function breakerCase(of: SenderCase): void {
     assert.ok(urls.includes(`${BAD}?a=1&op=op-t3`));
   });
 
-  test("a buyer whose URLs are all of one operation is proved by the first of them", async (context) => {
+  test.run();
+}
+
+/** What is known of one is known of all. */
+function proofCase(of: SenderCase): void {
+  const test = suiteOf(of, "URLs of operations, proof");
+  test("a buyer with a URL for each operation is proved by the first of them", async (context) => {
     const { sender, network } = context;
     await tellOwn(sender, "first", inPath);
     sender.start();
@@ -133,6 +139,12 @@ function namingCase(of: SenderCase): void {
     ]);
   });
 
+  test.run();
+}
+
+/** Where they go when they move. */
+function movingCase(of: SenderCase): void {
+  const test = suiteOf(of, "URLs of operations, moves");
   test("an endpoint of many URLs moves as one, each with its id where the new URL has a place for it", async (context) => {
     const { network } = context;
     const sender = await reopened(of, context, { release: release30 as never });
@@ -181,5 +193,5 @@ function namingCase(of: SenderCase): void {
 }
 
 export function endpointNameCase(of: SenderCase): void {
-  for (const cases of [breakerCase, namingCase]) cases(of);
+  for (const cases of [breakerCase, proofCase, namingCase, movingCase]) cases(of);
 }

@@ -1,7 +1,7 @@
 /** What a URL has in place of an operation's ids. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { endpointOf, ownSegment, patternOf, urlIn } from "../../runtime/sender/endpoint-names.js";
+import { endpointOf, operationUrl, ownSegment, patternOf } from "../../runtime/sender/endpoint-names.js";
 
 const operation = "op 1:a";
 
@@ -33,10 +33,13 @@ test("an endpoint without any id in its URL keeps the name it had", () => {
 });
 
 test("a URL with a place for an id is one operation's with them, and none without", () => {
-  assert.is(urlIn("https://b.example/{operation_id}?t={operation_id}", "a 1"), "https://b.example/a%201?t=a%201");
-  assert.is(urlIn("https://b.example/{other}", undefined), "https://b.example/{other}");
+  assert.is(
+    operationUrl("https://b.example/{operation_id}?t={operation_id}", "a 1"),
+    "https://b.example/a%201?t=a%201",
+  );
+  assert.is(operationUrl("https://b.example/{other}", undefined), "https://b.example/{other}");
   assert.throws(
-    () => urlIn("https://b.example/{operation_id}", undefined),
+    () => operationUrl("https://b.example/{operation_id}", undefined),
     (fault: { code: string }) => fault.code === "registration_invalid",
   );
 });

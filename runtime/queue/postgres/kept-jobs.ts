@@ -5,6 +5,7 @@ import {
   ENDPOINTS_SQL,
   type EndpointHealth,
   type EndpointRecord,
+  type EndpointRecovery,
   type EndpointRow,
   filterSql,
   GIVE_UP_LIMIT_ROWS,
@@ -16,7 +17,6 @@ import {
   type JobState,
   LIST_LIMIT_JOBS,
   noJobs,
-  type Recovery,
   toEndpointRecord,
   toJobRecord,
   UNATTEMPTED,
@@ -41,7 +41,12 @@ export function* pauseEndpoint(
   return toHealth(row);
 }
 
-export function* recoverEndpoint(q: Query, topic: string, endpoint: string, { until, now }: Recovery): Coroutine<void> {
+export function* recoverEndpoint(
+  q: Query,
+  topic: string,
+  endpoint: string,
+  { until, now }: EndpointRecovery,
+): Coroutine<void> {
   const over =
     "delete from adbind_endpoints where topic = ? and endpoint = ? and stopped_at is null " +
     "and least(paused_until, ?::bigint) <= ?::bigint";

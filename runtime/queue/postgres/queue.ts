@@ -6,6 +6,7 @@ import {
   type Ack,
   type EndpointHealth,
   type EndpointRecord,
+  type EndpointRecovery,
   type Job,
   type JobAdjustment,
   type JobCounts,
@@ -15,7 +16,6 @@ import {
   jobsUnderWay,
   movedTo,
   type NewJob,
-  type Recovery,
 } from "../jobs.js";
 import {
   type AckEffect,
@@ -169,7 +169,7 @@ export class PostgresQueue implements Queue {
     return this.database.query((q) => kept.pauseEndpoint(q, this.topic, endpoint, health));
   }
 
-  async recover(endpoint: string, recovery: Recovery): Promise<void> {
+  async recover(endpoint: string, recovery: EndpointRecovery): Promise<void> {
     await this.database.query((q) => kept.recoverEndpoint(q, this.topic, endpoint, recovery));
     this.#waker.committed();
   }

@@ -9,13 +9,13 @@ import { type JobRemoval, removeKept } from "../evicting.js";
 import { jobsUnderWay } from "../jobs.js";
 import {
   type EndpointHealth,
+  type EndpointRecovery,
   type JobAdjustment,
   type JobFilter,
   type JobGuard,
   LEASE_MS,
   type Queue,
   type QueueOptions,
-  type Recovery,
 } from "../types.js";
 import { sqliteJobs } from "./jobs.js";
 import { type KeptJobs, keptJobs } from "./kept-jobs.js";
@@ -122,7 +122,7 @@ function careOf({ database, jobs, kept, topic, now, alone, waking }: Care) {
     quietMs: () => undefined,
     alarms: async () => [],
     pause: (endpoint: string, health: EndpointHealth) => alone(() => jobs.pause(topic, endpoint, health)),
-    recover: (endpoint: string, recovery: Recovery) => waking(() => jobs.recover(topic, endpoint, recovery)),
+    recover: (endpoint: string, recovery: EndpointRecovery) => waking(() => jobs.recover(topic, endpoint, recovery)),
     unwell: async (at: number, limit: number) => jobs.unwell(topic, at, limit),
     health: async (endpoint: string) => jobs.health(topic, endpoint),
     deadLetter: (endpoint: string, before: number, error: string) =>

@@ -1,5 +1,5 @@
 /** What is done to jobs on SQLite. Everything runs inside a transaction the caller holds, and never waits. */
-import type { Ack, EndpointHealth, EndpointRecord, Job, NewJob, Recovery } from "../jobs.js";
+import type { Ack, EndpointHealth, EndpointRecord, EndpointRecovery, Job, NewJob } from "../jobs.js";
 
 export interface TakeSqlite {
   readonly topic: string;
@@ -21,7 +21,7 @@ export interface SqliteJobs {
   renew(jobs: readonly Job[], until: number): Set<number>;
   /** Answers what is noted of it now. */
   pause(topic: string, endpoint: string, health: EndpointHealth): EndpointHealth;
-  recover(topic: string, endpoint: string, recovery: Recovery): void;
+  recover(topic: string, endpoint: string, recovery: EndpointRecovery): void;
   health(topic: string, endpoint: string): EndpointHealth;
   unwell(topic: string, now: number, limit: number): string[];
   /** Gives up jobs of an endpoint that were attempted, first before a time. */
