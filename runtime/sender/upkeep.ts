@@ -42,10 +42,15 @@ export function senderUpkeep(parts: UpkeepParts): Periodic {
   const look: PeriodicStep = {
     name: "look for what is due",
     meanwhile: "each kind of it is looked for by itself",
-    async run() {
+    async run(stopping) {
       // Where that cannot be seen, each step finds out for itself.
       work = undefined;
-      work = await queue.read((q) => tables.due(q, now()));
+      try {
+        work = await queue.read((q) => tables.due(q, now()));
+      } finally {
+        // Some of them ask the application, or endpoints, and wait for an answer: the others do not wait for them.
+        beside.begin(steps, stopping);
+      }
     },
   };
   const onlyIf = (step: PeriodicStep, isDue: (due: DueWork) => boolean): PeriodicStep => ({
@@ -64,13 +69,7 @@ export function senderUpkeep(parts: UpkeepParts): Periodic {
   ];
   const telling = tellLog(logger);
   const beside = sideBySide(telling);
-  const begin: PeriodicStep = {
-    name: "begin what is due",
-    meanwhile: "nothing of it is done",
-    // Some of them ask the application, or endpoints, and wait for an answer: the others do not wait for them.
-    run: (stopping) => beside.begin(steps, stopping),
-  };
-  const turns = createPeriodic({ pauseMs: LOOK_MS, steps: [look, begin], telling });
+  const turns = createPeriodic({ pauseMs: LOOK_MS, steps: [look], telling });
   return {
     start: () => turns.start(),
     async stop() {

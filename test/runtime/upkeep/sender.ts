@@ -26,6 +26,7 @@ const activity = "remove old webhook activity";
 const dedup = "remove expired dedup keys";
 const caps = "expire what has waited for too long";
 const dead = "remove old dead letters";
+const most = "remove dead letters beyond their number";
 const closed = "remove closed channels";
 const beyond = "remove activity beyond its rows";
 const alarms = "look for what an operator should see to";
@@ -90,10 +91,13 @@ export const sender: World = {
     { table: "adbind_jobs", how: "insert", fails: [coalesced, reports] },
     { table: "adbind_jobs", how: "update", fails: [caps] },
     { table: "adbind_jobs", how: "delete", fails: [dead] },
-    { table: "adbind_jobs", how: "gone", fails: [caps, coalesced, dead, reports, secrets], only: "postgres" },
+    { table: "adbind_jobs", how: "gone", fails: [caps, coalesced, dead, most, reports, secrets], only: "postgres" },
     { table: "adbind_endpoints", how: "gone", fails: [caps], also: { sqlite: [coalesced, reports] } },
     { table: "adbind_activity", how: "delete", fails: [activity, beyond] },
-    { table: "adbind_activity", how: "gone", fails: [activity, beyond, look], also: { postgres: [alarms] } },
+    // By days, what expires is deleted from the default partition alone.
+    { table: "adbind_activity", how: "gone", fails: [activity, beyond, look], only: "sqlite" },
+    { table: "adbind_activity", how: "gone", fails: [alarms, beyond], waits: [activity], only: "postgres" },
+    { table: "adbind_activity_default", how: "gone", fails: [activity, look], only: "postgres" },
     { table: "adbind_sent_tasks", how: "delete", fails: [tasks] },
     { table: "adbind_sent_tasks", how: "gone", fails: [look, secrets, tasks] },
     { table: "adbind_dedup", how: "delete", fails: [dedup] },

@@ -1,0 +1,118 @@
+/** What is kept of jobs that ended, and of those that wait: one body, run against each engine. */
+import * as assert from "uvu/assert";
+import { end, keys, none, take } from "./queue-steps.js";
+import { type Context, job, put, type QueueCase, queueSuite } from "./queue-suite.js";
+
+/** What is kept of jobs that ended, and for how long. */
+export function keptJobsCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("of what is kept beyond a number whoever has most makes room, the oldest of the endpoint with most first", async ({
+    queue,
+    database,
+  }) => {
+    const endpoints = ["x one.1", "x one.2", "x two.1", "x three.1"];
+    const [many, some, two, three] = endpoints.map(
+      (endpoint) => (n: number) => job({ endpoint, key: `${endpoint} ${n}` }),
+    );
+    await put(queue, two!(1), three!(1), many!(1), some!(1), many!(2), two!(2), many!(3), some!(2), many!(4), many!(5));
+    await put(queue, job({ endpoint: "x one.1", key: "waits" }));
+    await database.query((q) => q.run("update adbind_jobs set state = 'dead' where key <> 'waits'"));
+    const evict = (keep: number, limit = 100) =>
+      queue.removeKept({ kind: "evict", keep, limit, ownerOf: (endpoint) => endpoint.split(/[ .]/)[1]! });
+    const kept = async () => (await queue.list()).map(({ key }) => key).filter((key) => key !== "waits");
+    assert.is(await evict(10), 0);
+    assert.is(await evict(7), 3);
+    assert.equal(await kept(), [
+      ...["x two.1 1", "x three.1 1", "x one.2 1", "x two.1 2"],
+      ...["x one.2 2", "x one.1 4", "x one.1 5"],
+    ]);
+    assert.is(await evict(4, 1), 1);
+    assert.is(await evict(4), 2);
+    // Nobody is above another by more than one any more, and who has least has lost nothing.
+    assert.is(await evict(4), 0);
+    assert.ok((await kept()).includes("x three.1 1"));
+    assert.is((await kept()).filter((key) => key.startsWith("x one")).length, 2);
+    assert.is(await evict(0), 4);
+    assert.equal(await queue.counts(), { ready: 1, dead: 0, expired: 0, refused: 0 });
+    const bodies = await database.query((q) => q.rows("select job from adbind_job_bodies"));
+    assert.is(bodies.length, 1);
+  });
+
+  test("what has been kept for too long is removed, a bounded number at a time", async ({ queue, database }) => {
+    await put(queue, job({ key: "old 1" }), job({ key: "old 2" }), job({ key: "young" }), job({ key: "waits" }));
+    await database.query((q) =>
+      q.run(
+        "update adbind_jobs set state = 'dead', created_at = case key when 'young' then 10 else 1 end where key <> 'waits'",
+      ),
+    );
+    const prune = () => queue.removeKept({ kind: "prune", before: 10, limit: 1 });
+    assert.equal([await prune(), await prune(), await prune()], [1, 1, 0]);
+    assert.equal(
+      (await queue.list()).map(({ key }) => key),
+      ["young", "waits"],
+    );
+  });
+
+  test.run();
+}
+
+/** What ends beyond a number, or after it was replayed. */
+export function expiringCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  const dead = async ({ queue, clock }: Context, ...names: string[]): Promise<void> => {
+    await put(queue, ...names.map((key) => job({ key, orderingKey: "t" })));
+    for (const _ of names) {
+      const taken = await take(queue, clock.at);
+      await queue.ack(
+        taken.map((one) => end(one, { kind: "dead", error: "over" })),
+        clock.at,
+      );
+    }
+    clock.at += 1_000;
+    for (const { id } of await queue.list({ state: "dead" })) assert.ok(await queue.replay(id, clock.at));
+  };
+
+  test("a replayed job that is not attempted expires by the age of its replay, and lets nobody pass", async (context) => {
+    const { queue, clock } = context;
+    await dead(context, "again");
+    await put(queue, job({ key: "waits", orderingKey: "t", endpoint: "b" }));
+    assert.equal(keys(await take(queue, clock.at, 100, (endpoint) => Number(endpoint === "b"))), ["waits"]);
+    assert.is(await queue.deadLetter("a", clock.at + 1, "unreachable"), 0);
+    assert.is(await queue.expire("a", clock.at - 1, "waited"), 0);
+    assert.is(await queue.expire("a", clock.at, "waited"), 1);
+    const [expired] = await queue.list({ state: "expired" });
+    assert.equal([expired!.key, expired!.attempts], ["again", 1]);
+  });
+
+  test("a replayed job that was attempted again is given up by the time of that attempt", async (context) => {
+    const { queue, clock } = context;
+    await dead(context, "again");
+    const [taken] = await take(queue, clock.at);
+    await queue.ack([end(taken!, { kind: "later", due: clock.at + 100, error: "503" })], clock.at);
+    assert.is(await queue.expire("a", clock.at, "waited"), 0);
+    assert.is(await queue.deadLetter("a", clock.at - 1, "unreachable"), 0);
+    assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 1);
+  });
+
+  test("replayed jobs count as any that wait: beyond a number they expire", async (context) => {
+    const { queue } = context;
+    await dead(context, "1", "2", "3");
+    assert.is(await queue.expireBeyond("a", 1, "too many"), 2);
+    assert.is(await queue.expireBeyond("a", 1, "too many"), 0);
+    assert.equal(await queue.counts(), { ...none, ready: 1, expired: 2 });
+  });
+
+  test("instances that end what is too many at a time end no more than that", async (context) => {
+    const { queue } = context;
+    const others = [queue, await context.other(), await context.other()];
+    await put(queue, ...Array.from({ length: 120 }, () => job()));
+    const ended = await Promise.all(others.map((one) => one.expireBeyond("a", 40, "too many")));
+    assert.is(
+      ended.reduce((sum, count) => sum + count, 0),
+      80,
+    );
+    assert.equal(await queue.counts(), { ...none, ready: 40, expired: 80 });
+  });
+
+  test.run();
+}
