@@ -26,6 +26,9 @@ const decode = (segment: string): string => {
   }
 };
 
+/** What stands in place of a segment that looks like a secret. */
+export const REDACTED = "redacted";
+
 /** URLs that were redacted lately, which are asked for again with each attempt. */
 const redacted = new Map<string, string>();
 const REDACTED_URLS = 2_000;
@@ -45,7 +48,7 @@ function withoutSecrets(text: string): string {
   const url = new URL(text);
   const path = url.pathname
     .split("/")
-    .map((segment) => (isSecret(segment) ? "redacted" : segment))
+    .map((segment) => (isSecret(segment) ? REDACTED : segment))
     .join("/");
   return `${url.protocol}//${url.host}${path}`;
 }

@@ -13,6 +13,7 @@ import { operationInUrl } from "./endpoint-names.js";
 import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent, TOKEN_BYTES } from "./envelope.js";
 import type { KnownTasks } from "./known-tasks.js";
 import { boundUnder, type Delivery, taskOrderingKey } from "./outbox.js";
+import { REDACTED } from "./redact.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
 import type { SenderReleases } from "./releases.js";
@@ -129,15 +130,20 @@ function checkResult(
 
 /**
  * The caller's word for the operation. Where payloads need none, releases have no place for it in a registration: there it is
- * "embedded in the webhook URL by the buyer", and its last segment is told, so that he need not take his URL apart. Elsewhere the
- * URL is nobody's but his.
+ * "embedded in the webhook URL by the buyer", and its last segment is told, so that he need not take his URL apart; but not one
+ * that is sealed, since it may be a secret. Elsewhere the URL is nobody's but his.
  */
 function operationOf(
-  { operation_id: registered, url }: Pick<StoredConfig<PushNotificationConfig>, "operation_id" | "url">,
+  {
+    operation_id: registered,
+    url,
+    sealed,
+  }: Pick<StoredConfig<PushNotificationConfig>, "operation_id" | "url" | "sealed">,
   release: Release,
 ): string | undefined {
   if (registered !== undefined || operationRequired(release)) return registered;
-  return operationInUrl(url);
+  const inUrl = operationInUrl(url);
+  return sealed && inUrl === REDACTED ? undefined : inUrl;
 }
 
 /** One per channel: each has its own key, and its own order. */

@@ -4,7 +4,7 @@ import { release as release30 } from "../../generated/3.0.0/index.js";
 import type { Sender } from "../../runtime/sender/index.js";
 import { turns, until } from "../support/until.js";
 
-import { NOW, type Sent } from "./fixture.js";
+import { NOW, type Sent, secretKeys } from "./fixture.js";
 import { drained, HOOK, noneOut, push, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
 const BAD = "https://bad.example/hooks";
@@ -116,6 +116,20 @@ function namingCase(of: SenderCase): void {
     }
     const waiting = (await sender.outbox.endpoints()).map((one) => one.waiting);
     assert.equal(waiting.sort(), [1, 1, 5]);
+  });
+
+  test("what is sealed of a URL is not told as the operation's id, nor is what stands in its place", async (context) => {
+    const { network } = context;
+    const sender = await reopened(of, context, { release: release30 as never, secrets: secretKeys });
+    const ids = ["op_7", "0b6c1f6e-3f0a-4a55-9a59-3d0f5c2f8f11"];
+    for (const id of ids) {
+      await sender.tasks.register(start({ taskId: id }), { push: { url: `${HOOK}/${id}` } });
+      await sender.tasks.update(id, { status: "working" });
+    }
+    sender.start();
+    await until(() => drained(sender));
+    const told = network.sent.map(({ url, body }) => [url, body.operation_id]);
+    assert.equal(told.sort(), ids.map((id, at) => [`${HOOK}/${id}`, at === 0 ? id : undefined]).sort());
   });
 
   test("other principals' URLs have endpoints of their own; A2A's of the same operation has one with the others", async (context) => {
