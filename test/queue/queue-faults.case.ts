@@ -1,24 +1,11 @@
 /** What a worker does where something throws: its handler, or what writes down what an attempt came to. */
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
-import { createWorker, type Handled, type WorkerOptions } from "../../runtime/queue/worker.js";
 import { until } from "../support/until.js";
-import { type Context, job, put, type QueueCase, queueSuite } from "./queue-suite.js";
+import { delivered, none, workerOf } from "./queue-steps.js";
+import { job, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
 const DAY_MS = 86_400_000;
-const none = { ready: 0, dead: 0, expired: 0, refused: 0 };
-const delivered: Handled = { outcome: { kind: "done" }, healthy: true };
-
-const workerOf = (context: Context, over: Partial<WorkerOptions> & Pick<WorkerOptions, "handle">) =>
-  createWorker({
-    queue: context.queue,
-    longestDelayMs: 4_000_000,
-    now: () => context.clock.at,
-    pollMs: 20,
-    onFault: (error) => assert.unreachable(String(error)),
-    ...over,
-  });
-
 /** Handlers that throw. */
 function throwingCase(of: QueueCase): void {
   const test = queueSuite(of);
