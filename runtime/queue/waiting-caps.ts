@@ -9,40 +9,50 @@ export interface WaitingCaps {
   readonly expireMs: number;
   /** Most jobs of an endpoint. */
   readonly keep: number;
+  /** Pause after a look that found too many and could end none of them, in milliseconds: somebody held them. */
+  readonly heldLookMs?: number;
   /** Told of jobs that have expired. */
   readonly onExpired: (endpoint: string, count: number) => void;
 }
 
 /** How often it is looked, in milliseconds by the process's own clock: a look counts what waits. */
 const LOOK_MS = 600_000;
+const HELD_LOOK_MS = 10_000;
 /** Endpoints of one page. */
 const PAGE = 100;
 /** Transactions of one turn that end jobs: all other steps wait for as long. */
 const TURN_TRANSACTIONS = 4;
 
 /** Expires what waits beyond its caps, now and then. */
-export function waitingCaps({ queue, now, expireMs, keep, onExpired }: WaitingCaps): PeriodicStep {
-  let looked = Number.NEGATIVE_INFINITY;
+export function waitingCaps(caps: WaitingCaps): PeriodicStep {
+  const { queue, now, expireMs, keep, heldLookMs = HELD_LOOK_MS, onExpired } = caps;
+  let next = Number.NEGATIVE_INFINITY;
+  let held = false;
   // Where the next turn goes on.
   let after = "";
   return {
     name: "expire what has waited for too long",
     meanwhile: "it stays, and is sent when its endpoint is well",
     async run(stopping) {
-      if (performance.now() - looked < LOOK_MS) return undefined;
+      if (performance.now() < next) return undefined;
       let left = TURN_TRANSACTIONS;
-      const expired = async (endpoint: string, end: () => Promise<number>): Promise<void> => {
-        for (let count = 1; count > 0 && left > 0 && !stopping.aborted; ) {
-          count = await end();
-          if (count === 0) return;
+      /** @returns whether there was anything to end */
+      const expired = async (endpoint: string, end: () => Promise<number>): Promise<boolean> => {
+        const before = left;
+        while (left > 0 && !stopping.aborted) {
+          const count = await end();
+          if (count === 0) break;
           left -= 1;
           onExpired(endpoint, count);
         }
+        return left < before;
       };
       for (let more = true; more && !stopping.aborted; ) {
         const page = await queue.endpoints({ after, limit: PAGE });
         for (const { endpoint, stoppedAt, waiting } of page) {
-          if (waiting > keep) await expired(endpoint, () => queue.expireBeyond(endpoint, keep, "too many wait for it"));
+          const isFull = waiting > keep;
+          if (isFull && !(await expired(endpoint, () => queue.expireBeyond(endpoint, keep, "too many wait for it"))))
+            held = true;
           if (stoppedAt === null && waiting > 0)
             await expired(endpoint, () => queue.expire(endpoint, now() - expireMs, "it waited for too long"));
           // This endpoint's turn comes again, and those after it.
@@ -52,7 +62,8 @@ export function waitingCaps({ queue, now, expireMs, keep, onExpired }: WaitingCa
         more = page.length === PAGE;
       }
       after = "";
-      looked = performance.now();
+      next = performance.now() + (held ? heldLookMs : LOOK_MS);
+      held = false;
       return undefined;
     },
   };

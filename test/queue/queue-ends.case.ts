@@ -30,6 +30,12 @@ export function givingUpCase(of: QueueCase): void {
     assert.ok(keys(await take(queue, clock.at)).includes("waits"));
   });
 
+  test.run();
+}
+
+/** What waits is capped. */
+export function waitingCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("what waits too long, or is too much, expires wherever it is: but for its age not where an operator paused it", async (context) => {
     const { queue, clock } = context;
     const told: string[] = [];
@@ -59,6 +65,29 @@ export function givingUpCase(of: QueueCase): void {
     assert.equal(keys(await take(queue, clock.at)), ["young"]);
     assert.ok(await queue.resume("stopped"));
     assert.equal(keys(await take(queue, clock.at)), ["stopped 1"]);
+  });
+
+  test("what is too much while all of it is held is looked for again soon", async ({ queue, clock }) => {
+    const told: number[] = [];
+    const caps = waitingCaps({
+      ...{ queue, expireMs: 5_000, keep: 1, heldLookMs: 0, now: () => clock.at },
+      onExpired: (_, count) => told.push(count),
+    });
+    const run = () => caps.run(new AbortController().signal);
+    await put(queue, job(), job(), job());
+    const held = await take(queue, clock.at);
+    await run();
+    assert.equal(told, []);
+    await queue.ack(
+      held.map((one) => end(one, { kind: "released", due: clock.at })),
+      clock.at,
+    );
+    await run();
+    assert.equal(told, [2]);
+    // With nothing too much there is no look for a while.
+    await put(queue, job());
+    await run();
+    assert.equal(told, [2]);
   });
 
   test.run();

@@ -1,7 +1,7 @@
 /** What every queue must do: one body, run against each engine. */
 import * as assert from "uvu/assert";
 import { BEHIND_DUE_MS } from "../../runtime/queue/jobs.js";
-import { asideCase, givingUpCase, leaseCase, lettingGoCase, movingCase } from "./queue-ends.case.js";
+import { asideCase, givingUpCase, leaseCase, lettingGoCase, movingCase, waitingCase } from "./queue-ends.case.js";
 import { expiringCase, keptJobsCase } from "./queue-kept.case.js";
 import { end, keys, take } from "./queue-steps.js";
 import { job, NOW, put, type QueueCase, queueSuite, record, recorded } from "./queue-suite.js";
@@ -284,6 +284,7 @@ export function queueCase(of: QueueCase): void {
     endpointCase,
     healthCase,
     givingUpCase,
+    waitingCase,
     keptJobsCase,
     movingCase,
     expiringCase,
