@@ -17,8 +17,10 @@ import { SHARED_SETTINGS, startPostgres } from "./support/postgres.js";
 
 /** Files start servers and databases: more at once would wait for memory and disk. */
 const MOST_AT_ONCE = 4;
-/** Two more than processors: there are always files that wait for another process or a disk. One more takes those that mostly wait. */
-const WORKERS = Math.min(availableParallelism(), MOST_AT_ONCE) + 3;
+/** Of them, those that take what mostly waits first: in one row those files would be the last that end. */
+const WAITERS = 2;
+/** One more than processors, since there are always files that wait for another process or a disk; and those that take what waits. */
+const WORKERS = Math.min(availableParallelism(), MOST_AT_ONCE) + 1 + WAITERS;
 
 interface Job {
   readonly name: string;
@@ -69,7 +71,7 @@ const started = performance.now();
 console.log(`cells of long judges are chosen by ${env[CHOICE]}; ${CHOICE}=<that> takes the same again, =all every one`);
 try {
   await Promise.all(
-    Array.from({ length: WORKERS }, (_, at) => (at === 0 ? work(waiting, working) : work(working, waiting))),
+    Array.from({ length: WORKERS }, (_, at) => (at < WAITERS ? work(waiting, working) : work(working, waiting))),
   );
 } finally {
   await postgres.stop();

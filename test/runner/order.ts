@@ -3,13 +3,15 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 /**
- * Those that mostly wait, for a timer, a lease or a server: the longest first. They go one after another beside the others,
- * and take little from them. A file that is gone does no harm.
+ * Those that mostly wait, for a timer, a lease or a server: the longest first. They go few at a time beside the others, and
+ * take little from them. A file that is gone does no harm.
  */
 const WAITING: readonly string[] = [
   "test/registry/crawl-queue.test.ts",
-  "test/runtime/upkeep.test.ts",
+  "test/sender/postgres.test.ts",
+  "test/sender/sqlite.test.ts",
   "test/queue/postgres.test.ts",
+  "test/runtime/upkeep.test.ts",
   "test/split/move-postgres.test.ts",
   "test/queue/nats-stream.test.ts",
   "test/queue/nats.test.ts",
@@ -76,7 +78,7 @@ interface Named {
 export type Took = Readonly<Record<string, number>>;
 
 export interface Starting<T> {
-  /** One at a time. */
+  /** Few at a time. */
   readonly waiting: T[];
   readonly working: T[];
 }
