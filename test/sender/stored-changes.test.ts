@@ -2,41 +2,27 @@
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
+import { openPostgres } from "../../runtime/db/index.js";
 import { endpointOf, ownerOf } from "../../runtime/sender/endpoint-names.js";
-import { createSender, type Sender } from "../../runtime/sender/index.js";
+import { createSender } from "../../runtime/sender/index.js";
 import { digest } from "../../runtime/sender/outbox.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
-import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
+import { type BesideApplication, closeBeside, openBeside, registerTasks } from "./beside-application.js";
+import { NOW, optionsFor } from "./fixture.js";
 import { drained, holds, push, start } from "./sender-suite.js";
 
 const postgres = await sharedPostgres();
 const clock = { at: NOW };
-let url: string;
-let database: PostgresDatabase;
-let network: FakeNetwork;
-let sender: Sender;
-let application: pg.Client;
+let { url, database, network, sender, application } = {} as BesideApplication;
 
 test.before.each(async () => {
-  url = await postgres.database();
-  database = await openPostgres({ url, connections: 5 });
-  network = new FakeNetwork(clock);
-  sender = await createSender({ ...optionsFor(clock, network), store: { database } });
-  application = new pg.Client(url);
-  await application.connect();
+  ({ url, database, network, sender, application } = await openBeside(postgres, clock));
 });
-test.after.each(async () => {
-  await application.end();
-  await sender.stop();
-  await database.close();
-});
+test.after.each(() => closeBeside({ url, database, network, sender, application }));
 test.after(() => postgres.stop());
 
-const registered = async (...taskIds: string[]): Promise<void> => {
-  for (const taskId of taskIds) await sender.tasks.register(start({ taskId }), { push });
-};
+const registered = (...taskIds: string[]): Promise<void> => registerTasks(sender, taskIds);
 
 test("adbind_enqueue stores a change in any language's transaction; a sender makes the event of it", async () => {
   await registered("task-1", "task-2");

@@ -1,43 +1,28 @@
 /** Open transactions of the application on PostgreSQL: whom they keep waiting, and how few statements they take. */
-import pg from "pg";
+import type pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { PostgresClient } from "../../runtime/db/postgres/own-client.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { startPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
-import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
+import { type BesideApplication, closeBeside, openBeside, registerTasks } from "./beside-application.js";
+import { NOW, optionsFor } from "./fixture.js";
 import { drained, push, start } from "./sender-suite.js";
 
 const postgres = await startPostgres({ fsync: "off" });
 const clock = { at: NOW };
-let url: string;
-let database: PostgresDatabase;
-let network: FakeNetwork;
-let sender: Sender;
-let application: pg.Client;
+let { url, database, network, sender, application } = {} as BesideApplication;
 
 test.before.each(async () => {
-  url = await postgres.database();
-  database = await openPostgres({ url, connections: 5 });
-  network = new FakeNetwork(clock);
-  sender = await createSender({ ...optionsFor(clock, network), store: { database }, reports: () => deliveries });
-  application = new pg.Client(url);
-  await application.connect();
+  ({ url, database, network, sender, application } = await openBeside(postgres, clock, { reports: () => deliveries }));
 });
-test.after.each(async () => {
-  await application.end();
-  await sender.stop();
-  await database.close();
-});
+test.after.each(() => closeBeside({ url, database, network, sender, application }));
 test.after(() => postgres.stop());
 
 const deliveries = { currency: "EUR", media_buy_deliveries: [] };
 
-const registered = async (...taskIds: string[]): Promise<void> => {
-  for (const taskId of taskIds) await sender.tasks.register(start({ taskId }), { push });
-};
+const registered = (...taskIds: string[]): Promise<void> => registerTasks(sender, taskIds);
 
 test("an open transaction keeps nobody waiting but for its own task, and may ask for activity", async () => {
   const others = Array.from({ length: 20 }, (_, at) => `other-${at}`);
