@@ -13,8 +13,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
+import { Worker } from "node:worker_threads";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { assertReplaceable, compareFolder } from "../../generator/emit/disk.js";
 import { generate } from "../../generator/index.js";
 import { fromSource } from "../runner/from-source.js";
 import { changedRelease, smallRelease, tempFolder, writeRelease } from "../support/release.js";
@@ -240,6 +242,45 @@ test("runs that write one folder at once all end well", async () => {
   assert.equal(readdirSync(out), ["1.2.3"]);
   const results = await Promise.all([source, newer].map((one) => generate([one], { out, check: true })));
   assert.is(results.filter(({ ok }) => ok).length, 1);
+});
+
+test("a tree that another run swaps while it is read is read again, never taken for a mix of both", async () => {
+  const out = await written();
+  const other = tempFolder();
+  await generate([newer], { out: other });
+  const stopped = new Int32Array(new SharedArrayBuffer(4));
+  const swapper = new Worker(
+    `const { renameSync } = require("node:fs");
+    const { out, other, beside, until } = require("node:worker_threads").workerData;
+    while (Atomics.load(until, 0) === 0) {
+      renameSync(out, beside);
+      renameSync(other, out);
+      renameSync(beside, other);
+      Atomics.wait(until, 0, 0, 20);
+    }`,
+    {
+      eval: true,
+      workerData: {
+        out: path.join(out, "1.2.3"),
+        other: path.join(other, "1.2.3"),
+        beside: path.join(other, "beside"),
+        until: stopped,
+      },
+    },
+  );
+  const ended = once(swapper, "exit");
+  try {
+    await once(swapper, "online");
+    const plan = new Map([["errors.ts", ""]]);
+    for (let read = 0; read < 500; read += 1) {
+      assertReplaceable(out, new Map([["1.2.3", plan]]), false);
+      const edited = compareFolder(path.join(out, "1.2.3"), plan).filter(({ what }) => what === "edited by hand");
+      assert.equal(edited, []);
+    }
+  } finally {
+    Atomics.store(stopped, 0, 1);
+    await ended;
+  }
 });
 
 test("an output that is a file is refused before anything is read", async () => {
