@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { loop } from "./loop-contender.js";
 import type { Contender } from "./queue-contender.js";
 import { ours } from "./sender-contender.js";
 
@@ -17,9 +18,10 @@ const peers = async (): Promise<Contender[]> => {
   return [pgBoss, graphile];
 };
 
-/** @param name of `adbind`, `pg-boss`, `graphile-worker` */
+/** @param name of `adbind`, `loop`, `pg-boss`, `graphile-worker` */
 export async function contender(name: string): Promise<Contender> {
-  if (name === ours.name) return ours;
+  const own = [ours, loop].find((one) => one.name === name);
+  if (own !== undefined) return own;
   const found = (await peers()).find((peer) => peer.name === name);
   if (found === undefined) throw new Error(`no queue is called ${name}`);
   return found;

@@ -19,13 +19,16 @@ export interface SenderEngine {
   sender(fetch?: GuardedFetch): Promise<{ sender: Sender; close(): Promise<void> }>;
   queue(): Promise<{ queue: Queue; close(): Promise<void> }>;
   store(): Promise<{ store: { readonly database: AnyDatabase }; close(): Promise<void> }>;
+  /** Of a new database, for processes: an URL of PostgreSQL, a path on SQLite. */
+  place(): Promise<string>;
   stop(): Promise<void>;
 }
 
 export function sqliteEngine(): SenderEngine {
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
   let count = 0;
-  const open = () => openSqliteStore({ path: path.join(folder, `${count++}.db`) });
+  const place = (): string => path.join(folder, `${count++}.db`);
+  const open = () => openSqliteStore({ path: place() });
   return {
     name: "sqlite",
     async sender(fetch) {
@@ -41,6 +44,7 @@ export function sqliteEngine(): SenderEngine {
       const store = open();
       return { queue: openQueue(store.database, "bench"), close: () => store.close() };
     },
+    place: async () => place(),
     stop: async () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -67,6 +71,7 @@ export async function postgresEngine(): Promise<SenderEngine> {
       const queue = openQueue(store.database, "bench");
       return { queue, close: () => queue.close().then(() => store.close()) };
     },
+    place: () => cluster.database(),
     stop: () => cluster.stop(),
   };
 }
