@@ -60,7 +60,7 @@ const register = (sender: Sender, taskId: string, url: string) =>
     { push: { url, operation_id: taskId } },
   );
 
-/** Arrivals at a fixed rate whatever comes of them; half of them for destinations that never answer. */
+/** Arrivals at a fixed rate whatever comes of them, stored by this process too; half of them for destinations that never answer. */
 async function openLoop(engine: SenderEngine, receiver: Receiver, capacity: number): Promise<Row> {
   const delays: number[] = [];
   const made = new Map<string, number>();
@@ -81,7 +81,6 @@ async function openLoop(engine: SenderEngine, receiver: Receiver, capacity: numb
   );
   const { sender, close } = await engine.sender(timed);
   sender.start();
-  // Each arrival is registered and stored in this process too.
   const rate = capacity / 4;
   const started = performance.now();
   let arrived = 0;

@@ -5,7 +5,7 @@ import type { WorkerSettings } from "./worker-options.js";
 /** What is to be written down. */
 export type NotedTurn = Exclude<Turn, { kind: "same" }>;
 
-/** Writes down what is learnt of endpoints, of each in the order it was learnt: a pause never overtakes the recovery after it. */
+/** Writes down what is learnt of endpoints, of each in the order it was learnt: a pause never overtakes the recovery after it, nor an operator. */
 export class TurnNotes {
   /** What is being written of each. */
   readonly #last = new Map<string, Promise<void>>();
@@ -16,13 +16,27 @@ export class TurnNotes {
    * @param at when it was learnt, in unix milliseconds: by the time this is written the last attempt of others may be due
    * @throws what the queue throws: what is not written then is learnt again
    */
-  async tell(endpoint: string, turns: readonly NotedTurn[], at: number): Promise<void> {
+  tell(endpoint: string, turns: readonly NotedTurn[], at: number): Promise<void> {
+    return this.#inTurn(endpoint, async () => {
+      for (const turn of turns) await tellTurn(this.options, endpoint, turn, at);
+    });
+  }
+
+  /**
+   * Ends whatever is noted of it, and what was learnt before and is still being written. @returns whether there was anything
+   * @throws what the queue throws
+   */
+  resume(endpoint: string): Promise<boolean> {
+    return this.#inTurn(endpoint, () => this.options.queue.resume(endpoint));
+  }
+
+  async #inTurn<T>(endpoint: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(endpoint);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last.set(endpoint, promise);
     try {
       await before;
-      for (const turn of turns) await tellTurn(this.options, endpoint, turn, at);
+      return await work();
     } finally {
       resolve();
       if (this.#last.get(endpoint) === promise) this.#last.delete(endpoint);

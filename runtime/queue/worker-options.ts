@@ -75,8 +75,11 @@ export interface Worker {
    * has begun is not `live` any more.
    */
   withdraw(what: Withdrawn): void;
-  /** An operator has ended an endpoint's pauses: it is left alone here no longer. */
-  resume(endpoint: string): void;
+  /**
+   * An operator ends an endpoint's pauses, those that are noted and those that are only known here. @returns whether any was
+   * noted @throws what the queue throws
+   */
+  resume(endpoint: string): Promise<boolean>;
   /** Jobs leased here. */
   readonly out: number;
 }

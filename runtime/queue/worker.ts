@@ -103,9 +103,12 @@ class QueueWorker implements Worker {
     );
   }
 
-  resume(endpoint: string): void {
+  async resume(endpoint: string): Promise<boolean> {
+    const resumed = await this.#notes.resume(endpoint);
+    if (!resumed) return false;
     this.#endpoints.resumed(endpoint);
     this.#loop.look();
+    return true;
   }
 
   async stop(): Promise<void> {

@@ -239,10 +239,6 @@ export function outboxOf(parts: MoveParts, worker?: OutboxWorker): Outbox {
       await queue.stop(endpoint, now());
       worker?.withdraw({ endpoint });
     },
-    async resume(endpoint) {
-      const resumed = await queue.resume(endpoint);
-      if (resumed) worker?.resume(endpoint);
-      return resumed;
-    },
+    resume: (endpoint) => (worker ?? queue).resume(endpoint),
   };
 }

@@ -1,5 +1,6 @@
 /** What an operator, or the end of a lease, takes back from a worker on every queue; part of `queueWorkerCase`. */
 import * as assert from "uvu/assert";
+import type { EndpointHealth, Queue } from "../../runtime/queue/types.js";
 import { createWorker, type Worker, type WorkerOptions } from "../../runtime/queue/worker.js";
 import { until } from "../support/until.js";
 import { type Context, job, put, type QueueCase, queueSuite } from "./queue-suite.js";
@@ -44,7 +45,53 @@ async function holding(context: Context, over: Partial<WorkerOptions> = {}): Pro
 const waitingIn = async ({ queue }: Context): Promise<string[]> =>
   (await queue.list()).filter(({ startedAt }) => startedAt === null).map(({ key }) => key);
 
+/** The queue, with its notes of endpoints that are to be left alone made by `make`. */
+const pausingBy = (queue: Queue, make: (pause: () => Promise<EndpointHealth>) => Promise<EndpointHealth>): Queue =>
+  new Proxy(queue, {
+    get(target, name) {
+      if (name === "pause") return (...given: Parameters<Queue["pause"]>) => make(() => target.pause(...given));
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+
+function resumedCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("what was learnt before an operator resumes an endpoint, and is still being written, holds it no more", async (context) => {
+    const { queue, clock } = context;
+    let pausing = 0;
+    const gate = Promise.withResolvers<void>();
+    const slow = pausingBy(queue, async (pause) => {
+      pausing += 1;
+      await gate.promise;
+      return pause();
+    });
+    const begun: string[] = [];
+    const worker = createWorker({
+      ...{ queue: slow, longestDelayMs: 4_000_000, now: () => clock.at, pollMs: 10 },
+      onFault: (error) => assert.unreachable(String(error)),
+      handle: async ({ key }) => {
+        begun.push(key);
+        const [due, holdUntil] = [clock.at + 1_000_000, clock.at + 3_600_000];
+        return { outcome: { kind: "later", due, error: "HTTP 503" }, healthy: false, holdUntil };
+      },
+    });
+    await put(queue, job({ key: "first" }));
+    worker.start();
+    await until(() => pausing === 1 && worker.out === 0, "that it asked to be left alone is being written");
+    const resumed = worker.resume("a");
+    gate.resolve();
+    assert.ok(await resumed);
+    await put(queue, job({ key: "second" }));
+    await until(() => begun.length === 2, "the next one is sent");
+    await worker.stop();
+  });
+
+  test.run();
+}
+
 export function withdrawnCase(of: QueueCase): void {
+  resumedCase(of);
   const test = queueSuite(of);
   test("an endpoint that an operator pauses has nothing begun any more of what was leased ahead", async (context) => {
     const { worker, begun, live, go } = await holding(context);
