@@ -91,10 +91,13 @@ export class Endpoints {
     this.#of(name).intervalMs = perSecond === null ? 0 : 1_000 / perSecond;
   }
 
-  /** An operator has ended whatever it was left alone for. */
-  resumed(name: string): void {
+  /** An operator has ended whatever it is left alone for. @param now unix milliseconds @returns whether it was */
+  resumed(name: string, now: number): boolean {
     const fare = this.#endpoints.get(name);
-    if (fare !== undefined) Object.assign(fare, { pausedUntil: 0, heldUntil: 0, askedUntil: 0 });
+    if (fare === undefined) return false;
+    const { pausedUntil, heldUntil, askedUntil } = fare;
+    Object.assign(fare, { pausedUntil: 0, heldUntil: 0, askedUntil: 0 });
+    return Math.max(pausedUntil, heldUntil, askedUntil) > now;
   }
 
   /** The endpoint asked to be left alone until a time. */

@@ -1,6 +1,7 @@
 /** Jobs that are leased here, and their leases: renewed while they are held, by two clocks, of which one may stand still. */
 import type { HeldJob, Leasable } from "./ahead.js";
 import type { JobSource } from "./job-loop-options.js";
+import type { TakeRequest } from "./types.js";
 
 /** Part of a lease that is left unused: a request that is begun at its end would run beyond it. */
 const LEASE_MARGIN = 0.1;
@@ -11,6 +12,8 @@ export const times = () => ({ since: performance.now(), sinceWall: Date.now() })
 export class HeldJobs<J extends Leasable> {
   readonly #held = new Map<number, HeldJob<J>>();
   #renewing: NodeJS.Timeout | undefined;
+  /** What was lost while a claim is under way, which may bring some of it. */
+  #lostMeanwhile: ((held: HeldJob<J>) => boolean)[] | undefined;
 
   constructor(
     readonly source: JobSource<J>,
@@ -23,6 +26,17 @@ export class HeldJobs<J extends Leasable> {
 
   get jobs(): readonly J[] {
     return [...this.#held.values()].map(({ job }) => job);
+  }
+
+  /** Leases due jobs. Until `claimEnded` it is kept in mind what is lost. */
+  claim(request: TakeRequest): Promise<readonly J[]> {
+    this.#lostMeanwhile = [];
+    return this.source.claim(request);
+  }
+
+  /** What was claimed is here. */
+  claimEnded(): void {
+    this.#lostMeanwhile = undefined;
   }
 
   add(job: J, endpoint: string, { since, sinceWall }: ReturnType<typeof times>): HeldJob<J> {
@@ -51,8 +65,18 @@ export class HeldJobs<J extends Leasable> {
     return !lost && performance.now() - since < life && Date.now() - sinceWall < life;
   }
 
-  /** Those that fit are lost. @returns their endpoints */
+  /** Those that fit are lost, and those that a claim is about to bring. @returns endpoints of those that are here */
   lose(fits: (held: HeldJob<J>) => boolean): string[] {
+    this.#lostMeanwhile?.push(fits);
+    return this.#lost(fits);
+  }
+
+  /** Those that were lost before they were here are lost now. @returns their endpoints */
+  loseLate(): string[] {
+    return (this.#lostMeanwhile ?? []).flatMap((fits) => this.#lost(fits));
+  }
+
+  #lost(fits: (held: HeldJob<J>) => boolean): string[] {
     const found = [...this.#held.values()].filter(fits);
     for (const held of found) held.lost = true;
     return found.map(({ endpoint }) => endpoint);

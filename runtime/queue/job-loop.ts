@@ -117,9 +117,9 @@ export class JobLoop<J extends Leasable> {
     return this.#pauses.lookEnded();
   }
 
-  /** Gives up a place. */
-  cancel(): void {
-    this.#reserved -= 1;
+  /** Gives up places. */
+  cancel(places = 1): void {
+    this.#reserved -= places;
   }
 
   /** Runs a job that was stored as leased, in its turn. */
@@ -214,7 +214,7 @@ export class JobLoop<J extends Leasable> {
   }
 
   async #claim(): Promise<number> {
-    const { source, sharing, now } = this.#options;
+    const { sharing, now } = this.#options;
     const free = this.#free;
     this.#unclaimed = free <= 0;
     if (free <= 0) return 0;
@@ -224,13 +224,12 @@ export class JobLoop<J extends Leasable> {
     // What is stored meanwhile finds these slots taken.
     this.#reserved += free;
     const plan = (): ((endpoint: string) => number) => sharing.plan(free, at, ahead);
-    const claim = source.claim({ now: at, limit, room: plan(), likely: plan() });
-    const jobs = await claim.finally(() => {
-      this.#reserved -= free;
-    });
+    const claim = this.#held.claim({ now: at, limit, room: plan(), likely: plan() });
+    const jobs = await claim.finally(() => this.cancel(free));
     // What attempts need can then be looked up for all of them, before the first begins.
     if (jobs.length > 0) safely(() => this.#options.onLeased?.(jobs));
     this.#add(jobs, since);
+    this.#held.claimEnded();
     // With some leased ahead no slot is empty while more are looked for.
     this.#lookAgainAt = jobs.length > 0 && this.#options.ahead > 0 ? Math.floor(this.#turns.unattempted / 2) : -1;
     if (jobs.length > 0) return jobs.length;
@@ -245,6 +244,7 @@ export class JobLoop<J extends Leasable> {
       if (!this.#held.leasedAgain(job, since))
         this.#enter(this.#held.add(job, this.#options.sharing.endpointOf(job), since));
     }
+    this.#drop(this.#turns.dropLost(this.#held.loseLate()));
     if (this.#running) this.#turns.begin();
     else this.giveBack();
   }

@@ -76,8 +76,8 @@ export interface Worker {
    */
   withdraw(what: Withdrawn): void;
   /**
-   * An operator ends an endpoint's pauses, those that are noted and those that are only known here. @returns whether any was
-   * noted @throws what the queue throws
+   * An operator ends an endpoint's pauses, those that are noted and those that are only known here. @returns whether there was
+   * any @throws what the queue throws
    */
   resume(endpoint: string): Promise<boolean>;
   /** Jobs leased here. */

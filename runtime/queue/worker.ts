@@ -104,11 +104,11 @@ class QueueWorker implements Worker {
   }
 
   async resume(endpoint: string): Promise<boolean> {
-    const resumed = await this.#notes.resume(endpoint);
-    if (!resumed) return false;
-    this.#endpoints.resumed(endpoint);
-    this.#loop.look();
-    return true;
+    const noted = await this.#notes.resume(endpoint);
+    // What could not be noted, or what another instance has ended, is known here still.
+    const known = this.#endpoints.resumed(endpoint, this.#options.now());
+    if (noted || known) this.#loop.look();
+    return noted || known;
   }
 
   async stop(): Promise<void> {

@@ -1,8 +1,9 @@
 /** What an operator, or the end of a lease, takes back from a worker on every queue; part of `queueWorkerCase`. */
 import * as assert from "uvu/assert";
-import type { EndpointHealth, Queue } from "../../runtime/queue/types.js";
 import { createWorker, type Worker, type WorkerOptions } from "../../runtime/queue/worker.js";
+import { queueWith } from "../support/queue-with.js";
 import { until } from "../support/until.js";
+import { workerOf } from "./queue-steps.js";
 import { type Context, job, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
 interface Held {
@@ -45,37 +46,33 @@ async function holding(context: Context, over: Partial<WorkerOptions> = {}): Pro
 const waitingIn = async ({ queue }: Context): Promise<string[]> =>
   (await queue.list()).filter(({ startedAt }) => startedAt === null).map(({ key }) => key);
 
-/** The queue, with its notes of endpoints that are to be left alone made by `make`. */
-const pausingBy = (queue: Queue, make: (pause: () => Promise<EndpointHealth>) => Promise<EndpointHealth>): Queue =>
-  new Proxy(queue, {
-    get(target, name) {
-      if (name === "pause") return (...given: Parameters<Queue["pause"]>) => make(() => target.pause(...given));
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
+/** A worker whose attempts all fail, and are told to come back in an hour. */
+function refusing(context: Context): { readonly worker: Worker; readonly begun: readonly string[] } {
+  const begun: string[] = [];
+  const worker = workerOf(context, {
+    handle: async ({ key }) => {
+      begun.push(key);
+      const [due, holdUntil] = [context.clock.at + 1_000_000, context.clock.at + 3_600_000];
+      return { outcome: { kind: "later", due, error: "HTTP 503" }, healthy: false, holdUntil };
     },
   });
+  return { worker, begun };
+}
 
 function resumedCase(of: QueueCase): void {
   const test = queueSuite(of);
   test("what was learnt before an operator resumes an endpoint, and is still being written, holds it no more", async (context) => {
-    const { queue, clock } = context;
+    const { queue } = context;
     let pausing = 0;
     const gate = Promise.withResolvers<void>();
-    const slow = pausingBy(queue, async (pause) => {
-      pausing += 1;
-      await gate.promise;
-      return pause();
-    });
-    const begun: string[] = [];
-    const worker = createWorker({
-      ...{ queue: slow, longestDelayMs: 4_000_000, now: () => clock.at, pollMs: 10 },
-      onFault: (error) => assert.unreachable(String(error)),
-      handle: async ({ key }) => {
-        begun.push(key);
-        const [due, holdUntil] = [clock.at + 1_000_000, clock.at + 3_600_000];
-        return { outcome: { kind: "later", due, error: "HTTP 503" }, healthy: false, holdUntil };
+    const slow = queueWith(queue, {
+      async pause(...given) {
+        pausing += 1;
+        await gate.promise;
+        return queue.pause(...given);
       },
     });
+    const { worker, begun } = refusing({ ...context, queue: slow });
     await put(queue, job({ key: "first" }));
     worker.start();
     await until(() => pausing === 1 && worker.out === 0, "that it asked to be left alone is being written");
@@ -87,11 +84,67 @@ function resumedCase(of: QueueCase): void {
     await worker.stop();
   });
 
+  test("what an operator resumes is begun here though no note of its pause is left", async (context) => {
+    const { queue, clock } = context;
+    const { worker, begun } = refusing(context);
+    await put(queue, job({ key: "first" }));
+    worker.start();
+    await until(async () => (await queue.health("a")).pausedUntil > clock.at);
+    assert.ok(await queue.resume("a"), "by another instance");
+    assert.ok(await worker.resume("a"));
+    assert.not.ok(await worker.resume("a"));
+    await put(queue, job({ key: "second" }));
+    await until(() => begun.length === 2, "the next one is sent");
+    await worker.stop();
+  });
+
+  test.run();
+}
+
+function claimedCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("what is leased while an operator pauses its endpoint is not begun", async (context) => {
+    const { queue, clock } = context;
+    const gate = Promise.withResolvers<void>();
+    let leased = 0;
+    const slow = queueWith(queue, {
+      async take(request) {
+        const jobs = await queue.take(request);
+        leased += jobs.length;
+        if (jobs.length > 0) await gate.promise;
+        return jobs;
+      },
+    });
+    const begun: string[] = [];
+    const worker = workerOf(
+      { ...context, queue: slow },
+      {
+        handle: async ({ key }) => {
+          begun.push(key);
+          return { outcome: { kind: "done" }, healthy: true };
+        },
+      },
+    );
+    await put(queue, job({ key: "paused" }), job({ endpoint: "b", key: "other" }));
+    worker.start();
+    await until(() => leased === 2, "both are leased");
+    await queue.stop("a", clock.at);
+    worker.withdraw({ endpoint: "a" });
+    gate.resolve();
+    await until(async () => (await queue.counts()).ready === 1 && worker.out === 0, "one is sent, one given back");
+    assert.equal(begun, ["other"]);
+    await worker.stop();
+    assert.equal(
+      (await queue.list()).map(({ attempts, firstAt, startedAt }) => [attempts, firstAt, startedAt]),
+      [[0, null, null]],
+    );
+  });
+
   test.run();
 }
 
 export function withdrawnCase(of: QueueCase): void {
-  resumedCase(of);
+  for (const cases of [resumedCase, claimedCase]) cases(of);
   const test = queueSuite(of);
   test("an endpoint that an operator pauses has nothing begun any more of what was leased ahead", async (context) => {
     const { worker, begun, live, go } = await holding(context);

@@ -1,6 +1,7 @@
 /** The turns of workers, counted: what a worker has not done by its next look for jobs, it will not do by waiting longer. */
 import { openQueue } from "../../runtime/queue/index.js";
 import type { OpenQueue, Queue, TakeRequest } from "../../runtime/queue/types.js";
+import { queueWith } from "./queue-with.js";
 import { until } from "./until.js";
 
 /** Counts how often the workers of some queues have looked for jobs. */
@@ -46,15 +47,9 @@ class CountedQueue {
   readonly queue: Queue;
 
   constructor(queue: Queue) {
-    const own: Partial<Queue> = {
+    this.queue = queueWith(queue, {
       take: (request) => this.#take(queue, request),
       onWake: (listener) => this.#onWake(queue, listener),
-    };
-    this.queue = new Proxy(queue, {
-      get(target, name) {
-        const value: unknown = Reflect.get(own, name) ?? Reflect.get(target, name, target);
-        return typeof value === "function" ? value.bind(target) : value;
-      },
     });
   }
 
