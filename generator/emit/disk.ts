@@ -47,10 +47,15 @@ export function isEdited(found: Buffer, written: string): boolean {
   return !found.includes("\r\n") || hashOf(found.toString("utf8").replaceAll("\r\n", "\n")) !== written;
 }
 
-/** Which tree has a folder's name: other runs swap theirs in whole, by rename, which gives another number or time of change. */
+/**
+ * Which tree has a folder's name: other runs swap theirs in whole, by rename, which gives another number or time of change.
+ * Where there is none, that of the folder above says whether there was one meanwhile.
+ */
 function treeAt(folder: string): string {
   const found = statSync(folder, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? "none" : `${found.ino} ${found.ctimeNs}`;
+  if (found !== undefined) return `${found.ino} ${found.ctimeNs}`;
+  const above = statSync(path.dirname(folder), { bigint: true, throwIfNoEntry: false });
+  return `none ${above?.ctimeNs}`;
 }
 
 /**
