@@ -195,13 +195,13 @@ test("a part that is silent is waited for as long as is said, and after three ti
   store,
   gates,
 }) => {
-  const searchParts = searchOf(gates, 150);
+  const searchParts = searchOf(gates, 1_100);
   const hasty = createRegistryData(store, { now: () => NOW, searchParts });
   gates[3]!.state = "silent";
   for (let at = 0; at < 3; at++) {
     const began = performance.now();
     assert.equal((await pageOf(hasty, {}, 5)).missing_parts, ["4/4"]);
-    assert.ok(performance.now() - began >= 140);
+    assert.ok(performance.now() - began >= 1_000);
   }
   const before = gates[3]!.asked;
   for (let at = 0; at < 5; at++) assert.equal((await pageOf(hasty, {}, 5)).missing_parts, ["4/4"]);

@@ -135,7 +135,10 @@ export function partClient({ url, part, token, deadlineMs, onAnswer }: PartClien
       if (!resting) restsUntil = performance.now() + REST_MS;
       const asked = { ...question, ...part, format: PART_FORMAT, ...of };
       const reply = resting ? unanswered("late", "it was late again and again") : await post(sent, asked);
-      if (!resting) lateInARow = !reply.ok && reply.why === "late" ? lateInARow + 1 : 0;
+      const late = !resting && !reply.ok && reply.why === "late";
+      // The deadline itself may be as long as the rest.
+      if (late) restsUntil = performance.now() + REST_MS;
+      if (!resting) lateInARow = late ? lateInARow + 1 : 0;
       const outcome = reply.ok ? answerOf<AnswerTo<Q>>(reply.value) : reply;
       note(outcome);
       return outcome;
