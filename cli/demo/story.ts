@@ -5,7 +5,7 @@ import type { Buyer } from "../../runtime/buyer/index.js";
 import type { Market } from "./market.js";
 
 /** Longest wait for a task to end, or for an event to come, in milliseconds. */
-const WAIT_MS = 30_000;
+const WAIT_MS = 120_000;
 const DAY_MS = 86_400_000;
 
 export interface StoryEnd {
