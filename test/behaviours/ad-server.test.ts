@@ -80,7 +80,7 @@ if (version !== undefined) {
       if (!lives) await new Promise(() => undefined);
     });
     const database = await databaseOf();
-    const gone = await sellerOf({ ...server.adServer, patienceMs: 4_000 }, { database });
+    const gone = await sellerOf({ ...server.adServer, patienceMs: 60_000 }, { database });
     const wanted = order();
     const unanswered = gone.ask("create_media_buy", wanted).catch(() => undefined);
     await until(async () => server.calls() === 1);

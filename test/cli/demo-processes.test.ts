@@ -44,7 +44,7 @@ for (const signal of ["SIGKILL", "SIGTERM", "SIGINT"] as const)
     running.kill(signal);
     await once(running, "exit");
     try {
-      await until(() => !isAlive(pid), "the child is gone", { limitMs: 5_000 });
+      await until(() => !isAlive(pid), "the child is gone", { limitMs: 30_000 });
     } finally {
       if (isAlive(pid)) process.kill(pid, "SIGKILL");
     }

@@ -44,7 +44,7 @@ const codeOf = (asked: Promise<unknown>): Promise<unknown> =>
   );
 
 lookups("both families of a name are found, or the one that it has or that is heard of", async () => {
-  const { lookup, close } = open(300);
+  const { lookup, close } = open(3_000);
   assert.equal(await lookup("two.example"), [
     { address: "203.0.114.1", family: 4 },
     { address: "2606:4700::1", family: 6 },
@@ -55,7 +55,7 @@ lookups("both families of a name are found, or the one that it has or that is he
 });
 
 lookups("a name that is none is told from a server that says nothing", async () => {
-  const names = openNameLookup({ servers: [server.address], timeoutMs: 300, tries: 1, hostsFile });
+  const names = openNameLookup({ servers: [server.address], timeoutMs: 3_000, tries: 1, hostsFile });
   const codes = ["none.example", "empty.example", "unsure.example", "silent.example"].map((name) =>
     codeOf(names.lookup(name)),
   );

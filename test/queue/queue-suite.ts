@@ -7,7 +7,7 @@ import type { NewJob, OpenQueue, Queue } from "../../runtime/queue/types.js";
 
 export const NOW = 1_776_520_800_000;
 /** Milliseconds a lease of these queues lasts. */
-export const LEASE = 2_000;
+export const LEASE = 4_000;
 
 export interface QueueCase {
   readonly name: string;

@@ -124,7 +124,7 @@ function pausingCase(of: QueueCase): void {
     assert.ok(before < 10, `${before} attempts before the pause`);
     await looked();
     assert.is(attempts, before);
-    assert.is((await context.queue.health("a")).pausedUntil, NOW + 60_000);
+    await until(async () => (await context.queue.health("a")).pausedUntil === NOW + 60_000, "its pause is noted");
     context.clock.at += 60_001;
     await until(() => attempts === before + 1 && worker.out === 0);
     await looked();

@@ -173,7 +173,7 @@ export function withdrawnCase(of: QueueCase): void {
   });
 
   test("a job that an operator removes is not begun, and those that wait beside it are", async (context) => {
-    const { worker, begun, go } = await holding(context);
+    const { worker, begun, go } = await holding(context, { renewMs: 50 });
     const last = (await context.queue.list()).at(-1)!;
     assert.ok(await context.queue.drop(last.id, context.clock.at));
     worker.withdraw({ job: last.id });

@@ -76,7 +76,7 @@ test("a watch hears of an end that another instance on its store took", async ({
   const task = { sender: SELLER, taskType: "create_media_buy", poll: () => assert.unreachable() as never };
   // The watch's own timers do not keep a process alive; the test does.
   const alive = setInterval(() => undefined, 1_000);
-  const watched = watching.watchTask({ ...task, taskId: "task-1", signal: AbortSignal.timeout(5_000) });
+  const watched = watching.watchTask({ ...task, taskId: "task-1", signal: AbortSignal.timeout(60_000) });
   await send(s, envelope({ status: "completed" }));
   assert.equal(await watched, { status: "completed" });
   clearInterval(alive);
@@ -110,7 +110,7 @@ test("an end that was missed before anybody watched is polled for within a look 
   const ended = await s.receiver.watchTask({
     ...{ sender: SELLER, taskId: "task-1", taskType: "create_media_buy" },
     poll: async () => ({ status: "failed", timestamp: at(0) }),
-    signal: AbortSignal.timeout(5_000),
+    signal: AbortSignal.timeout(60_000),
   });
   clearInterval(alive);
   assert.equal(ended, { status: "failed" });

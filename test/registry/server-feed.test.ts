@@ -113,7 +113,13 @@ feed("stream: what stands, then a change within a second of its commit, and hear
 feed("stream: a caller has five at once; an ended one makes room", async () => {
   const ends = Array.from({ length: 6 }, () => new AbortController());
   const cursor = `?cursor=${await endCursor()}`;
-  const open = async (at: number): Promise<number> => (await follow(cursor, ends[at]!.signal)).status;
+  // One that nobody holds is ended when memory is collected.
+  const kept: Response[] = [];
+  const open = async (at: number): Promise<number> => {
+    const stream = await follow(cursor, ends[at]!.signal);
+    kept.push(stream);
+    return stream.status;
+  };
   // Streams of the test before may still be ending.
   await until(async () => {
     const status = await open(0);
@@ -124,6 +130,7 @@ feed("stream: a caller has five at once; an ended one makes room", async () => {
   ends[0]!.abort();
   await until(async () => (await open(5)) === 200);
   for (const end of ends) end.abort();
+  assert.ok(kept.length > 6);
 });
 
 feed("snapshot: rows as lines, not sent again while nothing changed, compressed", async () => {

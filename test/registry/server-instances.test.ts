@@ -91,7 +91,7 @@ instances("two instances have one issuer: its keys, and a log-in that goes on at
 
 instances("a database that goes away is 503 everywhere, and /readyz names it", async () => {
   const own = await startPostgres({ fsync: "off" });
-  const store = await openPostgresStore({ url: await own.database(), connectTimeoutMs: 1_000 });
+  const store = await openPostgresStore({ url: await own.database() });
   const setup = await setupRegistry({ store, now: Date.now });
   const { id } = await setup.accounts.addOrganization({ name: "O" });
   const { key } = await setup.accounts.addKey(id, "k");

@@ -86,7 +86,8 @@ test("a seller started with exactly these settings is ready on PostgreSQL, and c
     const status = async (place: string, token?: string): Promise<number> =>
       (await fetch(`${at}${place}`, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }))
         .status;
-    assert.equal([await status("/healthz"), await status("/readyz")], [200, 200]);
+    assert.is(await status("/healthz"), 200);
+    await until(async () => (await status("/readyz")) === 200, "it is ready");
     assert.is(await status("/metrics", settings.METRICS_TOKEN), 200);
     assert.not.equal(await status("/metrics"), 200);
     const call = (token?: string): Promise<Response> =>

@@ -92,7 +92,7 @@ async function production(folder: string): Promise<Environment> {
 async function served(container: Container, environment: Environment, work: (at: string) => Promise<void>) {
   const { child, said } = started(container, environment);
   try {
-    await until(async () => said().includes("/mcp") || child.exitCode !== null);
+    await until(async () => said().includes("/mcp") || child.exitCode !== null, said, { limitMs: 60_000 });
     assert.is(child.exitCode, null, said());
     const env = { PATH: process.env.PATH!, ...environment };
     assert.is(spawnSync("sh", ["-c", container.healthy], { cwd: container.folder, env }).status, 0);

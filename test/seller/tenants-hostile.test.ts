@@ -28,7 +28,7 @@ const validator = await createValidator(release);
 const TOKEN = "token-of-every-buyer";
 const auth = tokenAuth({ tokens: { [TOKEN]: "buyer" } });
 /** Longest that a call may take on a busy machine, in milliseconds, while another tenant does its worst. */
-const SLOWEST_MS = 3_000;
+const SLOWEST_MS = 10_000;
 
 test.before.each((at) => {
   at.tenants = createTenants();
@@ -171,7 +171,7 @@ test("a tenant whose port never answers is full, and can be removed", async (at)
   const removed = at.tenants.remove("hung");
   assert.is((await post(at, "hung", BRIEF))?.status, 421);
   inTime(await neighbour(at, 5));
-  const limit = setTimeout(15_000, "still there", { ref: false });
+  const limit = setTimeout(60_000, "still there", { ref: false });
   assert.is(await Promise.race([removed, limit]), true);
   at.server.closeAllConnections();
   await Promise.all(calls);

@@ -71,7 +71,7 @@ function keyCase(of: SenderCase): void {
     await tell(context, "new");
     sender.start();
     context.clock.at = NOW + HOUR;
-    await until(async () => (await drained(sender)) && context.network.sent.length === 2);
+    await until(async () => context.network.sent.length === 2 && (await drained(sender)));
     assert.equal(sentTasks(context), ["mb-new", "new"]);
     const [aside] = await sender.outbox.list();
     assert.equal([aside!.state, aside!.subject], ["refused", "old"]);
@@ -96,7 +96,7 @@ function keyCase(of: SenderCase): void {
     const later = await reopened(of, context, { secrets: newKey });
     later.start();
     context.clock.at = NOW + HOUR;
-    await until(async () => (await drained(later)) && context.network.sent.length === 6);
+    await until(async () => context.network.sent.length === 6 && (await drained(later)));
     assert.equal(await later.outbox.counts(), holds());
   });
 

@@ -115,6 +115,8 @@ function capsCase(of: SenderCase): void {
     const capped = await reopened(of, context, { maxWaiting: 7 });
     capped.start();
     await until(async () => (await capped.outbox.counts()).expired === 3);
+    // It looks once more whether there is more.
+    await capped.stop();
     const subjects = (await capped.outbox.list({ state: "expired" })).map(({ subject }) => subject);
     assert.equal(subjects, ["t0", "t1", "t2"]);
     const [first] = await capped.outbox.list({ state: "expired" });

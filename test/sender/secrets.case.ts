@@ -48,7 +48,7 @@ async function registerAll({ tasks, channels, notifications }: Sender): Promise<
       { mediaBuyId: "mb", principal: "buyer-1" },
       {
         events: { url: HOOK, operation_id: "op", token, authentication: bearer("bearer") },
-        reporting: { url: HOOK, operation_id: "op", reporting_frequency: "hourly", authentication: hmac("reporting") },
+        reporting: { url: HOOK, operation_id: "op", reporting_frequency: "monthly", authentication: hmac("reporting") },
       },
     ),
     await channels.subscribe("list_change", list("p"), { url: `https://buyer.example/h?other=${secretOf("other")}` }),

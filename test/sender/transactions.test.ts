@@ -65,8 +65,11 @@ test("a media buy and a task that a transaction holds keep waiting only what is 
   await application.query("select 1 from adbind_channels for update");
   await application.query("select 1 from adbind_sent_tasks where task_id = 'held' for update");
   const held: Promise<unknown>[] = [];
-  // Were the lane kept for a row's sake, each of these rounds would take a tenth of a second.
-  const released = new Promise((resolve) => setTimeout(resolve, 2_000)).then(() => {
+  // Were the lane kept for a row's sake, each of these rounds would take a tenth of a second, and all of them four.
+  const freed = Promise.withResolvers<void>();
+  const late = setTimeout(freed.resolve, 3_900);
+  const released = freed.promise.then(() => {
+    clearTimeout(late);
     order.push("released");
     return application.query("commit");
   });
@@ -80,6 +83,7 @@ test("a media buy and a task that a transaction holds keep waiting only what is 
     await asked("free", () => sender.tasks.update("free", { status: "working" }));
   }
   assert.equal([...new Set(order)], ["free"]);
+  freed.resolve();
   await released;
   await Promise.all(held);
   assert.equal(order.slice(0, 41), [...Array.from({ length: 40 }, () => "free"), "released"]);

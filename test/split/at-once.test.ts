@@ -57,7 +57,7 @@ test("a change of a task of a split is one statement, and so are several princip
 });
 
 test("a statement that began before a principal left, and looks afterwards, writes nothing where he was", async () => {
-  const { sender } = await place.instance(4);
+  const { sender } = await place.instance(4, { waitMs: 60_000 });
   await fill(sender, principal, 1);
   const old = await place.database(home);
   const gate = await gated(old);

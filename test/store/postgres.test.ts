@@ -79,7 +79,7 @@ test("a newer database is refused, and an unreachable one says where without its
   await store.close();
   const codeOf = async (address: string): Promise<string> => {
     try {
-      await openPostgresStore({ url: address, connectTimeoutMs: 2000 });
+      await openPostgresStore({ url: address });
       return "opened";
     } catch (error) {
       assert.instance(error, AdbindError);
