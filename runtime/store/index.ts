@@ -19,7 +19,7 @@ export type { IssuerRecord, IssuerRow, IssuerTable } from "./registry-issuer.js"
 export type { DatabaseHealth, HealthListener, SplitDatabase } from "./split/member.js";
 export type { SplitMember, SplitSet } from "./split/placement.js";
 export { type PrincipalStore, shardedByPrincipal } from "./split/principals.js";
-export { type SplitStore, shardedBySender, type TxOfDatabase } from "./split/receivers.js";
+export { type ReceiverSplitOptions, type SplitStore, shardedBySender, type TxOfDatabase } from "./split/receivers.js";
 export type { SplitOptions } from "./split/router.js";
 export { openSqliteStore, type SqliteStore } from "./sqlite/open.js";
 export { type TemporaryStore, temporaryStore } from "./sqlite/temporary.js";

@@ -12,7 +12,7 @@ const ground = await postgresGround();
 
 test("a fence waits for an effect that is under way, and the event is handled once", async () => {
   const place = await world(ground);
-  const store = await place.instance(4);
+  const store = await place.instance(4, { takeMs: 30_000 });
   const sender = Array.from({ length: 50 }, (_, i) => senderOf(i)).find(
     (one) => placeAmong(["a", "b", "c", "d"], one) === "d",
   )!;

@@ -2,8 +2,7 @@
 import * as assert from "uvu/assert";
 import { type AnyDatabase, openDatabase } from "../../runtime/db/open.js";
 import { type SplitChange, type SplitChangeOptions, splitChange } from "../../runtime/store/split/change.js";
-import { type SplitStore, shardedBySender } from "../../runtime/store/split/receivers.js";
-import type { SplitOptions } from "../../runtime/store/split/router.js";
+import { type ReceiverSplitOptions, type SplitStore, shardedBySender } from "../../runtime/store/split/receivers.js";
 import { arrival, NOW, newEvent, registration } from "../store/cases/events.js";
 import { type Ground, NAMES, named } from "./databases.js";
 
@@ -35,7 +34,7 @@ export async function rowsOf(database: AnyDatabase, sender: string): Promise<Rec
 export interface World {
   readonly urls: readonly string[];
   /** An instance that was given the first so many databases. */
-  instance(count: number, options?: SplitOptions): Promise<SplitStore>;
+  instance(count: number, options?: ReceiverSplitOptions): Promise<SplitStore>;
   change(options?: Partial<SplitChangeOptions>): SplitChange;
   /** Names of the databases in which a sender has rows, with their counts. */
   where(sender: string): Promise<Record<string, Record<string, number>>>;

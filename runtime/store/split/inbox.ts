@@ -8,7 +8,8 @@ import type { ReceiverPart, ReceiverRouter } from "./receiver-part.js";
 import { listForeign } from "./rows.js";
 import { taker } from "./take.js";
 
-export function splitInbox<Tx>(router: ReceiverRouter<Tx>): Inbox<Tx> {
+/** @param takeMs see `ReceiverSplitOptions` */
+export function splitInbox<Tx>(router: ReceiverRouter<Tx>, takeMs?: number): Inbox<Tx> {
   const { members } = router;
   const inside = async <T>(outer: number, gone: T, work: (inbox: Inbox<Tx>, id: number) => Promise<T>): Promise<T> => {
     const { id, name } = innerId(router, outer);
@@ -41,7 +42,7 @@ export function splitInbox<Tx>(router: ReceiverRouter<Tx>): Inbox<Tx> {
       }));
       return outcome.outcome === "accepted" ? { ...outcome, id: outerId(router, name, outcome.id) } : outcome;
     },
-    take: taker(router),
+    take: taker(router, takeMs),
     renew: (ids, lease) => grouped(ids, (inbox, own) => inbox.renew(own, lease)),
     releaseLease: (ids, holder) => grouped(ids, (inbox, own) => inbox.releaseLease(own, holder)),
     // What has moved meanwhile is leased there, and handled when that lease is over: nothing was written here.

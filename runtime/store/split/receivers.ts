@@ -30,6 +30,15 @@ export interface SplitStore<Tx = unknown> extends ReceiverStore<Tx> {
   set(): SplitSet;
 }
 
+/** How a receiver uses a split. */
+export interface ReceiverSplitOptions extends SplitOptions {
+  /**
+   * How long one database is waited for where due events of all are asked for, in milliseconds. What it brings later is handed
+   * out with the next. Default 500.
+   */
+  readonly takeMs?: number;
+}
+
 /**
  * A receiver's store in several databases of one engine: each sender's nonces, claims, order, inbox and registrations are in
  * one of them, by rendezvous hashing over the databases' names. See docs/split.md.
@@ -39,7 +48,7 @@ export interface SplitStore<Tx = unknown> extends ReceiverStore<Tx> {
  */
 export async function shardedBySender<D extends AnyDatabase>(
   databases: readonly SplitDatabase<D>[],
-  options: SplitOptions = {},
+  options: ReceiverSplitOptions = {},
 ): Promise<SplitStore<TxOfDatabase<D>>> {
   type Tx = TxOfDatabase<D>;
   const make = (database: D, asking: Asking, name: string): ReceiverPart<Tx> => ({
@@ -49,7 +58,7 @@ export async function shardedBySender<D extends AnyDatabase>(
   const router = await openRouter({ kind: "sender", databases, make, options });
   const expiring = [...router.members.keys()].flatMap((name) => expiringOf(router, name));
   return {
-    inbox: splitInbox(router),
+    inbox: splitInbox(router, options.takeMs),
     registrations: splitRegistrations(router),
     task: (sender, taskId) => router.look(sender, ({ store }) => store.task(sender, taskId)),
     async claims(sender) {

@@ -4,7 +4,7 @@ import { outerId } from "./ids.js";
 import type { SetMember } from "./member.js";
 import type { ReceiverPart, ReceiverRouter } from "./receiver-part.js";
 
-/** How long one database is waited for when all are asked, in milliseconds. */
+/** How long one database is waited for when all are asked, in milliseconds, by default. */
 const TAKE_MS = 500;
 
 interface Late {
@@ -16,7 +16,7 @@ interface Late {
 type Request = Lease & { readonly now: number };
 
 /** Makes `Inbox.take` of a set. What is leased by an answer that comes too late is handed out with the next ones. */
-export function taker<Tx>(router: ReceiverRouter<Tx>): Inbox<Tx>["take"] {
+export function taker<Tx>(router: ReceiverRouter<Tx>, takeMs = TAKE_MS): Inbox<Tx>["take"] {
   /** Databases whose last answer is still to come. */
   const slow = new Set<string>();
   let late: Late[] = [];
@@ -30,7 +30,7 @@ export function taker<Tx>(router: ReceiverRouter<Tx>): Inbox<Tx>["take"] {
       over = true;
       slow.add(member.name);
       resolve([]);
-    }, TAKE_MS);
+    }, takeMs);
     const half = request.now + (request.until - request.now) / 2;
     const answer = member
       .use(({ store }) => store.inbox.take({ ...request, limit }))
