@@ -3,7 +3,7 @@
  * wrong on the way is a value; only a wrong use of the function throws.
  */
 import { AdbindError } from "../errors.js";
-import type { BodyWanted, ReadBody } from "./answer.js";
+import type { BodyWanted, HttpAnswer, ReadBody } from "./answer.js";
 import { type NetCode, netCodes } from "./codes.js";
 import { errorCode } from "./connect.js";
 import { Deadline } from "./deadline.js";
@@ -17,7 +17,13 @@ import {
 } from "./policy.js";
 import { headersFor, isRedirect, nextHop, type RedirectPolicy } from "./redirect.js";
 import { checkTarget, type Target } from "./target.js";
-import { createFetchTransport, createSocketTransport, faultOf, type Transport } from "./transport.js";
+import {
+  createFetchTransport,
+  createSocketTransport,
+  faultOf,
+  type Transport,
+  type TransportRequest,
+} from "./transport.js";
 
 /** One request of a guarded fetch. Sizes are bytes, times milliseconds. */
 export interface GuardedRequest {
@@ -104,14 +110,15 @@ const reservedHeaders = new Set([
 const badRequest = (where: string, remedy: string, cause?: unknown): AdbindError =>
   new AdbindError("net_option_invalid", "A request cannot be made as asked", { where, remedy, cause });
 
-function requestHeaders(given: Readonly<Record<string, string>>, userAgent: string): Record<string, string> {
+function requestHeaders(given: GuardedRequest["headers"], userAgent: string): Record<string, string> {
   const headers: Record<string, string> = { "user-agent": userAgent };
-  for (const [name, value] of Object.entries(given)) {
-    if (reservedHeaders.has(name.toLowerCase())) {
+  for (const name of Object.keys(given ?? {})) {
+    const lower = name.toLowerCase();
+    if (reservedHeaders.has(lower)) {
       throw badRequest(`headers.${name}`, "leave it out: it belongs to the connection");
     }
-    if (name.toLowerCase() === "user-agent") delete headers["user-agent"];
-    headers[name] = value;
+    if (lower === "user-agent") delete headers["user-agent"];
+    headers[name] = given![name]!;
   }
   // A compressed body would be capped on the wire and unbounded in memory.
   headers["accept-encoding"] = "identity";
@@ -121,12 +128,23 @@ function requestHeaders(given: Readonly<Record<string, string>>, userAgent: stri
 /** The body of a redirect is of no use; a little of it is read so that the connection can serve the next hop. */
 const OF_REDIRECT: BodyWanted = { maxBytes: 4_096, oversize: "truncate", read: true };
 
-/** Rejects at the deadline, whether or not the work heeds it: a limit in time holds whatever the peer does. */
-const within = <T>(work: Promise<T>, deadline: Deadline): Promise<T> =>
-  new Promise((resolve, reject) => {
-    deadline.onEnd(reject);
-    work.then(resolve, reject);
-  });
+/** What of an answer's body is wanted. */
+function readingOf(request: GuardedRequest): (status: number) => BodyWanted {
+  const { redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse", readBody = true } = request;
+  return (status) => {
+    if (redirects !== undefined && isRedirect(status)) return OF_REDIRECT;
+    return { maxBytes, oversize, read: typeof readBody === "function" ? readBody(status) : readBody };
+  };
+}
+
+const responseFrom = ({ url }: Target, { status, headers, body, truncated }: HttpAnswer): FetchResponse => ({
+  ok: true,
+  status,
+  headers,
+  body,
+  truncated,
+  url: url.href,
+});
 
 /** URLs that were found good, which are asked for again and again; what their names stand for is looked up each time. */
 const TARGETS = 1_000;
@@ -164,30 +182,18 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   const targetOf = rememberingTargets(policy);
   const userAgent = options.userAgent ?? "adbind";
 
-  const exchange = async (
-    text: string,
-    request: GuardedRequest,
-    { deadline, timeouts }: { readonly deadline: Deadline; readonly timeouts: Timeouts },
+  const following = async (
+    first: Target,
+    request: TransportRequest,
+    redirects: RedirectPolicy,
   ): Promise<FetchResponse> => {
-    const { method = "GET", redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse", readBody = true } = request;
-    const redirected = (status: number): boolean => redirects !== undefined && isRedirect(status);
-    const readOf = typeof readBody === "function" ? readBody : () => readBody;
-    const readingOf = (status: number): BodyWanted =>
-      redirected(status) ? OF_REDIRECT : { maxBytes, oversize, read: readOf(status) };
-    const first = targetOf(text);
     let current = first;
-    let headers: Readonly<Record<string, string>> = requestHeaders(request.headers ?? {}, userAgent);
+    let { headers } = request;
     for (let count = 0; ; count += 1) {
-      const response = await transport.send(current, {
-        ...{ method, headers, body: request.body, timeouts, deadline, readingOf },
-      });
-      if (redirects === undefined || !redirected(response.status))
-        return { ok: true, ...response, url: current.url.href };
-      const next = nextHop(
-        { first: first.url, current: current.url, location: response.headers.location, count },
-        redirects,
-        policy,
-      );
+      const answer = await transport.send(current, { ...request, headers });
+      if (!isRedirect(answer.status)) return responseFrom(current, answer);
+      const { location } = answer.headers;
+      const next = nextHop({ first: first.url, current: current.url, location, count }, redirects, policy);
       headers = headersFor(headers, current.url, next.url);
       current = next;
     }
@@ -195,10 +201,15 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
 
   const guarded = async (text: string, request: GuardedRequest = {}): Promise<FetchResult> => {
     checkRequest(request);
+    const { method = "GET", body, redirects } = request;
     const timeouts = checkedTimeouts(policy.timeouts, request.timeouts);
     const deadline = new Deadline(timeouts.totalMs, request.signal);
     try {
-      return await within(exchange(text, request, { deadline, timeouts }), deadline);
+      const target = targetOf(text);
+      const headers = requestHeaders(request.headers, userAgent);
+      const asked = { method, headers, body, timeouts, deadline, readingOf: readingOf(request) };
+      if (redirects !== undefined) return await following(target, asked, redirects);
+      return responseFrom(target, await transport.send(target, asked));
     } catch (error) {
       if (error instanceof AdbindError) throw error;
       if (errorCode(error) === "UND_ERR_INVALID_ARG")

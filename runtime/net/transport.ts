@@ -18,6 +18,7 @@ export interface TransportRequest {
 }
 
 export interface Transport {
+  /** Answers, or rejects at the deadline at the latest: a limit in time holds whatever the peer does. */
   send(target: Target, request: TransportRequest): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
@@ -43,7 +44,7 @@ export function createSocketTransport(policy: NetPolicy): Transport {
             origin: url.origin,
             path,
             method: method as Dispatcher.HttpMethod,
-            headers: { ...headers },
+            headers,
             body: body ?? null,
             headersTimeout: timeouts.readMs,
             bodyTimeout: timeouts.readMs,
@@ -94,8 +95,8 @@ async function readInto(reader: BodyReader, body: ReadableStream<Uint8Array> | n
  * The `fetch` of a caller who needs one (a test's interceptor, an egress gateway). The name is resolved and checked
  * first, but the connection is that fetch's own: pinning is then its business.
  */
-export const createFetchTransport = (fetch: typeof globalThis.fetch, policy: NetPolicy): Transport => ({
-  async send({ url }, { method, headers, body, deadline, readingOf }) {
+export function createFetchTransport(fetch: typeof globalThis.fetch, policy: NetPolicy): Transport {
+  const send: Transport["send"] = async ({ url }, { method, headers, body, deadline, readingOf }) => {
     await resolveChecked(url.hostname.replace(/^\[|\]$/g, ""), policy);
     const response = await fetch(url.href, {
       method,
@@ -114,9 +115,15 @@ export const createFetchTransport = (fetch: typeof globalThis.fetch, policy: Net
     }
     const truncated = await readInto(reader, response.body, deadline);
     return { status, headers: flat, body: reader.body, truncated };
-  },
-  close: async () => undefined,
-});
+  };
+  // Neither a resolver nor a fetch of somebody else's need heed it.
+  const sendInTime: Transport["send"] = (target, request) =>
+    new Promise((resolve, reject) => {
+      request.deadline.onEnd(reject);
+      send(target, request).then(resolve, reject);
+    });
+  return { send: sendInTime, close: async () => undefined };
+}
 
 /** What an error of a transport means; the abort reason is a fault of ours already. */
 export function faultOf(error: unknown, host: string): NetFault {

@@ -7,7 +7,7 @@ import type { Fetcher, FetchResult } from "../net/index.js";
 import { retryAfterMs } from "../net/retry-after.js";
 import type { Job, JobOutcome } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
-import { signHmac, signStandardWebhook, signWebhook, signWebhookSync } from "../signing/index.js";
+import { type Signed, signHmac, signStandardWebhook, signWebhook, signWebhookSync } from "../signing/index.js";
 import { inTime, LateAnswer } from "./deadline.js";
 import { withToken } from "./envelope.js";
 import { type AnswerExcerpt, answerExcerpt, boundError } from "./redact.js";
@@ -71,29 +71,39 @@ export interface AttemptReport {
   readonly answer?: AnswerExcerpt | undefined;
 }
 
+type HeaderFields = Readonly<Record<string, string>>;
+
 /** Nothing in an answer's body decides anything; a little is read so that the connection can be used again. */
 const ANSWER_LIMIT_BYTES = 4_096;
 
-/** The signature of a body. */
-async function signatureOf(
-  { url, body }: Message,
-  principal: string,
-  { signerFor, signerTimeoutMs, now, word }: AttemptOptions,
-): Promise<Record<string, string>> {
-  // A key that is elsewhere may be out of reach.
-  const bounds = { limitMs: signerTimeoutMs, who: "the signer" };
-  const asked = signerFor(principal);
-  const signer = isPromise(asked) ? await inTime(asked, bounds) : asked;
-  const options = { keyid: signer.keyid, now: () => Math.floor(now() / 1_000), word };
-  const request = { method: "POST", url, headers: {}, body };
-  const { headers } =
-    "key" in signer
-      ? signWebhookSync(request, { ...options, key: signer.key })
-      : await inTime(signWebhook(request, { ...options, key: signer }), bounds);
-  // The content type is among what every delivery has.
-  const { "Content-Digest": digest, "Signature-Input": input, Signature: signature } = headers;
-  return { "Content-Digest": digest!, "Signature-Input": input, Signature: signature };
+/** What every delivery has. */
+const TYPED = { "content-type": "application/json" };
+
+/** The signature of a body, made at once where its key is here. */
+function signatureOf(message: Message, principal: string, options: AttemptOptions): MaybePromise<HeaderFields> {
+  const asked = options.signerFor(principal);
+  return isPromise(asked)
+    ? inTime(asked, signerBounds(options)).then((signer) => signedBy(signer, message, options))
+    : signedBy(asked, message, options);
 }
+
+/** A key that is elsewhere may be out of reach. */
+const signerBounds = ({ signerTimeoutMs }: AttemptOptions) => ({ limitMs: signerTimeoutMs, who: "the signer" });
+
+function signedBy(signer: Signer, { url, body }: Message, options: AttemptOptions): MaybePromise<HeaderFields> {
+  const { now, word } = options;
+  const by = { keyid: signer.keyid, now: () => Math.floor(now() / 1_000), word };
+  const request = { method: "POST", url, headers: {}, body };
+  if ("key" in signer) return fieldsOf(signWebhookSync(request, { ...by, key: signer.key }));
+  return inTime(signWebhook(request, { ...by, key: signer }), signerBounds(options)).then(fieldsOf);
+}
+
+/** The content type is among what every delivery has. */
+const fieldsOf = ({ headers }: Signed): HeaderFields => ({
+  "Content-Digest": headers["Content-Digest"]!,
+  "Signature-Input": headers["Signature-Input"],
+  Signature: headers.Signature,
+});
 
 /** What one attempt sends. */
 interface Message {
@@ -101,27 +111,31 @@ interface Message {
   readonly body: Uint8Array;
 }
 
-/** Header fields that prove who sends a body. */
-export async function deliveryHeaders(
-  body: Uint8Array,
-  { target, principal, id }: { readonly target: DeliveryTarget; readonly principal: string; readonly id: string },
-  options: AttemptOptions,
-): Promise<Record<string, string>> {
-  const { word, version, now } = options;
-  const base = {
-    "content-type": "application/json",
-    ...(target.a2aToken !== undefined && { "x-a2a-notification-token": target.a2aToken }),
-  };
-  if (target.auth === null) return { ...base, ...(await signatureOf({ url: target.url, body }, principal, options)) };
-  if (target.auth.scheme === "Bearer") return { ...base, authorization: `Bearer ${target.auth.credentials}` };
-  const secret = target.auth.credentials;
-  if (target.auth.scheme === "standard-webhooks") {
-    return { ...base, ...(await signStandardWebhook(body, { secret, id, now: () => Math.floor(now() / 1_000) })) };
-  }
-  const seconds = () => Math.floor(now() / 1_000);
+/** For whom a body is, and under which key. */
+interface Addressed {
+  readonly target: DeliveryTarget;
+  readonly principal: string;
+  readonly id: string;
+}
+
+/** Header fields that prove who sends a body; at once where nobody has to be waited for. Throws, or rejects, where it cannot be signed. */
+export function deliveryHeaders(body: Uint8Array, to: Addressed, options: AttemptOptions): MaybePromise<HeaderFields> {
+  const { a2aToken } = to.target;
+  const base = a2aToken === undefined ? TYPED : { ...TYPED, "x-a2a-notification-token": a2aToken };
+  const proof = proofOf(body, to, options);
+  return isPromise(proof) ? proof.then((fields) => ({ ...base, ...fields })) : { ...base, ...proof };
+}
+
+function proofOf(body: Uint8Array, { target, principal, id }: Addressed, options: AttemptOptions) {
+  const { auth, url } = target;
+  if (auth === null) return signatureOf({ url, body }, principal, options);
+  const { scheme, credentials: secret } = auth;
+  if (scheme === "Bearer") return { authorization: `Bearer ${secret}` };
+  const { word, version } = options;
+  const now = () => Math.floor(options.now() / 1_000);
+  if (scheme === "standard-webhooks") return signStandardWebhook(body, { secret, id, now });
   // Registered once and warned of then; not again at each attempt.
-  const quiet = () => undefined;
-  return { ...base, ...(await signHmac(body, { secret, word, version, now: seconds, onDeprecated: quiet })) };
+  return signHmac(body, { secret, word, version, now, onDeprecated: () => undefined });
 }
 
 const statusOf = (code: NetCode): AttemptStatus => {
@@ -210,9 +224,10 @@ interface AttemptOf {
 export async function attempt(of: AttemptOf, options: AttemptOptions): Promise<AttemptReport | undefined> {
   const { job, target, lease, timeoutMs } = of;
   const body = of.tokened && target.token !== undefined ? withToken(job.body, target.token) : job.body;
-  let headers: Record<string, string>;
+  let headers: HeaderFields;
   try {
-    headers = await deliveryHeaders(body, { ...of, id: job.key }, options);
+    const asked = deliveryHeaders(body, { target, principal: of.principal, id: job.key }, options);
+    headers = isPromise(asked) ? await asked : asked;
   } catch (fault) {
     return unsent(job, fault, options);
   }

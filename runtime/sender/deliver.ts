@@ -1,6 +1,7 @@
 /** What is done with a job of the outbox, and what of it is written down in the transaction that acknowledges it. */
 import type { Tracer } from "@opentelemetry/api";
-import type { Coroutine, Query } from "../db/index.js";
+import type { MaybePromise } from "../contract/index.js";
+import { type Coroutine, isPromise, type Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import type { Logger } from "../log.js";
 import type { Ack, AckEffect, Job } from "../queue/types.js";
@@ -67,7 +68,9 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
       if (meta.undeliverable !== undefined) return aside(meta.undeliverable);
       let found: Ready;
       try {
-        found = await readied(parts, job, meta);
+        const ready = readied(parts, job, meta);
+        // Almost always at once; a promise of each would cost more than what it says.
+        found = isPromise(ready) ? await ready : ready;
       } catch (fault) {
         if (fault instanceof AdbindError && fault.code === "job_unreadable") throw fault;
         attemptOptions.onFault(fault);
@@ -153,24 +156,27 @@ type Ready =
   | (Extract<LookedUp, { readonly kind: "found" }> & { readonly body: Uint8Array });
 
 /** @throws what cannot be had now, of the database or the application; AdbindError `job_unreadable` */
-async function readied(parts: DelivererDependencies, job: Job, meta: DeliveryMeta): Promise<Ready> {
-  const found = await parts.targets.find(meta);
-  if (found.kind !== "found") return found;
-  const opened = await openedBody(parts, job, meta.principal);
-  return opened.ok ? { ...found, body: opened.body } : { kind: "gone", why: opened.why };
+function readied(parts: DelivererDependencies, job: Job, meta: DeliveryMeta): MaybePromise<Ready> {
+  const found = parts.targets.find(meta);
+  return isPromise(found)
+    ? found.then((late) => withBody(parts, job, meta.principal, late))
+    : withBody(parts, job, meta.principal, found);
 }
 
 /** Keys that came since are fetched before a body is set aside. @throws what their source throws; LateAnswer */
-async function openedBody(
+function withBody(
   { bodies, keyring }: DelivererDependencies,
   job: Job,
   principal: string,
-): Promise<OpenedBody> {
+  found: LookedUp,
+): MaybePromise<Ready> {
+  if (found.kind !== "found") return found;
   const owner = { principal, key: job.key };
+  const ready = (opened: OpenedBody): Ready =>
+    opened.ok ? { ...found, body: opened.body } : { kind: "gone", why: opened.why };
   const opened = bodies.open(job.body, owner);
-  if (opened.ok || !opened.lost) return opened;
-  await keyring.refresh();
-  return bodies.open(job.body, owner);
+  if (opened.ok || !opened.lost) return ready(opened);
+  return keyring.refresh().then(() => ready(bodies.open(job.body, owner)));
 }
 
 /** None for a URL that cannot be read: its attempt says so. */

@@ -58,7 +58,7 @@ export function endpointProof(options: AttemptOptions, agentUrl: string): Endpoi
     const challenge = randomBytes(CHALLENGE_BYTES).toString("hex");
     const body = encodeBody({ ...bodyOf(challenge), seller_agent_url: agentUrl }, "a challenge");
     const target = { url: config.url, auth: null };
-    let headers: Record<string, string>;
+    let headers: Readonly<Record<string, string>>;
     try {
       headers = await deliveryHeaders(body, { target, principal, id: challenge }, options);
     } catch (fault) {

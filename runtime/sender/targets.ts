@@ -3,6 +3,7 @@
  * rotated, and never goes to a new owner of its task or resource.
  */
 import { isTerminal, type MaybePromise, type TaskStatus } from "../contract/index.js";
+import { isPromise } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import type { JobTask, Queue } from "../queue/types.js";
 import type { SecretRow } from "../store/sender-secrets.js";
@@ -60,10 +61,11 @@ export interface Targets {
   /** Looks up what is asked for soon. */
   expect(all: readonly Expected[]): void;
   /**
+   * Answers at once where what was looked up is here: an event of which nothing is asked waits for nobody.
    * @throws what the database throws where it cannot be reached, the application where it may not say or has no keys, LateAnswer
    * where it does not answer; AdbindError `job_unreadable`
    */
-  find(of: TargetQuery): Promise<LookedUp>;
+  find(of: TargetQuery): MaybePromise<LookedUp>;
 }
 
 /** A delivery whose target is looked up. */
@@ -91,7 +93,8 @@ export interface TargetParts {
 
 interface Looked {
   readonly at: number;
-  readonly rows: Promise<Rows>;
+  /** Themselves, once they have come. */
+  rows: MaybePromise<Rows>;
 }
 
 /** Looked up for many at once, when their jobs are leased; by itself where the attempt is later than that. */
@@ -101,18 +104,43 @@ export function createTargets(parts: TargetParts): Targets {
   const looked = new Map<string, Looked>();
   const lookUp = (all: readonly Expected[]): Promise<Rows> => {
     const at = Math.min(performance.now(), ...all.flatMap(({ task }) => task?.lookedAt ?? []));
-    const found: Looked = { at, rows: rowsOf(parts, all) };
+    const rows = rowsOf(parts, all);
+    const found: Looked = { at, rows };
     for (const { target: ref } of all) {
-      looked.delete(registrationOf(ref));
-      looked.set(registrationOf(ref), found);
+      const registration = registrationOf(ref);
+      looked.delete(registration);
+      looked.set(registration, found);
     }
-    return found.rows;
+    return rows.then((come) => {
+      found.rows = come;
+      return come;
+    });
   };
   const forgetOld = (now: number): void => {
     for (const [key, { at }] of looked) {
       if (at > now - FRESH_MS) return;
       looked.delete(key);
     }
+  };
+  /** What was looked up of one lately. */
+  const lately = (registration: string): MaybePromise<Rows> | undefined => {
+    const known = looked.get(registration);
+    return known !== undefined && known.at > performance.now() - FRESH_MS ? known.rows : undefined;
+  };
+  const isOpenable = (registration: string, rows: Rows): boolean => {
+    const box = rows.secrets.get(registration);
+    return box === undefined || keyring.knows(box.key_id);
+  };
+  const search = async (of: TargetQuery): Promise<LookedUp> => {
+    const { target, principal, account } = of;
+    if (account !== undefined && !(await inTime(authorized(principal, account), { limitMs, who: "authorized" })))
+      return gone("its principal is not authorized for the account");
+    const registration = registrationOf(target);
+    const rows = await (lately(registration) ?? lookUp([{ target }]));
+    if (isOpenable(registration, rows)) return answerIn(keyring, of, rows);
+    // Here, and not where many are looked up: those whose keys are known do not wait for a source of keys.
+    await keyring.refresh();
+    return answerIn(keyring, of, await lookUp([{ target }]));
   };
   return {
     expect(all) {
@@ -122,19 +150,12 @@ export function createTargets(parts: TargetParts): Targets {
         lookUp(all.slice(at, at + BATCH_LIMIT)).catch(() => undefined);
       }
     },
-    async find(of) {
-      const { target, principal, account } = of;
-      if (account !== undefined && !(await inTime(authorized(principal, account), { limitMs, who: "authorized" })))
-        return gone("its principal is not authorized for the account");
-      const registration = registrationOf(target);
-      const known = looked.get(registration);
-      const fresh = known !== undefined && known.at > performance.now() - FRESH_MS;
-      const rows = await (fresh ? known.rows : lookUp([{ target }]));
-      const box = rows.secrets.get(registration);
-      if (box === undefined || keyring.knows(box.key_id)) return answerIn(keyring, of, rows);
-      // Here, and not where many are looked up: those whose keys are known do not wait for a source of keys.
-      await keyring.refresh();
-      return answerIn(keyring, of, await lookUp([{ target }]));
+    find(of) {
+      if (of.account !== undefined) return search(of);
+      const registration = registrationOf(of.target);
+      const rows = lately(registration);
+      const here = rows !== undefined && !isPromise(rows) && isOpenable(registration, rows);
+      return here ? answerIn(keyring, of, rows) : search(of);
     },
   };
 }
