@@ -67,7 +67,7 @@ export class Slots {
 
   /**
    * How many more slots an endpoint may have now, of those it wants. What one is given is not there for its owner's others,
-   * though it may have less to do: so it is given a quarter of what is left at most.
+   * though it may have less to do: so it is given a quarter of what is left at most, and a half while it is the only one.
    */
   plan(): (fare: Fare, wanted: number) => number {
     const [hosts, principals, suspects] = [new Tally(), new Tally(), new Tally()];
@@ -75,7 +75,9 @@ export class Slots {
       const { perHost, perPrincipal, perUnproven } = this.limits;
       const ofHost = perHost - this.#hosts.of(fare.host) - hosts.of(fare.host);
       const ofPrincipal = perPrincipal - this.#principals.of(fare.principal) - principals.of(fare.principal);
-      const left = [wanted, Math.ceil(ofHost / 4), Math.ceil(ofPrincipal / 4)];
+      const alone = this.#principals.of(fare.principal) + principals.of(fare.principal) === fare.out;
+      const part = alone ? 2 : 4;
+      const left = [wanted, Math.ceil(ofHost / part), Math.ceil(ofPrincipal / part)];
       if (fare.suspect) {
         const own = this.#suspects.of(fare.principal) + suspects.of(fare.principal);
         const all = this.#suspects.total + suspects.total;

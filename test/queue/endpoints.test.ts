@@ -41,6 +41,25 @@ test("however many endpoints hang, there is room for a principal that has nothin
   );
 });
 
+test("an endpoint has half of what is left to its owner while it is the only one, and a quarter beside others", () => {
+  const endpoints = endpointsOf(1_024);
+  for (const name of ["h p well", "h p other"]) {
+    for (let n = 0; n < 64; n++) {
+      endpoints.started(name, NOW);
+      endpoints.succeeded(name, NOW);
+    }
+  }
+  const roomOf = (name: string): number => endpoints.plan(1_024, NOW, 256)(name);
+  assert.is(roomOf("h p well"), 256);
+  for (let n = 0; n < 100; n++) endpoints.started("h p well", NOW);
+  assert.is(roomOf("h p well"), 156, "no more than may wait for its slots");
+  endpoints.started("h p other", NOW);
+  assert.is(roomOf("h p well"), Math.ceil((512 - 101) / 4));
+  assert.is(roomOf("h p other"), Math.ceil((512 - 101) / 4));
+  const plan = endpoints.plan(1_024, NOW, 256);
+  assert.equal(["h q new", "h p other"].map(plan), [1, Math.ceil((512 - 102) / 4)], "what one is given counts");
+});
+
 test("slots are given back: after any outcomes nothing counts as out", () => {
   const outcome = fc.constantFrom("succeeded", "failed", "returned");
   fc.assert(
