@@ -6,7 +6,8 @@ export class Deadline {
   fault: NetFault | undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #endsAt: number;
-  readonly #listeners = new Set<(fault: NetFault) => void>();
+  /** One or two. */
+  #listeners: ((fault: NetFault) => void)[] = [];
   readonly #outer: AbortSignal | undefined;
   readonly #give = (): void => this.#end(new NetFault("aborted", "by the caller"));
   #controller: AbortController | undefined;
@@ -34,19 +35,21 @@ export class Deadline {
   /** Calls `listener` when it ends. @returns stops it */
   onEnd(listener: (fault: NetFault) => void): () => void {
     if (this.fault !== undefined) listener(this.fault);
-    else this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    else this.#listeners.push(listener);
+    return () => {
+      this.#listeners = this.#listeners.filter((one) => one !== listener);
+    };
   }
 
   clear(): void {
     clearTimeout(this.#timer);
     this.#outer?.removeEventListener("abort", this.#give);
-    this.#listeners.clear();
+    this.#listeners = [];
   }
 
   #end(fault: NetFault): void {
     this.fault ??= fault;
     this.#controller?.abort(this.fault);
-    for (const listener of [...this.#listeners]) listener(this.fault);
+    for (const listener of this.#listeners) listener(this.fault);
   }
 }

@@ -76,7 +76,8 @@ const bad = (where: string, remedy: string): AdbindError =>
 /** @throws AdbindError `net_option_invalid` when a limit is not a positive number of milliseconds */
 export function checkedTimeouts(base: Timeouts, given: Partial<Timeouts> = {}): Timeouts {
   const timeouts = { ...base, ...given };
-  for (const [name, value] of Object.entries(timeouts)) {
+  for (const name of Object.keys(timeouts) as (keyof Timeouts)[]) {
+    const value = timeouts[name];
     // Node's timers fire at once above 2^31 - 1 ms.
     if (!(Number.isFinite(value) && value > 0 && value < 2 ** 31)) {
       throw bad(`timeouts.${name}`, "give milliseconds, above 0 and below 2^31");

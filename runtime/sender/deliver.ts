@@ -157,7 +157,8 @@ type Ready =
 
 /** @throws what cannot be had now, of the database or the application; AdbindError `job_unreadable` */
 function readied(parts: DelivererDependencies, job: Job, meta: DeliveryMeta): MaybePromise<Ready> {
-  const found = parts.targets.find(meta);
+  const { target, principal, account } = meta;
+  const found = parts.targets.find({ target, principal, account, task: job.task });
   return isPromise(found)
     ? found.then((late) => withBody(parts, job, meta.principal, late))
     : withBody(parts, job, meta.principal, found);

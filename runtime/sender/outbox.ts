@@ -85,15 +85,17 @@ export interface ChangeMeta {
   readonly taskId: string;
 }
 
-const read = new WeakMap<object, DeliveryMeta | ChangeMeta>();
+/** What was read of a job stays on it: each small collection looks through all of a map beside them. */
+const READ = Symbol("read");
+
+interface WithMeta extends Pick<JobRecord, "id" | "meta"> {
+  [READ]?: DeliveryMeta | ChangeMeta;
+}
 
 /** Read once, however often it is asked for. @throws AdbindError `job_unreadable` for a row that was written by somebody else's hand */
-export function metaOf(job: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
-  const known = read.get(job);
-  if (known !== undefined) return known;
-  const meta = metaIn(job);
-  read.set(job, meta);
-  return meta;
+export function metaOf(job: WithMeta): DeliveryMeta | ChangeMeta {
+  job[READ] ??= metaIn(job);
+  return job[READ];
 }
 
 function metaIn({ id, meta }: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {

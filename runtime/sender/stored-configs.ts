@@ -28,14 +28,17 @@ export function* registeredRows(tables: SenderTables, q: Query, refs: readonly T
 
 type Configured = TaskDetails | StoredConfig | null;
 
-const read = new WeakMap<object, Configured>();
+/** What was read of a row stays on it, as of a job (outbox.ts). */
+const READ = Symbol("read");
+
+type RegisteredRow = (TaskTargetRow | ChannelRow) & { [READ]?: Configured };
 
 /** Read once, however often it is asked for: when it is leased, and when it is attempted. */
-function configuredIn(row: TaskTargetRow | ChannelRow): Configured {
-  const known = read.get(row);
+function configuredIn(row: RegisteredRow): Configured {
+  const known = row[READ];
   if (known !== undefined) return known;
   const configured = JSON.parse("details" in row ? row.details : row.config) as Configured;
-  read.set(row, configured);
+  row[READ] = configured;
   return configured;
 }
 

@@ -69,9 +69,9 @@ export interface Targets {
 }
 
 /** A delivery whose target is looked up. */
-export interface TargetQuery extends Sought {
+export interface TargetQuery extends Sought, Expected {
   /** The account it tells an agent of. */
-  readonly account?: string;
+  readonly account?: string | undefined;
 }
 
 /** May a principal be told of an account now? */
@@ -97,10 +97,12 @@ interface Looked {
   rows: MaybePromise<Rows>;
 }
 
+const isFresh = (at: number): boolean => at > performance.now() - FRESH_MS;
+
 /** Looked up for many at once, when their jobs are leased; by itself where the attempt is later than that. */
 export function createTargets(parts: TargetParts): Targets {
   const { authorized = () => true, keyring, callbackMs: limitMs } = parts;
-  /** By registration, the oldest first. */
+  /** By name of a registration, the oldest first. */
   const looked = new Map<string, Looked>();
   const lookUp = (all: readonly Expected[]): Promise<Rows> => {
     const at = Math.min(performance.now(), ...all.flatMap(({ task }) => task?.lookedAt ?? []));
@@ -116,49 +118,62 @@ export function createTargets(parts: TargetParts): Targets {
       return come;
     });
   };
-  const forgetOld = (now: number): void => {
+  const forgetOld = (): void => {
     for (const [key, { at }] of looked) {
-      if (at > now - FRESH_MS) return;
+      if (isFresh(at)) return;
       looked.delete(key);
     }
   };
-  /** What was looked up of one lately. */
-  const lately = (registration: string): MaybePromise<Rows> | undefined => {
+  /** What was looked up of one lately. Of a task it is used once: one event of it is under way at a time. */
+  const lately = (target: TargetRef): MaybePromise<Rows> | undefined => {
+    const registration = registrationOf(target);
     const known = looked.get(registration);
-    return known !== undefined && known.at > performance.now() - FRESH_MS ? known.rows : undefined;
+    if (known === undefined || !isFresh(known.at)) return undefined;
+    if ("task" in target) looked.delete(registration);
+    return known.rows;
   };
-  const isOpenable = (registration: string, rows: Rows): boolean => {
-    const box = rows.secrets.get(registration);
-    return box === undefined || keyring.knows(box.key_id);
+  const answer = async (of: TargetQuery, looked: MaybePromise<Rows>): Promise<LookedUp> => {
+    const rows = await looked;
+    const box = rows.secrets.get(registrationOf(of.target));
+    if (box === undefined || keyring.knows(box.key_id)) return answerIn(keyring, of, rows);
+    // Here, and not where many are looked up: those whose keys are known do not wait for a source of keys.
+    await keyring.refresh();
+    return answerIn(keyring, of, await lookUp([{ target: of.target }]));
   };
   const search = async (of: TargetQuery): Promise<LookedUp> => {
     const { target, principal, account } = of;
     if (account !== undefined && !(await inTime(authorized(principal, account), { limitMs, who: "authorized" })))
       return gone("its principal is not authorized for the account");
-    const registration = registrationOf(target);
-    const rows = await (lately(registration) ?? lookUp([{ target }]));
-    if (isOpenable(registration, rows)) return answerIn(keyring, of, rows);
-    // Here, and not where many are looked up: those whose keys are known do not wait for a source of keys.
-    await keyring.refresh();
-    return answerIn(keyring, of, await lookUp([{ target }]));
+    return answer(of, lately(target) ?? lookUp([{ target }]));
   };
   return {
     expect(all) {
-      forgetOld(performance.now());
-      for (let at = 0; at < all.length; at += BATCH_LIMIT) {
+      forgetOld();
+      const sought = all.filter((one) => !isWhole(one));
+      for (let at = 0; at < sought.length; at += BATCH_LIMIT) {
         // Whoever asks for one of them is told.
-        lookUp(all.slice(at, at + BATCH_LIMIT)).catch(() => undefined);
+        lookUp(sought.slice(at, at + BATCH_LIMIT)).catch(() => undefined);
       }
     },
     find(of) {
-      if (of.account !== undefined) return search(of);
-      const registration = registrationOf(of.target);
-      const rows = lately(registration);
-      const here = rows !== undefined && !isPromise(rows) && isOpenable(registration, rows);
-      return here ? answerIn(keyring, of, rows) : search(of);
+      const { target, task, account } = of;
+      if (account !== undefined) return search(of);
+      if (task !== undefined && isFresh(task.lookedAt) && isWhole(of))
+        return answerIn(keyring, of, { registered: () => task, secrets: NONE });
+      const rows = lately(target);
+      if (rows === undefined) return search(of);
+      return isPromise(rows) || rows.secrets.size > 0 ? answer(of, rows) : answerIn(keyring, of, rows);
     },
   };
 }
+
+const NONE: Rows["secrets"] = new Map();
+
+/** With its task all is known of it: there are no secrets beside. */
+const isWhole = ({ target, task }: Expected): boolean =>
+  task !== undefined && "task" in target && task.task_id === target.task && !isSealed(() => task, target);
+
+const isSealed = (rows: RegisteredRows, target: TargetRef): boolean => readableConfig(rows, target)?.sealed === true;
 
 /** Looks, between which a registration may be changed: its row and its secrets are read one after the other. */
 const LOOKS = 3;
@@ -172,7 +187,7 @@ async function rowsOf({ queue, tables, keyring }: TargetParts, all: readonly Exp
     const known = given;
     const registered: RegisteredRows = (ref) => ("task" in ref && known.get(ref.task)) || others?.(ref);
     given = new Map();
-    const sealed = refs.filter((ref) => readableConfig(registered, ref)?.sealed === true);
+    const sealed = refs.filter((ref) => isSealed(registered, ref));
     if (sealed.length === 0) return { registered, secrets: new Map() };
     const names = [...new Set(sealed.map(registrationOf))];
     const rows = await queue.read((q) => tables.secretsOf(q, names));
@@ -220,7 +235,8 @@ function foundIn(keyring: Keyring, { target, principal }: Sought, rows: Rows): L
   const stored = configIn(row, target);
   if (stored == null || isSilent(stored)) return gone("its channel was closed");
   if ((stored as Proving).moved === true) return { kind: "unproved" };
-  const registration = registrationOf(target);
+  const sealed = stored.sealed === true;
+  const registration = sealed ? registrationOf(target) : "";
   const opened = openConfig(keyring, stored, rows.secrets.get(registration), { principal, registration });
   if (!opened.ok) return gone(opened.why);
   const { url, token, authentication } = opened.config;
@@ -234,6 +250,6 @@ function foundIn(keyring: Keyring, { target, principal }: Sought, rows: Rows): L
       auth: authOf(authentication),
       ...(native ? { a2aToken: token } : { token }),
     },
-    erasable: over && stored.sealed === true ? registration : undefined,
+    erasable: over && sealed ? registration : undefined,
   };
 }
