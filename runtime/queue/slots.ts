@@ -66,18 +66,19 @@ export class Slots {
   }
 
   /**
-   * How many more slots an endpoint may have now, of those it wants. What one is given is not there for its owner's others,
-   * though it may have less to do: so it is given a quarter of what is left at most, and a half while it is the only one.
+   * How many more slots an endpoint may have now, of those it wants. What one is given is not there for others of its host and
+   * its owner, though it may have less to do: so it is given a quarter of what is left at most, and a half while it is the only one.
    */
   plan(): (fare: Fare, wanted: number) => number {
     const [hosts, principals, suspects] = [new Tally(), new Tally(), new Tally()];
     return (fare, wanted) => {
       const { perHost, perPrincipal, perUnproven } = this.limits;
-      const ofHost = perHost - this.#hosts.of(fare.host) - hosts.of(fare.host);
-      const ofPrincipal = perPrincipal - this.#principals.of(fare.principal) - principals.of(fare.principal);
-      const alone = this.#principals.of(fare.principal) + principals.of(fare.principal) === fare.out;
-      const part = alone ? 2 : 4;
-      const left = [wanted, Math.ceil(ofHost / part), Math.ceil(ofPrincipal / part)];
+      const shareOf = (most: number, out: number): number => Math.ceil((most - out) / (out === fare.out ? 2 : 4));
+      const left = [
+        wanted,
+        shareOf(perHost, this.#hosts.of(fare.host) + hosts.of(fare.host)),
+        shareOf(perPrincipal, this.#principals.of(fare.principal) + principals.of(fare.principal)),
+      ];
       if (fare.suspect) {
         const own = this.#suspects.of(fare.principal) + suspects.of(fare.principal);
         const all = this.#suspects.total + suspects.total;
