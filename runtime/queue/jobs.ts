@@ -267,8 +267,6 @@ export const toJobRecord = (row: JobRow): JobRecord => ({
   body: row.body ?? new Uint8Array(),
 });
 
-export const toJob = (row: JobRow): Job => ({ ...toJobRecord(row), token: row.token! }) as Job;
-
 /** The endpoint a job has moved to. */
 export const movedTo = ({ outcome }: Ack): string | null =>
   outcome.kind === "released" ? (outcome.endpoint ?? null) : null;

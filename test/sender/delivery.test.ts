@@ -200,9 +200,9 @@ test("where an event goes cannot be looked up now: it goes later, and no attempt
   let away = true;
   const tables: SenderTables = {
     ...known,
-    *taskTargets(q, ids) {
+    *secretsOf(q, names) {
       if (away) throw new Error("the database is away");
-      return yield* known.taskTargets(q, ids);
+      return yield* known.secretsOf(q, names);
     },
   };
   const sender = await assembleSender({
@@ -211,7 +211,8 @@ test("where an event goes cannot be looked up now: it goes later, and no attempt
     options: { ...optionsFor(clock, network), store },
     place: store.database,
   });
-  await sender.tasks.register(start(), { push });
+  // A lease brings the rest along.
+  await sender.tasks.register(start(), { push: { ...push, token: "a secret of sixteen" } });
   await sender.tasks.update("task-1", { status: "working" });
   sender.start();
   await until(async () => (await sender.outbox.list())[0]!.due === NOW + 5_000);

@@ -4,7 +4,8 @@
  */
 import { type Coroutine, kept, type Query } from "../../db/index.js";
 import type { Job } from "../jobs.js";
-import { type Behind, BODY, CLOCK, isJob, jobIn, type LeasedJobRow, UNHURRIED, UNLEASED } from "../postgres/jobs.js";
+import { isJob, jobIn, type LeasedJobRow } from "../leased.js";
+import { type Behind, BODY, CLOCK, UNHURRIED, UNLEASED } from "../postgres/jobs.js";
 
 /** The token of a row whose ticket is in the stream. */
 const MARK = "ticket";

@@ -5,7 +5,8 @@
  */
 import { isAscii } from "node:buffer";
 import { binaryArray, type Coroutine, type JobAddition, kept, type Query } from "../../db/index.js";
-import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, type JobTask, movedTo, type NewJob } from "../jobs.js";
+import { type Ack, BEHIND_DUE_MS, type Job, movedTo, type NewJob } from "../jobs.js";
+import { isJob, jobIn, type LeasedColumns, type LeasedTask, taskIn } from "../leased.js";
 import type { AttemptActivity } from "../types.js";
 
 /** The database's clock, in unix milliseconds. */
@@ -116,16 +117,9 @@ const numbers = (values: readonly (number | null)[]): Buffer => binaryArray("big
 /** A job that may not go yet, and the one under its ordering key that goes first. */
 export type Behind = readonly [id: number, head: number];
 
-/** What is not the same for all that are leased in one go. */
-type LeasedColumns = Omit<JobRow, "topic" | "state" | "due" | "started_at" | "token" | "id">;
-
-interface LeasedRow extends LeasedColumns {
+interface LeasedRow extends LeasedColumns, LeasedTask {
   readonly id: number | null;
   readonly behind: readonly Behind[] | null;
-  readonly task_id: string | null;
-  readonly task_principal: string;
-  readonly task_status: string;
-  readonly task_details: string;
 }
 
 /**
@@ -146,35 +140,6 @@ export const wakeOthers = (q: Query, channel: string, topic: string): Coroutine<
 const LEASE = kept(
   "select * from adbind_lease_jobs(?::text, ?::text[], ?::int[], ?::int, ?::bigint, ?::text, ?::bigint)",
 );
-
-export type LeasedJobRow = LeasedColumns & { readonly id: number };
-export const isJob = <Row extends { readonly id: number | null }>(row: Row): row is Row & LeasedJobRow =>
-  row.id !== null;
-
-export const jobIn = (
-  row: LeasedJobRow,
-  leased: Pick<Job, "topic" | "state" | "due" | "startedAt" | "token">,
-  task?: JobTask,
-): Job => ({
-  ...leased,
-  task,
-  id: row.id,
-  key: row.key,
-  endpoint: row.endpoint,
-  orderingKey: row.ordering_key,
-  attempts: row.attempts,
-  createdAt: row.created_at,
-  firstAt: row.first_at ?? leased.startedAt,
-  error: row.error,
-  meta: row.meta ?? "",
-  body: row.body ?? new Uint8Array(),
-});
-
-function taskIn(row: LeasedRow, lookedAt: number): JobTask | undefined {
-  if (row.task_id === null) return undefined;
-  const { task_id, task_principal: principal, task_status: status, task_details: details } = row;
-  return { task_id, principal, status, details, lookedAt };
-}
 
 /** Leases due jobs of endpoints. @returns them, and those that have to wait for another under their ordering key */
 export function* leaseJobs(

@@ -9,15 +9,20 @@ import {
   type JobRow,
   type JobState,
   toEndpointRecord,
-  toJob,
   UNATTEMPTED,
   UNWELL_SQL,
 } from "../jobs.js";
+import { jobIn, type LeasedTask, taskIn } from "../leased.js";
 import { acknowledging } from "./acknowledging.js";
 import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
 
 /** What is sent of a job in `j`. */
 export const BODY = "left join adbind_job_bodies b on b.job = j.id";
+
+/** The task in whose order a job in `j` goes, by the names that ordering keys of tasks have. */
+const TASK =
+  "left join adbind_sent_tasks t on t.task_id = iif(substr(j.ordering_key, 1, 4) in ('task', 'a2a:'), " +
+  "substr(j.ordering_key, instr(j.ordering_key, ':') + 1), null)";
 
 export function sqliteJobs(db: Database): SqliteJobs {
   const base = basics(db);
@@ -75,9 +80,10 @@ function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
 }
 
 function taking(db: Database): SqliteJobs["take"] {
-  const due = db.prepare<[string, string, number, number], JobRow>(
-    `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where topic = ? and endpoint = ? and ${READY} and due <= ? ` +
-      "order by due, id limit ?",
+  const due = db.prepare<[string, string, number, number], JobRow & LeasedTask>(
+    "select j.*, b.meta, b.body, t.task_id, t.principal as task_principal, t.status as task_status, " +
+      `t.details as task_details from adbind_jobs j ${BODY} ${TASK} ` +
+      `where topic = ? and endpoint = ? and ${READY} and due <= ? order by due, id limit ?`,
   );
   const endpoints = db.prepare<[string, number], { endpoint: string }>(
     "select endpoint from adbind_endpoints where topic = ? and ready_at <= ? and stopped_at is null order by ready_at",
@@ -89,7 +95,8 @@ function taking(db: Database): SqliteJobs["take"] {
   const leave = leaving(db);
   return (request) => {
     const { topic, token, now, until } = request;
-    const taken: JobRow[] = [];
+    const lookedAt = performance.now();
+    const taken: (JobRow & LeasedTask)[] = [];
     const served: string[] = [];
     // Endpoints first, rows after: a statement that is being read from must not see its own table change.
     for (const { endpoint } of endpoints.iterate(topic, now)) {
@@ -105,7 +112,8 @@ function taking(db: Database): SqliteJobs["take"] {
     }
     if (taken.length > 0) lease.run(token, until, now, now, JSON.stringify(taken.map(({ id }) => id)));
     for (const endpoint of looked) leave(topic, endpoint, now);
-    return taken.map((row) => toJob({ ...row, token, due: until, started_at: now, first_at: row.first_at ?? now }));
+    const leased = { topic, state: "ready", due: until, startedAt: now, token } as const;
+    return taken.map((row) => jobIn(row, leased, taskIn(row, lookedAt)));
   };
 }
 
