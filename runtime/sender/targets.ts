@@ -99,60 +99,70 @@ interface Looked {
 
 const isFresh = (at: number): boolean => at > performance.now() - FRESH_MS;
 
-/** Looked up for many at once, when their jobs are leased; by itself where the attempt is later than that. */
-export function createTargets(parts: TargetParts): Targets {
-  const { authorized = () => true, keyring, callbackMs: limitMs } = parts;
+/** Registrations, looked up for many at once and kept for a moment. */
+class Looks {
   /** By name of a registration, the oldest first. */
-  const looked = new Map<string, Looked>();
-  const lookUp = (all: readonly Expected[]): Promise<Rows> => {
+  readonly #looked = new Map<string, Looked>();
+
+  constructor(readonly parts: TargetParts) {}
+
+  lookUp(all: readonly Expected[]): Promise<Rows> {
     const at = Math.min(performance.now(), ...all.flatMap(({ task }) => task?.lookedAt ?? []));
-    const rows = rowsOf(parts, all);
+    const rows = rowsOf(this.parts, all);
     const found: Looked = { at, rows };
     for (const { target: ref } of all) {
       const registration = registrationOf(ref);
-      looked.delete(registration);
-      looked.set(registration, found);
+      this.#looked.delete(registration);
+      this.#looked.set(registration, found);
     }
     return rows.then((come) => {
       found.rows = come;
       return come;
     });
-  };
-  const forgetOld = (): void => {
-    for (const [key, { at }] of looked) {
-      if (isFresh(at)) return;
-      looked.delete(key);
-    }
-  };
+  }
+
   /** What was looked up of one lately. Of a task it is used once: one event of it is under way at a time. */
-  const lately = (target: TargetRef): MaybePromise<Rows> | undefined => {
+  lately(target: TargetRef): MaybePromise<Rows> | undefined {
     const registration = registrationOf(target);
-    const known = looked.get(registration);
+    const known = this.#looked.get(registration);
     if (known === undefined || !isFresh(known.at)) return undefined;
-    if ("task" in target) looked.delete(registration);
+    if ("task" in target) this.#looked.delete(registration);
     return known.rows;
-  };
+  }
+
+  forgetOld(): void {
+    for (const [key, { at }] of this.#looked) {
+      if (isFresh(at)) return;
+      this.#looked.delete(key);
+    }
+  }
+}
+
+/** Looked up for many at once, when their jobs are leased; by itself where the attempt is later than that. */
+export function createTargets(parts: TargetParts): Targets {
+  const { authorized = () => true, keyring, callbackMs: limitMs } = parts;
+  const looks = new Looks(parts);
   const answer = async (of: TargetQuery, looked: MaybePromise<Rows>): Promise<LookedUp> => {
     const rows = await looked;
     const box = rows.secrets.get(registrationOf(of.target));
     if (box === undefined || keyring.knows(box.key_id)) return answerIn(keyring, of, rows);
     // Here, and not where many are looked up: those whose keys are known do not wait for a source of keys.
     await keyring.refresh();
-    return answerIn(keyring, of, await lookUp([{ target: of.target }]));
+    return answerIn(keyring, of, await looks.lookUp([{ target: of.target }]));
   };
   const search = async (of: TargetQuery): Promise<LookedUp> => {
     const { target, principal, account } = of;
     if (account !== undefined && !(await inTime(authorized(principal, account), { limitMs, who: "authorized" })))
       return gone("its principal is not authorized for the account");
-    return answer(of, lately(target) ?? lookUp([{ target }]));
+    return answer(of, looks.lately(target) ?? looks.lookUp([{ target }]));
   };
   return {
     expect(all) {
-      forgetOld();
+      looks.forgetOld();
       const sought = all.filter((one) => !isWhole(one));
       for (let at = 0; at < sought.length; at += BATCH_LIMIT) {
         // Whoever asks for one of them is told.
-        lookUp(sought.slice(at, at + BATCH_LIMIT)).catch(() => undefined);
+        looks.lookUp(sought.slice(at, at + BATCH_LIMIT)).catch(() => undefined);
       }
     },
     find(of) {
@@ -160,7 +170,7 @@ export function createTargets(parts: TargetParts): Targets {
       if (account !== undefined) return search(of);
       if (task !== undefined && isFresh(task.lookedAt) && isWhole(of))
         return answerIn(keyring, of, { registered: () => task, secrets: NONE });
-      const rows = lately(target);
+      const rows = looks.lately(target);
       if (rows === undefined) return search(of);
       return isPromise(rows) || rows.secrets.size > 0 ? answer(of, rows) : answerIn(keyring, of, rows);
     },

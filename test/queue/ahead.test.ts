@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { Ahead, type BegunAttempt, type HeldJob, type Leasable } from "../../runtime/queue/ahead.js";
 import { Endpoints } from "../../runtime/queue/endpoints.js";
 import { createWorker, openQueue } from "../../runtime/queue/index.js";
+import { JobLoop } from "../../runtime/queue/job-loop.js";
 import { workerSettingsOf } from "../../runtime/queue/worker-options.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { until } from "../support/until.js";
@@ -58,6 +59,59 @@ test("only an endpoint that is well, and has no limit of its own, is leased from
   for (let n = 0; n < 5; n++) endpoints.started("well", 0);
   for (let n = 0; n < 5; n++) endpoints.failed("well", 0);
   assert.is(endpoints.plan(1_000, 3_600_000, 100)("well"), 1);
+});
+
+test("more is looked for while half of what was leased ahead still waits: no slot is empty meanwhile", async () => {
+  // Of an endpoint as many are under way as it has slots.
+  const [concurrency, slots, ahead] = [256, 32, 32];
+  const begun: (() => void)[] = [];
+  /** Jobs leased before a look, and how many of them had begun by then. */
+  const looks: (readonly [leased: number, begun: number])[] = [];
+  let leased = 0;
+  const loop = new JobLoop<Leasable>({
+    source: {
+      leaseMs: 600_000,
+      claim: async ({ limit }) => {
+        looks.push([leased, begun.length]);
+        return Array.from({ length: looks.length === 1 ? Math.min(limit, slots + ahead) : 0 }, () => ({
+          id: leased++,
+        }));
+      },
+      renew: async (held) => new Set(held.map(({ id }) => id)),
+      ...{ release: async () => undefined, restMs: () => 600_000, onWake: () => () => undefined, keepsAlive: true },
+    },
+    sharing: {
+      ...{ endpointOf: () => "a", plan: (free) => () => free, widthOf: () => slots },
+      ...{ started: () => undefined, returned: () => undefined },
+    },
+    ...{ turns: { concurrency }, ahead, finishing: 0, atHand: { jobs: 0, weight: 0 } },
+    ...{ waitMs: Number.POSITIVE_INFINITY, renewMs: 600_000, now: Date.now },
+    // Longer than a test may take.
+    busyPauseMs: 600_000,
+    onFault: ({ error }) => assert.unreachable(String(error)),
+    async attempt(_job, { free }) {
+      await new Promise<void>((resolve) => begun.push(resolve));
+      free();
+      return "gone";
+    },
+  });
+  loop.start();
+  try {
+    await until(() => begun.length === slots, "all slots are taken");
+    for (let ended = 0; looks.length < 2; ended++) {
+      begun[ended]!();
+      await new Promise(setImmediate);
+    }
+    assert.equal(looks[1], [slots + ahead, slots + ahead / 2]);
+  } finally {
+    for (let at = 0; at < begun.length; at++) begun[at]!();
+    const stopped = loop.stop();
+    await until(() => {
+      for (const end of begun) end();
+      return loop.out === 0;
+    }, "all have ended");
+    await stopped;
+  }
 });
 
 test("what waited for a slot is given back as if it had not been leased, when the worker stops", async () => {

@@ -227,59 +227,6 @@ test("who paused for being busy looks again when all slots are free, and does no
   }
 });
 
-test("more is looked for while half of what was leased ahead still waits: no slot is empty meanwhile", async () => {
-  // Of an endpoint as many are under way as it has slots.
-  const [concurrency, slots, ahead] = [256, 32, 32];
-  const begun: (() => void)[] = [];
-  /** Jobs leased before a look, and how many of them had begun by then. */
-  const looks: (readonly [leased: number, begun: number])[] = [];
-  let leased = 0;
-  const loop = new JobLoop<Leasable>({
-    source: {
-      leaseMs: LEASE_MS,
-      claim: async ({ limit }) => {
-        looks.push([leased, begun.length]);
-        return Array.from({ length: looks.length === 1 ? Math.min(limit, slots + ahead) : 0 }, () => ({
-          id: leased++,
-        }));
-      },
-      renew: async (held) => new Set(held.map(({ id }) => id)),
-      ...{ release: async () => undefined, restMs: () => 600_000, onWake: () => () => undefined, keepsAlive: true },
-    },
-    sharing: {
-      ...{ endpointOf: () => "a", plan: (free) => () => free, widthOf: () => slots },
-      ...{ started: () => undefined, returned: () => undefined },
-    },
-    ...{ turns: { concurrency }, ahead, finishing: 0, atHand: { jobs: 0, weight: 0 } },
-    ...{ waitMs: Number.POSITIVE_INFINITY, renewMs: LEASE_MS, now: Date.now },
-    // Longer than a test may take.
-    busyPauseMs: 600_000,
-    onFault: ({ error }) => assert.unreachable(String(error)),
-    async attempt(_job, { free }) {
-      await new Promise<void>((resolve) => begun.push(resolve));
-      free();
-      return "gone";
-    },
-  });
-  loop.start();
-  try {
-    await until(() => begun.length === slots, "all slots are taken");
-    for (let ended = 0; looks.length < 2; ended++) {
-      begun[ended]!();
-      await new Promise(setImmediate);
-    }
-    assert.equal(looks[1], [slots + ahead, slots + ahead / 2]);
-  } finally {
-    for (let at = 0; at < begun.length; at++) begun[at]!();
-    const stopped = loop.stop();
-    await until(() => {
-      for (const end of begun) end();
-      return loop.out === 0;
-    }, "all have ended");
-    await stopped;
-  }
-});
-
 test("a renewal that was asked under an old lease takes nothing from who has leased it again meanwhile", async () => {
   const answered = Promise.withResolvers<ReadonlySet<number>>();
   let asked = 0;

@@ -10,7 +10,7 @@ export const budgets: Record<string, number> = {
   "adbind/contract": 16,
   "adbind/standalone": 36,
   "adbind/validate": 30,
-  "adbind/net": 48,
+  "adbind/net": 49,
   // The profiles of every release line are part of it.
   "adbind/signing": 145,
   "adbind/signing/web": 145,
