@@ -92,9 +92,9 @@ export class Ahead<J extends Leasable> {
     return this.#waiting + this.#underWay;
   }
 
-  /** Of those, so few that there should be more: half of what waits has begun, or half of all has ended. */
+  /** Of those, so few that there should be more: a quarter of what waits has begun, or half of all has ended. */
   get few(): number {
-    return Math.max(Math.floor(this.unattempted / 2), this.unattempted - Math.ceil(this.#waiting / 2));
+    return Math.max(Math.floor(this.unattempted / 2), this.unattempted - Math.ceil(this.#waiting / 4));
   }
 
   /** Attempts under way that began a moment ago, and will end soon if their endpoints are well. */
