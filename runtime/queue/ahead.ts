@@ -92,8 +92,12 @@ export class Ahead<J extends Leasable> {
     return this.#waiting + this.#underWay;
   }
 
-  /** Of those, so few that there should be more: a quarter of what waits has begun, or half of all has ended. */
-  get few(): number {
+  /**
+   * Of those, so few that there should be more.
+   * @param early a quarter of what waits has begun, or half of all has ended; otherwise when only a quarter of all is left
+   */
+  few(early = false): number {
+    if (!early) return Math.floor(this.unattempted / 4);
     return Math.max(Math.floor(this.unattempted / 2), this.unattempted - Math.ceil(this.#waiting / 4));
   }
 

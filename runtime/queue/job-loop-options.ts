@@ -68,6 +68,8 @@ export interface JobLoopOptions<J extends Leasable> {
   attempt(held: HeldJob<J>, turn: AttemptTurn): Promise<"gone" | "kept">;
   /** Jobs claimed before there is a slot for them. */
   readonly ahead: number;
+  /** Claims are answered while attempts go on: more are made, so that no slot waits for one. False by default. */
+  readonly claimsEarly?: boolean;
   /** Jobs beyond the slots whose attempt has ended, and is being written down. */
   readonly finishing: number;
   /** What may wait here, of what is stored as leased: jobs beyond the slots, and their weight. */

@@ -231,7 +231,7 @@ export class JobLoop<J extends Leasable> {
     this.#add(jobs, since);
     this.#held.claimEnded();
     // With some leased ahead no slot is empty while more are looked for.
-    this.#lookAgainAt = jobs.length > 0 && this.#options.ahead > 0 ? this.#turns.few : -1;
+    this.#lookAgainAt = jobs.length > 0 && this.#options.ahead > 0 ? this.#turns.few(this.#options.claimsEarly) : -1;
     if (jobs.length > 0) return jobs.length;
     this.#welcome = true;
     if (this.#held.size === 0 && this.#ends.count === ends) this.#behind = false;

@@ -97,6 +97,8 @@ export interface Queue {
   readonly topic: string;
   /** Milliseconds a lease lasts from the moment it was asked for. */
   readonly leaseMs: number;
+  /** Leases are answered by another process, and attempts go on meanwhile (`Dialect.remote`). */
+  readonly remote: boolean;
   /** Adds jobs in the caller's own transaction: they exist when it commits. Takes no lock that others could wait for. */
   add(query: Query, jobs: readonly NewJob[]): Coroutine<void>;
   /** The same as part of another statement; undefined on an engine where that saves nothing (`Dialect.remote`). */

@@ -61,6 +61,7 @@ class QueueWorker implements Worker {
       sharing: sharingOf(this.#endpoints),
       turns: { concurrency },
       ahead: Math.floor(concurrency / AHEAD_PART),
+      claimsEarly: options.queue.remote,
       // A job keeps its slot until it is acknowledged.
       finishing: 0,
       atHand: { jobs: 0, weight: 0 },

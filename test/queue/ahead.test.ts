@@ -61,7 +61,8 @@ test("only an endpoint that is well, and has no limit of its own, is leased from
   assert.is(endpoints.plan(1_000, 3_600_000, 100)("well"), 1);
 });
 
-test("more is looked for while most of what was leased ahead still waits: no slot is empty meanwhile", async () => {
+/** What a loop had leased when it looked for more, and how many of that had begun. */
+async function secondLook(claimsEarly: boolean): Promise<readonly [leased: number, begun: number]> {
   // Of an endpoint as many are under way as it has slots.
   const [concurrency, slots, ahead] = [256, 32, 32];
   const begun: (() => void)[] = [];
@@ -84,7 +85,7 @@ test("more is looked for while most of what was leased ahead still waits: no slo
       ...{ endpointOf: () => "a", plan: (free) => () => free, widthOf: () => slots },
       ...{ started: () => undefined, returned: () => undefined },
     },
-    ...{ turns: { concurrency }, ahead, finishing: 0, atHand: { jobs: 0, weight: 0 } },
+    ...{ turns: { concurrency }, ahead, claimsEarly, finishing: 0, atHand: { jobs: 0, weight: 0 } },
     ...{ waitMs: Number.POSITIVE_INFINITY, renewMs: 600_000, now: Date.now },
     // Longer than a test may take.
     busyPauseMs: 600_000,
@@ -102,7 +103,7 @@ test("more is looked for while most of what was leased ahead still waits: no slo
       begun[ended]!();
       await new Promise(setImmediate);
     }
-    assert.equal(looks[1], [slots + ahead, slots + ahead / 4]);
+    return looks[1]!;
   } finally {
     for (let at = 0; at < begun.length; at++) begun[at]!();
     const stopped = loop.stop();
@@ -112,6 +113,14 @@ test("more is looked for while most of what was leased ahead still waits: no slo
     }, "all have ended");
     await stopped;
   }
+}
+
+test("more is looked for while most of what was leased ahead still waits: no slot is empty meanwhile", async () => {
+  assert.equal(await secondLook(true), [64, 40]);
+});
+
+test("where a look holds up attempts, it is made when few are left, for the more of them", async () => {
+  assert.equal(await secondLook(false), [64, 64]);
 });
 
 test("what waited for a slot is given back as if it had not been leased, when the worker stops", async () => {

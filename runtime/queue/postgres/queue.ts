@@ -50,6 +50,7 @@ export const postgresQueue = (database: PostgresDatabase, topic: string, options
 /** Also what a queue is built on that has its jobs here and hands them out elsewhere. */
 export class PostgresQueue implements Queue {
   readonly leaseMs: number;
+  readonly remote = true;
   readonly #now: () => number;
   readonly #waker: Waker;
   readonly #commits: GroupCommit;
