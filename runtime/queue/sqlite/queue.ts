@@ -61,9 +61,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
     return result;
   };
   return {
-    topic,
-    leaseMs,
-    remote: false,
+    ...{ topic, leaseMs, remote: false },
     // biome-ignore lint/correctness/useYield: a statement of SQLite never waits
     *add(query, added) {
       jobsOf((query as SqliteQuery).db).add(topic, added, now());
