@@ -94,11 +94,13 @@ export class Ahead<J extends Leasable> {
 
   /**
    * Of those, so few that there should be more.
-   * @param early a quarter of what waits has begun, or half of all has ended; otherwise when only a quarter of all is left
+   * @param early a quarter of what waits has begun, or half of all has ended where nothing waits; otherwise only a quarter of
+   * all is left
    */
   few(early = false): number {
-    if (!early) return Math.floor(this.unattempted / 4);
-    return Math.max(Math.floor(this.unattempted / 2), this.unattempted - Math.ceil(this.#waiting / 4));
+    const { unattempted } = this;
+    if (!early) return Math.floor(unattempted / 4);
+    return this.#waiting > 0 ? unattempted - Math.ceil(this.#waiting / 4) : Math.floor(unattempted / 2);
   }
 
   /** Attempts under way that began a moment ago, and will end soon if their endpoints are well. */

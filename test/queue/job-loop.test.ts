@@ -193,7 +193,7 @@ test("who paused for being busy looks again when all slots are free, and does no
       started: () => undefined,
       returned: () => undefined,
     },
-    ...{ turns: { concurrency: slots }, ahead: 1, finishing: 0, atHand: { jobs: 0, weight: 0 } },
+    ...{ turns: { concurrency: slots }, ahead: 1, claimsEarly: true, finishing: 0, atHand: { jobs: 0, weight: 0 } },
     ...{ waitMs: Number.POSITIVE_INFINITY, renewMs: LEASE_MS, now: Date.now },
     // Longer than a test may take.
     busyPauseMs: 600_000,
