@@ -62,9 +62,9 @@ test("only an endpoint that is well, and has no limit of its own, is leased from
 });
 
 /** What a loop had leased when it looked for more, and how many of that had begun. */
-async function secondLook(claimsEarly: boolean): Promise<readonly [leased: number, begun: number]> {
+async function secondLook(claimsEarly: boolean, concurrency = 256): Promise<readonly [leased: number, begun: number]> {
   // Of an endpoint as many are under way as it has slots.
-  const [concurrency, slots, ahead] = [256, 32, 32];
+  const [slots, ahead] = [32, 32];
   const begun: (() => void)[] = [];
   /** Jobs leased before a look, and how many of them had begun by then. */
   const looks: (readonly [leased: number, begun: number])[] = [];
@@ -117,6 +117,10 @@ async function secondLook(claimsEarly: boolean): Promise<readonly [leased: numbe
 
 test("more is looked for while most of what was leased ahead still waits: no slot is empty meanwhile", async () => {
   assert.equal(await secondLook(true), [64, 40]);
+});
+
+test("where it is slots that are waited for, more is looked for when half has ended", async () => {
+  assert.equal(await secondLook(true, 40), [64, 64]);
 });
 
 test("where a look holds up attempts, it is made when few are left, for the more of them", async () => {
