@@ -94,15 +94,15 @@ export class Ahead<J extends Leasable> {
 
   /**
    * Of those, so few that there should be more.
-   * @param early a quarter of what waits has begun, or half of all has ended where nothing waits, or waits for slots; otherwise
-   * only a quarter of all is left
+   * @param early a quarter of what waits has begun, rather than only a quarter of all is left; half of all where nothing waits,
+   * or waits for slots
    */
   few(early = false): number {
     const { unattempted } = this;
-    if (!early) return Math.floor(unattempted / 4);
-    // Where slots are what is waited for, more would have none: a look at each that ends is dearer than what it brings.
-    const slotted = unattempted > this.options.concurrency;
-    return this.#waiting > 0 && !slotted ? unattempted - Math.ceil(this.#waiting / 4) : Math.floor(unattempted / 2);
+    // Of what is under way some may hang: with few slots it is never down to a quarter then.
+    const waits = this.#waiting > 0 && unattempted <= this.options.concurrency;
+    if (!waits) return Math.floor(unattempted / 2);
+    return early ? unattempted - Math.ceil(this.#waiting / 4) : Math.floor(unattempted / 4);
   }
 
   /** Attempts under way that began a moment ago, and will end soon if their endpoints are well. */
