@@ -94,14 +94,13 @@ export class Ahead<J extends Leasable> {
 
   /**
    * Of those, so few that there should be more.
-   * @param early a quarter of what waits has begun, rather than only a quarter of all is left; half of all where nothing waits,
-   * or waits for slots
+   * @param early a quarter of what waits has begun, rather than only a quarter of all is left; half of all where hardly anything
+   * waits
    */
   few(early = false): number {
     const { unattempted } = this;
-    // Of what is under way some may hang: with few slots it is never down to a quarter then.
-    const waits = this.#waiting > 0 && unattempted <= this.options.concurrency;
-    if (!waits) return Math.floor(unattempted / 2);
+    // With few slots little is leased at a time, and a look for less is as dear; of what is under way some may hang.
+    if (this.#waiting < this.#atOnce) return Math.floor(unattempted / 2);
     return early ? unattempted - Math.ceil(this.#waiting / 4) : Math.floor(unattempted / 4);
   }
 

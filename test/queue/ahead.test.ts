@@ -62,9 +62,9 @@ test("only an endpoint that is well, and has no limit of its own, is leased from
 });
 
 /** What a loop had leased when it looked for more, and how many of that had begun. */
-async function secondLook(claimsEarly: boolean, concurrency = 256): Promise<readonly [leased: number, begun: number]> {
+async function secondLook(claimsEarly: boolean, ahead = 32): Promise<readonly [leased: number, begun: number]> {
   // Of an endpoint as many are under way as it has slots.
-  const [slots, ahead] = [32, 32];
+  const [concurrency, slots] = [256, 32];
   const begun: (() => void)[] = [];
   /** Jobs leased before a look, and how many of them had begun by then. */
   const looks: (readonly [leased: number, begun: number])[] = [];
@@ -85,7 +85,7 @@ async function secondLook(claimsEarly: boolean, concurrency = 256): Promise<read
       ...{ endpointOf: () => "a", plan: (free) => () => free, widthOf: () => slots },
       ...{ started: () => undefined, returned: () => undefined },
     },
-    ...{ turns: { concurrency }, ahead, claimsEarly, finishing: 0, atHand: { jobs: 0, weight: 0 } },
+    ...{ turns: { concurrency, atOnce: slots }, ahead, claimsEarly, finishing: 0, atHand: { jobs: 0, weight: 0 } },
     ...{ waitMs: Number.POSITIVE_INFINITY, renewMs: 600_000, now: Date.now },
     // Longer than a test may take.
     busyPauseMs: 600_000,
@@ -119,8 +119,8 @@ test("more is looked for while most of what was leased ahead still waits: no slo
   assert.equal(await secondLook(true), [64, 40]);
 });
 
-test("where it is slots that are waited for, more is looked for when half has ended", async () => {
-  assert.equal(await secondLook(true, 40), [64, 64]);
+test("where less waits than begins at a time, more is looked for when half has ended", async () => {
+  assert.equal(await secondLook(true, 16), [48, 48]);
 });
 
 test("where a look holds up attempts, it is made when few are left, for the more of them", async () => {
