@@ -42,7 +42,10 @@ class Tally {
   }
 }
 
-type Limits = Pick<EndpointOptions, "perHost" | "perPrincipal" | "perUnproven">;
+type Limits = Pick<EndpointOptions, "perEndpoint" | "perHost" | "perPrincipal" | "perUnproven">;
+
+/** Jobs that one endpoint may have leased, for each of its slots. Half of no more than those would leave others too little. */
+const PLENTY = 4;
 
 export class Slots {
   readonly #hosts = new Tally();
@@ -67,13 +70,17 @@ export class Slots {
 
   /**
    * How many more slots an endpoint may have now, of those it wants. What one is given is not there for others of its host and
-   * its owner, though it may have less to do: so it is given a quarter of what is left at most, and a half while it is the only one.
+   * its owner, though it may have less to do: so it is given a quarter of what is left at most, and a half while it is the only one
+   * and there is plenty.
    */
   plan(): (fare: Fare, wanted: number) => number {
     const [hosts, principals, suspects] = [new Tally(), new Tally(), new Tally()];
     return (fare, wanted) => {
-      const { perHost, perPrincipal, perUnproven } = this.limits;
-      const shareOf = (most: number, out: number): number => Math.ceil((most - out) / (out === fare.out ? 2 : 4));
+      const { perEndpoint, perHost, perPrincipal, perUnproven } = this.limits;
+      const shareOf = (most: number, out: number): number => {
+        const rest = most - out;
+        return Math.ceil(rest / (out === fare.out && rest > PLENTY * perEndpoint ? 2 : 4));
+      };
       const left = [
         wanted,
         shareOf(perHost, this.#hosts.of(fare.host) + hosts.of(fare.host)),
