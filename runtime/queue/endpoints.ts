@@ -3,12 +3,10 @@
  * of whom nothing good is known share a small part of the slots, so that a thousand dead ones never hold those of the living.
  */
 import type { EndpointOptions } from "./endpoint-options.js";
-import { type Fare, Slots } from "./slots.js";
+import { type Fare, LEASED_PER_SLOT, Slots } from "./slots.js";
 
 /** Successes in a row that end an endpoint's bad spell (docs/protocol/webhooks.md#retries). */
 const SUCCESSES_TO_CLOSE = 2;
-/** Jobs that may wait for a slot of an endpoint that is well, for each that it has. */
-const AHEAD = 3;
 /** Endpoints remembered; at twice as many, those with nothing leased are forgotten down to it, the well ones first. */
 const REMEMBERED = 10_000;
 /** Later than any clock. */
@@ -56,7 +54,9 @@ export class Endpoints {
       const width = fare.suspect ? 1 : fare.width;
       const atOnce = resting ? 0 : Math.max(0, Math.min(width - fare.out, share, allowance(fare, now)));
       const steady = !resting && !fare.suspect && fare.intervalMs === 0;
-      const later = steady ? Math.max(0, Math.min(AHEAD * width, left, (1 + AHEAD) * width - fare.out - atOnce)) : 0;
+      const later = steady
+        ? Math.max(0, Math.min((LEASED_PER_SLOT - 1) * width, left, LEASED_PER_SLOT * width - fare.out - atOnce))
+        : 0;
       const wanted = atOnce + later;
       const room = wanted === 0 ? 0 : slots(fare, wanted);
       left -= Math.max(0, room - atOnce);

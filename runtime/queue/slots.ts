@@ -44,8 +44,8 @@ class Tally {
 
 type Limits = Pick<EndpointOptions, "perEndpoint" | "perHost" | "perPrincipal" | "perUnproven">;
 
-/** Jobs that one endpoint may have leased, for each of its slots. Half of no more than those would leave others too little. */
-const PLENTY = 4;
+/** Jobs that an endpoint which is well may have leased, for each of its slots: one under way, and others that wait for it. */
+export const LEASED_PER_SLOT = 4;
 
 export class Slots {
   readonly #hosts = new Tally();
@@ -71,15 +71,16 @@ export class Slots {
   /**
    * How many more slots an endpoint may have now, of those it wants. What one is given is not there for others of its host and
    * its owner, though it may have less to do: so it is given a quarter of what is left at most, and a half while it is the only one
-   * and there is plenty.
+   * and there is more than it may have.
    */
   plan(): (fare: Fare, wanted: number) => number {
     const [hosts, principals, suspects] = [new Tally(), new Tally(), new Tally()];
     return (fare, wanted) => {
       const { perEndpoint, perHost, perPrincipal, perUnproven } = this.limits;
+      const plenty = LEASED_PER_SLOT * perEndpoint;
       const shareOf = (most: number, out: number): number => {
         const rest = most - out;
-        return Math.ceil(rest / (out === fare.out && rest > PLENTY * perEndpoint ? 2 : 4));
+        return Math.ceil(rest / (out === fare.out && rest > plenty ? 2 : 4));
       };
       const left = [
         wanted,
