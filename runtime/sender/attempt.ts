@@ -118,7 +118,10 @@ interface Addressed {
   readonly id: string;
 }
 
-/** Header fields that prove who sends a body; at once where nobody has to be waited for. Throws, or rejects, where it cannot be signed. */
+/**
+ * Header fields that prove who sends a body; at once where nobody has to be waited for. Throws, or rejects, where it cannot be
+ * signed.
+ */
 export function deliveryHeaders(body: Uint8Array, to: Addressed, options: AttemptOptions): MaybePromise<HeaderFields> {
   const { a2aToken } = to.target;
   const base = a2aToken === undefined ? TYPED : { ...TYPED, "x-a2a-notification-token": a2aToken };

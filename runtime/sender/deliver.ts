@@ -160,8 +160,8 @@ function readied(parts: DelivererDependencies, job: Job, meta: DeliveryMeta): Ma
   const { target, principal, account } = meta;
   const found = parts.targets.find({ target, principal, account, task: job.task });
   return isPromise(found)
-    ? found.then((late) => withBody(parts, job, meta.principal, late))
-    : withBody(parts, job, meta.principal, found);
+    ? found.then((late) => withBody(parts, job, principal, late))
+    : withBody(parts, job, principal, found);
 }
 
 /** Keys that came since are fetched before a body is set aside. @throws what their source throws; LateAnswer */
