@@ -121,13 +121,10 @@ class Looks {
     });
   }
 
-  /** What was looked up of one lately. Of a task it is used once: one event of it is under way at a time. */
+  /** What was looked up of one lately. It stays: events of one registration may be under way beside each other. */
   lately(target: TargetRef): MaybePromise<Rows> | undefined {
-    const registration = registrationOf(target);
-    const known = this.#looked.get(registration);
-    if (known === undefined || !isFresh(known.at)) return undefined;
-    if ("task" in target) this.#looked.delete(registration);
-    return known.rows;
+    const known = this.#looked.get(registrationOf(target));
+    return known !== undefined && isFresh(known.at) ? known.rows : undefined;
   }
 
   forgetOld(): void {
