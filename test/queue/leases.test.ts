@@ -8,6 +8,7 @@ import { openQueue } from "../../runtime/queue/index.js";
 import { Leasing } from "../../runtime/queue/postgres/leasing.js";
 import type { Ack, AckEffect, Queue } from "../../runtime/queue/types.js";
 import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
+import { until } from "../support/until.js";
 import { job, put } from "./queue-suite.js";
 
 let postgres: TestDatabases;
@@ -110,6 +111,67 @@ test("a job of an endpoint that had one lately is leased in one statement, and o
     await queue.stop("known", Date.now());
     assert.equal((await taken())[0], []);
     assert.is(guesses, 1);
+  }));
+
+test("of a backlog endpoints are leased from in turn without a look for each, and one that is new has its turn once it is told of", () =>
+  withQueue(async ({ database, queue }) => {
+    let statements = 0;
+    const query: PostgresDatabase["query"] = (work) => {
+      statements += 1;
+      return database.query(work);
+    };
+    let clock = 0;
+    const leasing = new Leasing({ query, queryWoken: query }, "test", 10_000, () => clock);
+    const two = (): number => 2;
+    const taken = async (): Promise<readonly [endpoints: string, statements: number]> => {
+      statements = 0;
+      const jobs = await leasing.take({ now: Date.now(), limit: 3, room: two, likely: two });
+      return [jobs.map(({ endpoint }) => endpoint).join(""), statements];
+    };
+    const store = (endpoint: string, count: number): Promise<void> =>
+      put(queue, ...Array.from({ length: count }, () => job({ endpoint })));
+    await store("b", 9);
+    await store("c", 3);
+    await store("d", 9);
+    assert.equal(await taken(), ["bbc", 2]);
+    // Of the last one there was no room for all that is due.
+    assert.equal(await taken(), ["bdd", 1]);
+    assert.equal(await taken(), ["ccd", 1]);
+    await store("a", 1);
+    assert.equal(await taken(), ["bbd", 1]);
+    leasing.added();
+    // Behind the one that came last by the last look.
+    assert.equal(await taken(), ["dd", 2]);
+    // A look that did not come round knows nothing of the others.
+    assert.equal(await taken(), ["bba", 2]);
+    assert.equal(await taken(), ["bdd", 1]);
+    assert.equal(await taken(), ["bd", 1]);
+    assert.equal((await taken())[0], "");
+    await store("b", 9);
+    assert.equal((await taken())[0], "bb");
+    assert.equal(await taken(), ["bb", 2]);
+    clock += 100;
+    assert.equal(await taken(), ["bb", 1]);
+    clock += 1;
+    assert.equal(await taken(), ["bb", 2]);
+  }));
+
+test("whoever has a backlog looks for others as soon as jobs are added", () =>
+  withQueue(async ({ queue }) => {
+    let woken = false;
+    queue.onWake(() => (woken = true));
+    const two = (): number => 2;
+    const taken = async (): Promise<string> => {
+      const jobs = await queue.take({ now: Date.now(), limit: 10, room: two, likely: two });
+      return jobs.map(({ endpoint }) => endpoint).join("");
+    };
+    await put(queue, ...Array.from({ length: 9 }, () => job({ endpoint: "b" })));
+    await until(() => woken);
+    assert.is(await taken(), "bb");
+    woken = false;
+    await put(queue, job({ endpoint: "c" }));
+    await until(() => woken);
+    assert.is(await taken(), "bbc");
   }));
 
 test("a body comes back byte by byte, whatever is in it", () =>

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { PostgresDatabase } from "../../db/index.js";
 import type { Job, TakeRequest } from "../types.js";
 import { leaseJobs, postponeJobs } from "./jobs.js";
+import { KnownDue } from "./known-due.js";
 import { type Room, Turns } from "./turns.js";
 
 /** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
@@ -12,12 +13,15 @@ const endpointsOf = (jobs: readonly Job[]): Set<string> => new Set(jobs.map(({ e
 
 export class Leasing {
   readonly #turns: Turns;
+  readonly #known: KnownDue;
 
   constructor(
     readonly database: Pick<PostgresDatabase, "query" | "queryWoken">,
     readonly topic: string,
     readonly leaseMs: number,
+    clock?: () => number,
   ) {
+    this.#known = new KnownDue(clock);
     this.#turns = new Turns(database, topic);
   }
 
@@ -27,11 +31,25 @@ export class Leasing {
       this.#turns.had(endpointsOf(guessed), false);
       return guessed;
     }
+    const known = this.#known.rooms(request);
+    const more = await this.#lease(known, request);
+    this.#known.leased(known, more, request.limit);
+    if (more.length > 0) {
+      this.#turns.had(endpointsOf(more), false);
+      return more;
+    }
     const rooms = await this.#turns.rooms(request);
+    this.#known.looked(rooms, this.#turns.whole);
     const jobs = await this.#lease(rooms, request);
+    this.#known.leased(rooms, jobs, request.limit);
     if (jobs.length > 0) this.#turns.had(endpointsOf(jobs), true);
     if (jobs.length >= request.limit) this.#turns.endedAt(rooms, jobs);
     return jobs;
+  }
+
+  /** Jobs were added: something may be due of endpoints that were not found. */
+  added(): void {
+    this.#known.looked([], false);
   }
 
   /** For how long nothing that the last look found will be due, in milliseconds. */

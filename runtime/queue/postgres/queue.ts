@@ -260,10 +260,14 @@ export class PostgresQueue implements Queue {
   }
 
   onWake(listener: () => void): () => void {
+    const woken = (): void => {
+      this.#leasing.added();
+      listener();
+    };
     const unlisten = this.database.onNotify(JOBS_CHANNEL, (payload) => {
-      if (payload === undefined || payload === this.topic) this.#waker.tell(listener);
+      if (payload === undefined || payload === this.topic) this.#waker.tell(woken);
     });
-    const forget = this.#waker.onWake(listener);
+    const forget = this.#waker.onWake(woken);
     return () => {
       unlisten();
       forget();

@@ -15,7 +15,7 @@ const PAGES = 32;
 /** An endpoint, and how many of its jobs may be leased. */
 export type Room = readonly [endpoint: string, room: number];
 
-const roomsOf = (endpoints: readonly string[], room: (endpoint: string) => number, limit: number): Room[] =>
+export const roomsOf = (endpoints: readonly string[], room: (endpoint: string) => number, limit: number): Room[] =>
   endpoints.map((endpoint): Room => [endpoint, Math.min(room(endpoint), limit)]).filter(([, wanted]) => wanted > 0);
 
 export class Turns {
@@ -28,6 +28,8 @@ export class Turns {
   /** The last look found nothing due; and of what the last one that did find something found, some was of those. */
   #quiet = false;
   #guessed = true;
+  /** The last look came round: whatever it did not find had nothing due, or no room. */
+  whole = false;
 
   constructor(
     readonly database: Pick<PostgresDatabase, "query">,
@@ -79,6 +81,7 @@ export class Turns {
       this.#cursor = rooms.length > 0 && rooms.length < due.length ? rooms.at(-1)![0] : after;
       const all = again && (ended || after >= start);
       // Of those that were not looked at nothing is known.
+      this.whole = all;
       this.#next = all ? next : 0;
       this.#quiet = all && next > now;
       if (rooms.length > 0 || all) return rooms;

@@ -1,0 +1,48 @@
+/** Endpoints of which more was found due than has been leased since: for a moment they need not be looked for. */
+import type { TakeRequest } from "../types.js";
+import { type Room, roomsOf } from "./turns.js";
+
+/**
+ * How long they are leased from without a look, in milliseconds. What others have that falls due meanwhile, and of which nobody
+ * tells, waits so long.
+ */
+const KNOWN_MS = 100;
+
+export class KnownDue {
+  /** The one whose turn is next first. */
+  #endpoints: readonly string[] = [];
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #whole = false;
+
+  /** @param clock milliseconds, the process's own by default */
+  constructor(readonly clock: () => number = () => performance.now()) {}
+
+  /** @returns those for which there is room now */
+  rooms({ limit, likely }: TakeRequest): Room[] {
+    if (likely === undefined || this.clock() - this.#lookedAt > KNOWN_MS) return [];
+    return roomsOf(this.#endpoints, likely, limit);
+  }
+
+  /** They were found due. @param whole there are no others */
+  looked(rooms: readonly Room[], whole: boolean): void {
+    this.#endpoints = rooms.map(([endpoint]) => endpoint);
+    this.#lookedAt = this.clock();
+    this.#whole = whole;
+  }
+
+  /**
+   * Jobs of them were leased, in their turn. Of whom less came than there was room for, nothing is left; the others may have more, and
+   * their next turn is after all others': those that were not looked for come first.
+   */
+  leased(rooms: readonly Room[], jobs: readonly { readonly endpoint: string }[], limit: number): void {
+    const counts = new Map<string, number>();
+    for (const { endpoint } of jobs) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+    // The last one that was served had less than there was room for because there was no more for all.
+    const last = jobs.length < limit ? -1 : rooms.findLastIndex(([endpoint]) => counts.has(endpoint));
+    const served = last < 0 ? rooms : rooms.slice(0, last + 1);
+    const more = served.filter(([endpoint, room], at) => at === last || counts.get(endpoint) === room);
+    const had = new Set(served.map(([endpoint]) => endpoint));
+    const wait = this.#endpoints.filter((endpoint) => !had.has(endpoint));
+    this.#endpoints = this.#whole ? [...wait, ...more.map(([endpoint]) => endpoint)] : wait;
+  }
+}
