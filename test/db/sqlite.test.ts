@@ -217,6 +217,30 @@ test("work that meets a promise is refused, and nothing of it stays", async () =
   await database.close();
 });
 
+test("only a transaction that is all of what may be undone does not wait for the disk, and whatever comes after it does", async () => {
+  fresh();
+  const database = open();
+  const { writer, file: handle } = database;
+  const level = (): string => ["OFF", "NORMAL", "FULL"][handle.pragma("synchronous", { simple: true }) as number]!;
+  assert.equal(await Promise.all([writer.unsynced(level), writer.unsynced(level)]), ["NORMAL", "NORMAL"]);
+  assert.is(level(), "FULL");
+  assert.equal(await Promise.all([writer.unsynced(level), writer.write(level)]), ["FULL", "FULL"]);
+  const fails = writer.unsynced(() => {
+    throw new Error("of the work");
+  });
+  assert.is(await fails.catch(({ message }: Error) => message), "of the work");
+  assert.is(level(), "FULL");
+  const other = new Sqlite(file());
+  other.exec("begin immediate");
+  const waits = writer.unsynced(level);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.is(level(), "FULL");
+  other.exec("commit");
+  assert.is(await waits, "NORMAL");
+  other.close();
+  await database.close();
+});
+
 test("closing commits what was asked for", async () => {
   fresh();
   const database = open();

@@ -12,7 +12,7 @@ import { joined } from "./join.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import { dialect, LocalNotifications, SqliteQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
-import { BUSY_TIMEOUT_MS, Writer } from "./writer.js";
+import { BUSY_TIMEOUT_MS, SYNCED, Writer } from "./writer.js";
 
 /** Where the file is. `busyTimeoutMs`: how long another writer is waited for. */
 export interface SqliteOptions extends DatabaseOptions {
@@ -150,7 +150,7 @@ function configure(file: Sqlite.Database, { access = "create", cacheKib = CACHE_
     return;
   }
   if (access === "create") file.pragma("journal_mode = WAL");
-  file.pragma("synchronous = FULL");
+  file.pragma(`synchronous = ${SYNCED}`);
   file.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
 }
 

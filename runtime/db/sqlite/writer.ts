@@ -20,6 +20,9 @@ const LAZY_MS = 10;
 const BUSY_PAUSE_MS = 5;
 /** Default of the longest wait for another process, in milliseconds. */
 export const BUSY_TIMEOUT_MS = 5_000;
+/** Levels of SQLite at which a commit waits for the disk, and at which only a checkpoint does. */
+export const SYNCED = "FULL";
+const UNSYNCED = "NORMAL";
 /** Longest wait of SQLite's own, in milliseconds: it sleeps in this thread, and everything else of the process with it. */
 const STILL_MS = 20;
 
@@ -27,6 +30,8 @@ interface Job {
   readonly run: () => unknown;
   /** Its own writes are undone when it throws, and only those. */
   readonly guarded: boolean;
+  /** Its commit waits for the disk. */
+  readonly synced: boolean;
   /** When it was asked for, by the process's own clock. */
   readonly since: number;
   readonly resolve: (value: unknown) => void;
@@ -79,17 +84,25 @@ export class Writer {
 
   /** Runs `job` in the next transaction; resolves with its value once that is on disk. */
   write<T>(job: () => T): Promise<T> {
-    return this.#add(job, false);
+    return this.#add(job);
   }
 
   /** As `write`, for what can wait for others' writes: it joins the next transaction, or begins one a little later. */
   lazy<T>(job: () => T): Promise<T> {
-    return this.#add(job, false, true);
+    return this.#add(job, { lazy: true });
   }
 
   /** As `write`, for a job that may throw of itself: the others of its transaction go on. */
   guarded<T>(job: () => T): Promise<T> {
-    return this.#add(job, true);
+    return this.#add(job, { guarded: true });
+  }
+
+  /**
+   * As `write`, for what may be undone if the machine stops: the commit does not wait for the disk, unless it is others' too. Later
+   * ones that do have it on disk with them.
+   */
+  unsynced<T>(job: () => T): Promise<T> {
+    return this.#add(job, { synced: false });
   }
 
   /** Calls `listener` when writes that ran were undone, so that nothing read from them is remembered. */
@@ -142,9 +155,9 @@ export class Writer {
     }, BUSY_PAUSE_MS);
   }
 
-  #add<T>(run: () => T, guarded: boolean, lazy = false): Promise<T> {
+  #add<T>(run: () => T, { guarded = false, lazy = false, synced = true } = {}): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#queue.push({ run, guarded, since: performance.now(), resolve: resolve as Job["resolve"], reject });
+    this.#queue.push({ run, guarded, synced, since: performance.now(), resolve: resolve as Job["resolve"], reject });
     if (!lazy) this.#urgent += 1;
     if (this.#waiting !== undefined) return promise;
     if (lazy) this.#lazy ??= setTimeout(() => this.#commitLazy(), LAZY_MS);
@@ -194,7 +207,9 @@ export class Writer {
 
   /** All of them in one transaction. */
   #transact(jobs: readonly Job[], stand: boolean): Result[] | Unkept {
+    const synced = jobs.some((job) => job.synced);
     try {
+      if (!synced) this.db.pragma(`synchronous = ${UNSYNCED}`);
       if (!this.#open(stand)) return "busy";
       const results = jobs.map((job) => (job.guarded ? this.#guard(job) : { value: job.run() }));
       this.#end();
@@ -202,6 +217,8 @@ export class Writer {
     } catch {
       this.#undo();
       return "failed";
+    } finally {
+      if (!synced) this.db.pragma(`synchronous = ${SYNCED}`);
     }
   }
 

@@ -80,7 +80,8 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
     take(request) {
       taken += 1;
       const token = `${instance}:${taken}`;
-      return alone(() => jobs.take({ ...request, topic, token, until: request.now + leaseMs }));
+      // A lease that is undone has only to be taken again, as on PostgreSQL.
+      return writer.unsynced(() => jobs.take({ ...request, topic, token, until: request.now + leaseMs }));
     },
     ack: (acks, at, effect) =>
       database.write(function* (query) {
@@ -92,7 +93,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
           );
         return held;
       }),
-    renew: (held, at) => alone(() => jobs.renew(held, at + leaseMs)),
+    renew: (held, at) => writer.unsynced(() => jobs.renew(held, at + leaseMs)),
     ...careOf({ database, jobs, kept, topic, now, alone, waking }),
     onWake(listener) {
       listeners.add(listener);
