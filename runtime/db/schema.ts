@@ -59,6 +59,7 @@ export const schemaSteps = [
     about: "whether events of a registration wait or are kept, wherever they were to go",
     compatibleFrom: 17,
   },
+  { version: 19, name: "resumed-endpoints", about: "when an operator resumed an endpoint", compatibleFrom: 18 },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

@@ -96,8 +96,13 @@ export class Endpoints {
     const fare = this.#endpoints.get(name);
     if (fare === undefined) return false;
     const { pausedUntil, heldUntil, askedUntil } = fare;
-    Object.assign(fare, { pausedUntil: 0, heldUntil: 0, askedUntil: 0 });
+    Object.assign(fare, { pausedUntil: 0, heldUntil: 0, askedUntil: 0, resumedAt: now });
     return Math.max(pausedUntil, heldUntil, askedUntil) > now;
+  }
+
+  /** Whether an operator has resumed it after a time: an attempt that began before and fails says nothing of it any more. */
+  resumedSince(name: string, began: number): boolean {
+    return (this.#endpoints.get(name)?.resumedAt ?? 0) > began;
   }
 
   /** The endpoint asked to be left alone until a time. */
@@ -183,6 +188,7 @@ export class Endpoints {
       askedUntil: 0,
       intervalMs: 0,
       spentUntil: 0,
+      resumedAt: 0,
     };
   }
 

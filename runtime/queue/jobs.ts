@@ -151,6 +151,12 @@ export interface EndpointHealth {
   readonly failingSince: number | null;
 }
 
+/** What an attempt has taught of an endpoint. */
+export interface EndpointNote extends EndpointHealth {
+  /** When the attempt began, in unix milliseconds: one from before an operator's `resume` says nothing of what came after. */
+  readonly began: number;
+}
+
 /** What has ended of an endpoint's bad spell. Times are unix milliseconds. */
 export interface EndpointRecovery {
   /** Its pause ends then at the latest: one that is over sooner, or that was ended, is left as it is. */
@@ -186,6 +192,9 @@ export const toEndpointRecord = (row: EndpointRow): EndpointRecord => ({
   waiting: row.waiting,
   sample: row.sample,
 });
+
+/** Condition on an endpoint of which something is noted that an operator can end. */
+export const NOTED = "(stopped_at is not null or failing_since is not null or paused_until > 0)";
 
 /** Parameters: topic; topic; topic, endpoint to begin after, limit; the same again; topic; limit. One text for every engine. */
 export const ENDPOINTS_SQL = `

@@ -23,6 +23,8 @@ export interface Fare {
   intervalMs: number;
   /** Its rate is used up to here. */
   spentUntil: number;
+  /** When an operator resumed it here; 0 where none has. */
+  resumedAt: number;
 }
 
 /** Counts by name; what is at zero takes no room. */

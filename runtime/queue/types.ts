@@ -6,6 +6,7 @@ import type { JobRemoval } from "./evicting.js";
 import type {
   Ack,
   EndpointHealth,
+  EndpointNote,
   EndpointRecord,
   EndpointRecovery,
   Job,
@@ -24,6 +25,7 @@ export type { JobRemoval } from "./evicting.js";
 export type {
   Ack,
   EndpointHealth,
+  EndpointNote,
   EndpointRecord,
   EndpointRecovery,
   Job,
@@ -135,10 +137,10 @@ export interface Queue {
   renew(jobs: readonly Job[], now: number): Promise<ReadonlySet<number>>;
   /**
    * Notes that an endpoint fails, or is to be left alone until a time; every instance sees it. Of what was noted before the
-   * longer pause and the earlier failure stand.
+   * longer pause and the earlier failure stand. What was learnt before an operator's `resume` is not noted.
    * @returns what is noted now
    */
-  pause(endpoint: string, health: EndpointHealth): Promise<EndpointHealth>;
+  pause(endpoint: string, note: EndpointNote): Promise<EndpointHealth>;
   /** Notes that it does not fail any more, and shortens its pause. What an operator has paused stays so. */
   recover(endpoint: string, recovery: EndpointRecovery): Promise<void>;
   health(endpoint: string): Promise<EndpointHealth>;

@@ -154,7 +154,7 @@ class QueueWorker implements Worker {
     } catch (error) {
       handled = this.#thrown(job, error);
     }
-    this.#note(held.endpoint, handled);
+    this.#note(held.endpoint, handled, job.startedAt);
     const { outcome, note } = handled;
     for (let told = held.job; ; told = held.job) {
       this.#soon(free);
@@ -196,9 +196,13 @@ class QueueWorker implements Worker {
     return { outcome: { kind: "dead", error: why }, healthy: null };
   }
 
-  #note(endpoint: string, { healthy, holdUntil, perSecond }: Handled): void {
+  #note(endpoint: string, { healthy, holdUntil, perSecond }: Handled, began: number): void {
     const at = this.#options.now();
     if (perSecond !== undefined) this.#endpoints.limit(endpoint, perSecond);
+    if (healthy === false && this.#endpoints.resumedSince(endpoint, began)) {
+      this.#endpoints.returned(endpoint);
+      return;
+    }
     const turns: Turn[] = [];
     if (holdUntil !== undefined) turns.push(this.#endpoints.hold(endpoint, holdUntil, at));
     if (healthy === null) this.#endpoints.returned(endpoint);
@@ -206,7 +210,7 @@ class QueueWorker implements Worker {
     const told = turns.filter((turn) => turn.kind !== "same");
     if (told.length === 0) return;
     if (told.some(({ kind }) => kind === "paused")) this.#loop.giveBack(endpoint);
-    this.#aside.add(this.#notes.tell(endpoint, told, at), (error) => this.#fault(error));
+    this.#aside.add(this.#notes.tell(endpoint, told, { began, ended: at }), (error) => this.#fault(error));
   }
 
   /** What was noted before a restart, or by an instance that is gone, nobody else takes back. */

@@ -14,7 +14,7 @@ export function givingUpCase(of: QueueCase): void {
     const tried = jobs.find(({ key }) => key === "tried")!;
     await queue.ack([end(tried, { kind: "later", due: clock.at + 100, error: "503" })], clock.at);
     await put(queue, job({ key: "waits", orderingKey: "t" }), job({ key: "behind", orderingKey: "t" }));
-    await queue.pause("a", { pausedUntil: clock.at + 900_000, failingSince: NOW });
+    await queue.pause("a", { pausedUntil: clock.at + 900_000, failingSince: NOW, began: clock.at });
     clock.at += 1_000;
     assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 1);
     assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 0);
@@ -100,7 +100,7 @@ export function lettingGoCase(of: QueueCase): void {
     await put(queue, job({ key: "1", orderingKey: "t" }));
     clock.at += 1_000;
     await put(queue, job({ key: "2", orderingKey: "t", endpoint: "b" }));
-    await queue.pause("a", { pausedUntil: clock.at + 900_000, failingSince: NOW });
+    await queue.pause("a", { pausedUntil: clock.at + 900_000, failingSince: NOW, began: clock.at });
     assert.equal(await take(queue, clock.at), []);
     assert.is(await queue.expire("a", NOW, "waited"), 1);
     assert.equal(keys(await take(queue, clock.at)), ["2"]);
@@ -120,7 +120,7 @@ export function asideCase(of: QueueCase): void {
     await doomed.ack([end(first!, { kind: "later", due: clock.at, error: "503" })], clock.at);
     await take(doomed, clock.at);
     await doomed.close();
-    await queue.pause("a", { pausedUntil: clock.at + 3_600_000, failingSince: NOW });
+    await queue.pause("a", { pausedUntil: clock.at + 3_600_000, failingSince: NOW, began: clock.at });
     assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 0);
     await of.pass(clock, LEASE + 100);
     assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 1);
@@ -197,7 +197,7 @@ export function movingCase(of: QueueCase): void {
       job({ key: "b" }),
     );
     const [first] = (await take(queue, clock.at)).filter(({ key }) => key === "first");
-    await queue.pause("a", { pausedUntil: clock.at + 900_000, failingSince: clock.at });
+    await queue.pause("a", { pausedUntil: clock.at + 900_000, failingSince: clock.at, began: clock.at });
     await queue.ack([end(first!, { kind: "released", due: clock.at, endpoint: "new" })], clock.at);
     const places = (await queue.list()).map(({ key, endpoint, attempts }) => [key, endpoint, attempts]);
     assert.equal(places, [

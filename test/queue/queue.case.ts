@@ -174,7 +174,7 @@ function orderCase(of: QueueCase): void {
     await put(queue, job({ key: "1", orderingKey: "t" }), job({ orderingKey: "t" }));
     const [first] = await take(queue, clock.at);
     await queue.ack([{ job: first!, outcome: { kind: "released", due: clock.at + 86_400_000 } }], clock.at);
-    await queue.pause("a", { pausedUntil: clock.at + 86_400_000, failingSince: clock.at });
+    await queue.pause("a", { pausedUntil: clock.at + 86_400_000, failingSince: clock.at, began: clock.at });
     await queue.pull(clock.at + 7_200_000, clock.at);
     assert.equal(keys(await take(queue, clock.at)), ["1"]);
     assert.ok((await queue.list()).every((one) => one.due < clock.at + 86_400_000 || one.due === BEHIND_DUE_MS));
@@ -207,7 +207,7 @@ function endpointCase(of: QueueCase): void {
     const { queue, clock } = context;
     const other = await context.other();
     await put(queue, job({ key: "1" }), job({ key: "b", endpoint: "b" }));
-    await queue.pause("a", { pausedUntil: clock.at + 1_000, failingSince: clock.at });
+    await queue.pause("a", { pausedUntil: clock.at + 1_000, failingSince: clock.at, began: clock.at });
     await put(other, job({ key: "2" }));
     assert.equal(keys(await take(other, clock.at)), ["b"]);
     assert.equal(await other.health("a"), { pausedUntil: clock.at + 1_000, failingSince: NOW });
@@ -224,18 +224,20 @@ function healthCase(of: QueueCase): void {
   test("of two that note how an endpoint is the longer pause stands, and the earlier failure", async (context) => {
     const { queue, clock } = context;
     const other = await context.other();
-    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: null });
-    const noted = await other.pause("a", { pausedUntil: clock.at + 1_000, failingSince: clock.at - 7 });
+    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: null, began: clock.at });
+    const noted = await other.pause("a", {
+      ...{ pausedUntil: clock.at + 1_000, failingSince: clock.at - 7, began: clock.at },
+    });
     assert.equal(noted, { pausedUntil: clock.at + 5_000, failingSince: clock.at - 7 });
-    assert.equal(await queue.pause("a", { pausedUntil: 0, failingSince: clock.at }), noted);
-    assert.equal(await queue.pause("a", { pausedUntil: 0, failingSince: null }), noted);
+    assert.equal(await queue.pause("a", { pausedUntil: 0, failingSince: clock.at, began: clock.at }), noted);
+    assert.equal(await queue.pause("a", { pausedUntil: 0, failingSince: null, began: clock.at }), noted);
     assert.equal(await other.health("a"), noted);
   });
 
   test("a recovery shortens a pause and never makes one longer, nor one that an operator has ended", async (context) => {
     const { queue, clock } = context;
     await put(queue, job({ key: "1" }));
-    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: clock.at });
+    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: clock.at, began: clock.at });
     await queue.recover("a", { until: clock.at + 3_000, now: clock.at });
     assert.equal(await queue.health("a"), { pausedUntil: clock.at + 3_000, failingSince: null });
     await queue.recover("a", { until: clock.at + 90_000, now: clock.at });
@@ -251,7 +253,7 @@ function healthCase(of: QueueCase): void {
     const { queue, clock } = context;
     await put(queue, job({ key: "1" }));
     await queue.stop("a", clock.at);
-    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: clock.at });
+    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: clock.at, began: clock.at });
     await queue.recover("a", { until: 0, now: clock.at });
     assert.equal(await queue.health("a"), { pausedUntil: 0, failingSince: null });
     assert.equal(await take(queue, clock.at), []);

@@ -45,7 +45,9 @@ function goneCase(of: QueueCase): void {
     await put(context.queue, job());
     await until(() => made === 1 && worker.out === 0);
     // By another, to whom nothing more is given.
-    await (await context.other()).pause("a", { pausedUntil: context.clock.at, failingSince: context.clock.at });
+    await (await context.other()).pause("a", {
+      ...{ pausedUntil: context.clock.at, failingSince: context.clock.at, began: context.clock.at },
+    });
     await until(async () => {
       await put(context.queue, job());
       return (await context.queue.health("a")).failingSince === null;

@@ -46,12 +46,16 @@ async function holding(context: Context, over: Partial<WorkerOptions> = {}): Pro
 const waitingIn = async ({ queue }: Context): Promise<string[]> =>
   (await queue.list()).filter(({ startedAt }) => startedAt === null).map(({ key }) => key);
 
-/** A worker whose attempts all fail, and are told to come back in an hour. */
-function refusing(context: Context): { readonly worker: Worker; readonly begun: readonly string[] } {
+/** A worker whose attempts all fail, and are told to come back in an hour. @param until when that of the job `hangs` ends */
+function refusing(
+  context: Context,
+  until?: Promise<void>,
+): { readonly worker: Worker; readonly begun: readonly string[] } {
   const begun: string[] = [];
   const worker = workerOf(context, {
     handle: async ({ key }) => {
       begun.push(key);
+      if (key === "hangs") await until;
       const [due, holdUntil] = [context.clock.at + 1_000_000, context.clock.at + 3_600_000];
       return { outcome: { kind: "later", due, error: "HTTP 503" }, healthy: false, holdUntil };
     },
@@ -101,6 +105,62 @@ function resumedCase(of: QueueCase): void {
   test.run();
 }
 
+async function resumedUnderWay(context: Context, where: "here" | "elsewhere"): Promise<void> {
+  const { queue, clock } = context;
+  const gate = Promise.withResolvers<void>();
+  const { worker, begun } = refusing(context, gate.promise);
+  await put(queue, job({ key: "hangs" }));
+  worker.start();
+  await until(() => begun.length === 1, "one is under way");
+  const other = await context.other();
+  await other.pause("a", { pausedUntil: clock.at + 3_600_000, failingSince: clock.at, began: clock.at });
+  clock.at += 1_000;
+  assert.ok(await (where === "here" ? worker : other).resume("a"));
+  gate.resolve();
+  await until(() => worker.out === 0, "it has failed");
+  assert.equal(await queue.health("a"), { pausedUntil: 0, failingSince: null });
+  if (where === "here") {
+    await put(queue, job({ key: "next" }));
+    await until(() => begun.length === 2, "the next one is sent");
+    await until(async () => (await queue.health("a")).pausedUntil > clock.at, "it asked to be left alone again");
+  }
+  await worker.stop();
+}
+
+function lateCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("what an attempt teaches that began before an operator resumed its endpoint is noted nowhere, and what comes after it is", async (context) => {
+    const { queue, clock } = context;
+    const hour = 3_600_000;
+    const bad = { pausedUntil: clock.at + hour, failingSince: clock.at };
+    await queue.pause("a", { ...bad, began: clock.at });
+    await queue.stop("a", clock.at);
+    clock.at += 10_000;
+    assert.ok(await queue.resume("a"));
+    assert.not.ok(await queue.resume("a"), "nothing is noted of it");
+    const other = await context.other();
+    await other.pause("a", { ...bad, began: clock.at - 1 });
+    assert.equal(await queue.health("a"), { pausedUntil: 0, failingSince: null });
+    // One that is well is told of, and still what began before is nothing of it.
+    await queue.recover("a", { until: 0, now: clock.at });
+    await other.pause("a", { ...bad, began: clock.at - 1 });
+    assert.equal(await queue.health("a"), { pausedUntil: 0, failingSince: null });
+    // It fails since it was resumed, whatever another instance remembers.
+    await other.pause("a", { ...bad, began: clock.at });
+    assert.equal(await queue.health("a"), { pausedUntil: bad.pausedUntil, failingSince: clock.at });
+    // To be left alone is not to fail.
+    assert.ok(await queue.resume("a"));
+    await other.pause("a", { pausedUntil: clock.at + hour, failingSince: null, began: clock.at });
+    assert.equal(await queue.health("a"), { pausedUntil: clock.at + hour, failingSince: null });
+  });
+
+  for (const where of ["here", "elsewhere"] as const)
+    test(`an attempt that is under way as its endpoint is resumed ${where}, and fails, does not have it rest again`, (context) =>
+      resumedUnderWay(context, where));
+
+  test.run();
+}
+
 function claimedCase(of: QueueCase): void {
   const test = queueSuite(of);
   test("what is leased while an operator pauses its endpoint is not begun", async (context) => {
@@ -144,7 +204,7 @@ function claimedCase(of: QueueCase): void {
 }
 
 export function withdrawnCase(of: QueueCase): void {
-  for (const cases of [resumedCase, claimedCase]) cases(of);
+  for (const cases of [resumedCase, lateCase, claimedCase]) cases(of);
   const test = queueSuite(of);
   test("an endpoint that an operator pauses has nothing begun any more of what was leased ahead", async (context) => {
     const { worker, begun, live, go } = await holding(context);

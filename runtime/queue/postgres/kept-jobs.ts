@@ -4,6 +4,7 @@ import {
   BEHIND_DUE_MS,
   ENDPOINTS_SQL,
   type EndpointHealth,
+  type EndpointNote,
   type EndpointRecord,
   type EndpointRecovery,
   type EndpointRow,
@@ -16,6 +17,7 @@ import {
   type JobRow,
   type JobState,
   LIST_LIMIT_JOBS,
+  NOTED,
   noJobs,
   toEndpointRecord,
   toJobRecord,
@@ -24,19 +26,24 @@ import {
 } from "../jobs.js";
 import { BODY, letNextGo, UNLEASED } from "./jobs.js";
 
+/** By then what was under way when an endpoint was resumed has ended everywhere, in milliseconds. */
+const LATE_MS = 60_000;
+
 export function* pauseEndpoint(
   q: Query,
   topic: string,
   endpoint: string,
-  { pausedUntil, failingSince }: EndpointHealth,
+  { pausedUntil, failingSince, began }: EndpointNote,
 ): Coroutine<EndpointHealth> {
   // In one statement: an operator, or another instance, may end what is noted at the same time.
   const [row] = yield* q.rows<HealthRow>(
     `insert into adbind_endpoints as e (topic, endpoint, paused_until, failing_since) values (?, ?, ?::bigint, ?::bigint)
     on conflict (topic, endpoint) do update set paused_until = greatest(e.paused_until, excluded.paused_until),
-      failing_since = least(e.failing_since, excluded.failing_since)
+      failing_since = case when coalesce(e.failing_since, excluded.failing_since) is not null
+        then greatest(least(e.failing_since, excluded.failing_since), e.resumed_at) end
+      where coalesce(e.resumed_at, 0) <= ?::bigint
     returning paused_until, failing_since`,
-    [topic, endpoint, pausedUntil, failingSince],
+    [topic, endpoint, pausedUntil, failingSince, began],
   );
   return toHealth(row);
 }
@@ -49,8 +56,8 @@ export function* recoverEndpoint(
 ): Coroutine<void> {
   const over =
     "delete from adbind_endpoints where topic = ? and endpoint = ? and stopped_at is null " +
-    "and least(paused_until, ?::bigint) <= ?::bigint";
-  if ((yield* q.run(over, [topic, endpoint, until, now])) > 0) return;
+    "and least(paused_until, ?::bigint) <= ?::bigint and coalesce(resumed_at, 0) <= ?::bigint";
+  if ((yield* q.run(over, [topic, endpoint, until, now, now - LATE_MS])) > 0) return;
   const text =
     "update adbind_endpoints set paused_until = least(paused_until, ?::bigint), failing_since = null " +
     "where topic = ? and endpoint = ?";
@@ -93,8 +100,12 @@ export function* stoppedEndpoints(q: Query, topic: string, endpoints: readonly s
   return (yield* q.rows<{ endpoint: string }>(text, [topic, endpoints])).map(({ endpoint }) => endpoint);
 }
 
-export const resumeEndpoint = (q: Query, topic: string, endpoint: string): Coroutine<number> =>
-  q.run("delete from adbind_endpoints where topic = ? and endpoint = ?", [topic, endpoint]);
+export const resumeEndpoint = (q: Query, topic: string, endpoint: string, now: number): Coroutine<number> =>
+  q.run(
+    "update adbind_endpoints set stopped_at = null, paused_until = 0, failing_since = null, resumed_at = ?::bigint " +
+      `where topic = ? and endpoint = ? and ${NOTED}`,
+    [now, topic, endpoint],
+  );
 
 export function* listEndpoints(q: Query, topic: string, after: string, limit: number): Coroutine<EndpointRecord[]> {
   const page = [topic, after, limit];

@@ -5,6 +5,7 @@ import { type JobRemoval, removeKept } from "../evicting.js";
 import {
   type Ack,
   type EndpointHealth,
+  type EndpointNote,
   type EndpointRecord,
   type EndpointRecovery,
   type Job,
@@ -166,8 +167,8 @@ export class PostgresQueue implements Queue {
     return this.database.query((q) => renewJobs(q, jobs, this.leaseMs));
   }
 
-  pause(endpoint: string, health: EndpointHealth): Promise<EndpointHealth> {
-    return this.database.query((q) => kept.pauseEndpoint(q, this.topic, endpoint, health));
+  pause(endpoint: string, note: EndpointNote): Promise<EndpointHealth> {
+    return this.database.query((q) => kept.pauseEndpoint(q, this.topic, endpoint, note));
   }
 
   async recover(endpoint: string, recovery: EndpointRecovery): Promise<void> {
@@ -207,7 +208,7 @@ export class PostgresQueue implements Queue {
   }
 
   async resume(endpoint: string): Promise<boolean> {
-    return (await this.#waking((q) => kept.resumeEndpoint(q, this.topic, endpoint))) > 0;
+    return (await this.#waking((q) => kept.resumeEndpoint(q, this.topic, endpoint, this.#now()))) > 0;
   }
 
   endpoints({ after = "", limit }: { readonly after?: string; readonly limit: number }): Promise<EndpointRecord[]> {

@@ -8,6 +8,7 @@ import {
   GIVE_UP_LIMIT_ROWS,
   type JobRow,
   type JobState,
+  NOTED,
   toEndpointRecord,
   UNATTEMPTED,
   UNWELL_SQL,
@@ -188,11 +189,12 @@ interface HealthRow {
 
 /** What is noted of endpoints. */
 function healths(db: Database): Pick<EndpointCare, "pause" | "recover" | "health" | "unwell"> {
-  const pause = db.prepare<[string, string, number, number, number | null], HealthRow>(
+  const pause = db.prepare<[string, string, number, number, number | null, number], HealthRow>(
     "insert into adbind_endpoints as e (topic, endpoint, ready_at, paused_until, failing_since) values (?, ?, ?, ?, ?) " +
       "on conflict do update set paused_until = max(e.paused_until, excluded.paused_until), " +
-      "ready_at = max(e.paused_until, excluded.paused_until), failing_since = min(coalesce(e.failing_since, " +
-      "excluded.failing_since), coalesce(excluded.failing_since, e.failing_since)) returning paused_until, failing_since",
+      "ready_at = max(e.paused_until, excluded.paused_until), failing_since = max(coalesce(e.resumed_at, 0), " +
+      "min(coalesce(e.failing_since, excluded.failing_since), coalesce(excluded.failing_since, e.failing_since))) " +
+      "where coalesce(e.resumed_at, 0) <= ? returning paused_until, failing_since",
   );
   const recover = db.prepare<[number, number, number, number, string, string]>(
     "update adbind_endpoints set paused_until = iif(min(paused_until, ?) <= ?, 0, min(paused_until, ?)), " +
@@ -207,8 +209,8 @@ function healths(db: Database): Pick<EndpointCare, "pause" | "recover" | "health
     failingSince: row?.failing_since ?? null,
   });
   return {
-    pause: (topic, endpoint, { pausedUntil, failingSince }) =>
-      toHealth(pause.get(topic, endpoint, pausedUntil, pausedUntil, failingSince)),
+    pause: (topic, endpoint, { pausedUntil, failingSince, began }) =>
+      toHealth(pause.get(topic, endpoint, pausedUntil, pausedUntil, failingSince, began)),
     recover(topic, endpoint, { until, now }) {
       recover.run(until, now, until, until, topic, endpoint);
     },
@@ -229,9 +231,9 @@ function operators(db: Database): Pick<EndpointCare, "stop" | "stopped" | "resum
         "and endpoint in (select value from json_each(?))",
     )
     .pluck();
-  const resume = db.prepare<[string, string]>(
-    "update adbind_endpoints set stopped_at = null, paused_until = 0, failing_since = null, ready_at = 0 " +
-      "where topic = ? and endpoint = ? and (stopped_at is not null or failing_since is not null or paused_until > 0)",
+  const resume = db.prepare<[number, string, string]>(
+    "update adbind_endpoints set stopped_at = null, paused_until = 0, failing_since = null, ready_at = 0, resumed_at = ? " +
+      `where topic = ? and endpoint = ? and ${NOTED}`,
   );
   const list = db.prepare<(string | number)[], EndpointRow>(ENDPOINTS_SQL);
   return {
@@ -239,7 +241,7 @@ function operators(db: Database): Pick<EndpointCare, "stop" | "stopped" | "resum
       stop.run(topic, endpoint, BEHIND_DUE_MS, now);
     },
     stopped: (topic, endpoints) => stopped.all(topic, JSON.stringify(endpoints)),
-    resume: (topic, endpoint) => resume.run(topic, endpoint).changes > 0,
+    resume: (topic, endpoint, now) => resume.run(now, topic, endpoint).changes > 0,
     endpoints(topic, after, limit) {
       const page = [topic, after, limit];
       return list.all(topic, topic, ...page, ...page, topic, limit).map(toEndpointRecord);

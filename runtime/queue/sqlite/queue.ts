@@ -8,7 +8,7 @@ import { oneOf } from "../each.js";
 import { type JobRemoval, removeKept } from "../evicting.js";
 import { jobsUnderWay } from "../jobs.js";
 import {
-  type EndpointHealth,
+  type EndpointNote,
   type EndpointRecovery,
   type JobAdjustment,
   type JobFilter,
@@ -121,7 +121,7 @@ function careOf({ database, jobs, kept, topic, now, alone, waking }: Care) {
   return {
     quietMs: () => undefined,
     alarms: async () => [],
-    pause: (endpoint: string, health: EndpointHealth) => alone(() => jobs.pause(topic, endpoint, health)),
+    pause: (endpoint: string, note: EndpointNote) => alone(() => jobs.pause(topic, endpoint, note)),
     recover: (endpoint: string, recovery: EndpointRecovery) => waking(() => jobs.recover(topic, endpoint, recovery)),
     unwell: async (at: number, limit: number) => jobs.unwell(topic, at, limit),
     health: async (endpoint: string) => jobs.health(topic, endpoint),
@@ -133,7 +133,7 @@ function careOf({ database, jobs, kept, topic, now, alone, waking }: Care) {
       alone(() => jobs.expireBeyond(topic, endpoint, { keep, now: now(), error })),
     stop: (endpoint: string, at: number) => alone(() => jobs.stop(topic, endpoint, at)),
     stopped: async (endpoints: readonly string[]) => jobs.stopped(topic, endpoints),
-    resume: (endpoint: string) => waking(() => jobs.resume(topic, endpoint)),
+    resume: (endpoint: string) => waking(() => jobs.resume(topic, endpoint, now())),
     endpoints: async ({ after = "", limit }: { readonly after?: string; readonly limit: number }) =>
       jobs.endpoints(topic, after, limit),
     underWay: (query: Query, orderingKeys: readonly string[]) => jobsUnderWay(query, topic, orderingKeys),

@@ -1,5 +1,5 @@
 /** What is done to jobs on SQLite. Everything runs inside a transaction the caller holds, and never waits. */
-import type { Ack, EndpointHealth, EndpointRecord, EndpointRecovery, Job, NewJob } from "../jobs.js";
+import type { Ack, EndpointHealth, EndpointNote, EndpointRecord, EndpointRecovery, Job, NewJob } from "../jobs.js";
 
 export interface TakeSqlite {
   readonly topic: string;
@@ -20,7 +20,7 @@ export interface SqliteJobs {
   /** Answers the ids of those that are still held under their tokens. */
   renew(jobs: readonly Job[], until: number): Set<number>;
   /** Answers what is noted of it now. */
-  pause(topic: string, endpoint: string, health: EndpointHealth): EndpointHealth;
+  pause(topic: string, endpoint: string, note: EndpointNote): EndpointHealth;
   recover(topic: string, endpoint: string, recovery: EndpointRecovery): void;
   health(topic: string, endpoint: string): EndpointHealth;
   unwell(topic: string, now: number, limit: number): string[];
@@ -37,7 +37,7 @@ export interface SqliteJobs {
   stop(topic: string, endpoint: string, now: number): void;
   /** Those of some endpoints that are. */
   stopped(topic: string, endpoints: readonly string[]): string[];
-  resume(topic: string, endpoint: string): boolean;
+  resume(topic: string, endpoint: string, now: number): boolean;
   endpoints(topic: string, after: string, limit: number): EndpointRecord[];
   /** Brings jobs and endpoints that lie beyond `horizon` to `now`: the clock has been set back. */
   pull(topic: string, horizon: number, now: number): number;

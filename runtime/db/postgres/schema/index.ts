@@ -18,6 +18,7 @@ import { split } from "./0015-split.js";
 import { callers } from "./0016-callers.js";
 import { functions } from "./0017-functions.js";
 import { attemptedJobs } from "./0018-attempted-jobs.js";
+import { resumedEndpoints } from "./0019-resumed-endpoints.js";
 
 export const schema = schemaOf({
   receiver,
@@ -38,4 +39,5 @@ export const schema = schemaOf({
   callers,
   functions,
   "attempted-jobs": attemptedJobs,
+  "resumed-endpoints": resumedEndpoints,
 });
