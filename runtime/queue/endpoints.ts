@@ -172,6 +172,7 @@ export class Endpoints {
       if (fare.heldUntil > horizon) fare.heldUntil = 0;
       fare.askedUntil = 0;
       fare.spentUntil = Math.min(fare.spentUntil, now);
+      fare.resumedAt = Math.min(fare.resumedAt, now);
     }
   }
 

@@ -133,4 +133,16 @@ test("a rate is kept to, with a second's worth at once", () => {
   assert.ok(slow.reduce((sum, count) => sum + count, 0) <= 11);
 });
 
+test("what began before an endpoint was resumed is told from what comes after, and no clock that was set back hides that", () => {
+  const endpoints = endpointsOf(64);
+  assert.equal(take(endpoints, ["h p 0"], 64), ["h p 0"]);
+  assert.not.ok(endpoints.resumedSince("h p 0", NOW - 1));
+  endpoints.resumed("h p 0", NOW);
+  assert.ok(endpoints.resumedSince("h p 0", NOW - 1));
+  assert.not.ok(endpoints.resumedSince("h p 0", NOW));
+  assert.not.ok(endpoints.resumedSince("h p 1", NOW - 1));
+  endpoints.pull(NOW - 3_600_000);
+  assert.not.ok(endpoints.resumedSince("h p 0", NOW - 3_600_000));
+});
+
 test.run();

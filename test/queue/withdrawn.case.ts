@@ -154,6 +154,18 @@ function lateCase(of: QueueCase): void {
     assert.equal(await queue.health("a"), { pausedUntil: clock.at + hour, failingSince: null });
   });
 
+  test("after the clock was set back what is learnt of a resumed endpoint is noted", async ({ queue, clock }) => {
+    await queue.stop("a", clock.at);
+    assert.ok(await queue.resume("a"));
+    clock.at -= 3_600_000;
+    const bad = { pausedUntil: clock.at + 60_000, failingSince: clock.at };
+    await queue.pause("a", { ...bad, began: clock.at });
+    assert.equal(await queue.health("a"), { pausedUntil: 0, failingSince: null });
+    await queue.pull(clock.at + 7_200_000, clock.at);
+    await queue.pause("a", { ...bad, began: clock.at });
+    assert.equal(await queue.health("a"), bad);
+  });
+
   for (const where of ["here", "elsewhere"] as const)
     test(`an attempt that is under way as its endpoint is resumed ${where}, and fails, does not have it rest again`, (context) =>
       resumedUnderWay(context, where));

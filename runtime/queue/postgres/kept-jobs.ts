@@ -183,6 +183,8 @@ export function* pullJobs(q: Query, topic: string, horizon: number, now: number)
     topic,
     horizon,
   ]);
+  const resumed = "update adbind_endpoints set resumed_at = ?::bigint where topic = ? and resumed_at > ?::bigint";
+  yield* q.run(resumed, [now, topic, now]);
   return changed;
 }
 

@@ -160,6 +160,9 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
     "update adbind_endpoints set ready_at = ?, paused_until = min(paused_until, ?) where topic = ? " +
       "and ready_at > ? and ready_at < ?",
   );
+  const pullResumed = db.prepare<[number, string, number]>(
+    "update adbind_endpoints set resumed_at = ? where topic = ? and resumed_at > ?",
+  );
   const expire = ending(db, basic, { state: "expired", which: `${UNATTEMPTED} and created_at` });
   const excess = db
     .prepare<[string, string, number, number], number>(
@@ -177,6 +180,7 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
     expire,
     pull(topic, horizon, now) {
       pullEndpoints.run(now, now, topic, horizon, BEHIND_DUE_MS);
+      pullResumed.run(now, topic, now);
       return pullJobs.run(now, topic, horizon, BEHIND_DUE_MS).changes;
     },
   };
