@@ -37,6 +37,18 @@ async function withQueue(work: (opened: Opened) => Promise<void>): Promise<void>
 
 const room = (): number => 100;
 
+/** A database that counts what it is asked. */
+function counting(database: PostgresDatabase): { readonly query: PostgresDatabase["query"]; statements: number } {
+  const counted = {
+    statements: 0,
+    query: ((work) => {
+      counted.statements += 1;
+      return database.query(work);
+    }) as PostgresDatabase["query"],
+  };
+  return counted;
+}
+
 test("a lease touches no index, and reads no table of ten thousand rows as a whole", () =>
   withQueue(async ({ url, queue }) => {
     const client = new pg.Client(url);
@@ -76,11 +88,8 @@ test("a lease touches no index, and reads no table of ten thousand rows as a who
 
 test("a job of an endpoint that had one lately is leased in one statement, and others have their turn all the same", () =>
   withQueue(async ({ database, queue }) => {
-    let statements = 0;
-    const query: PostgresDatabase["query"] = (work) => {
-      statements += 1;
-      return database.query(work);
-    };
+    const counted = counting(database);
+    const { query } = counted;
     let guesses = 0;
     const queryWoken: PostgresDatabase["queryWoken"] = (work) => {
       guesses += 1;
@@ -88,9 +97,9 @@ test("a job of an endpoint that had one lately is leased in one statement, and o
     };
     const leasing = new Leasing({ query, queryWoken }, "test", 10_000);
     const taken = async (): Promise<readonly [endpoints: readonly string[], statements: number]> => {
-      statements = 0;
+      counted.statements = 0;
       const jobs = await leasing.take({ now: Date.now(), limit: 10, room, likely: room });
-      return [jobs.map(({ endpoint }) => endpoint), statements];
+      return [jobs.map(({ endpoint }) => endpoint), counted.statements];
     };
     for (let time = 0; time < 2; time++) {
       await put(queue, job({ endpoint: "known" }));
@@ -115,18 +124,15 @@ test("a job of an endpoint that had one lately is leased in one statement, and o
 
 test("of a backlog endpoints are leased from in turn without a look for each, and one that is new has its turn once it is told of", () =>
   withQueue(async ({ database, queue }) => {
-    let statements = 0;
-    const query: PostgresDatabase["query"] = (work) => {
-      statements += 1;
-      return database.query(work);
-    };
+    const counted = counting(database);
+    const { query } = counted;
     let clock = 0;
     const leasing = new Leasing({ query, queryWoken: query }, "test", 10_000, () => clock);
     const two = (): number => 2;
     const taken = async (): Promise<readonly [endpoints: string, statements: number]> => {
-      statements = 0;
+      counted.statements = 0;
       const jobs = await leasing.take({ now: Date.now(), limit: 3, room: two, likely: two });
-      return [jobs.map(({ endpoint }) => endpoint).join(""), statements];
+      return [jobs.map(({ endpoint }) => endpoint).join(""), counted.statements];
     };
     const store = (endpoint: string, count: number): Promise<void> =>
       put(queue, ...Array.from({ length: count }, () => job({ endpoint })));

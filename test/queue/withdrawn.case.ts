@@ -46,16 +46,16 @@ async function holding(context: Context, over: Partial<WorkerOptions> = {}): Pro
 const waitingIn = async ({ queue }: Context): Promise<string[]> =>
   (await queue.list()).filter(({ startedAt }) => startedAt === null).map(({ key }) => key);
 
-/** A worker whose attempts all fail, and are told to come back in an hour. @param until when that of the job `hangs` ends */
+/** A worker whose attempts all fail, and are told to come back in an hour. @param hung when that of the job `hangs` ends */
 function refusing(
   context: Context,
-  until?: Promise<void>,
+  hung?: Promise<void>,
 ): { readonly worker: Worker; readonly begun: readonly string[] } {
   const begun: string[] = [];
   const worker = workerOf(context, {
     handle: async ({ key }) => {
       begun.push(key);
-      if (key === "hangs") await until;
+      if (key === "hangs") await hung;
       const [due, holdUntil] = [context.clock.at + 1_000_000, context.clock.at + 3_600_000];
       return { outcome: { kind: "later", due, error: "HTTP 503" }, healthy: false, holdUntil };
     },
