@@ -15,7 +15,7 @@ const TOGETHER = 100;
 const change = { status: "working", message: EVENT_TEXT } as const;
 
 /** @param url of PostgreSQL, or the path of a SQLite file */
-const storeAt = (url: string, listenUrl: string | undefined) =>
+export const storeAt = (url: string, listenUrl?: string) =>
   url.startsWith("postgres")
     ? openPostgresStore({
         ...{ url, connections: 12, connectTimeoutMs: 60_000 },

@@ -6,7 +6,6 @@ import path from "node:path";
 import { release } from "../../generated/3.1.0/index.js";
 import type { AnyDatabase } from "../../runtime/db/index.js";
 import type { GuardedFetch } from "../../runtime/net/index.js";
-import { openQueue, type Queue } from "../../runtime/queue/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { startPostgres } from "../../test/support/postgres.js";
@@ -17,7 +16,6 @@ const net = { allowHttp: true, allowLoopback: true };
 export interface SenderEngine {
   readonly name: "sqlite" | "postgres";
   sender(fetch?: GuardedFetch): Promise<{ sender: Sender; close(): Promise<void> }>;
-  queue(): Promise<{ queue: Queue; close(): Promise<void> }>;
   store(): Promise<{ store: { readonly database: AnyDatabase }; close(): Promise<void> }>;
   /** Of a new database, for processes: an URL of PostgreSQL, a path on SQLite. */
   place(): Promise<string>;
@@ -40,10 +38,6 @@ export function sqliteEngine(): SenderEngine {
       const store = open();
       return { store, close: () => store.close() };
     },
-    async queue() {
-      const store = open();
-      return { queue: openQueue(store.database, "bench"), close: () => store.close() };
-    },
     place: async () => place(),
     stop: async () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -65,11 +59,6 @@ export async function postgresEngine(): Promise<SenderEngine> {
     async store() {
       const store = await openPostgresStore({ url: await cluster.database(), connections: 20 });
       return { store, close: () => store.close() };
-    },
-    async queue() {
-      const store = await openPostgresStore({ url: await cluster.database() });
-      const queue = openQueue(store.database, "bench");
-      return { queue, close: () => queue.close().then(() => store.close()) };
     },
     place: () => cluster.database(),
     stop: () => cluster.stop(),
