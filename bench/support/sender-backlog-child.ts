@@ -84,8 +84,10 @@ class Backlog {
 }
 
 /** Until `total` wait; the lines of the curves. */
-async function grow(backlog: Backlog, total: number): Promise<Grown> {
-  const probe = total / 50;
+async function grow(
+  backlog: Backlog,
+  { total, probe }: { readonly total: number; readonly probe: number },
+): Promise<Grown> {
   const [enqueue, drains, memory]: Point[][] = [[], [], []];
   const add = async (count: number): Promise<void> => {
     const cost = await backlog.add(count);
@@ -114,15 +116,12 @@ async function grow(backlog: Backlog, total: number): Promise<Grown> {
   return { enqueue: enqueue!, drain: drains!, memory: memory! };
 }
 
-/** A deep and a short queue in turns, by the same process: its first drain is slower than any later, whatever waits. */
+/** A deep and a short queue in turns, by the same process. */
 async function beside(deep: Backlog, short: Backlog, count: number): Promise<Beside> {
   const queues = { deep, short };
-  // What is under way as a drain ends is taken too, and the short one is not to run out.
-  const sizes = { deep: deep.waiting + count, short: 2 * count };
+  const sizes = { deep: deep.waiting + count, short: short.waiting + count };
   const enqueue: Record<keyof typeof queues, number[]> = { deep: [], short: [] };
   const drains: Record<keyof typeof queues, number[]> = { deep: [], short: [] };
-  await short.add(2 * count);
-  await short.take(count);
   for (let round = 0; round < ROUNDS; round++) {
     const order = round % 2 === 0 ? (["deep", "short"] as const) : (["short", "deep"] as const);
     for (const name of order) enqueue[name].push(await queues[name].add(sizes[name] - queues[name].waiting));
@@ -136,9 +135,14 @@ const [size, ...places] = process.argv.slice(2);
 const total = Number(size);
 const stores = await Promise.all(places.map((place) => storeAt(place)));
 const [deep, short] = stores.map((store) => new Backlog(openQueue(store.database, "bench")));
-const grown = await grow(deep!, total);
+const probe = total / 50;
+// A process's first drain is slower than any later, and what it grows by then is no backlog's. What is under way as one
+// ends is taken too, and the short queue is not to run out.
+await short!.add(4 * probe);
+for (let time = 0; time < 2; time++) await short!.take(probe);
+const grown = await grow(deep!, { total, probe });
 await deep!.add(total - deep!.waiting);
-const measured: Measured = { grown, beside: await beside(deep!, short!, total / 50) };
+const measured: Measured = { grown, beside: await beside(deep!, short!, probe) };
 for (const { queue } of [deep!, short!]) await queue.close();
 for (const store of stores) await store.close();
 process.stdout.write(`${JSON.stringify(measured)}\n`);

@@ -76,7 +76,7 @@ export async function backlogRows(engine: Places, total: number): Promise<Row[]>
       unit: "MB",
       target: { max: 150 },
       floor: { none: "a difference, and nothing need be gained" },
-      note: "RSS, page cache of SQLite included",
+      note: "RSS, page cache of SQLite included, of a process that has drained a short queue before",
       curves: [curve("memory", "Memory", "resident set, MB", grown.memory)],
     },
   ];
