@@ -4,7 +4,8 @@ import { getCACertificates, connect as tlsConnect } from "node:tls";
 import type { buildConnector } from "undici";
 import { addressKind } from "./address.js";
 import { NetFault } from "./codes.js";
-import type { DialOptions, NetPolicy, ResolvedAddress } from "./policy.js";
+import type { ResolvedAddress } from "./name-lookup.js";
+import type { DialOptions, NetPolicy } from "./policy.js";
 
 const allowed = (address: string, policy: NetPolicy): boolean => {
   const kind = addressKind(address);

@@ -11,14 +11,18 @@ export {
   type GuardedFetchOptions,
   type GuardedRequest,
 } from "./guarded-fetch.js";
-export { type NameLookup, type NameLookupOptions, openNameLookup } from "./name-lookup.js";
+export {
+  type Lookup,
+  type NameLookup,
+  type NameLookupOptions,
+  openNameLookup,
+  type ResolvedAddress,
+} from "./name-lookup.js";
 export {
   type DialOptions,
   defaultTimeouts,
   discoveryTimeouts,
-  type Lookup,
   type NetPolicyOptions,
-  type ResolvedAddress,
   type Timeouts,
 } from "./policy.js";
 export { type RedirectPolicy, wellKnownRedirects } from "./redirect.js";

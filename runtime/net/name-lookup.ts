@@ -6,17 +6,25 @@ import { Resolver } from "node:dns/promises";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import path from "node:path";
-import type { Lookup, ResolvedAddress } from "./policy.js";
+
+/** An address that a name resolved to. */
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** Every address of a name. Rejects where it has none. */
+export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 /** Whom it asks, and how patiently. */
 export interface NameLookupOptions {
-  /** Addresses of name servers, with a port where it is not 53. Default the system's, as they are when it is opened. */
+  /** Addresses of name servers, with a port where it is not 53. Default the system's, looked up again every half minute. */
   readonly servers?: readonly string[];
   /** How long a name server may be silent before it is asked again, for longer, in milliseconds. Default 2,000. */
   readonly timeoutMs?: number;
   /** How often each name server is asked. Default 2. */
   readonly tries?: number;
-  /** Names that stand in it are not asked for. Default the system's, as it is when it is opened. */
+  /** Names that stand in it are not asked for; read again every half minute. Default the system's. */
   readonly hostsFile?: string;
 }
 
@@ -29,6 +37,8 @@ export interface NameLookup {
 
 const TIMEOUT_MS = 2_000;
 const TRIES = 2;
+/** A machine may get other name servers, and other names of its own, while a process runs. In milliseconds. */
+const SETTINGS_MS = 30_000;
 
 const systemHosts = (): string =>
   process.platform === "win32"
@@ -76,6 +86,14 @@ async function ask(resolver: Resolver, name: string): Promise<ResolvedAddress[]>
   return found.map((address) => ({ address, family: isIP(address) }));
 }
 
+/** What the system, or who opened it, says of names. */
+interface Settings {
+  readonly resolver: Resolver;
+  readonly hosts: ReadonlyMap<string, readonly ResolvedAddress[]>;
+  /** As `performance.now()` says it. */
+  readonly since: number;
+}
+
 /**
  * Opens a lookup that asks the name servers itself; names of the hosts file first. It knows no search domains, and none of
  * what else a system may be set up to ask, such as names of the local network: it is for names of the public internet.
@@ -83,13 +101,22 @@ async function ask(resolver: Resolver, name: string): Promise<ResolvedAddress[]>
  */
 export function openNameLookup(options: NameLookupOptions = {}): NameLookup {
   const { servers, timeoutMs = TIMEOUT_MS, tries = TRIES, hostsFile = systemHosts() } = options;
-  const resolver = new Resolver({ timeout: timeoutMs, tries });
-  if (servers !== undefined) resolver.setServers(servers);
-  const hosts = hostsIn(hostsFile);
+  const settings = (): Settings => {
+    const resolver = new Resolver({ timeout: timeoutMs, tries });
+    if (servers !== undefined) resolver.setServers(servers);
+    return { resolver, hosts: hostsIn(hostsFile), since: performance.now() };
+  };
+  /** Names may still be asked for by what was set before. */
+  const set = [settings()];
+  const current = (): Settings => {
+    if (performance.now() - set[0]!.since >= SETTINGS_MS) set.splice(0, 2, settings(), set[0]!);
+    return set[0]!;
+  };
   let closed = false;
   return {
     async lookup(hostname) {
       const name = hostname.toLowerCase().replace(/\.$/, "");
+      const { resolver, hosts } = current();
       const own = hosts.get(name) ?? (/(?:^|\.)localhost$/.test(name) ? LOOPBACK : undefined);
       if (own !== undefined) return own;
       if (closed) throw Object.assign(new Error(`${hostname} is not asked for any more`), { code: "ECANCELLED" });
@@ -97,7 +124,15 @@ export function openNameLookup(options: NameLookupOptions = {}): NameLookup {
     },
     close() {
       closed = true;
-      resolver.cancel();
+      for (const { resolver } of set) resolver.cancel();
     },
   };
 }
+
+let shared: NameLookup | undefined;
+
+/** One for all that have none of their own: it is opened with the first name, and never closed. */
+export const sharedLookup: Lookup = (hostname) => {
+  shared ??= openNameLookup();
+  return shared.lookup(hostname);
+};

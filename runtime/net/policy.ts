@@ -1,7 +1,7 @@
 /** What guarded requests may reach and how long they may take. Checked once, at construction. */
-import { lookup as systemLookup } from "node:dns/promises";
 import type { Socket } from "node:net";
 import { AdbindError } from "../errors.js";
+import { type Lookup, type ResolvedAddress, sharedLookup } from "./name-lookup.js";
 
 /** Milliseconds. */
 export interface Timeouts {
@@ -25,15 +25,6 @@ export const discoveryTimeouts: Timeouts = { connectMs: 5_000, readMs: 5_000, to
 /** 5 MB, docs/protocol/signing.md#outbound-requests, 5: what a request reads at most unless it says otherwise. */
 export const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
 
-/** An address that a name resolved to. */
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: number;
-}
-
-/** Every address of a name. Rejects where it has none. */
-export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
-
 /** Where to connect: addresses that were judged, and none besides. */
 export interface DialOptions {
   /** Name, or a loopback address where those are allowed. For messages: `addresses` is where to connect. */
@@ -52,7 +43,11 @@ export interface NetPolicyOptions {
   /** Ports that may be dialled; default any. `[443, 8443]` is a usual set. */
   readonly ports?: "any" | readonly number[];
   readonly timeouts?: Partial<Timeouts>;
-  /** Name resolution; default the system's, hosts file included. */
+  /**
+   * Name resolution; by default the system's name servers are asked, after its hosts file: what else it may be set up to ask
+   * (search domains, the local network) is found only by `(name) => dns.promises.lookup(name, { all: true })`, of which four at
+   * a time wait in the whole process.
+   */
   readonly lookup?: Lookup;
   /** Opens the TCP connection; its peer address is checked again afterwards, so a wrong one sends no byte. */
   readonly dial?: (options: DialOptions) => Socket;
@@ -101,7 +96,7 @@ export function checkedPolicy(options: NetPolicyOptions): NetPolicy {
     allowLoopback: options.allowLoopback ?? false,
     ports: checkedPorts(options.ports ?? "any"),
     timeouts: checkedTimeouts(defaultTimeouts, options.timeouts),
-    lookup: options.lookup ?? ((hostname) => systemLookup(hostname, { all: true, verbatim: true })),
+    lookup: options.lookup ?? sharedLookup,
     dial: options.dial,
     ca: options.ca === undefined ? undefined : [options.ca].flat(),
   };

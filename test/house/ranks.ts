@@ -71,7 +71,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/contract/": ["*", "index"],
   "runtime/db/": ["*", "sqlite/ postgres/", "open", "urls", "index"],
-  "runtime/net/": ["address codes policy", "*", "index"],
+  "runtime/net/": ["address codes name-lookup", "policy", "*", "index"],
   "runtime/validate/": ["types maker missing json-text date-time judge", "precompiled/", "*", "index"],
   "runtime/facts/": ["*", "index"],
   "runtime/extract/": ["json-object", "*", "retry", "index"],

@@ -1,11 +1,14 @@
 /** Names asked of name servers: any number at once, stopped when nobody waits any more, and judged as ever. */
 
+import { pbkdf2 } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import path from "node:path";
+import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createGuardedFetch, type DialOptions, openNameLookup } from "../../runtime/net/index.js";
+import { checkedPolicy } from "../../runtime/net/policy.js";
 import { openDoctor } from "../../runtime/registry/crawl/index.js";
 import { safetyCheck } from "../../runtime/registry/crawl/safety.js";
 import { tempFolder } from "../support/release.js";
@@ -64,6 +67,43 @@ lookups("a name that is none is told from a server that says nothing", async () 
   const judged = ["none.example", "unsure.example", "inside.example", "two.example"].map(safe);
   assert.equal(await Promise.all(judged), ["unsafe", "unknown", "unsafe", "safe"]);
   names.close();
+});
+
+lookups("what holds the threads of the process holds no name up", async () => {
+  let held = 8;
+  const work = Array.from({ length: held }, () =>
+    promisify(pbkdf2)("p", "s", 400_000, 64, "sha512").finally(() => {
+      held -= 1;
+    }),
+  );
+  const [{ address } = {}] = await checkedPolicy({}).lookup("localhost");
+  assert.is(address, "127.0.0.1");
+  assert.ok(held > 4, "the threads were free");
+  await Promise.all(work);
+});
+
+lookups("a machine's settings are looked at again", async () => {
+  const own = path.join(tempFolder(), "hosts");
+  writeFileSync(own, "10.0.0.7 moved.example\n");
+  const { now } = performance;
+  let later = 0;
+  performance.now = () => now.call(performance) + later;
+  try {
+    const { lookup, close } = openNameLookup({ servers: [server.address], tries: 1, hostsFile: own });
+    const found = async () => (await lookup("moved.example")).map(({ address }) => address);
+    writeFileSync(own, "10.0.0.8 moved.example\n");
+    assert.equal(await found(), ["10.0.0.7"]);
+    later = 30_000;
+    assert.equal(await found(), ["10.0.0.8"]);
+    const silent = lookup("silent.example").catch((error) => error.code);
+    later = 60_000;
+    assert.equal(await found(), ["10.0.0.8"]);
+    // Who asks by what was set before is given up on as well.
+    close();
+    assert.is(await silent, "ECANCELLED");
+  } finally {
+    performance.now = now;
+  }
 });
 
 lookups("names of the hosts file and of this machine are not asked for", async () => {
