@@ -9,6 +9,8 @@ const WRITES = 2;
 const ENOUGH = 128;
 /** What a fault of the queue waits before the next try, in milliseconds. */
 const FAULT_DELAY_MS = 500;
+/** Tries of one that cannot be written, each twice as long after the one before: then its job is set aside. */
+const APART_TRIES = 3;
 
 export interface AcksOptions {
   readonly queue: Pick<Queue, "ack">;
@@ -28,18 +30,38 @@ interface PendingAck {
   readonly tell: (written: boolean) => void;
 }
 
+/** One that cannot be written, whatever else can. */
+interface Faulty {
+  readonly pending: PendingAck;
+  readonly error: unknown;
+}
+
 interface Unwritten {
+  /** Of a queue that is away. */
   readonly left: readonly PendingAck[];
+  readonly faulty: readonly Faulty[];
   readonly error?: unknown;
 }
 
-/** For all of them alike; not so a row that another transaction holds. */
+/** A row that another transaction holds. */
+const isBusy = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_busy";
+
+/** For all of them alike. */
 const isAway = (error: unknown): boolean =>
-  error instanceof AdbindError ? error.code !== "database_busy" : isPassingFault(error);
+  error instanceof AdbindError ? !isBusy(error) : isPassingFault(error);
+
+/** Whatever became of it cannot be written: somebody is to look at it. */
+function setAside({ job, outcome }: Ack, error: unknown): Ack {
+  const why = (error instanceof Error ? error.message : String(error)).replaceAll("\0", "");
+  const told = `its attempt ended (${outcome.kind}), and what is kept of it cannot be written: ${why}`;
+  return { job, outcome: { kind: "refused", error: told } };
+}
 
 export class Acks {
   readonly #pending: PendingAck[] = [];
   readonly #writes = new Set<Promise<void>>();
+  /** Of those that are tried apart: ends their wait. */
+  readonly #apart = new Set<() => void>();
   #enough = (): void => undefined;
   /** Set once nobody waits for a database that is away. */
   #givenUp = false;
@@ -62,6 +84,7 @@ export class Acks {
   /** From now on a fault of the queue is not waited for: the leases end by themselves, and the attempts are made again. */
   giveUp(): void {
     this.#givenUp = true;
+    for (const hurry of this.#apart) hurry();
   }
 
   /** Others will come soon, and are to share the transaction. */
@@ -102,8 +125,12 @@ export class Acks {
   async #writeAll(batch: readonly PendingAck[]): Promise<void> {
     const { written, onFault } = this.options;
     if (batch.length === 0) return;
-    const { left, error } = await this.#tryAll(batch);
-    if (left.length < batch.length) written();
+    const { left, faulty, error } = await this.#tryAll(batch);
+    if (left.length + faulty.length < batch.length) written();
+    for (const one of faulty) {
+      onFault(one.error);
+      void this.#writeApart(one);
+    }
     if (left.length === 0) return;
     // A full disk, a database away: what happened stays known here and is written when it can be.
     onFault(error);
@@ -119,13 +146,53 @@ export class Acks {
       const acks = batch.map(({ ack }) => ack);
       const flags = await queue.ack(acks, now(), effect);
       for (const [at, { tell }] of batch.entries()) tell(flags[at]!);
-      return { left: [] };
+      return { left: [], faulty: [] };
     } catch (error) {
-      if (batch.length === 1 || isAway(error)) return { left: batch, error };
+      if (isAway(error)) return { left: batch, faulty: [], error };
+      if (batch.length === 1) return { left: [], faulty: [{ pending: batch[0]!, error }] };
       const half = Math.ceil(batch.length / 2);
       const first = await this.#tryAll(batch.slice(0, half));
       const second = await this.#tryAll(batch.slice(half));
-      return { left: [...first.left, ...second.left], error };
+      return {
+        left: [...first.left, ...second.left],
+        faulty: [...first.faulty, ...second.faulty],
+        error: first.error ?? second.error,
+      };
     }
+  }
+
+  /**
+   * Tries one by itself, while the others go on: another transaction may hold its row. Where it is no such thing, and it fails
+   * again and again, its job is set aside without what else would have been written.
+   */
+  async #writeApart({ pending, error: first }: Faulty): Promise<void> {
+    const { queue, effect, now, onFault } = this.options;
+    let error = first;
+    for (let tries = 1; ; tries++) {
+      await this.#wait(FAULT_DELAY_MS * 2 ** Math.min(tries - 1, APART_TRIES));
+      if (this.#givenUp) break;
+      const aside = tries > APART_TRIES && !isBusy(error) && !isAway(error);
+      try {
+        const given = aside ? setAside(pending.ack, error) : pending.ack;
+        const [written] = await queue.ack([given], now(), aside ? undefined : effect);
+        pending.tell(written!);
+        this.options.written();
+        return;
+      } catch (fault) {
+        error = fault;
+        onFault(fault);
+      }
+    }
+    pending.tell(false);
+  }
+
+  #wait(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#apart.add(resolve);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#apart.delete(resolve);
+    });
   }
 }

@@ -241,6 +241,15 @@ test("only a transaction that is all of what may be undone does not wait for the
   await database.close();
 });
 
+test("what is asked of a closed database fails, and nothing else does", async () => {
+  fresh();
+  const database = open();
+  const { writer } = database;
+  await database.close();
+  for (const ask of [() => writer.write(() => 1), () => writer.unsynced(() => 1)])
+    assert.match(await ask().then(String, ({ message }: Error) => message), /The database connection is not open/);
+});
+
 test("closing commits what was asked for", async () => {
   fresh();
   const database = open();

@@ -90,14 +90,41 @@ function unwrittenCase(of: QueueCase): void {
       onFault: (error) => faults.push(error),
       handle: async () => delivered,
       effect: function* (_, acked) {
-        if (acked.some((ack) => ack.job.meta === "broken")) throw new Error("ours");
+        if (acked.some((ack) => ack.job.meta === "broken")) throw new Error("ours\0");
         yield* [];
       },
     });
-    const others = Array.from({ length: 12 }, (_, at) => job({ endpoint: `e${at}` }));
-    await put(context.queue, ...others.slice(0, 6), job({ meta: "broken", endpoint: "x" }), ...others.slice(6));
+    const others = (name: string) => Array.from({ length: 6 }, (_, at) => job({ endpoint: `${name}${at}` }));
+    await put(context.queue, ...others("a"), job({ meta: "broken", endpoint: "x" }), ...others("b"));
     worker.start();
     await until(async () => faults.length > 0 && (await context.queue.counts()).ready === 1);
+    // Nobody waits until it is tried again.
+    let rounds = 0;
+    for (; faults.length === 1; rounds++) {
+      await put(context.queue, ...others("c"));
+      await until(() => worker.out === 1);
+    }
+    assert.ok(rounds > 2, `${rounds} rounds of others before it was tried again`);
+    // And it is not tried for ever.
+    await until(() => worker.out === 0);
+    await worker.stop();
+    assert.equal(await context.queue.counts(), { ...none, refused: 1 });
+    const [kept] = await context.queue.list();
+    assert.is(kept!.error, "its attempt ended (done), and what is kept of it cannot be written: ours");
+  });
+
+  test("a worker that stops gives up what cannot be written", async (context) => {
+    const faults: unknown[] = [];
+    const worker = workerOf(context, {
+      onFault: (error) => faults.push(error),
+      handle: async () => delivered,
+      effect: () => {
+        throw new Error("ours");
+      },
+    });
+    await put(context.queue, job());
+    worker.start();
+    await until(() => faults.length > 0);
     await worker.stop();
     assert.equal(await context.queue.counts(), { ...none, ready: 1 });
   });

@@ -218,7 +218,7 @@ export class Writer {
       this.#undo();
       return "failed";
     } finally {
-      if (!synced) this.db.pragma(`synchronous = ${SYNCED}`);
+      if (!synced && this.db.open) this.db.pragma(`synchronous = ${SYNCED}`);
     }
   }
 
