@@ -60,6 +60,7 @@ export const schemaSteps = [
     compatibleFrom: 17,
   },
   { version: 19, name: "resumed-endpoints", about: "when an operator resumed an endpoint", compatibleFrom: 18 },
+  { version: 20, name: "next-go", about: "what waits in an order goes, whoever ends what", compatibleFrom: 19 },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

@@ -47,8 +47,7 @@ interface Unwritten {
 const isBusy = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_busy";
 
 /** For all of them alike. */
-const isAway = (error: unknown): boolean =>
-  error instanceof AdbindError ? !isBusy(error) : isPassingFault(error);
+const isAway = (error: unknown): boolean => (error instanceof AdbindError ? !isBusy(error) : isPassingFault(error));
 
 /** Whatever became of it cannot be written: somebody is to look at it. */
 function setAside({ job, outcome }: Ack, error: unknown): Ack {

@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
+import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { openQueue } from "../../runtime/queue/index.js";
+import type { JobRecord } from "../../runtime/queue/types.js";
 import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
@@ -136,6 +138,44 @@ test("one behind another is never left behind, whoever comes first", async () =>
   }
   await database.close();
 });
+
+test("what waits under an ordering key goes on, whoever ends two before it at the same time", async () => {
+  url = await postgres.database();
+  const database = await openPostgres({ url, connections: 6 });
+  const queue = openQueue(database, "test");
+  const other = new pg.Client(url);
+  await other.connect();
+  for (const second of ["waits", "is under way"]) {
+    const orderingKey = second;
+    await put(queue, ...["a", "b", "c"].map((key) => job({ key: `${second} ${key}`, orderingKey })));
+    const [first] = await queue.take({ now: Date.now(), ...all });
+    const [, { id }] = (await queue.list({ orderingKeys: [orderingKey] })) as [JobRecord, JobRecord, JobRecord];
+    // Of a transaction that was still open as the second was leased.
+    if (second === "is under way") await other.query("update adbind_jobs set due = 0, token = 't' where id = $1", [id]);
+    await other.query("begin");
+    await other.query("delete from adbind_jobs where id = $1", [id]);
+    await other.query("select adbind_let_next_go('test', $1, $2)", [[orderingKey], Date.now()]);
+    const written = queue.ack([{ job: first!, outcome: { kind: "done" } }], Date.now());
+    await until(async () => (await locksWaited(database)) > 0);
+    await other.query("commit");
+    assert.equal(await written, [true]);
+    const [left] = await queue.take({ now: Date.now(), ...all });
+    assert.is(left?.key, `${second} c`);
+    await queue.ack([{ job: left!, outcome: { kind: "done" } }], Date.now());
+  }
+  await other.end();
+  await database.close();
+});
+
+/** Sessions of the database that wait for another's lock. */
+async function locksWaited(database: PostgresDatabase): Promise<number> {
+  const [row] = await database.query((q) =>
+    q.rows<{ n: number }>(
+      "select count(*) as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+    ),
+  );
+  return row!.n;
+}
 
 test.after(() => postgres.stop());
 test.run();

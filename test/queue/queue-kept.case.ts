@@ -94,6 +94,39 @@ export function expiringCase(of: QueueCase): void {
     assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 1);
   });
 
+  test("a replayed job whose lease was given back has not been attempted since", async (context) => {
+    const { queue, clock } = context;
+    await dead(context, "again");
+    const [taken] = await take(queue, clock.at);
+    await queue.ack([end(taken!, { kind: "released", due: clock.at })], clock.at);
+    assert.is(await queue.deadLetter("a", clock.at + 1, "unreachable"), 0);
+    assert.is(await queue.expire("a", clock.at, "waited"), 1);
+  });
+
+  test("jobs that never were attempted are replayed in their order, before those that came after them", async (context) => {
+    const { queue, clock } = context;
+    await put(queue, ...["1", "2", "3", "4", "5"].map((key) => job({ key, orderingKey: "t" })));
+    assert.is(await queue.expireBeyond("a", 2, "too many"), 3);
+    const [first, second, third] = await queue.list({ state: "expired" });
+    const order: string[] = [];
+    const goOn = async (): Promise<boolean> => {
+      // On PostgreSQL a look finds who may not go yet, and the next one who may.
+      const taken = [...(await take(queue, clock.at)), ...(await take(queue, clock.at))];
+      assert.ok(taken.length <= 1, `at a time ${keys(taken)}`);
+      order.push(...keys(taken));
+      await queue.ack(
+        taken.map((one) => end(one, { kind: "done" })),
+        clock.at,
+      );
+      return taken.length > 0;
+    };
+    for (const { id } of [second!, third!]) assert.ok(await queue.replay(id, clock.at));
+    assert.ok(await goOn());
+    assert.ok(await queue.replay(first!.id, clock.at));
+    while (await goOn());
+    assert.equal(order, ["2", "1", "3", "4", "5"]);
+  });
+
   test("replayed jobs count as any that wait: beyond a number they expire", async (context) => {
     const { queue } = context;
     await dead(context, "1", "2", "3");

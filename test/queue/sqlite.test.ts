@@ -136,5 +136,23 @@ test("taking and adding look things up by index, whatever waits", async () => {
   await database.close();
 });
 
+test("a time beyond all numbers that somebody has written keeps nobody else's jobs", async () => {
+  const database = fresh();
+  const queue = openQueue(database, "test");
+  await put(queue, job({ endpoint: "a" }), job({ endpoint: "b" }));
+  database.file.exec("update adbind_jobs set due = 9223372036854775807 where endpoint = 'a'");
+  const all = { limit: 100, room: () => 100 };
+  for (const endpoint of ["b", "a"]) {
+    const taken = await queue.take({ now: Date.now(), ...all });
+    assert.equal(
+      taken.map((one) => one.endpoint),
+      [endpoint],
+    );
+    await put(queue, job({ endpoint: "a" }));
+  }
+  await queue.close();
+  await database.close();
+});
+
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 test.run();

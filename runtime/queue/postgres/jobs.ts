@@ -216,17 +216,12 @@ const moveRest = (q: Query, topic: string, ack: Ack): Coroutine<number> =>
     [movedTo(ack), topic, ack.job.orderingKey, ack.job.endpoint],
   );
 
-const LET_NEXT_GO = kept(`update adbind_jobs set due = ?::bigint where due = ${BEHIND_DUE_MS} and id = any(array(
-    select h.id from unnest(?::text[]) as k (ordering_key) cross join lateral (
-      select id from adbind_jobs where topic = ? and ordering_key = k.ordering_key and state = 'ready' and attempts = 0
-      order by id limit 1
-    ) h
-  ))`);
+const LET_NEXT_GO = kept("select adbind_let_next_go(?::text, ?::text[], ?::bigint)");
 
 /** Makes the next job under each ordering key due. A statement of its own: it has to see what those before it did. */
 export function* letNextGo(q: Query, topic: string, keys: readonly string[], now: number): Coroutine<void> {
   if (keys.length === 0) return;
-  yield* q.run(LET_NEXT_GO, [now, [...new Set(keys)], topic]);
+  yield* q.rows(LET_NEXT_GO, [topic, [...new Set(keys)], now]);
 }
 
 const RENEW = kept(`with mine as materialized (

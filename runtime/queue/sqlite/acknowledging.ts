@@ -13,7 +13,7 @@ export function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<
   );
   const kept = db.prepare<[JobState, number, number, number | null, string | null, string | null, number, string]>(
     "update adbind_jobs set token = null, started_at = null, state = ?, attempts = attempts + ?, " +
-      "first_at = case when ? = 0 and attempts = 0 then null else first_at end, due = coalesce(?, due), " +
+      "first_at = case when ? = 0 and (attempts = 0 or first_at = started_at) then null else first_at end, due = coalesce(?, due), " +
       "error = coalesce(?, error), endpoint = coalesce(?, endpoint) where id = ? and token = ?",
   );
   const move = db.prepare<[string, string, string, string]>(

@@ -131,7 +131,7 @@ function leaving(db: Database): (topic: string, endpoint: string, now: number) =
   );
   return (topic, endpoint, now) => {
     const at = next.get(topic, endpoint)!.due;
-    if (at !== null) rest.run(Math.max(at, now), topic, endpoint);
+    if (at !== null) rest.run(Math.min(Math.max(at, now), BEHIND_DUE_MS), topic, endpoint);
     else if (forget.run(topic, endpoint).changes === 0) rest.run(BEHIND_DUE_MS, topic, endpoint);
   };
 }

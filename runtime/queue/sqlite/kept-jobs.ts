@@ -14,7 +14,7 @@ import {
   toJobRecord,
 } from "../jobs.js";
 import { BODY } from "./jobs.js";
-import type { SqliteJobs } from "./sqlite-jobs.js";
+import { READY, type SqliteJobs } from "./sqlite-jobs.js";
 
 export interface KeptJobs {
   list(filter: JobFilter): JobRecord[];
@@ -32,6 +32,7 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
     "update adbind_jobs set state = 'ready', token = null, started_at = null, first_at = null, due = ?, created_at = ?, " +
       "error = null where id = ? and state <> 'ready' returning *",
   );
+  const inItsOrder = ordering(db, jobs);
   const remove = db.prepare<[number], JobRow>("delete from adbind_jobs where id = ? returning *");
   const removeBody = db.prepare<[number]>("delete from adbind_job_bodies where job = ?");
   const counts = db.prepare<[string], { state: JobState; n: number }>(
@@ -46,8 +47,10 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
     },
     replay(id, now) {
       const row = revive.get(now, now, id);
-      if (row !== undefined) touch(row.topic, row.endpoint, now);
-      return row !== undefined;
+      if (row === undefined) return false;
+      if (row.ordering_key !== null && row.attempts === 0) inItsOrder(row.topic, row.ordering_key, now);
+      else touch(row.topic, row.endpoint, now);
+      return true;
     },
     drop(id, now) {
       const row = remove.get(id);
@@ -58,6 +61,22 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
     counts(topic) {
       return { ...noJobs, ...Object.fromEntries(counts.all(topic).map((row) => [row.state, row.n])) };
     },
+  };
+}
+
+/** Of those that were never attempted under an ordering key the first goes, unless one is under way: then it goes after that. */
+function ordering(db: Database, { letNextGo }: SqliteJobs): (topic: string, orderingKey: string, now: number) => void {
+  const waiting = `topic = ? and ordering_key = ? and ${READY} and attempts = 0`;
+  const hold = db.prepare<[string, string, number]>(
+    `update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, started_at = null where ${waiting} ` +
+      `and due <> ${BEHIND_DUE_MS} and (token is null or due <= ?)`,
+  );
+  const underWay = db.prepare<[string, string]>(
+    `select 1 from adbind_jobs where ${waiting} and token is not null limit 1`,
+  );
+  return (topic, orderingKey, now) => {
+    hold.run(topic, orderingKey, now);
+    if (underWay.get(topic, orderingKey) === undefined) letNextGo(topic, [orderingKey], now);
   };
 }
 

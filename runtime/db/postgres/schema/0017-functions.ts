@@ -3,6 +3,67 @@
  * opened it and however its statements are sent, and what takes several statements is one journey. In an application's
  * transaction, and behind a pooler, planning took three times as long as running.
  */
+/** Of the first job under each of some ordering keys, where it waited for another. */
+const LET_NEXT_GO = `    update adbind_jobs set due = at_ms where due = 9007199254740991 and id = any(array(
+      select h.id from unnest(keys) as k (ordering_key) cross join lateral (
+        select id from adbind_jobs where topic = topic_name and ordering_key = k.ordering_key and state = 'ready'
+          and attempts = 0 order by id limit 1
+      ) h
+    ));`;
+
+/**
+ * What writes what became of leased jobs, by the parts that a later step has changed.
+ * @param unattempted condition on a job in `j` whose first attempt was its lease's
+ */
+export const acknowledging = ({
+  make,
+  unattempted,
+  letNextGo,
+}: {
+  readonly make: "create" | "create or replace";
+  readonly unattempted: string;
+  readonly letNextGo: string;
+}): string => `
+-- Writes what became of leased jobs, where the token is still the job's; with each what is kept of its attempt, which is
+-- null where nothing is. What waited behind them under their ordering keys is due then: a statement of its own, which sees
+-- what those before it did. Returns the ids of those whose token it still was, or null where it was so of all.
+${make} function adbind_ack_jobs(
+  topic_name text, at_ms bigint, ids bigint[], tokens text[], kinds text[], dues bigint[], errors text[], moved_to text[],
+  principals text[], subjects text[], records text[], expiries bigint[]
+) returns json language plpgsql as $function$
+declare
+  held bigint[];
+  keys text[];
+begin
+  with v as materialized (
+    select * from unnest(ids, tokens, kinds, dues, errors, moved_to) as v (id, token, kind, due, error, endpoint)
+  ), gone as (
+    delete from adbind_jobs j using v where v.kind = 'done' and j.id = v.id and j.token = v.token
+    returning j.id, j.ordering_key, j.attempts = 0 as first
+  ), kept as (
+    update adbind_jobs j set token = null, lease_until = null, started_at = null,
+      state = case v.kind when 'dead' then 'dead' when 'refused' then 'refused' else 'ready' end,
+      attempts = j.attempts + case when v.kind in ('later', 'dead') then 1 else 0 end,
+      first_at = case when v.kind in ('released', 'refused') and ${unattempted} then null else j.first_at end,
+      due = coalesce(v.due, j.due), error = coalesce(v.error, j.error), endpoint = coalesce(v.endpoint, j.endpoint)
+    from v where v.kind <> 'done' and j.id = v.id and j.token = v.token
+    returning j.id, j.ordering_key, case v.kind when 'released' then false when 'refused' then j.attempts = 0
+      else j.attempts = 1 end as first
+  )
+  select array_agg(id), array_agg(distinct ordering_key) filter (where first and ordering_key is not null)
+    into held, keys from (select * from gone union all select * from kept) written;
+  if keys is not null then
+${letNextGo}
+  end if;
+  insert into adbind_activity (principal, subject, record, expires)
+    select a.principal, a.subject, a.record, a.expires
+    from unnest(ids, principals, subjects, records, expiries) as a (id, principal, subject, record, expires)
+    where a.principal is not null and a.id = any(held);
+  return case when cardinality(held) = cardinality(ids) then null else to_json(coalesce(held, '{}')) end;
+end
+$function$;
+`;
+
 export const functions = `
 -- Adds jobs: an array of objects with the members below, and their bodies with a record separator (U+001E) between, each as
 -- it is if it is plain, else in base64. Returns whether workers will be notified as the transaction commits, if that was
@@ -97,50 +158,7 @@ $function$;
 -- A lease changes nothing that stands in an index, so that a row which finds room on its page costs no entry of any.
 alter table adbind_jobs set (fillfactor = 45);
 
--- Writes what became of leased jobs, where the token is still the job's; with each what is kept of its attempt, which is
--- null where nothing is. What waited behind them under their ordering keys is due then: a statement of its own, which sees
--- what those before it did. Returns the ids of those whose token it still was, or null where it was so of all.
-create function adbind_ack_jobs(
-  topic_name text, at_ms bigint, ids bigint[], tokens text[], kinds text[], dues bigint[], errors text[], moved_to text[],
-  principals text[], subjects text[], records text[], expiries bigint[]
-) returns json language plpgsql as $function$
-declare
-  held bigint[];
-  keys text[];
-begin
-  with v as materialized (
-    select * from unnest(ids, tokens, kinds, dues, errors, moved_to) as v (id, token, kind, due, error, endpoint)
-  ), gone as (
-    delete from adbind_jobs j using v where v.kind = 'done' and j.id = v.id and j.token = v.token
-    returning j.id, j.ordering_key, j.attempts = 0 as first
-  ), kept as (
-    update adbind_jobs j set token = null, lease_until = null, started_at = null,
-      state = case v.kind when 'dead' then 'dead' when 'refused' then 'refused' else 'ready' end,
-      attempts = j.attempts + case when v.kind in ('later', 'dead') then 1 else 0 end,
-      first_at = case when v.kind in ('released', 'refused') and j.attempts = 0 then null else j.first_at end,
-      due = coalesce(v.due, j.due), error = coalesce(v.error, j.error), endpoint = coalesce(v.endpoint, j.endpoint)
-    from v where v.kind <> 'done' and j.id = v.id and j.token = v.token
-    returning j.id, j.ordering_key, case v.kind when 'released' then false when 'refused' then j.attempts = 0
-      else j.attempts = 1 end as first
-  )
-  select array_agg(id), array_agg(distinct ordering_key) filter (where first and ordering_key is not null)
-    into held, keys from (select * from gone union all select * from kept) written;
-  if keys is not null then
-    update adbind_jobs set due = at_ms where due = 9007199254740991 and id = any(array(
-      select h.id from unnest(keys) as k (ordering_key) cross join lateral (
-        select id from adbind_jobs where topic = topic_name and ordering_key = k.ordering_key and state = 'ready'
-          and attempts = 0 order by id limit 1
-      ) h
-    ));
-  end if;
-  insert into adbind_activity (principal, subject, record, expires)
-    select a.principal, a.subject, a.record, a.expires
-    from unnest(ids, principals, subjects, records, expiries) as a (id, principal, subject, record, expires)
-    where a.principal is not null and a.id = any(held);
-  return case when cardinality(held) = cardinality(ids) then null else to_json(coalesce(held, '{}')) end;
-end
-$function$;
-
+${acknowledging({ make: "create", unattempted: "j.attempts = 0", letNextGo: LET_NEXT_GO }).trimStart()}
 -- Leases due jobs of endpoints that are neither paused nor stopped, in the order of the endpoints, at most as many of each as
 -- there is room for. With a job comes the task in whose order it goes. Jobs that have to wait for another under their
 -- ordering key are not leased: they come with each row, or in one row without a job. A body of JSON in ASCII comes as text,

@@ -19,6 +19,7 @@ import { callers } from "./0016-callers.js";
 import { functions } from "./0017-functions.js";
 import { attemptedJobs } from "./0018-attempted-jobs.js";
 import { resumedEndpoints } from "./0019-resumed-endpoints.js";
+import { nextGo } from "./0020-next-go.js";
 
 export const schema = schemaOf({
   receiver,
@@ -40,4 +41,5 @@ export const schema = schemaOf({
   functions,
   "attempted-jobs": attemptedJobs,
   "resumed-endpoints": resumedEndpoints,
+  "next-go": nextGo,
 });
