@@ -206,6 +206,34 @@ test("work that has not written yet leaves those it shares a transaction with, a
   assert.equal(order, ["free", "released", "held", "held, later"]);
 });
 
+test("what is asked for under a key goes in that order, where a row that one has met is free for the next", async () => {
+  const order: string[] = [];
+  const asked = (name: string, key: string, first: "free" | "held" | "throws") =>
+    commits
+      .run(function* (q, locking) {
+        yield* q.rows("select 1");
+        // Committed just after it was met: nothing is held any more when the next one looks.
+        if (first === "held" && locking === "skip") throw lockedElsewhere;
+        if (first === "throws") throw new Error("ours");
+        order.push(name);
+      }, key)
+      .catch(({ message }: Error) => order.push(message));
+  await Promise.all([
+    asked("first", "a", "held"),
+    asked("second", "a", "free"),
+    asked("another's", "b", "free"),
+    asked("third", "a", "free"),
+  ]);
+  assert.equal(order, ["another's", "first", "second", "third"]);
+  // Where one of a transaction throws they are asked again, one by one.
+  order.length = 0;
+  await Promise.all([asked("first", "a", "held"), asked("", "b", "throws"), asked("second", "a", "free")]);
+  assert.equal(
+    order.filter((name) => name !== "ours"),
+    ["first", "second"],
+  );
+});
+
 test("rows that stay held do not keep those waiting whose row is free again", async () => {
   const stay = [10, 11, 12, 13, 14];
   for (const value of [1, ...stay]) await commits.run(keep(value));

@@ -63,6 +63,36 @@ const isBusy = (error: unknown): boolean => error instanceof AdbindError && erro
 const isTold = (error: unknown): boolean =>
   isBusy(error) || (error as { severity?: unknown } | null)?.severity === "ERROR";
 
+/** Of what was not run. */
+const LATER: PromiseSettledResult<unknown> = { status: "rejected", reason: lockedElsewhere };
+
+const isHeld = (result: PromiseSettledResult<unknown>): boolean =>
+  result.status === "rejected" && result.reason === lockedElsewhere;
+
+/**
+ * Runs them in their order. Where one meets a row that another transaction holds, those after it under its key wait too, though the
+ * row may be free by now.
+ */
+async function workOn(
+  batch: readonly Asked[],
+  query: Query,
+  locking: Locking,
+): Promise<readonly PromiseSettledResult<unknown>[]> {
+  const held = new Set<string>();
+  const results: PromiseSettledResult<unknown>[] = [];
+  for (const run of runsOf(batch)) {
+    const goes = run.map(({ key }) => key === undefined || !held.has(key));
+    const items = run.filter((_, at) => goes[at]).map(({ item }) => item);
+    const answers = (items.length === 0 ? [] : await runAsync(run[0]!.work(query, items, locking))).values();
+    for (const [at, { key }] of run.entries()) {
+      const result = goes[at] ? answers.next().value! : LATER;
+      if (key !== undefined && isHeld(result)) held.add(key);
+      results.push(result);
+    }
+  }
+  return results;
+}
+
 function answer({ resolve, reject }: Asked, result: PromiseSettledResult<unknown>): void {
   if (result.status === "fulfilled") resolve(result.value);
   else reject(result.reason);
@@ -138,12 +168,13 @@ export class GroupCommit {
     } else if (batch.length === 1) {
       this.#wait(batch[0]!);
     } else {
-      for (const one of batch) await this.#commit([one]);
+      // Before one of them has its turn, what was asked for under its key may have begun to wait.
+      for (const one of batch) if (!this.#joins(one)) await this.#commit([one]);
     }
   }
 
   #told(one: Asked, result: PromiseSettledResult<unknown>): void {
-    if (result.status === "rejected" && result.reason === lockedElsewhere) this.#wait(one);
+    if (isHeld(result)) this.#wait(one);
     else answer(one, result);
   }
 
@@ -170,14 +201,11 @@ export class GroupCommit {
     locking: Locking,
     lockTimeoutMs = this.patience.sharedMs,
   ): Promise<Attempted> {
-    const results: PromiseSettledResult<unknown>[] = [];
+    let results: readonly PromiseSettledResult<unknown>[] = [];
     let worked = false;
     try {
       await this.transact(async (query) => {
-        for (const run of runsOf(batch)) {
-          const items = run.map(({ item }) => item);
-          results.push(...(await runAsync(run[0]!.work(query, items, locking))));
-        }
+        results = await workOn(batch, query, locking);
         worked = true;
       }, lockTimeoutMs);
       return { results };
