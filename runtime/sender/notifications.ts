@@ -9,6 +9,7 @@ import { eventCatalogue } from "../facts/index.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { target } from "./channel.js";
 import { encodeBody } from "./envelope.js";
+import { checkNames } from "./ids.js";
 import {
   AGENTS,
   type NotificationConfigState,
@@ -94,11 +95,14 @@ export function createNotifications(parts: NotificationDependencies): Notificati
 
 const WHERE = "notification_configs";
 
+/** @throws AdbindError `event_invalid` for a scope that cannot be stored */
 function configsFault(
   { rules, releases }: NotificationDependencies,
   scope: NotificationScope,
   configs: readonly NotificationConfig[],
 ): Refused | undefined {
+  const { principal, account } = scope;
+  checkNames({ principal, account });
   if (configs.length > MAX_CONFIGS) return refused(`at most ${MAX_CONFIGS} configs are taken`, WHERE);
   const { release } = releases.of(scope.release);
   // A challenge says how events will be proved, in the release's words.
@@ -142,7 +146,8 @@ const filled = ["idempotency_key", "notification_id", "notification_type", "fire
 const isToldOf = ({ releases }: NotificationDependencies, channel: "account" | "agent", kind: string): boolean =>
   eventCatalogue(releases.of().release).get(kind)?.channels.includes(channel) === true;
 
-function checkEvent(parts: NotificationDependencies, { kind, account }: NotificationEvent): void {
+function checkEvent(parts: NotificationDependencies, { kind, account, subject }: NotificationEvent): void {
+  checkNames({ account, subject });
   const channel = account === undefined ? "agent" : "account";
   if (isToldOf(parts, channel, kind)) return;
   throw new AdbindError("event_invalid", `the release tells no ${channel} of ${kind}`, {

@@ -7,6 +7,7 @@ import type { JobRecord, NewJob, Queue } from "../queue/types.js";
 import { ownerDigest } from "../store/keys.js";
 import type { DeliveryMeta } from "./attempt.js";
 import { endpointOf } from "./endpoint-names.js";
+import { isStorable } from "./ids.js";
 import { redactUrl } from "./redact.js";
 import type { Bodies } from "./sealed-bodies.js";
 import type { TargetRef } from "./stored-configs.js";
@@ -105,19 +106,19 @@ function metaIn({ id, meta }: Pick<JobRecord, "id" | "meta">): DeliveryMeta | Ch
   } catch (cause) {
     throw unreadable(id, "its meta is no JSON", cause);
   }
-  const { kind, taskId, url, principal, subject, target } = (read ?? {}) as Record<string, unknown>;
-  if (kind === "change" && typeof taskId === "string") return read as ChangeMeta;
-  const texts = [url, principal, subject].every((text) => typeof text === "string");
-  if (texts && isTarget(target)) return read as DeliveryMeta;
+  const { kind, taskId, url, principal, subject, target, undeliverable = "" } = (read ?? {}) as Record<string, unknown>;
+  if (kind === "change" && isStorable(taskId)) return read as ChangeMeta;
+  // What became of the event could not be written else.
+  if ([url, principal, subject, undeliverable].every(isStorable) && isTarget(target)) return read as DeliveryMeta;
   throw unreadable(id, "its meta says neither where it goes nor for whom");
 }
 
 function isTarget(target: unknown): target is TargetRef {
   if (typeof target !== "object" || target === null) return false;
-  if ("task" in target) return typeof target.task === "string" && "via" in target;
+  if ("task" in target) return isStorable(target.task) && "via" in target;
   if (!("channel" in target)) return false;
   const { resource, kind, subscriber } = (target.channel ?? {}) as Record<string, unknown>;
-  return [resource, kind, subscriber].every((text) => typeof text === "string");
+  return [resource, kind, subscriber].every(isStorable);
 }
 
 const unreadable = (id: number, what: string, cause?: unknown): AdbindError =>

@@ -1,14 +1,14 @@
 /** The task channel: a registration, then one event for each change of status (docs/protocol/webhooks.md#events). */
 import type { MaybePromise } from "../contract/index.js";
-import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../contract/index.js";
+import { type AnyTool, answersLater, isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
-import { AdbindError } from "../errors.js";
 import { operationRequired, refusesUnnamed } from "../facts/index.js";
 import { type EachWork, oneOf, type SharedWork } from "../queue/each.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { NewTaskRow } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { activeTraceparent } from "../trace-context.js";
+import { checkId, checkNames } from "./ids.js";
 import { joinConfig, openConfig, taskRegistration } from "./registered-config.js";
 import { taskEndpoints } from "./registered-secrets.js";
 import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
@@ -45,7 +45,7 @@ export interface Tasks {
    * @param options with `tx`, on SQLite, the answer is no promise
    * @returns a refusal to answer the caller with, where a channel cannot be honoured, or the task is another principal's
    *   (`CONFLICT`)
-   * @throws AdbindError `event_invalid` for a tool the release does not have
+   * @throws AdbindError `event_invalid` for a tool the release does not have, and for an id or a principal that cannot be stored
    */
   register(start: TaskStart, channels: TaskChannels, options?: WithinOptions): MaybePromise<Registered>;
   /**
@@ -72,9 +72,6 @@ export interface Tasks {
    */
   updateAll(changes: readonly TaskUpdate[], options?: OwnedOptions): MaybePromise<readonly Emitted[]>;
 }
-
-/** Part of index entries. */
-const MAX_ID_CHARACTERS = 255;
 
 export function createTasks(parts: SenderTaskDependencies): Tasks {
   const { queue } = parts;
@@ -174,16 +171,14 @@ function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: Regist
   });
 }
 
-function checkId(where: "taskId" | "dedupKey", id: string): void {
-  if (id !== "" && id.length <= MAX_ID_CHARACTERS && id.isWellFormed() && !id.includes("\0")) return;
-  throw new AdbindError(
-    "event_invalid",
-    where === "taskId" ? "a task id cannot be used" : "a dedup key cannot be used",
-    {
-      where,
-      remedy: `use 1 to ${MAX_ID_CHARACTERS} characters`,
-    },
-  );
+/** Most bytes of a caller's `context` that its events repeat: a quarter of what receivers take. */
+const MAX_CONTEXT_BYTES = 262_144;
+
+/** What a caller has given may not keep his task's changes from being stored. */
+function isRepeatable({ rules }: SenderTaskDependencies, taskId: string, context: JsonObject | undefined): boolean {
+  if (context === undefined || Buffer.byteLength(JSON.stringify(context)) <= MAX_CONTEXT_BYTES) return true;
+  rules.tell({ taskId }, `events of this task repeat no context: it is larger than ${MAX_CONTEXT_BYTES} bytes`);
+  return false;
 }
 
 /** A task with the secrets of its channels. */
@@ -196,6 +191,7 @@ function newTask(parts: SenderTaskDependencies, start: TaskStart, channels: Task
   const { now } = parts;
   const { taskId, context, contextId, release } = start;
   checkId("taskId", taskId);
+  checkNames({ principal: start.principal });
   // One operation, whichever way it is told of.
   const operation = channels.push?.operation_id;
   const push = channels.push && taskChannel(parts, start, { via: "push", config: channels.push, operation });
@@ -203,7 +199,7 @@ function newTask(parts: SenderTaskDependencies, start: TaskStart, channels: Task
   const details: TaskDetails = {
     ...(push !== undefined && { push: push.stored }),
     ...(a2a !== undefined && { a2a: a2a.stored }),
-    ...(context !== undefined && { context }),
+    ...(isRepeatable(parts, taskId, context) && { context }),
     ...(contextId !== undefined && { contextId }),
     ...(release !== undefined && { release }),
   };

@@ -99,6 +99,34 @@ function asideCase(of: SenderCase): void {
     assert.equal(await sender.outbox.counts(), holds());
   });
 
+  for (const [what, from, to] of [
+    ["a reason that is no text", '"type":', '"undeliverable":{},"type":'],
+    ["a subject that no database can keep", '"subject":"bad"', '"subject":"\\u0000"'],
+    ["a task that none can look for", '"task":"bad"', '"task":"bad\\u0000"'],
+  ] as const)
+    test(`a row with ${what} is set aside at once; the others go on`, async ({ sender, network }) => {
+      await of.corrupt(
+        `update adbind_job_bodies set meta = replace(meta, '${from}', '${to}') where meta like '%"bad"%'`,
+        async () => {
+          for (const taskId of ["bad", "good"]) {
+            await sender.tasks.register(start({ taskId }), { push });
+            await sender.tasks.update(taskId, { status: "working" });
+          }
+        },
+      );
+      sender.start();
+      await until(() => drained(sender));
+      assert.equal(
+        network.sent.map(({ body }) => body.task_id),
+        ["good"],
+      );
+      const [entry, ...others] = await sender.outbox.list();
+      assert.equal(others, []);
+      const aside = await sender.outbox.show(entry!.id);
+      assert.equal([aside!.state, aside!.attempts], ["refused", 0]);
+      assert.match(aside!.error!, "its meta says neither where it goes nor for whom");
+    });
+
   test("a row that cannot be read is set aside with its reason; the others go on", async ({ sender, network }) => {
     await of.corrupt(
       "update adbind_job_bodies set meta = 'nonsense' where job = (select min(id) from adbind_jobs)",

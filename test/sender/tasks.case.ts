@@ -13,6 +13,23 @@ type Case = ReturnType<typeof suiteOf>;
 
 /** What a change of status sends. */
 function changes(test: Case): void {
+  test("a context larger than an event may be keeps no change of its task from being told", async ({
+    sender,
+    network,
+  }) => {
+    sender.start();
+    await sender.tasks.register(start({ context: { much: "x".repeat(1_100_000) } }), { push });
+    await sender.tasks.register(start({ taskId: "task-2", context: { much: "x".repeat(262_000) } }), { push });
+    await sender.tasks.update("task-1", { status: "working" });
+    await sender.tasks.update("task-2", { status: "working" });
+    await until(() => drained(sender));
+    const told = network.sent.map(({ body }) => [body.task_id, body.context !== undefined]);
+    assert.equal(told.sort(), [
+      ["task-1", false],
+      ["task-2", true],
+    ]);
+  });
+
   test("each change of status is one signed event, in order, with what was registered echoed", async (context) => {
     const { sender, network, clock } = context;
     sender.start();

@@ -1,0 +1,40 @@
+/** Names that applications give: part of index entries, of which PostgreSQL takes 2,704 bytes. */
+import { AdbindError } from "../errors.js";
+
+const MAX_ID_CHARACTERS = 255;
+/** As JSON has it; two of them stand in one entry. */
+const MAX_NAME_BYTES = 1_000;
+
+const called = {
+  taskId: "a task id",
+  dedupKey: "a dedup key",
+  principal: "a principal",
+  mediaBuyId: "a media buy's id",
+  resource: "a resource's name",
+  account: "an account's id",
+  subject: "a subject",
+} as const;
+
+/** A text that every database can keep. */
+export const isStorable = (value: unknown): value is string => typeof value === "string" && !value.includes("\0");
+
+const isName = (text: string): boolean => isStorable(text) && text !== "" && text.isWellFormed();
+
+const unusable = (where: keyof typeof called, remedy: string): AdbindError =>
+  new AdbindError("event_invalid", `${called[where]} cannot be used`, { where, remedy });
+
+/** @throws AdbindError `event_invalid` */
+export function checkId(where: "taskId" | "dedupKey", id: string): void {
+  if (isName(id) && id.length <= MAX_ID_CHARACTERS) return;
+  throw unusable(where, `use 1 to ${MAX_ID_CHARACTERS} characters, and no NUL`);
+}
+
+/** @throws AdbindError `event_invalid` for one that is there and cannot be stored */
+export function checkNames(
+  names: { readonly [Name in Exclude<keyof typeof called, "taskId" | "dedupKey">]?: string | undefined },
+): void {
+  for (const [where, name] of Object.entries(names) as [keyof typeof names, string | undefined][]) {
+    if (name === undefined || (isName(name) && Buffer.byteLength(JSON.stringify(name)) <= MAX_NAME_BYTES)) continue;
+    throw unusable(where, `use at least one character, no NUL, and at most ${MAX_NAME_BYTES} bytes as JSON`);
+  }
+}
