@@ -4,6 +4,8 @@
 export interface EndpointOwner {
   readonly host: string;
   readonly principal: string;
+  /** A name, by its bytes after all endpoints that the principal has beside this one, and before all others: whoever has many is passed by it. */
+  readonly end?: string;
 }
 
 /** What one endpoint, host or principal may have of a worker's slots, and how a failing one is left alone. */

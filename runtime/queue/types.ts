@@ -2,6 +2,7 @@
 import type { MaybePromise } from "../contract/index.js";
 import type { AnyDatabase, Coroutine, JobAddition, Query } from "../db/index.js";
 import type { EachWork, SharedWork } from "./each.js";
+import type { EndpointOwner } from "./endpoint-options.js";
 import type { JobRemoval } from "./evicting.js";
 import type {
   Ack,
@@ -48,6 +49,8 @@ export interface TakeRequest {
   room(endpoint: string): number;
   /** The same, shared out for itself: for a first try with endpoints that are likely to have something due. */
   likely?(endpoint: string): number;
+  /** Who stands behind an endpoint: however many one has, others' come in their turn. */
+  ownerOf?(endpoint: string): EndpointOwner;
 }
 
 /** What is kept of an attempt for those it was made for. */

@@ -119,10 +119,10 @@ class QueueWorker implements Worker {
   }
 
   #source(): JobSource<Job> {
-    const { queue, now, pollMs } = this.#options;
+    const { queue, now, pollMs, ownerOf } = this.#options;
     return {
       leaseMs: queue.leaseMs,
-      claim: (request) => queue.take(request),
+      claim: (request) => queue.take({ ...request, ownerOf }),
       renew: async (jobs) => {
         const ours = await queue.renew(jobs, now());
         // Paused by an operator elsewhere.

@@ -39,7 +39,9 @@ export const hostOf = (endpoint: string): string => {
 /** Who stands behind an endpoint, by its name. */
 export function ownerOf(endpoint: string): EndpointOwner {
   const [host = endpoint, rest = endpoint] = endpoint.split(" ");
-  return { host, principal: rest.split(".")[0]! };
+  const principal = rest.split(".")[0]!;
+  // "/" is the next after the dot.
+  return { host, principal, end: `${host} ${principal}/` };
 }
 
 /** Stands for the operation's id in what is the URL of all operations. */

@@ -1,6 +1,6 @@
 /** Endpoints of which more was found due than has been leased since: for a moment they need not be looked for. */
 import type { TakeRequest } from "../types.js";
-import { type Room, roomsOf } from "./turns.js";
+import { type Room, roomsOf } from "./rooms.js";
 
 /**
  * How long they are leased from without a look, in milliseconds. What others have that falls due meanwhile, and of which nobody

@@ -4,7 +4,8 @@ import type { PostgresDatabase } from "../../db/index.js";
 import type { Job, TakeRequest } from "../types.js";
 import { leaseJobs, postponeJobs } from "./jobs.js";
 import { KnownDue } from "./known-due.js";
-import { type Room, Turns } from "./turns.js";
+import type { Room } from "./rooms.js";
+import { Turns } from "./turns.js";
 
 /** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
 const ROUNDS = 16;
@@ -22,7 +23,7 @@ export class Leasing {
     clock?: () => number,
   ) {
     this.#known = new KnownDue(clock);
-    this.#turns = new Turns(database, topic);
+    this.#turns = new Turns(database, topic, clock);
   }
 
   async take(request: TakeRequest): Promise<Job[]> {

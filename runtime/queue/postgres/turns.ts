@@ -1,7 +1,9 @@
 /** Whose turn it is: endpoints with something due are gone through in their order, however many there are. */
 import type { PostgresDatabase } from "../../db/index.js";
 import type { TakeRequest } from "../types.js";
+import { Beside } from "./beside.js";
 import { nextEndpoints } from "./jobs.js";
+import { type Room, roomsOf } from "./rooms.js";
 
 /** Endpoints looked at in one statement. */
 const ENDPOINTS = 256;
@@ -11,12 +13,6 @@ const LIKELY = 16;
 const FAR = Number.MAX_SAFE_INTEGER;
 /** Statements in one take that look for endpoints with room; the others follow in the next take. */
 const PAGES = 32;
-
-/** An endpoint, and how many of its jobs may be leased. */
-export type Room = readonly [endpoint: string, room: number];
-
-export const roomsOf = (endpoints: readonly string[], room: (endpoint: string) => number, limit: number): Room[] =>
-  endpoints.map((endpoint): Room => [endpoint, Math.min(room(endpoint), limit)]).filter(([, wanted]) => wanted > 0);
 
 export class Turns {
   /** Endpoints after this one are looked at next, and leased from first. */
@@ -30,11 +26,16 @@ export class Turns {
   #guessed = true;
   /** The last look came round: whatever it did not find had nothing due, or no room. */
   whole = false;
+  readonly #beside: Beside;
 
+  /** @param clock milliseconds, the process's own by default */
   constructor(
     readonly database: Pick<PostgresDatabase, "query">,
     readonly topic: string,
-  ) {}
+    clock?: () => number,
+  ) {
+    this.#beside = new Beside(database, topic, clock);
+  }
 
   /**
    * After a look that found nothing due: endpoints that had something due lately, which need no look. Empty where that
@@ -62,12 +63,13 @@ export class Turns {
   }
 
   /** The next endpoints with something due for which there is room, in turn, and for how many jobs of each. */
-  async rooms({ now, limit, room }: TakeRequest): Promise<Room[]> {
+  async rooms(request: TakeRequest): Promise<Room[]> {
+    const { now, limit, room } = request;
     const start = this.#cursor;
     let next = FAR;
-    for (let page = 0, after = start, again = start === ""; page < PAGES; page++) {
-      const request = { after, limit: ENDPOINTS, now };
-      const found = await this.database.query((q) => nextEndpoints(q, this.topic, request));
+    for (let pages = 0, after = start, again = start === ""; pages < PAGES; pages++) {
+      const page = { after, limit: ENDPOINTS, now };
+      const found = await this.database.query((q) => nextEndpoints(q, this.topic, page));
       const due = found.filter((one) => one.next <= now);
       next = Math.min(next, ...found.map((one) => one.next));
       const rooms = roomsOf(
@@ -84,7 +86,8 @@ export class Turns {
       this.whole = all;
       this.#next = all ? next : 0;
       this.#quiet = all && next > now;
-      if (rooms.length > 0 || all) return rooms;
+      if (all) return rooms;
+      if (rooms.length > 0) return [...(await this.#beside.rooms(request, rooms)), ...rooms];
       again ||= ended;
     }
     return [];
