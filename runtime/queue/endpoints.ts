@@ -183,6 +183,7 @@ export class Endpoints {
       ...zeros,
       host,
       principal,
+      place: `${host} ${principal}`,
       suspect: true,
       failingSince: null,
       told: "nothing",

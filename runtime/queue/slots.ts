@@ -5,6 +5,8 @@ import type { EndpointOptions } from "./endpoint-options.js";
 export interface Fare {
   readonly host: string;
   readonly principal: string;
+  /** Both: what one has there. */
+  readonly place: string;
   out: number;
   width: number;
   /** It has not succeeded yet, or it fails. */
@@ -49,9 +51,13 @@ type Limits = Pick<EndpointOptions, "perEndpoint" | "perHost" | "perPrincipal" |
 /** Jobs that an endpoint which is well may have leased, for each of its slots: one under way, and others that wait for it. */
 export const LEASED_PER_SLOT = 4;
 
+/** What one principal may have of what others leave of a host. */
+const PART_OF_HOST = 3 / 4;
+
 export class Slots {
   readonly #hosts = new Tally();
   readonly #principals = new Tally();
+  readonly #places = new Tally();
   /** Of suspects, by principal. */
   readonly #suspects = new Tally();
 
@@ -61,6 +67,7 @@ export class Slots {
     fare.out += by;
     this.#hosts.add(fare.host, by);
     this.#principals.add(fare.principal, by);
+    this.#places.add(fare.place, by);
     if (fare.suspect) this.#suspects.add(fare.principal, by);
   }
 
@@ -73,10 +80,11 @@ export class Slots {
   /**
    * How many more slots an endpoint may have now, of those it wants. What one is given is not there for others of its host and
    * its owner, though it may have less to do: so it is given a quarter of what is left at most, and a half while it is the only one
-   * and there is more than it may have.
+   * and there is more than it may have. At a host its owner has three quarters of what others leave at most: whoever comes
+   * there finds room, however slowly it answers.
    */
   plan(): (fare: Fare, wanted: number) => number {
-    const [hosts, principals, suspects] = [new Tally(), new Tally(), new Tally()];
+    const [hosts, principals, places, suspects] = [new Tally(), new Tally(), new Tally(), new Tally()];
     return (fare, wanted) => {
       const { perEndpoint, perHost, perPrincipal, perUnproven } = this.limits;
       const plenty = LEASED_PER_SLOT * perEndpoint;
@@ -84,9 +92,12 @@ export class Slots {
         const rest = most - out;
         return Math.ceil(rest / (out === fare.out && rest > plenty ? 2 : 4));
       };
+      const host = this.#hosts.of(fare.host) + hosts.of(fare.host);
+      const there = this.#places.of(fare.place) + places.of(fare.place);
       const left = [
         wanted,
-        shareOf(perHost, this.#hosts.of(fare.host) + hosts.of(fare.host)),
+        shareOf(perHost, host),
+        Math.ceil((perHost - (host - there)) * PART_OF_HOST) - there,
         shareOf(perPrincipal, this.#principals.of(fare.principal) + principals.of(fare.principal)),
       ];
       if (fare.suspect) {
@@ -98,6 +109,7 @@ export class Slots {
       if (room > 0) {
         hosts.add(fare.host, room);
         principals.add(fare.principal, room);
+        places.add(fare.place, room);
         if (fare.suspect) suspects.add(fare.principal, room);
       }
       return room;

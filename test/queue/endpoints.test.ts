@@ -41,6 +41,27 @@ test("however many endpoints hang, there is room for a principal that has nothin
   );
 });
 
+test("however many endpoints at a host are held, there is room for a principal that has nothing out there", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 256, max: 2_000 }), fc.integer({ min: 1, max: 3 }), (concurrency, principals) => {
+      const endpoints = endpointsOf(concurrency);
+      let out = 0;
+      for (let principal = 0; principal < principals; principal++) {
+        const names = Array.from({ length: 32 }, (_, at) => `h p${principal} ${at}`);
+        for (let n = 0; n < 64; n++)
+          for (const name of names) {
+            endpoints.started(name, NOW);
+            endpoints.succeeded(name, NOW);
+          }
+        for (let round = 0; round < 40; round++) out += take(endpoints, names, concurrency - out).length;
+      }
+      assert.ok(out <= Math.ceil(concurrency / 2), `${out} of ${concurrency}`);
+      assert.is(take(endpoints, ["h other 0"], concurrency - out).length, 1, `${out} of ${concurrency} are out`);
+    }),
+    { numRuns: 20 },
+  );
+});
+
 test("an endpoint has half of what is left to its owner while it is the only one, and a quarter beside others", () => {
   const endpoints = endpointsOf(1_024);
   for (const name of ["h p well", "h p other"]) {
