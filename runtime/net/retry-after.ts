@@ -12,6 +12,6 @@ export const LONGEST_RETRY_AFTER_MS = 3_600_000;
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
-  const ms = /^\d{1,10}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
-  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
+  return ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : undefined;
 }

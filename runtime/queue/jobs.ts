@@ -132,11 +132,11 @@ export function filterSql(filter: JobFilter): { readonly where: string; readonly
 
 /**
  * What an operator does to jobs that are not leased. `hasten`: what waits for its next attempt is due now. `rehome`: an
- * endpoint's jobs become another's.
+ * endpoint's jobs become another's, at most `limit` of them.
  */
 export type JobAdjustment =
   | { readonly kind: "hasten"; readonly id: number }
-  | { readonly kind: "rehome"; readonly from: string; readonly to: string };
+  | { readonly kind: "rehome"; readonly from: string; readonly to: string; readonly limit: number };
 
 /** How many jobs there are, by state. */
 export type JobCounts = Readonly<Record<JobState, number>>;

@@ -44,6 +44,7 @@ export interface Moved {
 
 /** Rows in one transaction. */
 const PAGE_ROWS = 500;
+const PAGE_EVENTS = 2_000;
 
 interface Found {
   readonly principal: string;
@@ -71,12 +72,20 @@ export async function moveEndpoint(parts: MoveParts, endpoint: string, url: stri
   const count = (what: Found["came"]): number => found.filter(({ came }) => came === what).length;
   const first = found.find(({ came }) => came !== "sealed");
   const to = first?.at ?? endpoint;
-  const events =
-    first === undefined
-      ? 0
-      : await parts.queue.adjust({ kind: "rehome", from: endpoint, to }, parts.now(), (q) => held(parts, q, first));
+  const events = first === undefined ? 0 : await moveEvents(parts, endpoint, to, first);
   const [unproved, sealed] = [count("unproved"), count("sealed")];
   return { endpoint: to, registrations: found.length - sealed, events, sealed, unproved };
+}
+
+/** A few at a time: what is acknowledged meanwhile waits for none of it. What is leased moves by itself before its next attempt. */
+async function moveEvents(parts: MoveParts, from: string, to: string, first: Found): Promise<number> {
+  if (from === to) return 0;
+  let moved = 0;
+  for (let count = PAGE_EVENTS; count === PAGE_EVENTS; moved += count) {
+    const few = { kind: "rehome", from, to, limit: PAGE_EVENTS } as const;
+    count = await parts.queue.adjust(few, parts.now(), (q) => held(parts, q, first));
+  }
+  return moved;
 }
 
 function* held({ tables }: MoveParts, q: Query, { principal }: Found): Coroutine<void> {

@@ -180,6 +180,27 @@ test("whoever has a backlog looks for others as soon as jobs are added", () =>
     assert.is(await taken(), "bbc");
   }));
 
+test("a head whose row somebody holds costs few statements, and what is behind it goes once it is free", () =>
+  withQueue(async ({ url, database, queue }) => {
+    await put(queue, ...["first", "second"].map((key) => job({ key, orderingKey: "t" })));
+    const [head] = await queue.list();
+    const holder = new pg.Client(url);
+    await holder.connect();
+    await holder.query("begin");
+    await holder.query("select from adbind_jobs where id = $1 for update", [head!.id]);
+    const counted = counting(database);
+    const leasing = new Leasing({ query: counted.query, queryWoken: counted.query }, "test", 60_000);
+    const take = () => leasing.take({ now: Date.now(), limit: 100, room });
+    assert.equal(await take(), []);
+    assert.ok(counted.statements <= 6, `${counted.statements} statements`);
+    await holder.query("commit");
+    await holder.end();
+    assert.equal(
+      (await take()).map(({ key }) => key),
+      ["first"],
+    );
+  }));
+
 test("however many endpoints one principal has, and at however many hosts, others have their turn", () =>
   withQueue(async ({ database, queue }) => {
     const ownerOf = (endpoint: string) => {

@@ -127,6 +127,20 @@ export function expiringCase(of: QueueCase): void {
     assert.equal(order, ["2", "1", "3", "4", "5"]);
   });
 
+  test("jobs become another endpoint's a few at a time, what is kept too, and what is leased not", async (context) => {
+    const { queue, clock } = context;
+    await dead(context, "kept");
+    await put(queue, ...["leased", "1", "2"].map((key) => job({ key })));
+    const taken = await take(queue, clock.at, 2);
+    assert.equal(keys(taken), ["kept", "leased"]);
+    await queue.ack([end(taken.find(({ key }) => key === "kept")!, { kind: "refused", error: "over" })], clock.at);
+    const few = { kind: "rehome", from: "a", to: "b", limit: 2 } as const;
+    for (const count of [2, 1, 0]) assert.is(await queue.adjust(few, clock.at), count);
+    const places = (await queue.list()).map(({ key, endpoint }) => `${key} ${endpoint}`);
+    assert.equal(places.sort(), ["1 b", "2 b", "kept b", "leased a"]);
+    assert.equal(keys(await take(queue, clock.at)), ["1", "2"]);
+  });
+
   test("replayed jobs count as any that wait: beyond a number they expire", async (context) => {
     const { queue } = context;
     await dead(context, "1", "2", "3");

@@ -243,6 +243,7 @@ test("delays grow from a second to an hour and never reach past the day", () => 
   );
   assert.is(nextAttempt({ attempt: 3, firstAt: NOW, now: NOW + HORIZON_MS }, Math.random), undefined);
   assert.is(retryAfterMs("120", NOW), 120_000);
+  for (const digits of [10, 20, 400]) assert.is(retryAfterMs("9".repeat(digits), NOW), 3_600_000);
   assert.is(retryAfterMs(new Date(NOW + 5_000).toUTCString(), NOW), 5_000);
   for (const text of ["-1", "soon", "", new Date(NOW - 5_000).toUTCString()])
     assert.is(retryAfterMs(text, NOW), undefined);

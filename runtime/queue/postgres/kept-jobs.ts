@@ -197,6 +197,19 @@ export function* listJobs(q: Query, filter: JobFilter): Coroutine<JobRecord[]> {
   return rows.map(toJobRecord);
 }
 
+const rehome = (
+  q: Query,
+  topic: string,
+  { from, to, limit }: Extract<JobAdjustment, { readonly kind: "rehome" }>,
+  which: string,
+): Coroutine<number> =>
+  q.run(
+    `update adbind_jobs set endpoint = ? where id = any(array(
+      select id from adbind_jobs where topic = ? and endpoint = ? and ${which} limit ?::int for update skip locked
+    ))`,
+    [to, topic, from, limit],
+  );
+
 export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: number): Coroutine<number> {
   switch (what.kind) {
     case "hasten":
@@ -205,12 +218,11 @@ export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: n
           and due < ${BEHIND_DUE_MS} and ${UNLEASED}`,
         [now, what.id, now],
       );
-    case "rehome":
-      return yield* q.run("update adbind_jobs set endpoint = ? where topic = ? and endpoint = ?", [
-        what.to,
-        topic,
-        what.from,
-      ]);
+    case "rehome": {
+      const ready = yield* rehome(q, topic, what, `state = 'ready' and ${UNLEASED}`);
+      if (ready >= what.limit) return ready;
+      return ready + (yield* rehome(q, topic, { ...what, limit: what.limit - ready }, "state <> 'ready'"));
+    }
   }
 }
 

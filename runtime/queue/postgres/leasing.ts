@@ -9,6 +9,8 @@ import { Turns } from "./turns.js";
 
 /** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
 const ROUNDS = 16;
+/** Of them in a row those that cannot have it wait: who goes first is being acknowledged, or somebody else holds its row. */
+const VAIN_ROUNDS = 2;
 
 const endpointsOf = (jobs: readonly Job[]): Set<string> => new Set(jobs.map(({ endpoint }) => endpoint));
 
@@ -65,11 +67,12 @@ export class Leasing {
   ): Promise<Job[]> {
     if (rooms.length === 0) return [];
     const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0, vain = 0; round < ROUNDS && vain < VAIN_ROUNDS; round++) {
       const { jobs, behind } = await ask((q) => leaseJobs(q, this.topic, request));
-      if (behind.length > 0) await this.database.query((q) => postponeJobs(q, behind));
+      const postponed = behind.length === 0 ? 0 : await this.database.query((q) => postponeJobs(q, behind));
       // What has to wait for others hides what is behind it.
       if (jobs.length > 0 || behind.length === 0) return jobs;
+      vain = postponed > 0 ? 0 : vain + 1;
     }
     return [];
   }

@@ -103,10 +103,13 @@ function adjustJobs(db: Database, { touch }: SqliteJobs, topic: string, what: Jo
       return row === undefined ? 0 : 1;
     }
     case "rehome": {
-      const text = "update adbind_jobs set endpoint = ? where topic = ? and endpoint = ?";
-      const { changes } = db.prepare(text).run(what.to, topic, what.from);
-      if (changes > 0) touch(topic, what.to, now);
-      return changes;
+      const text = (which: string): string =>
+        `update adbind_jobs set endpoint = ? where id in (select id from adbind_jobs where topic = ? and endpoint = ? and ${which} limit ?)`;
+      let count = 0;
+      for (const which of [`${READY} and token is null`, "state <> 'ready'"])
+        count += db.prepare(text(which)).run(what.to, topic, what.from, what.limit - count).changes;
+      if (count > 0) touch(topic, what.to, now);
+      return count;
     }
   }
 }
