@@ -52,6 +52,25 @@ const faultOf = async (options: PostgresOptions): Promise<AdbindError> => {
   throw new Error("it opened");
 };
 
+test("statements see what others have committed by then, whatever the database has by default", async () => {
+  url = await postgres.database();
+  const admin = new pg.Client(url);
+  await admin.connect();
+  await admin.query(
+    `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = 'serializable'`,
+  );
+  await admin.end();
+  const instances = await Promise.all([open(), open(), open()]);
+  const shown = (q: Query) => q.rows<{ transaction_isolation: string }>("show transaction_isolation");
+  const [first] = instances;
+  const found = [...(await first!.query(shown)), ...(await first!.write(shown))];
+  assert.equal(
+    found.map((row) => row.transaction_isolation),
+    ["read committed", "read committed"],
+  );
+  for (const one of instances) await one.close();
+});
+
 test("what cannot be reached says why and what to do, and no password", async () => {
   const other = (change: (to: URL) => void): string => {
     const changed = new URL(url);

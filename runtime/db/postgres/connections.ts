@@ -112,7 +112,9 @@ function whereOf(url: string): string {
 function startupOptions(url: string, timeouts: Timeouts): string {
   const given = new URL(url, "postgres://localhost").searchParams.get("options") ?? "";
   const ours = Object.entries(timeouts).map(([name, value]) => `-c ${name}=${value}`);
-  return [...ours, `-c ${MARK}=on`, given].join(" ").trim();
+  return [...ours, `-c default_transaction_isolation=${LEVEL.replace(" ", "\\ ")}`, `-c ${MARK}=on`, given]
+    .join(" ")
+    .trim();
 }
 
 function configOf(given: string, options: PostgresOptions, timeouts: Timeouts | undefined): PostgresClientConfig {
@@ -160,6 +162,8 @@ function poolOf(
   return pool;
 }
 
+/** What statements count on, whatever a role or a database has by default: each sees what others have committed by then. */
+const LEVEL = "read committed";
 const SNAPSHOT = "begin isolation level repeatable read, read only";
 
 interface Given {
@@ -185,7 +189,7 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
 
   const transaction = async <T>(
     work: (tx: pg.ClientBase) => Promise<T>,
-    { begin = "begin", lockTimeoutMs }: TransactionOptions = {},
+    { begin = `begin isolation level ${LEVEL}`, lockTimeoutMs }: TransactionOptions = {},
   ): Promise<T> => {
     const patience = lockTimeoutMs === undefined ? "" : `; set local lock_timeout = ${lockTimeoutMs}`;
     const client = await checkout.begun(begin + brought + patience);
