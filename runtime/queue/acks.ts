@@ -128,7 +128,7 @@ export class Acks {
     if (left.length + faulty.length < batch.length) written();
     for (const one of faulty) {
       onFault(one.error);
-      void this.#writeApart(one);
+      this.#writeApart(one).catch(onFault);
     }
     if (left.length === 0) return;
     // A full disk, a database away: what happened stays known here and is written when it can be.

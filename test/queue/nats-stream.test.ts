@@ -205,12 +205,13 @@ function majorityTest(ground: Ground): void {
     assert.is(fault.code, "queue_unreachable");
     assert.match((await queue.alarms(Date.now(), 30)).join(), /nothing is delivered: no majority of the NATS servers/);
     await nats.start(1);
-    const found: string[] = [];
+    // One that is given out is given out again once its lease has ended: on a busy machine before the other is.
+    const found = new Set<string>();
     await until(async () => {
-      found.push(...(await taken(queue).catch(() => [])).map(({ key }) => key));
-      return found.length === 2;
+      for (const { key } of await taken(queue).catch(() => [])) found.add(key);
+      return found.size === 2;
     });
-    assert.equal(found.sort(), ["one is gone", "two are gone"]);
+    assert.equal([...found].sort(), ["one is gone", "two are gone"]);
     assert.not.match((await queue.alarms(Date.now(), 30)).join(), /nothing is delivered/);
     await nats.start(0);
     await close();
