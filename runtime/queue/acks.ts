@@ -1,5 +1,5 @@
 /** What became of attempts, on its way to the queue: many in a transaction, and told again until it is written. */
-import { isPassingFault } from "../db/open.js";
+import { isPassingFault, isValueFault } from "../db/open.js";
 import { AdbindError } from "../errors.js";
 import type { Ack, AckEffect, Queue } from "./types.js";
 
@@ -13,7 +13,7 @@ const FAULT_DELAY_MS = 500;
 const APART_TRIES = 3;
 
 export interface AcksOptions {
-  readonly queue: Pick<Queue, "ack">;
+  readonly queue: Pick<Queue, "ack" | "health">;
   readonly effect?: AckEffect | undefined;
   /** How long an acknowledgement waits for others to share its transaction, at most, in milliseconds. */
   readonly gatherMs: number;
@@ -48,6 +48,10 @@ const isBusy = (error: unknown): boolean => error instanceof AdbindError && erro
 
 /** For all of them alike. */
 const isAway = (error: unknown): boolean => (error instanceof AdbindError ? !isBusy(error) : isPassingFault(error));
+
+/** Of the values that were to be written, or of what was to write them: not of a database that is away, or may write nothing now. */
+const isOwn = (error: unknown): boolean =>
+  isValueFault(error) || (error as { code?: unknown } | null)?.code === undefined;
 
 /** Whatever became of it cannot be written: somebody is to look at it. */
 function setAside({ job, outcome }: Ack, error: unknown): Ack {
@@ -147,7 +151,8 @@ export class Acks {
       for (const [at, { tell }] of batch.entries()) tell(flags[at]!);
       return { left: [], faulty: [] };
     } catch (error) {
-      if (isAway(error)) return { left: batch, faulty: [], error };
+      // Who stops waits for no row of others.
+      if (isAway(error) || this.#givenUp) return { left: batch, faulty: [], error };
       if (batch.length === 1) return { left: [], faulty: [{ pending: batch[0]!, error }] };
       const half = Math.ceil(batch.length / 2);
       const first = await this.#tryAll(batch.slice(0, half));
@@ -161,33 +166,43 @@ export class Acks {
   }
 
   /**
-   * Tries one by itself, while the others go on: another transaction may hold its row. Where it is no such thing, and it fails
-   * again and again, its job is set aside without what else would have been written.
+   * Tries one by itself, while the others go on: another transaction may hold its row, or the database be away. Where it is no such
+   * thing, and it fails again and again, its job is set aside without what else would have been written.
    */
   async #writeApart({ pending, error: first }: Faulty): Promise<void> {
-    const { queue, effect, now, onFault } = this.options;
-    let error = first;
-    for (let tries = 1; ; tries++) {
-      await this.#wait(FAULT_DELAY_MS * 2 ** Math.min(tries - 1, APART_TRIES));
+    const { queue, effect, now, onFault, written } = this.options;
+    let [error, own] = [first, 0];
+    for (let tries = 0; !this.#givenUp; tries++) {
+      await this.#wait(FAULT_DELAY_MS * 2 ** Math.min(tries, APART_TRIES));
       if (this.#givenUp) break;
-      const aside = tries > APART_TRIES && !isBusy(error) && !isAway(error);
+      const aside = own >= APART_TRIES;
       try {
         const given = aside ? setAside(pending.ack, error) : pending.ack;
-        const [written] = await queue.ack([given], now(), aside ? undefined : effect);
-        pending.tell(written!);
-        this.options.written();
+        const [held] = await queue.ack([given], now(), aside ? undefined : effect);
+        pending.tell(held!);
+        written();
         return;
       } catch (fault) {
         error = fault;
         onFault(fault);
+        if (isOwn(fault) && (await this.#answers(pending.ack))) own += 1;
+        else own = 0;
       }
     }
     pending.tell(false);
   }
 
+  /** Does the database, now that a write to it has failed? */
+  #answers({ job }: Ack): Promise<boolean> {
+    return this.options.queue.health(job.endpoint).then(
+      () => true,
+      () => false,
+    );
+  }
+
   #wait(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
+    const timer = setTimeout(resolve, this.#givenUp ? 0 : ms);
     this.#apart.add(resolve);
     return promise.finally(() => {
       clearTimeout(timer);

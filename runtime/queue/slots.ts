@@ -97,7 +97,7 @@ export class Slots {
       const left = [
         wanted,
         shareOf(perHost, host),
-        Math.ceil((perHost - (host - there)) * PART_OF_HOST) - there,
+        Math.max(1, Math.floor((perHost - (host - there)) * PART_OF_HOST)) - there,
         shareOf(perPrincipal, this.#principals.of(fare.principal) + principals.of(fare.principal)),
       ];
       if (fare.suspect) {

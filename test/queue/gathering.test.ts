@@ -65,6 +65,7 @@ test("while more is to come, they share a transaction", async ({ queue }) => {
   let moreToCome = true;
   const acks = new Acks({
     queue: {
+      health: async () => ({ pausedUntil: 0, failingSince: null }),
       ack(batch, now) {
         written.push(batch);
         return queue.ack(batch, now);

@@ -234,6 +234,32 @@ test("what is asked for under a key goes in that order, where a row that one has
   );
 });
 
+test("what was asked for before a line under its key began goes before what is asked for then", async () => {
+  const order: string[] = [];
+  const asked = (name: string, key: string, first: "free" | "held" | "throws" = "free") =>
+    commits
+      .run(function* (q, locking) {
+        yield* q.rows("select pg_sleep(0.02)");
+        if (first === "held" && locking === "skip") throw lockedElsewhere;
+        if (first === "throws") throw new Error("ours");
+        order.push(name);
+      }, key)
+      .catch(() => undefined);
+  for (const beside of ["free", "throws"] as const) {
+    order.length = 0;
+    const last = asked("", "b", beside).then(() => asked("third", "a"));
+    const first = asked("first", "a", "held");
+    // Their transaction has begun.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    await Promise.all([first, asked("second", "a"), last]);
+    assert.equal(
+      order.filter((name) => name !== ""),
+      ["first", "second", "third"],
+      beside,
+    );
+  }
+});
+
 test("rows that stay held do not keep those waiting whose row is free again", async () => {
   const stay = [10, 11, 12, 13, 14];
   for (const value of [1, ...stay]) await commits.run(keep(value));

@@ -113,6 +113,27 @@ function unwrittenCase(of: QueueCase): void {
     assert.is(kept!.error, "its attempt ended (done), and what is kept of it cannot be written: ours");
   });
 
+  test("nothing is set aside for what is no fault of its own, however often it is met", async (context) => {
+    let [tries, away] = [0, true];
+    const worker = workerOf(context, {
+      onFault: () => undefined,
+      handle: async () => delivered,
+      effect: function* () {
+        tries += 1;
+        if (away) throw Object.assign(new Error("as a system tells of a server that is away"), { code: "EOURS" });
+        yield* [];
+      },
+    });
+    await put(context.queue, job());
+    worker.start();
+    // By then what is its own fault would have been set aside.
+    await until(() => tries === 5);
+    away = false;
+    await until(() => worker.out === 0);
+    await worker.stop();
+    assert.equal(await context.queue.counts(), none);
+  });
+
   test("a worker that stops gives up what cannot be written", async (context) => {
     const faults: unknown[] = [];
     const worker = workerOf(context, {

@@ -98,7 +98,7 @@ export const isUnsent = (error: unknown): boolean => error instanceof Error && /
 
 /** Connection, resources, shut down or demoted, a statement or a lock that took too long; and what the system says. */
 const passing =
-  /^(08...|53...|57P0.|57014|55P03|25P03|25006|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
+  /^(08...|53...|57P0.|57014|58...|55P03|25P03|25006|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH)$/;
 /** What the driver says when nobody answers. */
 const passingText =
   /connection terminated|is not queryable|timeout expired|timeout exceeded when trying to connect|pool after calling end/i;
@@ -108,3 +108,9 @@ export function isPassing(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return (typeof code === "string" && passing.test(code)) || (typeof message === "string" && passingText.test(message));
 }
+
+/** Data exceptions, constraints, and what is larger than a row or an index takes. */
+const ofValues = /^(22|23|54)...$/;
+
+/** Is an error PostgreSQL's, about the values it was given? */
+export const isValueFault = (error: unknown): boolean => isDatabaseError(error) && ofValues.test(error.code ?? "");

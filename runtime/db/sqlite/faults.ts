@@ -79,3 +79,7 @@ export function isPassing(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return (typeof code === "string" && passing.test(code)) || message === "The database connection is not open";
 }
+
+/** Is an error SQLite's, about the values it was given? */
+export const isValueFault = (error: unknown): boolean =>
+  isSqliteError(error) && /^SQLITE_(CONSTRAINT\w*|MISMATCH|RANGE|TOOBIG)$/.test(error.code);

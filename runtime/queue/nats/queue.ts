@@ -173,7 +173,7 @@ export class NatsQueue extends PostgresQueue {
         );
         return picked;
       });
-      if (found.length >= limit) this.#turns.endedAt(rooms, found);
+      if (found.length >= limit) this.#turns.endedAt(found);
       if (found.length > 0 || behind.length === 0) return found.length;
     }
     return 0;

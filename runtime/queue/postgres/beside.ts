@@ -1,6 +1,6 @@
 /**
- * Others beside a principal of whom a look has found nothing but his own: turns go from endpoint to endpoint, and of those one
- * may have any number.
+ * Others beside those of whom a look has found endpoints: turns go from endpoint to endpoint, and of those one principal may have
+ * any number.
  */
 import type { PostgresDatabase } from "../../db/index.js";
 import type { TakeRequest } from "../types.js";
@@ -10,6 +10,8 @@ import { type Room, roomsOf } from "./rooms.js";
 /** Endpoints looked at in one statement, and statements of one look. */
 const ENDPOINTS = 64;
 const PAGES = 8;
+/** Of so many principals at a time some have their turn: nobody's endpoints are most. */
+const MANY = 32;
 /** Where there was nobody, the next look is after so long, in milliseconds. */
 const REST_MS = 200;
 
@@ -26,28 +28,33 @@ export class Beside {
     readonly clock: () => number = () => performance.now(),
   ) {}
 
-  /** @returns some of others than the one whose all of the first are; none where they are several's */
+  /** @returns some of others than those who are among the first; at most for half of the jobs, and of each what one statement finds */
   async rooms({ now, limit, room, ownerOf }: TakeRequest, first: readonly Room[]): Promise<Room[]> {
     if (ownerOf === undefined || this.clock() < this.#restUntil) return [];
-    const { principal } = ownerOf(first[0]![0]);
-    const isOthers = (endpoint: string): boolean => ownerOf(endpoint).principal !== principal;
-    if (first.some(([endpoint]) => isOthers(endpoint))) return [];
-    for (let pages = 0; pages < PAGES; pages++) {
+    const known = new Set(first.map(([endpoint]) => ownerOf(endpoint).principal));
+    const isKnown = (endpoint: string): boolean => known.has(ownerOf(endpoint).principal);
+    const others: Room[] = [];
+    for (let pages = 0; pages < PAGES && known.size < MANY && others.length < limit / 2; pages++) {
       const page = { after: this.#cursor, limit: ENDPOINTS, now };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, page));
-      const due = found.filter(({ endpoint, next }) => next <= now && isOthers(endpoint));
-      const others = roomsOf(
+      const due = found.filter(({ endpoint, next }) => next <= now && !isKnown(endpoint));
+      const rooms = roomsOf(
         due.map(({ endpoint }) => endpoint),
         room,
         limit,
       );
-      this.#found ||= others.length > 0;
-      const last = found.at(-1)?.endpoint;
-      if (last === undefined || found.length < ENDPOINTS) this.#roundEnded();
-      else this.#cursor = isOthers(last) ? last : (ownerOf(last).end ?? last);
-      if (others.length > 0 || this.#cursor === "") return others;
+      others.push(...rooms);
+      for (const [endpoint] of rooms) known.add(ownerOf(endpoint).principal);
+      this.#found ||= rooms.length > 0;
+      const last = found.length < ENDPOINTS ? undefined : found.at(-1)!.endpoint;
+      if (last === undefined) {
+        this.#roundEnded();
+        break;
+      }
+      // However many more he has beside this one, others are next.
+      this.#cursor = isKnown(last) ? (ownerOf(last).end ?? last) : last;
     }
-    return [];
+    return others;
   }
 
   #roundEnded(): void {

@@ -104,6 +104,8 @@ type Attempted =
 
 export class GroupCommit {
   #asked: Asked[] = [];
+  /** Of a batch whose transaction failed, those that have not had their turn by themselves. */
+  #rest: Asked[] = [];
   #running = false;
   /** Those that met a row of another transaction, in their order; by key those that must come after them. */
   readonly #waiting: Asked[][] = [];
@@ -143,9 +145,7 @@ export class GroupCommit {
     try {
       while (this.#asked.length > 0) {
         await everybodyAsked();
-        // Since they asked, something under their key may have begun to wait.
-        const batch = this.#asked.splice(0, BATCH_LIMIT).filter((one) => !this.#joins(one));
-        if (batch.length > 0) await this.#commit(batch);
+        await this.#commit(this.#asked.splice(0, BATCH_LIMIT));
       }
     } finally {
       this.#running = false;
@@ -156,20 +156,22 @@ export class GroupCommit {
   #fail(error: unknown): void {
     const lines = [...this.#waiting.splice(0), ...this.#behind.values()];
     this.#behind.clear();
-    for (const { reject } of [...this.#asked.splice(0), ...lines.flat()]) reject(error);
+    for (const { reject } of [...this.#rest.splice(0), ...this.#asked.splice(0), ...lines.flat()]) reject(error);
   }
 
   async #commit(batch: readonly Asked[]): Promise<void> {
     const attempted = (await this.#atOnce(batch)) ?? (await this.#attempt(batch, "skip"));
     if ("results" in attempted) {
       for (const [at, one] of batch.entries()) this.#told(one, attempted.results[at]!);
+      this.#follow();
     } else if (attempted.unsure || (batch.length === 1 && !isBusy(attempted.error))) {
       for (const { reject } of batch) reject(attempted.error);
     } else if (batch.length === 1) {
       this.#wait(batch[0]!);
+      this.#follow();
     } else {
-      // Before one of them has its turn, what was asked for under its key may have begun to wait.
-      for (const one of batch) if (!this.#joins(one)) await this.#commit([one]);
+      this.#rest = [...batch];
+      for (let one = this.#rest.shift(); one !== undefined; one = this.#rest.shift()) await this.#commit([one]);
     }
   }
 
@@ -213,6 +215,13 @@ export class GroupCommit {
       // Once the commit was sent nobody knows what became of it: running again could do everything twice.
       return { error, unsure: worked };
     }
+  }
+
+  /** What was asked for before now under a key that has begun to wait goes behind it, before anybody can ask for more. */
+  #follow(): void {
+    const stays = (one: Asked): boolean => !this.#joins(one);
+    this.#rest = this.#rest.filter(stays);
+    this.#asked = this.#asked.filter(stays);
   }
 
   /** Goes behind what waits under its key. False where nothing does. */

@@ -46,7 +46,7 @@ export class Leasing {
     const jobs = await this.#lease(rooms, request);
     this.#known.leased(rooms, jobs, request.limit);
     if (jobs.length > 0) this.#turns.had(endpointsOf(jobs), true);
-    if (jobs.length >= request.limit) this.#turns.endedAt(rooms, jobs);
+    if (jobs.length >= request.limit) this.#turns.endedAt(jobs);
     return jobs;
   }
 

@@ -27,6 +27,8 @@ export class Turns {
   /** The last look came round: whatever it did not find had nothing due, or no room. */
   whole = false;
   readonly #beside: Beside;
+  /** Of the last look, without those that were found beside, and where it began. */
+  #served: { readonly rooms: readonly Room[]; readonly start: string } = { rooms: [], start: "" };
 
   /** @param clock milliseconds, the process's own by default */
   constructor(
@@ -86,6 +88,7 @@ export class Turns {
       this.whole = all;
       this.#next = all ? next : 0;
       this.#quiet = all && next > now;
+      if (rooms.length > 0 || all) this.#served = { rooms, start };
       if (all) return rooms;
       if (rooms.length > 0) return [...(await this.#beside.rooms(request, rooms)), ...rooms];
       again ||= ended;
@@ -93,10 +96,11 @@ export class Turns {
     return [];
   }
 
-  /** No more could be had: those behind the last endpoint that was served come first in the next turn. */
-  endedAt(rooms: readonly Room[], jobs: readonly { readonly endpoint: string }[]): void {
+  /** No more could be had: those behind the last endpoint that was served in its turn come first in the next one. */
+  endedAt(jobs: readonly { readonly endpoint: string }[]): void {
     const served = new Set(jobs.map(({ endpoint }) => endpoint));
-    this.#cursor = rooms.findLast(([endpoint]) => served.has(endpoint))?.[0] ?? "";
+    const { rooms, start } = this.#served;
+    this.#cursor = rooms.findLast(([endpoint]) => served.has(endpoint))?.[0] ?? start;
   }
 
   /** For how long nothing that the last look found will be due, in milliseconds. */
