@@ -1,12 +1,12 @@
 /** Engines by the scheme of a database's URL. To add one: a folder here, and a row. */
 import { AdbindError } from "../errors.js";
 import { withoutSecrets } from "./access.js";
-import { isPassing as isPassingPostgres, isValueFault as isValueFaultPostgres } from "./postgres/faults.js";
+import { isOfValues as isOfValuesPostgres, isPassing as isPassingPostgres } from "./postgres/faults.js";
 import { migrationTable } from "./postgres/migration-table.js";
 import { openPostgres } from "./postgres/open.js";
 import { schema as postgresSchema } from "./postgres/schema/index.js";
 import { type DatabaseSchema, schemaSql } from "./schema.js";
-import { isPassing as isPassingSqlite, isValueFault as isValueFaultSqlite } from "./sqlite/faults.js";
+import { isOfValues as isOfValuesSqlite, isPassing as isPassingSqlite } from "./sqlite/faults.js";
 import { bookkeeping as sqliteBookkeeping } from "./sqlite/migrate.js";
 import { openSqlite } from "./sqlite/open.js";
 import { schema as sqliteSchema } from "./sqlite/schema/index.js";
@@ -17,7 +17,7 @@ export const engines = {
     url: /^sqlite:/,
     open: (url: string, options: DatabaseOptions) => openSqlite({ ...options, path: url.slice("sqlite:".length) }),
     isPassing: isPassingSqlite,
-    isValueFault: isValueFaultSqlite,
+    isOfValues: isOfValuesSqlite,
     schema: sqliteSchema,
     bookkeeping: sqliteBookkeeping,
   },
@@ -25,7 +25,7 @@ export const engines = {
     url: /^postgres(ql)?:\/\//,
     open: (url: string, options: DatabaseOptions) => openPostgres({ ...options, url }),
     isPassing: isPassingPostgres,
-    isValueFault: isValueFaultPostgres,
+    isOfValues: isOfValuesPostgres,
     schema: postgresSchema,
     bookkeeping: migrationTable,
   },
@@ -58,7 +58,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 }
 
 /** Is an error a database's, about the values it was given? It is the same when they are given again. */
-export const isValueFault = (error: unknown): boolean => Object.values(engines).some((one) => one.isValueFault(error));
+export const isValueFault = (error: unknown): boolean => Object.values(engines).some((one) => one.isOfValues(error));
 
 /** Is an error a database's, and likely gone when asked again? */
 export function isPassingFault(error: unknown): boolean {

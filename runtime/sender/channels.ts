@@ -17,7 +17,7 @@ import {
 import { CLOSED, CLOSING, OPEN } from "./channel-state.js";
 import { windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
-import { checkNames } from "./ids.js";
+import { checkStorableNames } from "./ids.js";
 import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
 import { checkNotice, type NoticeKind, noticeFlow } from "./notices.js";
 import { enqueue, orderingKeyOf } from "./outbox.js";
@@ -122,7 +122,7 @@ export function createChannels(parts: ChannelDependencies): Channels {
   const shorter = Object.entries(coalescence).filter(([type, ms]) => ms < windowFor(type, { windows: {}, optIn: {} }));
   return {
     open(buy, channels, options = {}) {
-      checkNames({ mediaBuyId: buy.mediaBuyId, principal: buy.principal });
+      checkStorableNames({ mediaBuyId: buy.mediaBuyId, principal: buy.principal });
       const fault = buyFault(parts, channels, buy.release);
       const rows = ofBuy(buy.mediaBuyId, "buy", "events", "reporting");
       return fault ?? run(options, rows, (open) => openFlow(parts, open, buy, channels));
@@ -134,7 +134,7 @@ export function createChannels(parts: ChannelDependencies): Channels {
     close: (mediaBuyId, options = {}) =>
       run(options, ofBuy(mediaBuyId, "events", "reporting"), (open) => closeFlow(parts, open, mediaBuyId)),
     subscribe(kind, { resource, principal }, config, options = {}) {
-      checkNames({ resource, principal });
+      checkStorableNames({ resource, principal });
       const fault = config === null ? undefined : registrationFault(config, kind, undefined, parts.rules);
       return (
         fault ??

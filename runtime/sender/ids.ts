@@ -30,7 +30,7 @@ export function checkId(where: "taskId" | "dedupKey", id: string): void {
 }
 
 /** @throws AdbindError `event_invalid` for one that is there and cannot be stored */
-export function checkNames(
+export function checkStorableNames(
   names: { readonly [Name in Exclude<keyof typeof called, "taskId" | "dedupKey">]?: string | undefined },
 ): void {
   for (const [where, name] of Object.entries(names) as [keyof typeof names, string | undefined][]) {

@@ -9,7 +9,7 @@ import { eventCatalogue } from "../facts/index.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { target } from "./channel.js";
 import { encodeBody } from "./envelope.js";
-import { checkNames } from "./ids.js";
+import { checkStorableNames } from "./ids.js";
 import {
   AGENTS,
   type NotificationConfigState,
@@ -102,7 +102,7 @@ function configsFault(
   configs: readonly NotificationConfig[],
 ): Refused | undefined {
   const { principal, account } = scope;
-  checkNames({ principal, account });
+  checkStorableNames({ principal, account });
   if (configs.length > MAX_CONFIGS) return refused(`at most ${MAX_CONFIGS} configs are taken`, WHERE);
   const { release } = releases.of(scope.release);
   // A challenge says how events will be proved, in the release's words.
@@ -147,7 +147,7 @@ const isToldOf = ({ releases }: NotificationDependencies, channel: "account" | "
   eventCatalogue(releases.of().release).get(kind)?.channels.includes(channel) === true;
 
 function checkEvent(parts: NotificationDependencies, { kind, account, subject }: NotificationEvent): void {
-  checkNames({ account, subject });
+  checkStorableNames({ account, subject });
   const channel = account === undefined ? "agent" : "account";
   if (isToldOf(parts, channel, kind)) return;
   throw new AdbindError("event_invalid", `the release tells no ${channel} of ${kind}`, {

@@ -8,7 +8,7 @@ import type { SecretRow } from "../store/sender-secrets.js";
 import type { NewTaskRow } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { activeTraceparent } from "../trace-context.js";
-import { checkId, checkNames } from "./ids.js";
+import { checkId, checkStorableNames } from "./ids.js";
 import { joinConfig, openConfig, taskRegistration } from "./registered-config.js";
 import { taskEndpoints } from "./registered-secrets.js";
 import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
@@ -191,7 +191,7 @@ function newTask(parts: SenderTaskDependencies, start: TaskStart, channels: Task
   const { now } = parts;
   const { taskId, context, contextId, release } = start;
   checkId("taskId", taskId);
-  checkNames({ principal: start.principal });
+  checkStorableNames({ principal: start.principal });
   // One operation, whichever way it is told of.
   const operation = channels.push?.operation_id;
   const push = channels.push && taskChannel(parts, start, { via: "push", config: channels.push, operation });

@@ -206,59 +206,32 @@ test("work that has not written yet leaves those it shares a transaction with, a
   assert.equal(order, ["free", "released", "held", "held, later"]);
 });
 
-test("what is asked for under a key goes in that order, where a row that one has met is free for the next", async () => {
-  const order: string[] = [];
-  const asked = (name: string, key: string, first: "free" | "held" | "throws") =>
-    commits
-      .run(function* (q, locking) {
-        yield* q.rows("select 1");
-        // Committed just after it was met: nothing is held any more when the next one looks.
-        if (first === "held" && locking === "skip") throw lockedElsewhere;
-        if (first === "throws") throw new Error("ours");
-        order.push(name);
-      }, key)
-      .catch(({ message }: Error) => order.push(message));
-  await Promise.all([
-    asked("first", "a", "held"),
-    asked("second", "a", "free"),
-    asked("another's", "b", "free"),
-    asked("third", "a", "free"),
-  ]);
-  assert.equal(order, ["another's", "first", "second", "third"]);
-  // Where one of a transaction throws they are asked again, one by one.
-  order.length = 0;
-  await Promise.all([asked("first", "a", "held"), asked("", "b", "throws"), asked("second", "a", "free")]);
-  assert.equal(
-    order.filter((name) => name !== "ours"),
-    ["first", "second"],
-  );
-});
-
-test("what was asked for before a line under its key began goes before what is asked for then", async () => {
-  const order: string[] = [];
-  const asked = (name: string, key: string, first: "free" | "held" | "throws" = "free") =>
+/** Asks for work whose row is free again as soon as it was met, or which throws. */
+const asking =
+  (order: string[]) =>
+  (name: string, key: string, row: "free" | "held" | "throws" = "free"): Promise<unknown> =>
     commits
       .run(function* (q, locking) {
         yield* q.rows("select pg_sleep(0.02)");
-        if (first === "held" && locking === "skip") throw lockedElsewhere;
-        if (first === "throws") throw new Error("ours");
+        if (row === "held" && locking === "skip") throw lockedElsewhere;
+        if (row === "throws") throw new Error("ours");
         order.push(name);
       }, key)
       .catch(() => undefined);
-  for (const beside of ["free", "throws"] as const) {
-    order.length = 0;
-    const last = asked("", "b", beside).then(() => asked("third", "a"));
-    const first = asked("first", "a", "held");
-    // Their transaction has begun.
+
+for (const beside of ["free", "throws"] as const)
+  test(`what is asked for under a key goes in that order, beside work that is ${beside}`, async () => {
+    const order: string[] = [];
+    const asked = asking(order);
+    const keyed = [asked("1", "a", "held"), asked("2", "a"), asked("", "b", beside), asked("3", "a")];
+    await Promise.all(keyed);
+    // What was asked for before a line began goes before what is asked for then.
+    const last = asked("", "b", beside).then(() => asked("6", "a"));
+    const first = asked("4", "a", "held");
     await new Promise((resolve) => setTimeout(resolve, 10));
-    await Promise.all([first, asked("second", "a"), last]);
-    assert.equal(
-      order.filter((name) => name !== ""),
-      ["first", "second", "third"],
-      beside,
-    );
-  }
-});
+    await Promise.all([first, asked("5", "a"), last]);
+    assert.equal(order.filter((name) => name !== "").join(" "), "1 2 3 4 5 6");
+  });
 
 test("rows that stay held do not keep those waiting whose row is free again", async () => {
   const stay = [10, 11, 12, 13, 14];

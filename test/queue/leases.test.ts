@@ -201,42 +201,6 @@ test("a head whose row somebody holds costs few statements, and what is behind i
     );
   }));
 
-test("however many endpoints one principal has, and at however many hosts, others have their turn", () =>
-  withQueue(async ({ database, queue }) => {
-    const ownerOf = (endpoint: string) => {
-      const [host = "", rest = ""] = endpoint.split(" ");
-      const principal = rest.split(".")[0]!;
-      return { host, principal, end: `${host} ${principal}/` };
-    };
-    const once = { limit: 256, room: () => 1, ownerOf };
-    for (const [hosts, takes] of [
-      [1, 2],
-      [3_000, 7],
-    ] as const) {
-      const their = Array.from({ length: 3_000 }, (_, n) => job({ endpoint: `h${n % hosts} many.${n}` }));
-      await put(queue, ...their, ...["h0 few.1", "z few.2"].map((endpoint) => job({ endpoint })));
-      const counted = counting(database);
-      const leasing = new Leasing({ query: counted.query, queryWoken: counted.query }, "test", 60_000, () => 0);
-      const taken: string[] = [];
-      for (let n = 0; n < takes; n++) {
-        const jobs = await leasing.take({ now: Date.now(), ...once });
-        taken.push(...jobs.map(({ endpoint }) => endpoint).filter((endpoint) => endpoint.includes("few")));
-        await queue.ack(
-          jobs.map((one) => ({ job: one, outcome: { kind: "done" } })),
-          Date.now(),
-        );
-      }
-      assert.equal(taken.sort(), ["h0 few.1", "z few.2"], `${hosts} hosts`);
-      while ((await queue.counts()).ready > 0) {
-        const jobs = await queue.take({ now: Date.now(), limit: 256, room: () => 1 });
-        await queue.ack(
-          jobs.map((one) => ({ job: one, outcome: { kind: "done" } })),
-          Date.now(),
-        );
-      }
-    }
-  }));
-
 test("a body comes back byte by byte, whatever is in it", () =>
   withQueue(async ({ queue }) => {
     const every = Uint8Array.from({ length: 256 }, (_, byte) => byte);

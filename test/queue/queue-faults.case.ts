@@ -113,6 +113,12 @@ function unwrittenCase(of: QueueCase): void {
     assert.is(kept!.error, "its attempt ended (done), and what is kept of it cannot be written: ours");
   });
 
+  test.run();
+}
+
+/** Acknowledgements that cannot be written now. */
+function unwrittenYetCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("nothing is set aside for what is no fault of its own, however often it is met", async (context) => {
     let [tries, away] = [0, true];
     const worker = workerOf(context, {
@@ -154,5 +160,5 @@ function unwrittenCase(of: QueueCase): void {
 }
 
 export function queueFaultsCase(of: QueueCase): void {
-  for (const cases of [throwingCase, brokenCase, unwrittenCase]) cases(of);
+  for (const cases of [throwingCase, brokenCase, unwrittenCase, unwrittenYetCase]) cases(of);
 }

@@ -56,22 +56,23 @@ export function keptJobsCase(of: QueueCase): void {
   test.run();
 }
 
+/** Jobs that were attempted, given up and replayed. */
+const dead = async ({ queue, clock }: Context, ...names: string[]): Promise<void> => {
+  await put(queue, ...names.map((key) => job({ key, orderingKey: "t" })));
+  for (const _ of names) {
+    const taken = await take(queue, clock.at);
+    await queue.ack(
+      taken.map((one) => end(one, { kind: "dead", error: "over" })),
+      clock.at,
+    );
+  }
+  clock.at += 1_000;
+  for (const { id } of await queue.list({ state: "dead" })) assert.ok(await queue.replay(id, clock.at));
+};
+
 /** What ends beyond a number, or after it was replayed. */
 export function expiringCase(of: QueueCase): void {
   const test = queueSuite(of);
-  const dead = async ({ queue, clock }: Context, ...names: string[]): Promise<void> => {
-    await put(queue, ...names.map((key) => job({ key, orderingKey: "t" })));
-    for (const _ of names) {
-      const taken = await take(queue, clock.at);
-      await queue.ack(
-        taken.map((one) => end(one, { kind: "dead", error: "over" })),
-        clock.at,
-      );
-    }
-    clock.at += 1_000;
-    for (const { id } of await queue.list({ state: "dead" })) assert.ok(await queue.replay(id, clock.at));
-  };
-
   test("a replayed job that is not attempted expires by the age of its replay, and lets nobody pass", async (context) => {
     const { queue, clock } = context;
     await dead(context, "again");
@@ -94,6 +95,32 @@ export function expiringCase(of: QueueCase): void {
     assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 1);
   });
 
+  test("replayed jobs count as any that wait: beyond a number they expire", async (context) => {
+    const { queue } = context;
+    await dead(context, "1", "2", "3");
+    assert.is(await queue.expireBeyond("a", 1, "too many"), 2);
+    assert.is(await queue.expireBeyond("a", 1, "too many"), 0);
+    assert.equal(await queue.counts(), { ...none, ready: 1, expired: 2 });
+  });
+
+  test("instances that end what is too many at a time end no more than that", async (context) => {
+    const { queue } = context;
+    const others = [queue, await context.other(), await context.other()];
+    await put(queue, ...Array.from({ length: 120 }, () => job()));
+    const ended = await Promise.all(others.map((one) => one.expireBeyond("a", 40, "too many")));
+    assert.is(
+      ended.reduce((sum, count) => sum + count, 0),
+      80,
+    );
+    assert.equal(await queue.counts(), { ...none, ready: 40, expired: 80 });
+  });
+
+  test.run();
+}
+
+/** What is replayed, or becomes another endpoint's. */
+export function replayedCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("a replayed job whose lease was given back has not been attempted since", async (context) => {
     const { queue, clock } = context;
     await dead(context, "again");
@@ -139,26 +166,6 @@ export function expiringCase(of: QueueCase): void {
     const places = (await queue.list()).map(({ key, endpoint }) => `${key} ${endpoint}`);
     assert.equal(places.sort(), ["1 b", "2 b", "kept b", "leased a"]);
     assert.equal(keys(await take(queue, clock.at)), ["1", "2"]);
-  });
-
-  test("replayed jobs count as any that wait: beyond a number they expire", async (context) => {
-    const { queue } = context;
-    await dead(context, "1", "2", "3");
-    assert.is(await queue.expireBeyond("a", 1, "too many"), 2);
-    assert.is(await queue.expireBeyond("a", 1, "too many"), 0);
-    assert.equal(await queue.counts(), { ...none, ready: 1, expired: 2 });
-  });
-
-  test("instances that end what is too many at a time end no more than that", async (context) => {
-    const { queue } = context;
-    const others = [queue, await context.other(), await context.other()];
-    await put(queue, ...Array.from({ length: 120 }, () => job()));
-    const ended = await Promise.all(others.map((one) => one.expireBeyond("a", 40, "too many")));
-    assert.is(
-      ended.reduce((sum, count) => sum + count, 0),
-      80,
-    );
-    assert.equal(await queue.counts(), { ...none, ready: 40, expired: 80 });
   });
 
   test.run();

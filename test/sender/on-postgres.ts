@@ -10,6 +10,7 @@ import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
 import { endpointNameCase } from "./endpoint-names.case.js";
 import { moveCase } from "./moves.case.js";
+import { namesCase } from "./names.case.js";
 import { notificationSetCase } from "./notification-sets.case.js";
 import { notificationCase } from "./notifications.case.js";
 import { notifiedSecretCase } from "./notified-secrets.case.js";
@@ -26,6 +27,7 @@ const cases = {
   taskCase,
   taskBatchesCase,
   attemptCase,
+  namesCase,
   outboxCase,
   channelCase,
   strangersCase,

@@ -99,6 +99,12 @@ function asideCase(of: SenderCase): void {
     assert.equal(await sender.outbox.counts(), holds());
   });
 
+  test.run();
+}
+
+/** What is set aside because it cannot be read. */
+function unreadableCase(of: SenderCase): void {
+  const test = suiteOf(of, "outbox, unreadable");
   for (const [what, from, to] of [
     ["a reason that is no text", '"type":', '"undeliverable":{},"type":'],
     ["a subject that no database can keep", '"subject":"bad"', '"subject":"\\u0000"'],
@@ -154,5 +160,5 @@ function asideCase(of: SenderCase): void {
 }
 
 export function outboxCase(of: SenderCase): void {
-  for (const cases of [repeatCase, isolationCase, asideCase]) cases(of);
+  for (const cases of [repeatCase, isolationCase, asideCase, unreadableCase]) cases(of);
 }

@@ -1,8 +1,7 @@
 /** What a sender owes principals that do not know each other, on every store. */
-import { generateKeyPairSync, randomBytes, randomInt, sign } from "node:crypto";
+import { generateKeyPairSync, sign } from "node:crypto";
 import * as assert from "uvu/assert";
 import type { Signer } from "../../runtime/sender/index.js";
-import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { NOW } from "./fixture.js";
 import {
@@ -51,39 +50,6 @@ function ownershipCase(of: SenderCase): void {
     await sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} });
     await until(() => network.sent.length === 2);
     assert.ok(network.sent.every(({ url }) => url === HOOK));
-  });
-
-  test("names that no index takes are refused at once, and the longest that are taken are delivered", async (context) => {
-    const { sender, network } = context;
-    const long = (bytes: number): string =>
-      randomBytes(bytes)
-        .toString("base64url")
-        .slice(0, bytes - 2);
-    const cjk = (bytes: number): string =>
-      Array.from({ length: Math.floor((bytes - 2) / 3) }, () => String.fromCharCode(randomInt(0x4e00, 0x9fa5))).join(
-        "",
-      );
-    for (const bad of ["", "\0", "\ud800", long(1_001), cjk(1_004)]) {
-      const events = { events: push };
-      for (const refusal of [
-        () => sender.tasks.register(start({ principal: bad }), { push }),
-        () => sender.channels.open({ mediaBuyId: "mb", principal: bad }, events),
-        () => sender.channels.open({ mediaBuyId: bad, principal: "p" }, events),
-        () => sender.channels.subscribe("list_change", { resource: bad, principal: "p" }, push),
-        () => sender.notifications.sync({ principal: bad }, []),
-        () => sender.notifications.sync({ principal: "p", account: bad }, []),
-      ])
-        assert.is(await codeOf(async () => refusal()), "event_invalid");
-    }
-    sender.start();
-    for (const name of [long, cjk]) {
-      const mediaBuyId = name(1_000);
-      assert.equal(await sender.channels.open({ mediaBuyId, principal: name(1_000) }, { events: push }), { ok: true });
-      await sender.channels.impairment(mediaBuyId, { notificationId: "i", eventType: "fraud", impairment: {} });
-    }
-    await until(() => drained(sender));
-    assert.is(network.sent.length, 2);
-    assert.equal(await sender.outbox.counts(), holds());
   });
 
   test("every subscriber of a list is told, each with a key of its own, and none waits for another", async (context) => {

@@ -113,4 +113,4 @@ export function isPassing(error: unknown): boolean {
 const ofValues = /^(22|23|54)...$/;
 
 /** Is an error PostgreSQL's, about the values it was given? */
-export const isValueFault = (error: unknown): boolean => isDatabaseError(error) && ofValues.test(error.code ?? "");
+export const isOfValues = (error: unknown): boolean => isDatabaseError(error) && ofValues.test(error.code ?? "");

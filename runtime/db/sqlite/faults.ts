@@ -81,5 +81,5 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** Is an error SQLite's, about the values it was given? */
-export const isValueFault = (error: unknown): boolean =>
+export const isOfValues = (error: unknown): boolean =>
   isSqliteError(error) && /^SQLITE_(CONSTRAINT\w*|MISMATCH|RANGE|TOOBIG)$/.test(error.code);

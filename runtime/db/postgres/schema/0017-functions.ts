@@ -1,5 +1,5 @@
 /**
- * Adding, leasing and acknowledging jobs and changing tasks as functions: a session keeps the plans of what is in them, whoever has
+ * Adding, leasing and ackFunction jobs and changing tasks as functions: a session keeps the plans of what is in them, whoever has
  * opened it and however its statements are sent, and what takes several statements is one journey. In an application's
  * transaction, and behind a pooler, planning took three times as long as running.
  */
@@ -15,7 +15,7 @@ const LET_NEXT_GO = `    update adbind_jobs set due = at_ms where due = 90071992
  * What writes what became of leased jobs, by the parts that a later step has changed.
  * @param unattempted condition on a job in `j` whose first attempt was its lease's
  */
-export const acknowledging = ({
+export const ackFunction = ({
   make,
   unattempted,
   letNextGo,
@@ -158,7 +158,7 @@ $function$;
 -- A lease changes nothing that stands in an index, so that a row which finds room on its page costs no entry of any.
 alter table adbind_jobs set (fillfactor = 45);
 
-${acknowledging({ make: "create", unattempted: "j.attempts = 0", letNextGo: LET_NEXT_GO }).trimStart()}
+${ackFunction({ make: "create", unattempted: "j.attempts = 0", letNextGo: LET_NEXT_GO }).trimStart()}
 -- Leases due jobs of endpoints that are neither paused nor stopped, in the order of the endpoints, at most as many of each as
 -- there is room for. With a job comes the task in whose order it goes. Jobs that have to wait for another under their
 -- ordering key are not leased: they come with each row, or in one row without a job. A body of JSON in ASCII comes as text,

@@ -2,7 +2,7 @@
  * Who ends the first job under an ordering key lets the next one go. Where two transactions end two of them at the same time each
  * finds the other's still there, and neither did: the rest waited for ever.
  */
-import { acknowledging } from "./0017-functions.js";
+import { ackFunction } from "./0017-functions.js";
 
 export const nextGo = `
 -- Makes the first job that has not been attempted under each ordering key due, where it waited for another. Where the first
@@ -35,7 +35,7 @@ end
 $function$;
 
 -- A job that was replayed, and whose lease was given back without an attempt, has not been attempted since.
-${acknowledging({
+${ackFunction({
   make: "create or replace",
   unattempted: "(j.attempts = 0 or j.first_at = j.started_at)",
   letNextGo: "    perform adbind_let_next_go(topic_name, keys, at_ms);",

@@ -1,0 +1,44 @@
+/** Names that applications give, as long as any may be, on every store. */
+import { randomBytes, randomInt } from "node:crypto";
+import * as assert from "uvu/assert";
+import { codeOf } from "../support/thrown.js";
+import { until } from "../support/until.js";
+import { drained, holds, push, type SenderCase, start, suiteOf } from "./sender-suite.js";
+
+export function namesCase(of: SenderCase): void {
+  const test = suiteOf(of, "names");
+  test("names that no index takes are refused at once, and the longest that are taken are delivered", async (context) => {
+    const { sender, network } = context;
+    const long = (bytes: number): string =>
+      randomBytes(bytes)
+        .toString("base64url")
+        .slice(0, bytes - 2);
+    const cjk = (bytes: number): string =>
+      Array.from({ length: Math.floor((bytes - 2) / 3) }, () => String.fromCharCode(randomInt(0x4e00, 0x9fa5))).join(
+        "",
+      );
+    for (const bad of ["", "\0", "\ud800", long(1_001), cjk(1_004)]) {
+      const events = { events: push };
+      for (const refusal of [
+        () => sender.tasks.register(start({ principal: bad }), { push }),
+        () => sender.channels.open({ mediaBuyId: "mb", principal: bad }, events),
+        () => sender.channels.open({ mediaBuyId: bad, principal: "p" }, events),
+        () => sender.channels.subscribe("list_change", { resource: bad, principal: "p" }, push),
+        () => sender.notifications.sync({ principal: bad }, []),
+        () => sender.notifications.sync({ principal: "p", account: bad }, []),
+      ])
+        assert.is(await codeOf(async () => refusal()), "event_invalid");
+    }
+    sender.start();
+    for (const name of [long, cjk]) {
+      const mediaBuyId = name(1_000);
+      assert.equal(await sender.channels.open({ mediaBuyId, principal: name(1_000) }, { events: push }), { ok: true });
+      await sender.channels.impairment(mediaBuyId, { notificationId: "i", eventType: "fraud", impairment: {} });
+    }
+    await until(() => drained(sender));
+    assert.is(network.sent.length, 2);
+    assert.equal(await sender.outbox.counts(), holds());
+  });
+
+  test.run();
+}
