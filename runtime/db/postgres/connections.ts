@@ -153,8 +153,6 @@ function poolOf(
   // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => {
-    // So would one that breaks between two statements of a transaction; the next statement reports it.
-    client.on("error", () => undefined);
     if (!(client instanceof PostgresClient)) return;
     client.deadline = deadline;
     client.keeping = keeping;

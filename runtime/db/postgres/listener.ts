@@ -55,7 +55,6 @@ export class PostgresListener {
     const client = new PostgresClient(this.config);
     client.deadline = { ms: this.checkMs };
     client.keeping = { on: true };
-    client.on("error", () => undefined);
     client.on("notification", ({ channel, payload }) => this.#tell(channel, payload));
     client.once("end", () => {
       if (this.#client === client) this.#broken();

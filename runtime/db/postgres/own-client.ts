@@ -46,6 +46,9 @@ export class PostgresClient extends driver.Client implements OwnClient {
     super(config);
     this.#primary = config?.primary;
     claimClient(this);
+    // One that breaks while nothing is asked, between two statements, or as it has just connected would end the process; the
+    // next statement tells.
+    this.on("error", () => undefined);
   }
 
   /** Connects to whichever server takes writes, where there are several. */
