@@ -1,5 +1,6 @@
 /** What an outbox must do for those who write into it, on every store. */
 import * as assert from "uvu/assert";
+import type { Sender } from "../../runtime/sender/index.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { drained, HOOK, HOUR, holds, leap, push, type SenderCase, start, suiteOf } from "./sender-suite.js";
@@ -102,6 +103,14 @@ function asideCase(of: SenderCase): void {
   test.run();
 }
 
+/** Two tasks, each with a change. */
+async function changed(sender: Sender): Promise<void> {
+  for (const taskId of ["bad", "good"]) {
+    await sender.tasks.register(start({ taskId }), { push });
+    await sender.tasks.update(taskId, { status: "working" });
+  }
+}
+
 /** What is set aside because it cannot be read. */
 function unreadableCase(of: SenderCase): void {
   const test = suiteOf(of, "outbox, unreadable");
@@ -113,12 +122,7 @@ function unreadableCase(of: SenderCase): void {
     test(`a row with ${what} is set aside at once; the others go on`, async ({ sender, network }) => {
       await of.corrupt(
         `update adbind_job_bodies set meta = replace(meta, '${from}', '${to}') where meta like '%"bad"%'`,
-        async () => {
-          for (const taskId of ["bad", "good"]) {
-            await sender.tasks.register(start({ taskId }), { push });
-            await sender.tasks.update(taskId, { status: "working" });
-          }
-        },
+        () => changed(sender),
       );
       sender.start();
       await until(() => drained(sender));
@@ -136,12 +140,7 @@ function unreadableCase(of: SenderCase): void {
   test("a row that cannot be read is set aside with its reason; the others go on", async ({ sender, network }) => {
     await of.corrupt(
       "update adbind_job_bodies set meta = 'nonsense' where job = (select min(id) from adbind_jobs)",
-      async () => {
-        for (const taskId of ["bad", "good"]) {
-          await sender.tasks.register(start({ taskId }), { push });
-          await sender.tasks.update(taskId, { status: "working" });
-        }
-      },
+      () => changed(sender),
     );
     sender.start();
     await until(() => drained(sender));
