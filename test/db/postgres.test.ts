@@ -1,4 +1,4 @@
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -52,25 +52,6 @@ const faultOf = async (options: PostgresOptions): Promise<AdbindError> => {
   throw new Error("it opened");
 };
 
-test("statements see what others have committed by then, whatever the database has by default", async () => {
-  url = await postgres.database();
-  const admin = new pg.Client(url);
-  await admin.connect();
-  await admin.query(
-    `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = 'serializable'`,
-  );
-  await admin.end();
-  const instances = await Promise.all([open(), open(), open()]);
-  const shown = (q: Query) => q.rows<{ transaction_isolation: string }>("show transaction_isolation");
-  const [first] = instances;
-  const found = [...(await first!.query(shown)), ...(await first!.write(shown))];
-  assert.equal(
-    found.map((row) => row.transaction_isolation),
-    ["read committed", "read committed"],
-  );
-  for (const one of instances) await one.close();
-});
-
 test("what cannot be reached says why and what to do, and no password", async () => {
   const other = (change: (to: URL) => void): string => {
     const changed = new URL(url);
@@ -106,33 +87,6 @@ test("timeouts hold on every connection, and the URL's own options win", async (
   assert.is(await shown(own, "statement_timeout"), "5s");
   assert.is(await shown(own, "lock_timeout"), "7s");
   await own.close();
-});
-
-test("a server that stops as a connection is made ends no process", async () => {
-  const { hostname, port } = new URL(url);
-  const fields = "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0";
-  const stopping = Buffer.alloc(5 + fields.length);
-  stopping.write("E");
-  stopping.writeInt32BE(4 + fields.length, 1);
-  stopping.write(fields, 5);
-  const ready = Buffer.from("Z\0\0\0\x05I");
-  const proxy = createServer((socket) => {
-    const server = connect(Number(port), hostname);
-    socket.on("error", () => server.destroy());
-    server.on("error", () => socket.destroy());
-    socket.pipe(server);
-    server.on("data", (data) => {
-      // In one piece, as they come from a server that is told to stop at that moment.
-      if (data.subarray(-ready.length).equals(ready)) socket.end(Buffer.concat([data, stopping]));
-      else socket.write(data);
-    });
-  });
-  await new Promise<void>((resolve) => void proxy.listen(0, "127.0.0.1", resolve));
-  const through = new URL(url);
-  through.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const opened = await openPostgres({ url: through.href, connections: 1 }).catch((error: unknown) => error);
-  assert.instance(opened, AdbindError);
-  proxy.close();
 });
 
 test("an answer that never comes ends its connection, and the next one is answered", async () => {
