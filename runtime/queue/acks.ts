@@ -9,7 +9,7 @@ const WRITES = 2;
 const ENOUGH = 128;
 /** What a fault of the queue waits before the next try, in milliseconds. */
 const FAULT_DELAY_MS = 500;
-/** Tries of one that cannot be written, each twice as long after the one before: then its job is set aside. */
+/** Tries in a row that fail by its own fault, each twice as long after the one before: then its job is set aside. */
 const APART_TRIES = 3;
 
 export interface AcksOptions {
@@ -51,7 +51,7 @@ const isAway = (error: unknown): boolean => (error instanceof AdbindError ? !isB
 
 /** Of the values that were to be written, or of what was to write them: not of a database that is away, or may write nothing now. */
 const isOwn = (error: unknown): boolean =>
-  isValueFault(error) || (error as { code?: unknown } | null)?.code === undefined;
+  isValueFault(error) || (!isAway(error) && (error as { code?: unknown } | null)?.code === undefined);
 
 /** Whatever became of it cannot be written: somebody is to look at it. */
 function setAside({ job, outcome }: Ack, error: unknown): Ack {

@@ -126,7 +126,9 @@ function unwrittenYetCase(of: QueueCase): void {
       handle: async () => delivered,
       effect: function* () {
         tries += 1;
-        if (away) throw Object.assign(new Error("as a system tells of a server that is away"), { code: "EOURS" });
+        // Of no kind that is known; then as a driver tells of a server that is away.
+        if (away && tries === 1) throw Object.assign(new Error("ours"), { code: "EOURS" });
+        if (away) throw new Error("Connection terminated unexpectedly");
         yield* [];
       },
     });

@@ -1,5 +1,5 @@
 /**
- * Adding, leasing and ackFunction jobs and changing tasks as functions: a session keeps the plans of what is in them, whoever has
+ * Adding, leasing and acknowledging jobs and changing tasks as functions: a session keeps the plans of what is in them, whoever has
  * opened it and however its statements are sent, and what takes several statements is one journey. In an application's
  * transaction, and behind a pooler, planning took three times as long as running.
  */
