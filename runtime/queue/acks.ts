@@ -40,14 +40,13 @@ interface Unwritten {
   /** Of a queue that is away. */
   readonly left: readonly PendingAck[];
   readonly faulty: readonly Faulty[];
+  /** Another transaction holds what they have to write. */
+  readonly busy: readonly PendingAck[];
   readonly error?: unknown;
 }
 
-/** A row that another transaction holds. */
-const isBusy = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_busy";
-
 /** For all of them alike. */
-const isAway = (error: unknown): boolean => (error instanceof AdbindError ? !isBusy(error) : isPassingFault(error));
+const isAway = (error: unknown): boolean => error instanceof AdbindError || isPassingFault(error);
 
 /** Of the values that were to be written, or of what was to write them: not of a database that is away, or may write nothing now. */
 const isOwn = (error: unknown): boolean =>
@@ -60,11 +59,20 @@ function setAside({ job, outcome }: Ack, error: unknown): Ack {
   return { job, outcome: { kind: "refused", error: told } };
 }
 
+const heldRows = (jobs: number): AdbindError =>
+  new AdbindError("database_busy", `another transaction holds what ${jobs} attempts have to be written to`, {
+    remedy:
+      "they are written once it ends; look for a transaction left open on adbind_jobs (pg_stat_activity, idle in transaction)",
+  });
+
 export class Acks {
   readonly #pending: PendingAck[] = [];
   readonly #writes = new Set<Promise<void>>();
   /** Of those that are tried apart: ends their wait. */
   readonly #apart = new Set<() => void>();
+  /** Those whose rows others hold, until they are tried again. */
+  readonly #busy: PendingAck[] = [];
+  #waitsForRows = false;
   #enough = (): void => undefined;
   /** Set once nobody waits for a database that is away. */
   #givenUp = false;
@@ -126,14 +134,9 @@ export class Acks {
   }
 
   async #writeAll(batch: readonly PendingAck[]): Promise<void> {
-    const { written, onFault } = this.options;
+    const { onFault } = this.options;
     if (batch.length === 0) return;
-    const { left, faulty, error } = await this.#tryAll(batch);
-    if (left.length + faulty.length < batch.length) written();
-    for (const one of faulty) {
-      onFault(one.error);
-      this.#writeApart(one).catch(onFault);
-    }
+    const { left, error } = await this.#some(batch);
     if (left.length === 0) return;
     // A full disk, a database away: what happened stays known here and is written when it can be.
     onFault(error);
@@ -142,32 +145,70 @@ export class Acks {
     if (this.#givenUp) for (const { tell } of this.#pending.splice(0)) tell(false);
   }
 
+  /** Writes what can be written of them. What can not by itself goes on apart. @returns what has to wait, with all others */
+  async #some(batch: readonly PendingAck[]): Promise<Pick<Unwritten, "left" | "error">> {
+    const { written, onFault } = this.options;
+    const { left, faulty, busy, error } = await this.#tryAll(batch);
+    if (left.length + faulty.length + busy.length < batch.length) written();
+    for (const one of faulty) {
+      onFault(one.error);
+      this.#writeApart(one).catch(onFault);
+    }
+    this.#waitForRows(busy);
+    return { left, error };
+  }
+
   /** What cannot be written of one job keeps no other's: where it fails, it is tried in ever smaller parts. */
   async #tryAll(batch: readonly PendingAck[]): Promise<Unwritten> {
     const { queue, effect, now } = this.options;
     try {
       const acks = batch.map(({ ack }) => ack);
-      const flags = await queue.ack(acks, now(), effect);
-      for (const [at, { tell }] of batch.entries()) tell(flags[at]!);
-      return { left: [], faulty: [] };
+      const results = await queue.ack(acks, now(), effect);
+      const busy = batch.filter((_, at) => results[at] === "busy");
+      for (const [at, { tell }] of batch.entries()) if (results[at] !== "busy") tell(results[at]!);
+      return { left: [], faulty: [], busy };
     } catch (error) {
-      // Who stops waits for no row of others.
-      if (isAway(error) || this.#givenUp) return { left: batch, faulty: [], error };
-      if (batch.length === 1) return { left: [], faulty: [{ pending: batch[0]!, error }] };
+      // Who stops tries no parts.
+      if (isAway(error) || this.#givenUp) return { left: batch, faulty: [], busy: [], error };
+      if (batch.length === 1) return { left: [], faulty: [{ pending: batch[0]!, error }], busy: [] };
       const half = Math.ceil(batch.length / 2);
       const first = await this.#tryAll(batch.slice(0, half));
       const second = await this.#tryAll(batch.slice(half));
       return {
         left: [...first.left, ...second.left],
         faulty: [...first.faulty, ...second.faulty],
+        busy: [...first.busy, ...second.busy],
         error: first.error ?? second.error,
       };
     }
   }
 
+  /** They are tried again together, while the others go on: it may take as long as somebody leaves a transaction open. */
+  #waitForRows(busy: readonly PendingAck[]): void {
+    this.#busy.push(...busy);
+    if (this.#busy.length === 0 || this.#waitsForRows) return;
+    const { onFault } = this.options;
+    onFault(heldRows(this.#busy.length));
+    this.#waitsForRows = true;
+    this.#writeBusy()
+      .catch(onFault)
+      .finally(() => {
+        this.#waitsForRows = false;
+      });
+  }
+
+  async #writeBusy(): Promise<void> {
+    while (this.#busy.length > 0) {
+      await this.#wait(FAULT_DELAY_MS);
+      const batch = this.#busy.splice(0);
+      if (this.#givenUp) for (const { tell } of batch) tell(false);
+      else this.#busy.push(...(await this.#some(batch)).left);
+    }
+  }
+
   /**
-   * Tries one by itself, while the others go on: another transaction may hold its row, or the database be away. Where it is no such
-   * thing, and it fails again and again, its job is set aside without what else would have been written.
+   * Tries one by itself, while the others go on: the database may be away. Where it is not, and it fails again and again, its job
+   * is set aside without what else would have been written.
    */
   async #writeApart({ pending, error: first }: Faulty): Promise<void> {
     const { queue, effect, now, onFault, written } = this.options;
@@ -178,8 +219,9 @@ export class Acks {
       const aside = own >= APART_TRIES;
       try {
         const given = aside ? setAside(pending.ack, error) : pending.ack;
-        const [held] = await queue.ack([given], now(), aside ? undefined : effect);
-        pending.tell(held!);
+        const [result] = await queue.ack([given], now(), aside ? undefined : effect);
+        if (result === "busy") continue;
+        pending.tell(result!);
         written();
         return;
       } catch (fault) {

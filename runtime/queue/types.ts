@@ -73,6 +73,12 @@ export interface AckEffect {
   readonly activity?: (acks: readonly Ack[]) => readonly (AttemptActivity | undefined)[] | undefined;
 }
 
+/**
+ * Whether the token was still the job's; where not, nothing was written. "busy": not written yet, since another transaction holds
+ * what has to be.
+ */
+export type AckResult = boolean | "busy";
+
 /** Clock of a queue, and how long a lease holds in milliseconds. */
 export interface QueueOptions {
   /** Unix milliseconds; the system clock by default. */
@@ -132,10 +138,10 @@ export interface Queue {
   /** Leases due jobs, endpoint by endpoint. */
   take(request: TakeRequest): Promise<Job[]>;
   /**
-   * Acknowledges leased jobs, all in one transaction with `effect`.
-   * @returns for each whether its token was still its job's; where not, nothing was written for it
+   * Acknowledges leased jobs with `effect`, all in one transaction where nobody holds a row of theirs; else those that nobody holds.
+   * @throws what keeps all of them from being written
    */
-  ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<readonly boolean[]>;
+  ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<readonly AckResult[]>;
   /** Prolongs leases while jobs run. @returns ids of those that are still ours */
   renew(jobs: readonly Job[], now: number): Promise<ReadonlySet<number>>;
   /**

@@ -155,10 +155,12 @@ test("what waits under an ordering key goes on, whoever ends two before it at th
     await other.query("begin");
     await other.query("delete from adbind_jobs where id = $1", [id]);
     await other.query("select adbind_let_next_go('test', $1, $2)", [[orderingKey], Date.now()]);
-    const written = queue.ack([{ job: first!, outcome: { kind: "done" } }], Date.now());
+    const ack = () => queue.ack([{ job: first!, outcome: { kind: "done" } }], Date.now());
+    const written = ack();
     await until(async () => (await locksWaited(database)) > 0);
     await other.query("commit");
-    assert.equal(await written, [true]);
+    // It waits for so short a time that this may be too late.
+    assert.equal((await written)[0] === "busy" ? await ack() : await written, [true]);
     const [left] = await queue.take({ now: Date.now(), ...all });
     assert.is(left?.key, `${second} c`);
     await queue.ack([{ job: left!, outcome: { kind: "done" } }], Date.now());
@@ -166,6 +168,56 @@ test("what waits under an ordering key goes on, whoever ends two before it at th
   await other.end();
   await database.close();
 });
+
+test("who drops an event and has to give way to another that ends one under its key does it again", async () => {
+  url = await postgres.database();
+  const database = await openPostgres({ url, connections: 6 });
+  const queue = openQueue(database, "test");
+  await put(queue, ...["a", "b", "c", "d"].map((key) => job({ key, orderingKey: "o" })));
+  // Those after the first wait for it.
+  const [first] = await queue.take({ now: Date.now(), ...all });
+  const [, b, c] = (await queue.list()) as [JobRecord, JobRecord, JobRecord, JobRecord];
+  const [drops, ends] = [new pg.Client(url), new pg.Client(url)];
+  await Promise.all([drops.connect(), ends.connect()]);
+  // Which of the two gives way: whose time is over first.
+  await ends.query("set deadlock_timeout = '20s'");
+  for (const [client, { id }] of [
+    [drops, b],
+    [ends, c],
+  ] as const) {
+    await client.query("begin");
+    await client.query("delete from adbind_jobs where id = $1", [id]);
+  }
+  const dropped = queue.drop(first!.id, Date.now());
+  await until(async () => (await locksWaited(database)) === 1, "it waits for the second, which is being dropped");
+  await drops.query("commit");
+  await until(
+    async () => (await advisoryLocks(database)) === 1 && (await locksWaited(database)) === 1,
+    "and for the third",
+  );
+  const ended = ends.query("select adbind_let_next_go('test', '{o}', $1)", [Date.now()]);
+  await until(async () => (await locksWaited(database)) === 1, "one has given way");
+  await ended;
+  await ends.query("commit");
+  assert.is(await dropped, true);
+  assert.equal(
+    (await queue.take({ now: Date.now(), ...all })).map(({ key }) => key),
+    ["d"],
+  );
+  await Promise.all([drops.end(), ends.end()]);
+  await queue.close();
+  await database.close();
+});
+
+/** Locks of an ordering key that transactions of the database have. */
+async function advisoryLocks(database: PostgresDatabase): Promise<number> {
+  const [row] = await database.query((q) =>
+    q.rows<{ n: number }>(
+      "select count(*) as n from pg_locks where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())",
+    ),
+  );
+  return row!.n;
+}
 
 /** Sessions of the database that wait for another's lock. */
 async function locksWaited(database: PostgresDatabase): Promise<number> {

@@ -66,6 +66,14 @@ export const rowKept = (where: string | undefined, waitedMs: number, cause: unkn
     cause,
   });
 
+/** Did a statement fail because another transaction kept a row? */
+export const isRowKept = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_busy";
+
+const DEADLOCK = "40P01";
+
+/** Did a transaction give way to another one that waited for it? */
+export const isDeadlock = (error: unknown): boolean => isDatabaseError(error) && error.code === DEADLOCK;
+
 /** Making tables was refused: who may is somebody else. */
 export function toldMigration(error: unknown, where: string): unknown {
   if (!isDatabaseError(error) || error.code !== NOT_PERMITTED) return error;

@@ -1,9 +1,8 @@
 /** Tables by days: how their days are named, and in which transactions they are changed. */
 import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
-import { AdbindError } from "../../errors.js";
 import { ask, unlimited } from "./client.js";
-import { isDatabaseError } from "./driver.js";
+import { isDeadlock, isRowKept } from "./faults.js";
 
 const DAY_MS = 86_400_000;
 /** Rows that are moved while others wait; where there are more, they are not. */
@@ -59,10 +58,7 @@ export interface Transactions {
   brief<T>(work: ClientWork<T>): Promise<T>;
 }
 
-const DEADLOCK = "40P01";
-
-const isInTheWay = (error: unknown): boolean =>
-  error instanceof AdbindError ? error.code === "database_busy" : isDatabaseError(error) && error.code === DEADLOCK;
+const isInTheWay = (error: unknown): boolean => isRowKept(error) || isDeadlock(error);
 
 export function transactionsOn(
   transaction: <T>(work: ClientWork<T>, lockTimeoutMs?: number) => Promise<T>,

@@ -8,7 +8,7 @@ import { postponeJobs } from "../postgres/jobs.js";
 import { PostgresQueue } from "../postgres/queue.js";
 import type { Room } from "../postgres/rooms.js";
 import { Turns } from "../postgres/turns.js";
-import type { Ack, AckEffect, Job, QueueOptions, TakeRequest } from "../types.js";
+import type { Ack, AckEffect, AckResult, Job, QueueOptions, TakeRequest } from "../types.js";
 import type { NatsOptions } from "./options.js";
 import { type LeasedTicket, LONGER_MS, type NewTicket, type Servers } from "./servers.js";
 import { claimRows, markRows, pickRows, type TicketRow } from "./tickets.js";
@@ -184,7 +184,7 @@ export class NatsQueue extends PostgresQueue {
     return { id: `${this.servers.of.source}.${id}.${version}`, job: id, endpoint };
   }
 
-  override async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<boolean[]> {
+  override async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<AckResult[]> {
     const scheduled = await this.#schedule(acks, now);
     const flags = await super.ack(acks, now, function* (query: Query, acked: readonly Ack[]): Coroutine<void> {
       if (effect !== undefined) yield* effect(query, acked);
@@ -194,7 +194,7 @@ export class NatsQueue extends PostgresQueue {
     const over: LeasedTicket[] = [];
     for (const [at, { job }] of acks.entries()) {
       const known = this.#tickets.get(job.id);
-      if (known?.token !== job.token) continue;
+      if (known?.token !== job.token || flags[at] === "busy") continue;
       this.#tickets.delete(job.id);
       // Where the lease was lost the ticket is another's now.
       if (flags[at]) over.push(known.ticket);

@@ -4,8 +4,8 @@
  * row that another transaction holds leaves the others, and waits for that row by itself.
  */
 import { type Locking, type Query, runAsync } from "../../db/index.js";
-import { rowKept } from "../../db/postgres/faults.js";
-import { AdbindError } from "../../errors.js";
+import { isRowKept, rowKept } from "../../db/postgres/faults.js";
+import type { AdbindError } from "../../errors.js";
 import { type EachWork, eachOf, lockedElsewhere, type SharedWork } from "../each.js";
 
 /** Work of one transaction; more goes into the next. Bounds how long its rows stay locked. */
@@ -57,11 +57,9 @@ function runsOf(batch: readonly Asked[]): Asked[][] {
  */
 const everybodyAsked = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
-const isBusy = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_busy";
-
 /** The server answered that a statement failed, and nothing of it was kept. */
 const isTold = (error: unknown): boolean =>
-  isBusy(error) || (error as { severity?: unknown } | null)?.severity === "ERROR";
+  isRowKept(error) || (error as { severity?: unknown } | null)?.severity === "ERROR";
 
 /** Of what was not run. */
 const LATER: PromiseSettledResult<unknown> = { status: "rejected", reason: lockedElsewhere };
@@ -164,7 +162,7 @@ export class GroupCommit {
     if ("results" in attempted) {
       for (const [at, one] of batch.entries()) this.#told(one, attempted.results[at]!);
       this.#follow();
-    } else if (attempted.unsure || (batch.length === 1 && !isBusy(attempted.error))) {
+    } else if (attempted.unsure || (batch.length === 1 && !isRowKept(attempted.error))) {
       for (const { reject } of batch) reject(attempted.error);
     } else if (batch.length === 1) {
       this.#wait(batch[0]!);
@@ -249,7 +247,7 @@ export class GroupCommit {
       const left = Math.max(one.until - performance.now(), this.patience.sharedMs);
       const attempted = await this.#attempt([one], "wait", Math.ceil(Math.min(turn, left)));
       if ("results" in attempted) answer(line.shift()!, attempted.results[0]!);
-      else if (attempted.unsure || !isBusy(attempted.error)) line.shift()!.reject(attempted.error);
+      else if (attempted.unsure || !isRowKept(attempted.error)) line.shift()!.reject(attempted.error);
       else this.#giveUp(line, attempted.error as AdbindError);
       if (line.length > 0) this.#waiting.push(line);
       else if (one.key !== undefined) this.#behind.delete(one.key);

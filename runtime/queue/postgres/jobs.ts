@@ -109,6 +109,8 @@ export interface Acknowledged {
   readonly acks: readonly Ack[];
   readonly now: number;
   readonly activity?: readonly (AttemptActivity | undefined)[] | undefined;
+  /** Longest wait for a row that another transaction holds, in milliseconds. */
+  readonly lockMs: number;
 }
 
 const texts = (values: readonly (string | null)[]): Buffer => binaryArray("text", values);
@@ -177,7 +179,7 @@ export const postponeJobs = (q: Query, behind: readonly Behind[]): Coroutine<num
 
 const ACK =
   kept(`select adbind_ack_jobs(?::text, ?::bigint, ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::text[], ?::text[],
-  ?::text[], ?::text[], ?::text[], ?::bigint[]) as held`);
+  ?::text[], ?::text[], ?::text[], ?::bigint[]) as held from (select set_config('lock_timeout', ?, true)) patience`);
 
 /**
  * Writes what became of leased jobs, where the token is still the job's, and with it what is kept of their attempts. What
@@ -187,7 +189,7 @@ const ACK =
 export function* ackJobs(
   q: Query,
   topic: string,
-  { acks, now, activity }: Acknowledged,
+  { acks, now, activity, lockMs }: Acknowledged,
 ): Coroutine<ReadonlySet<number>> {
   const ids = acks.map(({ job }) => job.id);
   const kept = acks.map((_, at) => activity?.[at]);
@@ -200,10 +202,22 @@ export function* ackJobs(
     ...[acks.map(({ outcome }) => ("error" in outcome ? outcome.error : null)), acks.map(movedTo)].map(texts),
     ...(["principal", "subject", "record"] as const).map((name) => texts(kept.map((one) => one?.[name] ?? null))),
     numbers(kept.map((one) => one?.expires ?? null)),
+    String(lockMs),
   ]);
   const held = new Set(row!.held ?? ids);
   for (const ack of acks) if (held.has(ack.job.id) && movedTo(ack) !== null) yield* moveRest(q, topic, ack);
   return held;
+}
+
+/** @returns ids of those whose row another transaction holds now */
+export function* busyJobs(q: Query, acks: readonly Ack[]): Coroutine<ReadonlySet<number>> {
+  const ids = acks.map(({ job }) => job.id);
+  const rows = yield* q.rows<{ id: number }>(
+    `with free as materialized (select id from adbind_jobs where id = any(?::bigint[]) for update skip locked)
+    select id from adbind_jobs where id = any(?::bigint[]) and id not in (select id from free)`,
+    [ids, ids],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** What waits under the ordering key of a job that moved is not left to the endpoint it has gone from. */

@@ -1,5 +1,6 @@
 /** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
 import { type Coroutine, type JobAddition, type PostgresDatabase, type Query, runAsync } from "../../db/index.js";
+import { isDeadlock, isRowKept } from "../../db/postgres/faults.js";
 import type { EachWork, SharedWork } from "../each.js";
 import { type JobRemoval, removeKept } from "../evicting.js";
 import {
@@ -20,6 +21,7 @@ import {
 } from "../jobs.js";
 import {
   type AckEffect,
+  type AckResult,
   type JobGuard,
   LEASE_MS,
   type Queue,
@@ -30,7 +32,7 @@ import {
 import { AddingTransactions } from "./adding.js";
 import { GroupCommit } from "./group-commit.js";
 import { Growth } from "./growth.js";
-import { ackJobs, additionOf, addJobs, renewJobs, wakeOthers } from "./jobs.js";
+import { ackJobs, additionOf, addJobs, busyJobs, renewJobs, wakeOthers } from "./jobs.js";
 import * as kept from "./kept-jobs.js";
 import { Leasing } from "./leasing.js";
 import { Tidying } from "./tidy.js";
@@ -40,6 +42,8 @@ import { Waker } from "./waker.js";
 const JOBS_CHANNEL = "adbind_jobs";
 /** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
 const SHARED_LOCK_MS = 100;
+/** Each takes a second, after which the server looks for a deadlock. */
+const DEADLOCK_TRIES = 3;
 
 /**
  * Makes a queue on a PostgreSQL database; instances share it.
@@ -143,22 +147,51 @@ export class PostgresQueue implements Queue {
     return this.#leasing.take(request);
   }
 
-  async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<boolean[]> {
-    const held = await this.#acknowledged(acks, now, effect);
-    return acks.map(({ job }) => held.has(job.id));
+  ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<AckResult[]> {
+    return this.#ack(acks, now, effect);
+  }
+
+  async #ack(acks: readonly Ack[], now: number, effect: AckEffect | undefined): Promise<AckResult[]> {
+    try {
+      const held = await this.#acknowledged(acks, now, effect);
+      return acks.map(({ job }) => held.has(job.id));
+    } catch (error) {
+      if (!isRowKept(error)) throw error;
+    }
+    return this.#ackFree(acks, now, effect);
+  }
+
+  /** Where somebody holds a row: of those jobs that nobody holds. */
+  async #ackFree(acks: readonly Ack[], now: number, effect: AckEffect | undefined): Promise<AckResult[]> {
+    const busy = await this.database.query((q) => busyJobs(q, acks));
+    // No row of their own: of one that waits for them, or that an effect writes to.
+    if (busy.size === 0 && acks.length === 1) return ["busy"];
+    const half = Math.ceil(acks.length / 2);
+    const parts =
+      busy.size === 0 ? [acks.slice(0, half), acks.slice(half)] : [acks.filter(({ job }) => !busy.has(job.id))];
+    const results = new Map<Ack, AckResult>();
+    for (const part of parts) {
+      try {
+        for (const [at, result] of (await this.#ack(part, now, effect)).entries()) results.set(part[at]!, result);
+      } catch (error) {
+        // What was written is told. The others are tried again, and told of then.
+        if (results.size === 0) throw error;
+      }
+    }
+    return acks.map((ack) => results.get(ack) ?? "busy");
   }
 
   async #acknowledged(acks: readonly Ack[], now: number, effect: AckEffect | undefined): Promise<ReadonlySet<number>> {
     const activity = effect === undefined ? [] : effect.activity?.(acks);
     const moved = acks.some((ack) => movedTo(ack) !== null);
     if (activity !== undefined && !moved)
-      return this.database.query((q) => ackJobs(q, this.topic, { acks, now, activity }));
+      return this.database.query((q) => ackJobs(q, this.topic, { acks, now, activity, lockMs: SHARED_LOCK_MS }));
     let held: ReadonlySet<number> = new Set();
     await this.#adding.transaction(async (q) => {
-      held = await runAsync(ackJobs(q, this.topic, { acks, now }));
+      held = await runAsync(ackJobs(q, this.topic, { acks, now, lockMs: SHARED_LOCK_MS }));
       const acked = acks.filter(({ job }) => held.has(job.id));
       if (effect !== undefined) await runAsync(effect(q, acked));
-    });
+    }, SHARED_LOCK_MS);
     return held;
   }
 
@@ -186,17 +219,17 @@ export class PostgresQueue implements Queue {
 
   deadLetter(endpoint: string, before: number, error: string): Promise<number> {
     const given = { endpoint, before, error, now: this.#now() };
-    return this.database.write((q) => kept.deadLetterJobs(q, this.topic, given));
+    return this.#write((q) => kept.deadLetterJobs(q, this.topic, given));
   }
 
   expire(endpoint: string, before: number, error: string): Promise<number> {
     const given = { endpoint, before, error, now: this.#now() };
-    return this.database.write((q) => kept.expireJobs(q, this.topic, given));
+    return this.#write((q) => kept.expireJobs(q, this.topic, given));
   }
 
   expireBeyond(endpoint: string, keep: number, error: string): Promise<number> {
     const given = { endpoint, keep, error, now: this.#now() };
-    return this.database.write((q) => kept.expireBeyond(q, this.topic, given));
+    return this.#write((q) => kept.expireBeyond(q, this.topic, given));
   }
 
   async stop(endpoint: string, now: number): Promise<void> {
@@ -216,7 +249,7 @@ export class PostgresQueue implements Queue {
   }
 
   pull(horizon: number, now: number): Promise<number> {
-    return this.database.write((q) => kept.pullJobs(q, this.topic, horizon, now));
+    return this.#write((q) => kept.pullJobs(q, this.topic, horizon, now));
   }
 
   underWay(query: Query, orderingKeys: readonly string[]): Coroutine<JobUnderWay[]> {
@@ -240,12 +273,23 @@ export class PostgresQueue implements Queue {
   }
 
   async #waking<T>(work: (query: Query) => Coroutine<T>, first?: JobGuard): Promise<T> {
-    const result = await this.database.write(function* (q) {
+    const result = await this.#write(function* (q) {
       if (first !== undefined) yield* first(q);
       return yield* work(q);
     });
     this.#waker.committed();
     return result;
+  }
+
+  /** Of two that end jobs under one key at a time, and wait for each other, the server stops one: it has only to be done again. */
+  async #write<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.database.write(work);
+      } catch (error) {
+        if (tries === DEADLOCK_TRIES || !isDeadlock(error)) throw error;
+      }
+    }
   }
 
   adjust(what: JobAdjustment, now: number, first?: JobGuard): Promise<number> {
