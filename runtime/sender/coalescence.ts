@@ -25,5 +25,9 @@ export function windowFor(type: string, { windows, optIn }: WindowOptions): numb
   return Math.min(own(windows, type) ?? standard, ceiling);
 }
 
+/** Longest window that any event type can have, in milliseconds. */
+export const longestWindow = (windows: Readonly<Record<string, number>>): number =>
+  Math.max(GENERAL_MS, ...Object.values(windows));
+
 /** What a sealed payload is bound to. */
 export const coalescedName = (resource: string, slot: string): string => JSON.stringify([resource, slot]);

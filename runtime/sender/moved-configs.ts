@@ -16,7 +16,7 @@ import {
 import { inTransaction } from "./transact.js";
 
 /** Between two challenges of one config, in milliseconds. */
-const AGAIN_MS = 300_000;
+export const CHALLENGE_AGAIN_MS = 300_000;
 /** Configs asked in one turn; the rest follow in the next. */
 const TURN_LIMIT = 16;
 /** Of them, asked at a time. */
@@ -51,7 +51,7 @@ function* claimed({ tables }: NotificationDependencies, tx: Query, now: number):
   for (const { resource, kind, subscriber } of due) {
     const [row] = yield* tables.channel(tx, resource, kind, subscriber);
     if (row?.next_fire == null || row.next_fire > now) continue;
-    const next = { ...row, next_fire: now + AGAIN_MS };
+    const next = { ...row, next_fire: now + CHALLENGE_AGAIN_MS };
     yield* tables.putChannel(tx, next);
     rows.push(next);
   }

@@ -28,7 +28,7 @@ const AT_ONCE = 16;
 /** A turn goes on for so long while there are more, in milliseconds. */
 const TURN_MS = 10_000;
 /** A final report whose data is late is asked for again after this long, in milliseconds. */
-const FINAL_RETRY_MS = 3_600_000;
+export const FINAL_RETRY_MS = 3_600_000;
 /** After a source threw, it is asked again after this long, in milliseconds. */
 const FAULT_DELAY_MS = 60_000;
 

@@ -33,6 +33,7 @@ import { type Retention, retentionOf, retentionSteps } from "./retention.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { bodiesOf } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
+import { setBackStep } from "./set-back.js";
 import {
   attemptOptionsOf,
   callbackTimeoutOf,
@@ -213,6 +214,7 @@ function upkeepOf(
     run: () => inTransaction(queue, undefined, (tx) => eraseSecrets(parts, tx, now())),
   };
   const more = [
+    setBackStep(parts),
     waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired }),
     keysStep(keyring),
     ...retentionSteps(parts, retention),

@@ -10,10 +10,23 @@ export interface UpkeepTables {
   channelsAt(tx: Query, at: ChannelPlace): Coroutine<ChannelRow[]>;
   /** Removes channels that closed before a time, and whose a media buy was when none of it is left. @returns channels */
   dropClosedChannels(tx: Query, before: number, limit: number): Coroutine<number>;
+  /** What waits for a later time than it may is to wait for that; no report has covered a time after `now`. */
+  pull(tx: Query, now: number, latest: LatestTimes): Coroutine<void>;
   /** What waits for longest, as a unix time in milliseconds, and how many endpoints are how. */
   overview(tx: Query, topic: string, now: number): Coroutine<Overview>;
   /** Removes the oldest activity beyond a number of rows. @returns rows */
   trimActivity(tx: Query, keep: number, limit: number): Coroutine<number>;
+}
+
+/** Latest times that something may wait for, in unix milliseconds. */
+export interface LatestTimes {
+  readonly coalesced: number;
+  /** Of a challenge to a config that was moved. */
+  readonly proof: number;
+  /** Of the report of a buy that has ended. */
+  readonly final: number;
+  /** Of scheduled reports, by their frequency. */
+  readonly turns: Readonly<Record<string, number>>;
 }
 
 export interface TaskPlace {
@@ -77,7 +90,29 @@ export const upkeepTables = (lock: string): UpkeepTables => ({
     return { oldest, paused: number(paused), resting: number(resting), failing: number(failing) };
   },
   trimActivity,
+  pull,
 });
+
+const pull: UpkeepTables["pull"] = function* (tx, now, { coalesced, proof, final, turns }) {
+  yield* tx.run(
+    `update adbind_coalescing set due = ? where (resource, slot) in (
+      select resource, slot from adbind_coalescing where due > ?${tx.dialect.forUpdateFree})`,
+    [coalesced, coalesced],
+  );
+  const channels = (which: string, latest: number, values: readonly string[] = []): Coroutine<number> =>
+    tx.run(
+      `update adbind_channels set next_fire = ?, period_start = case when period_start > ? then ? else period_start end
+        where (resource, kind, subscriber) in (select resource, kind, subscriber from adbind_channels
+        where next_fire > ? and ${which}${tx.dialect.forUpdateFree})`,
+      [latest, now, now, latest, ...values],
+    );
+  yield* channels("kind <> 'reporting'", proof);
+  yield* channels("kind = 'reporting' and closed <> 0", final);
+  for (const [frequency, next] of Object.entries(turns))
+    yield* channels("kind = 'reporting' and closed = 0 and config like ?", next, [
+      `%${JSON.stringify({ reporting_frequency: frequency }).slice(1, -1)}%`,
+    ]);
+};
 
 /**
  * The first and last row of each time at which activity expires: those are days, and few. An index is entered for each, where

@@ -6,6 +6,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openSqlite, type SqliteDatabase, wait } from "../../runtime/db/index.js";
 import { openQueue } from "../../runtime/queue/index.js";
+import type { JobRecord } from "../../runtime/queue/types.js";
 import { createWorker } from "../../runtime/queue/worker.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
@@ -23,6 +24,7 @@ const fresh = (): SqliteDatabase => {
   count += 1;
   return open();
 };
+const all = { limit: 100, room: () => 100 };
 
 const engine: QueueCase = {
   name: "sqlite",
@@ -141,7 +143,6 @@ test("a time beyond all numbers that somebody has written keeps nobody else's jo
   const queue = openQueue(database, "test");
   await put(queue, job({ endpoint: "a" }), job({ endpoint: "b" }));
   database.file.exec("update adbind_jobs set due = 9223372036854775807 where endpoint = 'a'");
-  const all = { limit: 100, room: () => 100 };
   for (const endpoint of ["b", "a"]) {
     const taken = await queue.take({ now: Date.now(), ...all });
     assert.equal(
@@ -150,6 +151,41 @@ test("a time beyond all numbers that somebody has written keeps nobody else's jo
     );
     await put(queue, job({ endpoint: "a" }));
   }
+  await queue.close();
+  await database.close();
+});
+
+test("what a dead worker held is back within a lease after the clock was set back", async () => {
+  const database = fresh();
+  const clock = { at: Date.UTC(2030, 0, 1) };
+  const queue = openQueue(database, "test", { now: () => clock.at, leaseMs: 10_000 });
+  await put(queue, job({ key: "1" }));
+  assert.is((await queue.take({ now: clock.at, ...all })).length, 1);
+  clock.at -= 3_600_000;
+  await queue.pull(clock.at + 7_200_000, clock.at);
+  assert.is((await queue.take({ now: clock.at, ...all })).length, 0, "it may be alive");
+  clock.at += 10_000;
+  assert.is((await queue.take({ now: clock.at, ...all })).length, 1);
+  await queue.close();
+  await database.close();
+});
+
+test("what was replayed goes after what is under way under its key, though a third one is dropped", async () => {
+  const database = fresh();
+  const queue = openQueue(database, "test");
+  await put(queue, ...["1", "2", "3"].map((key) => job({ key, orderingKey: "o" })));
+  const [first, , third] = (await queue.list()) as [JobRecord, JobRecord, JobRecord];
+  assert.is(await queue.expireBeyond("a", 2, "too many"), 1);
+  const taken = await queue.take({ now: Date.now(), ...all });
+  await queue.replay(first.id, Date.now());
+  await queue.drop(third.id, Date.now());
+  assert.equal(await queue.take({ now: Date.now(), ...all }), []);
+  await queue.ack([{ job: taken[0]!, outcome: { kind: "done" } }], Date.now());
+  const after = await queue.take({ now: Date.now(), ...all });
+  assert.equal(
+    [taken, after].map((jobs) => jobs.map(({ key }) => key)),
+    [["2"], ["1"]],
+  );
   await queue.close();
   await database.close();
 });

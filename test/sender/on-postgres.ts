@@ -19,6 +19,7 @@ import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
 import { secretCase } from "./secrets.case.js";
 import type { SenderCase } from "./sender-suite.js";
+import { setBackCase } from "./set-back.case.js";
 import { strangersCase } from "./strangers.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
@@ -42,6 +43,7 @@ const cases = {
   secretCase,
   notifiedSecretCase,
   coalescenceCase,
+  setBackCase,
 } as const;
 type CaseName = keyof typeof cases;
 

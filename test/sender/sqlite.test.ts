@@ -20,6 +20,7 @@ import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
 import { secretCase } from "./secrets.case.js";
 import type { SenderCase } from "./sender-suite.js";
+import { setBackCase } from "./set-back.case.js";
 import { strangersCase } from "./strangers.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
@@ -67,6 +68,7 @@ operationCase(on);
 secretCase(on);
 notifiedSecretCase(on);
 coalescenceCase(on);
+setBackCase(on);
 
 test("the folder is cleared", () => {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));

@@ -38,9 +38,12 @@ function basics(db: Database): Basics {
       "ready_at = max(paused_until, min(ready_at, excluded.ready_at)) " +
       "where ready_at <> max(paused_until, min(ready_at, excluded.ready_at))",
   );
+  // One that was replayed may be older than what is under way, and goes after it.
   const behind = db.prepare<[string, string], Pick<JobRow, "id" | "endpoint">>(
     "select j.id, j.endpoint from json_each(?) k cross join adbind_jobs j on j.id = (select min(id) from adbind_jobs " +
-      `where topic = ? and ordering_key = k.value and ${READY} and attempts = 0) where j.due = ${BEHIND_DUE_MS}`,
+      `where topic = ? and ordering_key = k.value and ${READY} and attempts = 0) where j.due = ${BEHIND_DUE_MS} and not ` +
+      `exists (select 1 from adbind_jobs u where u.topic = j.topic and u.ordering_key = j.ordering_key and u.${READY} ` +
+      "and u.attempts = 0 and u.token is not null)",
   );
   const free = db.prepare<[number, number]>("update adbind_jobs set due = ? where id = ?");
   const touch = (topic: string, endpoint: string, readyAt: number): void => {
@@ -160,6 +163,10 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
     "update adbind_endpoints set ready_at = ?, paused_until = min(paused_until, ?) where topic = ? " +
       "and ready_at > ? and ready_at < ?",
   );
+  // Whoever holds a lease that is alive renews it within its time.
+  const pullLeased = db.prepare<[number, string, number], { endpoint: string }>(
+    `update adbind_jobs set due = ? where topic = ? and ${READY} and token is not null and due > ? returning endpoint`,
+  );
   const pullResumed = db.prepare<[number, string, number]>(
     "update adbind_endpoints set resumed_at = ? where topic = ? and resumed_at > ?",
   );
@@ -178,8 +185,10 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
     },
     deadLetter: ending(db, basic, { state: "dead", which: "attempts > 0 and first_at" }),
     expire,
-    pull(topic, horizon, now) {
+    pull(topic, { horizon, now, leased }) {
       pullEndpoints.run(now, now, topic, horizon, BEHIND_DUE_MS);
+      const held = pullLeased.all(leased, topic, leased);
+      for (const endpoint of new Set(held.map((row) => row.endpoint))) basic.touch(topic, endpoint, leased);
       pullResumed.run(now, topic, now);
       return pullJobs.run(now, topic, horizon, BEHIND_DUE_MS).changes;
     },

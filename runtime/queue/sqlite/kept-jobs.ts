@@ -71,12 +71,9 @@ function ordering(db: Database, { letNextGo }: SqliteJobs): (topic: string, orde
     `update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, started_at = null where ${waiting} ` +
       `and due <> ${BEHIND_DUE_MS} and (token is null or due <= ?)`,
   );
-  const underWay = db.prepare<[string, string]>(
-    `select 1 from adbind_jobs where ${waiting} and token is not null limit 1`,
-  );
   return (topic, orderingKey, now) => {
     hold.run(topic, orderingKey, now);
-    if (underWay.get(topic, orderingKey) === undefined) letNextGo(topic, [orderingKey], now);
+    letNextGo(topic, [orderingKey], now);
   };
 }
 

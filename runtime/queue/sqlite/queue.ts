@@ -94,7 +94,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
         return held;
       }),
     renew: (held, at) => writer.unsynced(() => jobs.renew(held, at + leaseMs)),
-    ...careOf({ database, jobs, kept, topic, now, alone, waking }),
+    ...careOf({ database, jobs, kept, topic, leaseMs, now, alone, waking }),
     onWake(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -111,13 +111,14 @@ interface Care {
   readonly jobs: SqliteJobs;
   readonly kept: KeptJobs;
   readonly topic: string;
+  readonly leaseMs: number;
   readonly now: () => number;
   alone<T>(work: () => T): Promise<T>;
   waking<T>(work: () => T, first?: JobGuard): Promise<T>;
 }
 
 /** What is done to endpoints, and by operators. */
-function careOf({ database, jobs, kept, topic, now, alone, waking }: Care) {
+function careOf({ database, jobs, kept, topic, leaseMs, now, alone, waking }: Care) {
   return {
     quietMs: () => undefined,
     alarms: async () => [],
@@ -137,7 +138,7 @@ function careOf({ database, jobs, kept, topic, now, alone, waking }: Care) {
     endpoints: async ({ after = "", limit }: { readonly after?: string; readonly limit: number }) =>
       jobs.endpoints(topic, after, limit),
     underWay: (query: Query, orderingKeys: readonly string[]) => jobsUnderWay(query, topic, orderingKeys),
-    pull: (horizon: number, at: number) => alone(() => jobs.pull(topic, horizon, at)),
+    pull: (horizon: number, at: number) => alone(() => jobs.pull(topic, { horizon, now: at, leased: at + leaseMs })),
     list: async (filter: Omit<JobFilter, "topic"> = {}) => kept.list({ ...filter, topic }),
     get: async (id: number) => kept.get(id),
     replay: (id: number, at: number, first?: JobGuard) => waking(() => kept.replay(id, at), first),

@@ -39,8 +39,8 @@ export interface SqliteJobs {
   stopped(topic: string, endpoints: readonly string[]): string[];
   resume(topic: string, endpoint: string, now: number): boolean;
   endpoints(topic: string, after: string, limit: number): EndpointRecord[];
-  /** Brings jobs and endpoints that lie beyond `horizon` to `now`: the clock has been set back. */
-  pull(topic: string, horizon: number, now: number): number;
+  /** Brings jobs and endpoints that lie beyond `horizon` to `now`, and ends of leases to `leased`: the clock has been set back. */
+  pull(topic: string, times: { readonly horizon: number; readonly now: number; readonly leased: number }): number;
   /** Makes the next job under each ordering key due. */
   letNextGo(topic: string, orderingKeys: readonly string[], now: number): void;
   /** Says when something of an endpoint may be due. */

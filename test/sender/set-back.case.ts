@@ -1,0 +1,58 @@
+/** A clock that ran ahead, and is set right: nothing waits for times of the old one, on every store. */
+import * as assert from "uvu/assert";
+import { until } from "../support/until.js";
+import { NOW } from "./fixture.js";
+import { drained, HOOK, HOUR, push, reopened, type SenderCase, suiteOf } from "./sender-suite.js";
+
+const DAY = 24 * HOUR;
+const reporting = { url: HOOK, reporting_frequency: "hourly" } as const;
+const buys = ["late", "reported", "ended"].map((mediaBuyId) => ({ mediaBuyId, principal: "buyer-1" }));
+
+export function setBackCase(of: SenderCase): void {
+  const test = suiteOf(of, "a clock that is set back");
+  for (const restarted of [false, true])
+    test(`what waited by the old clock goes by the right one${restarted ? ", after a restart" : ""}`, async (context) => {
+      const { clock, network } = context;
+      const periods: unknown[] = [];
+      let late = true;
+      const own = {
+        reports: ({ mediaBuyId, notificationType, period }: Record<string, unknown>) => {
+          if (late && mediaBuyId !== "reported") return { delayed: true, currency: "EUR" };
+          const { start, end } = period as { start: number; end: number };
+          if (!late) periods.push([mediaBuyId, notificationType, start - NOW, end - NOW]);
+          return { currency: "EUR", media_buy_deliveries: [] };
+        },
+      } as never;
+      await reopened(of, context, own);
+      for (const buy of buys) await context.sender.channels.open(buy, { reporting });
+      await context.sender.channels.open({ mediaBuyId: "changes", principal: "buyer-1" }, { events: push });
+      clock.at = NOW + DAY;
+      if (!restarted) context.sender.start();
+      await context.sender.channels.close("ended");
+      await context.sender.channels.tick();
+      await context.sender.channels.impairment("changes", { notificationId: "i", impairment: {} });
+      if (!restarted) await until(() => drained(context.sender));
+      const before = network.sent.length;
+      late = false;
+      clock.at = NOW;
+      if (restarted) (await reopened(of, context, own)).start();
+      await until(
+        async () =>
+          (await of.rows("select * from adbind_coalescing where due > 0")).every(
+            ({ due }) => Number(due) <= NOW + HOUR,
+          ),
+        "the change is nearer",
+      );
+      clock.at = NOW + HOUR;
+      await until(() => periods.length === 3 && network.sent.some(({ body }) => body.notification_id === "i"));
+      assert.equal(periods.sort(), [
+        ["ended", "final", 0, HOUR],
+        ["late", "scheduled", 0, HOUR],
+        // What the old clock made of it was told by it.
+        ["reported", "scheduled", 0, HOUR],
+      ]);
+      await until(() => drained(context.sender));
+      assert.ok(network.sent.length > before);
+    });
+  test.run();
+}
