@@ -75,15 +75,67 @@ const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 /** A server that says there is nothing, and not one that says nothing. */
 const isNothing = (error: unknown): boolean => codeOf(error) === "ENOTFOUND" || codeOf(error) === "ENODATA";
 
+/** Once one family has addresses the other has so long to answer, in milliseconds: as RFC 8305, 3 has it, with more patience. */
+const OTHER_FAMILY_MS = 250;
+
 /** Both families: what one of them has counts, though nothing is heard of the other. */
 async function ask(resolver: Resolver, name: string): Promise<ResolvedAddress[]> {
-  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
-  const faults = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason as Error] : []));
+  const answers: [four: readonly string[], six: readonly string[]] = [[], []];
+  const faults: Error[] = [];
+  const heard = [resolver.resolve4(name), resolver.resolve6(name)].map(async (asked, family) => {
+    try {
+      answers[family] = await asked;
+    } catch (error) {
+      faults.push(error as Error);
+    }
+    if (answers[family]!.length === 0) throw undefined;
+  });
+  const both = Promise.allSettled(heard);
+  await Promise.any(heard).then(
+    () => within(both, OTHER_FAMILY_MS),
+    // Neither has any: what is known of each.
+    () => both,
+  );
+  const found = answers.flat();
   // That a name does not exist is known only where both say so.
   const fault = faults.find((one) => !isNothing(one)) ?? faults[0];
   if (found.length === 0 && fault !== undefined) throw fault;
   return found.map((address) => ({ address, family: isIP(address) }));
+}
+
+/** Waits for something, but no longer than a time in milliseconds. */
+function within(what: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const over = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    what.then(over, over);
+  });
+}
+
+/** Names that are asked for at a time: of more, answers are lost, for a socket holds only so many. */
+const AT_ONCE = 48;
+/** A name that is not answered for so long leaves its place to another, in milliseconds: its answer may never come. */
+const PLACE_MS = 50;
+
+/** Has those who ask for many names at once take turns, of which one is over when it is answered, or has taken long. */
+function turnTaking(): (ask: () => Promise<ResolvedAddress[]>) => Promise<ResolvedAddress[]> {
+  const waiting: (() => void)[] = [];
+  let places = AT_ONCE;
+  const over = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) places += 1;
+    else next();
+  };
+  return async (ask) => {
+    if (places > 0) places -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    const asked = ask();
+    within(asked, PLACE_MS).then(over);
+    return asked;
+  };
 }
 
 /** What the system, or who opened it, says of names. */
@@ -112,6 +164,7 @@ export function openNameLookup(options: NameLookupOptions = {}): NameLookup {
     if (performance.now() - set[0]!.since >= SETTINGS_MS) set.splice(0, 2, settings(), set[0]!);
     return set[0]!;
   };
+  const inTurn = turnTaking();
   let closed = false;
   return {
     async lookup(hostname) {
@@ -119,8 +172,10 @@ export function openNameLookup(options: NameLookupOptions = {}): NameLookup {
       const { resolver, hosts } = current();
       const own = hosts.get(name) ?? (/(?:^|\.)localhost$/.test(name) ? LOOPBACK : undefined);
       if (own !== undefined) return own;
-      if (closed) throw Object.assign(new Error(`${hostname} is not asked for any more`), { code: "ECANCELLED" });
-      return ask(resolver, name);
+      return inTurn(async () => {
+        if (closed) throw Object.assign(new Error(`${hostname} is not asked for any more`), { code: "ECANCELLED" });
+        return ask(resolver, name);
+      });
     },
     close() {
       closed = true;

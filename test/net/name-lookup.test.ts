@@ -34,7 +34,11 @@ const both: Readonly<Record<string, Partial<Record<RecordType, Answer>>>> = {
 let server: NameServer;
 lookups.before(async () => {
   server = await startNameServer((name, type) =>
-    name.startsWith("deaf") ? "silent" : (both[name.toLowerCase()]?.[type] ?? "absent"),
+    name.startsWith("deaf")
+      ? "silent"
+      : name.startsWith("many")
+        ? ["203.0.114.9"].slice(Number(type === "AAAA"))
+        : (both[name.toLowerCase()]?.[type] ?? "absent"),
   );
 });
 lookups.after(() => server.close());
@@ -126,6 +130,20 @@ lookups("dozens are asked for while a server is silent, and closing ends the wai
   close();
   assert.equal(new Set(await Promise.all(codes)), new Set(["ECANCELLED"]));
   assert.is(await codeOf(lookup("two.example")), "ECANCELLED");
+});
+
+lookups("a thousand names that are asked for at once are all found", async () => {
+  const { lookup, close } = open(5_000);
+  const names = Array.from({ length: 1_000 }, (_, at) => `many${at}.example`);
+  const found = await Promise.all(names.map((name) => lookup(name).catch((error) => [error])));
+  assert.equal(found.filter(([one]) => one.address !== "203.0.114.9").length, 0);
+  close();
+});
+
+lookups("a name of which one family is never heard is found all the same, soon", async () => {
+  const { lookup, close } = open();
+  assert.equal(await lookup("half.example"), [{ address: "203.0.114.3", family: 4 }]);
+  close();
 });
 
 lookups("what is connected to is what was judged, and one address inside refuses the name", async () => {
