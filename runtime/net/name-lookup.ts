@@ -82,37 +82,22 @@ const OTHER_FAMILY_MS = 250;
 async function ask(resolver: Resolver, name: string): Promise<ResolvedAddress[]> {
   const answers: [four: readonly string[], six: readonly string[]] = [[], []];
   const faults: Error[] = [];
-  const heard = [resolver.resolve4(name), resolver.resolve6(name)].map(async (asked, family) => {
-    try {
-      answers[family] = await asked;
-    } catch (error) {
-      faults.push(error as Error);
-    }
-    if (answers[family]!.length === 0) throw undefined;
+  await new Promise<void>((resolve) => {
+    const hear = async (family: 0 | 1, asked: Promise<readonly string[]>): Promise<void> => {
+      try {
+        answers[family] = await asked;
+        if (answers[family].length > 0) setTimeout(resolve, OTHER_FAMILY_MS).unref();
+      } catch (error) {
+        faults.push(error as Error);
+      }
+    };
+    Promise.all([hear(0, resolver.resolve4(name)), hear(1, resolver.resolve6(name))]).then(() => resolve(), resolve);
   });
-  const both = Promise.allSettled(heard);
-  await Promise.any(heard).then(
-    () => within(both, OTHER_FAMILY_MS),
-    // Neither has any: what is known of each.
-    () => both,
-  );
   const found = answers.flat();
   // That a name does not exist is known only where both say so.
   const fault = faults.find((one) => !isNothing(one)) ?? faults[0];
   if (found.length === 0 && fault !== undefined) throw fault;
   return found.map((address) => ({ address, family: isIP(address) }));
-}
-
-/** Waits for something, but no longer than a time in milliseconds. */
-function within(what: Promise<unknown>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    const over = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    what.then(over, over);
-  });
 }
 
 /** Names that are asked for at a time: of more, answers are lost, for a socket holds only so many. */
@@ -133,7 +118,7 @@ function turnTaking(): (ask: () => Promise<ResolvedAddress[]>) => Promise<Resolv
     if (places > 0) places -= 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
     const asked = ask();
-    within(asked, PLACE_MS).then(over);
+    await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, PLACE_MS).unref())]).finally(over);
     return asked;
   };
 }

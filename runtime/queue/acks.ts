@@ -61,8 +61,7 @@ function setAside({ job, outcome }: Ack, error: unknown): Ack {
 
 const heldRows = (jobs: number): AdbindError =>
   new AdbindError("database_busy", `another transaction holds what ${jobs} attempts have to be written to`, {
-    remedy:
-      "they are written once it ends; look for a transaction left open on adbind_jobs (pg_stat_activity, idle in transaction)",
+    remedy: "they are written once it ends; look for a transaction of the application's that was left open",
   });
 
 export class Acks {

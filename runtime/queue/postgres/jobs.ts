@@ -4,10 +4,9 @@
  * which all instances share; when a job is due, by the instances'.
  */
 import { isAscii } from "node:buffer";
-import { binaryArray, type Coroutine, type JobAddition, kept, type Query } from "../../db/index.js";
-import { type Ack, BEHIND_DUE_MS, type Job, movedTo, type NewJob } from "../jobs.js";
+import { type Coroutine, type JobAddition, kept, type Query } from "../../db/index.js";
+import { BEHIND_DUE_MS, type Job, type NewJob } from "../jobs.js";
 import { isJob, jobIn, type LeasedColumns, type LeasedTask, taskIn } from "../leased.js";
-import type { AttemptActivity } from "../types.js";
 
 /** The database's clock, in unix milliseconds. */
 export const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
@@ -104,18 +103,6 @@ export interface LeaseRequest {
   readonly limit: number;
 }
 
-/** What became of jobs, and what is kept of the attempt of each. */
-export interface Acknowledged {
-  readonly acks: readonly Ack[];
-  readonly now: number;
-  readonly activity?: readonly (AttemptActivity | undefined)[] | undefined;
-  /** Longest wait for a row that another transaction holds, in milliseconds. */
-  readonly lockMs: number;
-}
-
-const texts = (values: readonly (string | null)[]): Buffer => binaryArray("text", values);
-const numbers = (values: readonly (number | null)[]): Buffer => binaryArray("bigint", values);
-
 /** A job that may not go yet, and the one under its ordering key that goes first. */
 export type Behind = readonly [id: number, head: number];
 
@@ -175,59 +162,6 @@ export const postponeJobs = (q: Query, behind: readonly Behind[]): Coroutine<num
     )
     update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, lease_until = null where id in (select id from mine)`,
     [[...new Set(behind.map(([, head]) => head))], behind.map(([id]) => id), behind.map(([, head]) => head)],
-  );
-
-const ACK =
-  kept(`select adbind_ack_jobs(?::text, ?::bigint, ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::text[], ?::text[],
-  ?::text[], ?::text[], ?::text[], ?::bigint[]) as held from (select set_config('lock_timeout', ?, true)) patience`);
-
-/**
- * Writes what became of leased jobs, where the token is still the job's, and with it what is kept of their attempts. What
- * waits for them may go then.
- * @returns ids of those
- */
-export function* ackJobs(
-  q: Query,
-  topic: string,
-  { acks, now, activity, lockMs }: Acknowledged,
-): Coroutine<ReadonlySet<number>> {
-  const ids = acks.map(({ job }) => job.id);
-  const kept = acks.map((_, at) => activity?.[at]);
-  const [row] = yield* q.rows<{ held: number[] | null }>(ACK, [
-    topic,
-    now,
-    numbers(ids),
-    ...[acks.map(({ job }) => job.token), acks.map(({ outcome }) => outcome.kind)].map(texts),
-    numbers(acks.map(({ outcome }) => ("due" in outcome ? outcome.due : null))),
-    ...[acks.map(({ outcome }) => ("error" in outcome ? outcome.error : null)), acks.map(movedTo)].map(texts),
-    ...(["principal", "subject", "record"] as const).map((name) => texts(kept.map((one) => one?.[name] ?? null))),
-    numbers(kept.map((one) => one?.expires ?? null)),
-    String(lockMs),
-  ]);
-  const held = new Set(row!.held ?? ids);
-  for (const ack of acks) if (held.has(ack.job.id) && movedTo(ack) !== null) yield* moveRest(q, topic, ack);
-  return held;
-}
-
-/** @returns ids of those whose row another transaction holds now */
-export function* busyJobs(q: Query, acks: readonly Ack[]): Coroutine<ReadonlySet<number>> {
-  const ids = acks.map(({ job }) => job.id);
-  const rows = yield* q.rows<{ id: number }>(
-    `with free as materialized (select id from adbind_jobs where id = any(?::bigint[]) for update skip locked)
-    select id from adbind_jobs where id = any(?::bigint[]) and id not in (select id from free)`,
-    [ids, ids],
-  );
-  return new Set(rows.map(({ id }) => id));
-}
-
-/** What waits under the ordering key of a job that moved is not left to the endpoint it has gone from. */
-const moveRest = (q: Query, topic: string, ack: Ack): Coroutine<number> =>
-  q.run(
-    `update adbind_jobs set endpoint = ? where id in (
-      select id from adbind_jobs where topic = ? and ordering_key = ? and state = 'ready' and attempts = 0
-      and endpoint = ? and ${UNLEASED} for update skip locked
-    )`,
-    [movedTo(ack), topic, ack.job.orderingKey, ack.job.endpoint],
   );
 
 const LET_NEXT_GO = kept("select adbind_let_next_go(?::text, ?::text[], ?::bigint)");

@@ -1,6 +1,6 @@
 /** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
 import { type Coroutine, type JobAddition, type PostgresDatabase, type Query, runAsync } from "../../db/index.js";
-import { isDeadlock, isRowKept } from "../../db/postgres/faults.js";
+import { isDeadlock } from "../../db/postgres/faults.js";
 import type { EachWork, SharedWork } from "../each.js";
 import { type JobRemoval, removeKept } from "../evicting.js";
 import {
@@ -16,7 +16,6 @@ import {
   type JobRecord,
   type JobUnderWay,
   jobsUnderWay,
-  movedTo,
   type NewJob,
 } from "../jobs.js";
 import {
@@ -29,10 +28,11 @@ import {
   type QueuePart,
   type TakeRequest,
 } from "../types.js";
+import { Acknowledging } from "./acknowledging.js";
 import { AddingTransactions } from "./adding.js";
 import { GroupCommit } from "./group-commit.js";
 import { Growth } from "./growth.js";
-import { ackJobs, additionOf, addJobs, busyJobs, renewJobs, wakeOthers } from "./jobs.js";
+import { additionOf, addJobs, renewJobs, wakeOthers } from "./jobs.js";
 import * as kept from "./kept-jobs.js";
 import { Leasing } from "./leasing.js";
 import { Tidying } from "./tidy.js";
@@ -60,6 +60,7 @@ export class PostgresQueue implements Queue {
   readonly #waker: Waker;
   readonly #commits: GroupCommit;
   readonly #adding: AddingTransactions;
+  readonly #acknowledging: Acknowledging;
   readonly #leasing: Leasing;
   readonly #tidying: Tidying;
   readonly #growth: Growth;
@@ -76,6 +77,7 @@ export class PostgresQueue implements Queue {
     this.#growth = new Growth(database);
     this.#waker = new Waker(() => database.query((q) => wakeOthers(q, JOBS_CHANNEL, topic)));
     this.#adding = new AddingTransactions(database, this.#waker);
+    this.#acknowledging = new Acknowledging(database, topic, this.#adding, SHARED_LOCK_MS);
     this.#commits = new GroupCommit(
       (work, lockTimeoutMs) => this.#adding.transaction(work, lockTimeoutMs),
       (work) => this.#adding.alone(work),
@@ -148,51 +150,7 @@ export class PostgresQueue implements Queue {
   }
 
   ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<AckResult[]> {
-    return this.#ack(acks, now, effect);
-  }
-
-  async #ack(acks: readonly Ack[], now: number, effect: AckEffect | undefined): Promise<AckResult[]> {
-    try {
-      const held = await this.#acknowledged(acks, now, effect);
-      return acks.map(({ job }) => held.has(job.id));
-    } catch (error) {
-      if (!isRowKept(error)) throw error;
-    }
-    return this.#ackFree(acks, now, effect);
-  }
-
-  /** Where somebody holds a row: of those jobs that nobody holds. */
-  async #ackFree(acks: readonly Ack[], now: number, effect: AckEffect | undefined): Promise<AckResult[]> {
-    const busy = await this.database.query((q) => busyJobs(q, acks));
-    // No row of their own: of one that waits for them, or that an effect writes to.
-    if (busy.size === 0 && acks.length === 1) return ["busy"];
-    const half = Math.ceil(acks.length / 2);
-    const parts =
-      busy.size === 0 ? [acks.slice(0, half), acks.slice(half)] : [acks.filter(({ job }) => !busy.has(job.id))];
-    const results = new Map<Ack, AckResult>();
-    for (const part of parts) {
-      try {
-        for (const [at, result] of (await this.#ack(part, now, effect)).entries()) results.set(part[at]!, result);
-      } catch (error) {
-        // What was written is told. The others are tried again, and told of then.
-        if (results.size === 0) throw error;
-      }
-    }
-    return acks.map((ack) => results.get(ack) ?? "busy");
-  }
-
-  async #acknowledged(acks: readonly Ack[], now: number, effect: AckEffect | undefined): Promise<ReadonlySet<number>> {
-    const activity = effect === undefined ? [] : effect.activity?.(acks);
-    const moved = acks.some((ack) => movedTo(ack) !== null);
-    if (activity !== undefined && !moved)
-      return this.database.query((q) => ackJobs(q, this.topic, { acks, now, activity, lockMs: SHARED_LOCK_MS }));
-    let held: ReadonlySet<number> = new Set();
-    await this.#adding.transaction(async (q) => {
-      held = await runAsync(ackJobs(q, this.topic, { acks, now, lockMs: SHARED_LOCK_MS }));
-      const acked = acks.filter(({ job }) => held.has(job.id));
-      if (effect !== undefined) await runAsync(effect(q, acked));
-    }, SHARED_LOCK_MS);
-    return held;
+    return this.#acknowledging.ack(acks, now, effect);
   }
 
   async renew(jobs: readonly Job[]): Promise<ReadonlySet<number>> {
