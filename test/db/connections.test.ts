@@ -1,24 +1,19 @@
 /** Connections to a PostgreSQL that is not as we would have it. */
 import { type AddressInfo, connect, createServer } from "node:net";
-import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres } from "../../runtime/db/postgres/open.js";
 import type { Query } from "../../runtime/db/types.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { sharedPostgres } from "../support/postgres.js";
+import { withLevel } from "./isolation.js";
 
 const postgres = await sharedPostgres();
 
 test("statements see what others have committed by then, whatever the database has by default", async () => {
   const url = await postgres.database();
   const open = () => openPostgres({ url, connections: 4 });
-  const admin = new pg.Client(url);
-  await admin.connect();
-  await admin.query(
-    `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = 'serializable'`,
-  );
-  await admin.end();
+  await withLevel(url, "serializable");
   const instances = await Promise.all([open(), open(), open()]);
   const shown = (q: Query) => q.rows<{ transaction_isolation: string }>("show transaction_isolation");
   const [first] = instances;

@@ -3,9 +3,11 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Coroutine } from "../../runtime/db/coroutine.js";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/postgres/open.js";
+import type { Query } from "../../runtime/db/types.js";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { databaseCase } from "./database.case.js";
+import { withLevel } from "./isolation.js";
 
 if (!hasPgbouncer()) {
   // Where it can be had, `./run test` has installed it.
@@ -55,6 +57,16 @@ for (const [name, pooler] of Object.entries(poolers)) {
     assert.equal(shown, [{ s: "30s", l: "10s" }]);
     // Nothing of it stays behind for the next user of the server's connection.
     assert.equal((await database.ask("select current_setting('statement_timeout') as s", [])).rows, [{ s: "0" }]);
+    await database.close();
+  });
+
+  test(`behind a pooler that ${name} statements see what others have committed by then, whatever the database has by default`, async () => {
+    const url = await postgres.database();
+    await withLevel(url, "serializable");
+    const database = await openPostgres({ url: pooler.through(url), listenUrl: url, connections: 4 });
+    const shown = (q: Query) => q.rows<{ transaction_isolation: string }>("show transaction_isolation");
+    const found = [...(await database.query(shown)), ...(await database.write(shown))];
+    assert.equal(new Set(found.map((row) => row.transaction_isolation)), new Set(["read committed"]));
     await database.close();
   });
 

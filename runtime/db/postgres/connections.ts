@@ -71,12 +71,12 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   for (const given of [timeouts, undefined]) {
     const pool = poolOf(options, given, { deadline, keeping });
     try {
-      const { direct, statementMs } = await lookAt(pool);
+      const { direct, statementMs, level } = await lookAt(pool);
       // What the URL says wins; behind a pooler it is the role's, for statements outside of transactions.
       if (direct) deadline.ms = statementMs === 0 ? Number.POSITIVE_INFINITY : statementMs + slack;
       else deadline.ms = Math.max(timeouts.statement_timeout, statementMs) + slack;
       keeping.on = direct;
-      return connectionsOn(pool, { where, options, timeouts, pooled: !direct });
+      return connectionsOn(pool, { where, options, timeouts, pooled: !direct, level });
     } catch (error) {
       await pool.end();
       if (given === undefined || !isParameterRefused(error)) throw unreachable(where, error);
@@ -88,11 +88,21 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
 const isParameterRefused = (error: unknown): boolean =>
   error instanceof Error && /unsupported startup parameter/i.test(error.message);
 
-/** Was a connection made with all that we asked for, and how long may a statement take (0: for ever)? */
-async function lookAt(pool: pg.Pool): Promise<{ readonly direct: boolean; readonly statementMs: number }> {
-  const text = `select current_setting($1, true) as mark, setting as ms from pg_settings where name = 'statement_timeout'`;
-  const { rows } = await pool.query<{ mark: string | null; ms: string }>(text, [MARK]);
-  return { direct: rows[0]?.mark === "on", statementMs: Number(rows[0]?.ms ?? 0) };
+interface Found {
+  /** The connection was made with all that we asked for. */
+  readonly direct: boolean;
+  /** How long a statement may take; 0: for ever. */
+  readonly statementMs: number;
+  /** Isolation of a statement that is its own transaction. */
+  readonly level: string;
+}
+
+async function lookAt(pool: pg.Pool): Promise<Found> {
+  const text = `select current_setting($1, true) as mark, setting as ms, current_setting('default_transaction_isolation') as level
+    from pg_settings where name = 'statement_timeout'`;
+  const { rows } = await pool.query<{ mark: string | null; ms: string; level: string }>(text, [MARK]);
+  const { mark, ms, level } = rows[0]!;
+  return { direct: mark === "on", statementMs: Number(ms), level };
 }
 
 /** Host, port and database. @throws AdbindError `store_option_invalid` for what is no URL of PostgreSQL */
@@ -169,9 +179,10 @@ interface Given {
   readonly options: PostgresOptions;
   readonly timeouts: Timeouts;
   readonly pooled: boolean;
+  readonly level: string;
 }
 
-function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Given): Connections {
+function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled, level }: Given): Connections {
   const settings = Object.entries(timeouts).map(([name, value]) => `; set local ${name} = ${value}`);
   const brought = pooled ? settings.join("") : "";
 
@@ -204,6 +215,9 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
     }
   };
 
+  // The pooler's connections are not ours to set: where they have another level a statement brings the right one along.
+  const single: Connections["use"] = pooled && level !== LEVEL ? (work) => transaction(work) : use;
+
   const snapshot = async <T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T> => {
     try {
       return await transaction(work, { begin: SNAPSHOT });
@@ -218,7 +232,7 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
     pool,
     pooled,
     lockTimeoutMs: timeouts.lock_timeout,
-    use,
+    use: single,
     transaction,
     snapshot,
     configOf: (url) => configOf(url, options, pooled ? undefined : timeouts),
