@@ -188,21 +188,19 @@ export class Acks {
     if (this.#busy.length === 0 || this.#waitsForRows) return;
     const { onFault } = this.options;
     onFault(heldRows(this.#busy.length));
-    this.#waitsForRows = true;
-    this.#writeBusy()
-      .catch(onFault)
-      .finally(() => {
-        this.#waitsForRows = false;
-      });
+    this.#writeBusy().catch(onFault);
   }
 
   async #writeBusy(): Promise<void> {
+    this.#waitsForRows = true;
     while (this.#busy.length > 0) {
       await this.#wait(FAULT_DELAY_MS);
       const batch = this.#busy.splice(0);
       if (this.#givenUp) for (const { tell } of batch) tell(false);
       else this.#busy.push(...(await this.#some(batch)).left);
     }
+    // In the same turn as the last look: nobody is left behind between the two.
+    this.#waitsForRows = false;
   }
 
   /**
