@@ -73,6 +73,9 @@ async function withActivity(
   return { ...payload, media_buys: buys };
 }
 
+/** A longer window is what both sides agreed on; no release has a word for it. */
+const wireConfig = ({ coalescenceOptIn: _said, ...config }: JsonObject): JsonObject => config;
+
 /**
  * Opens the persistent channels a call asked for, or changes them (docs/protocol/webhooks.md#persistent-channels).
  * @throws ToolError where one is refused
@@ -83,7 +86,7 @@ function* openChannels<Tx>(sender: Sender, tx: Tx, of: AnsweredCall): Coroutine<
   if (typeof mediaBuyId !== "string") return;
   const channels = {
     ...(isJsonObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
-    ...(isJsonObject(args.push_notification_config) && { events: args.push_notification_config }),
+    ...(isJsonObject(args.push_notification_config) && { events: wireConfig(args.push_notification_config) }),
   } as unknown as BuyChannels;
   const opened = yield* wait(sender.channels.open({ mediaBuyId, principal, release }, channels, { tx: tx as object }));
   if (!opened.ok) throw refusedBy(opened.error);

@@ -1,5 +1,5 @@
 /** Channels that outlive one operation (docs/protocol/webhooks.md#persistent-channels): reports, impairments, notices. */
-import type { JsonObject, MaybePromise } from "../contract/index.js";
+import { isJsonObject, type JsonObject, type MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { refusesUnnamed } from "../facts/index.js";
 import type { SharedWork } from "../queue/each.js";
@@ -25,6 +25,7 @@ import { channelRegistration } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
 import { adjustedFlow, fireReports } from "./reports.js";
+import { takenConfig } from "./taken-config.js";
 import { holdOwner, inTransaction, takeRows } from "./transact.js";
 import type {
   CorrectedReport,
@@ -185,7 +186,17 @@ function buyFault(
   const where = "push_notification_config";
   const needed = refusesUnnamed(releases.of(version).release) || rules.refuse.withoutOperationId === true;
   if (needed && events.operation_id === undefined) return refused("operation_id is required", `${where}.operation_id`);
-  return registrationFault(events, where, undefined, rules);
+  return windowsFault(events) ?? registrationFault(events, where, undefined, rules);
+}
+
+/** Longest window a buyer may agree to, in milliseconds. */
+const LONGEST_OPT_IN_MS = 7 * 86_400_000;
+
+function windowsFault({ coalescenceOptIn: optIn = {} }: EventsWebhook): Refused | undefined {
+  const isWindow = (ms: unknown): boolean => typeof ms === "number" && ms >= 0 && ms <= LONGEST_OPT_IN_MS;
+  if (isJsonObject(optIn) && Object.values(optIn).every(isWindow)) return undefined;
+  const longest = `0 to ${LONGEST_OPT_IN_MS} milliseconds`;
+  return refused(`coalescenceOptIn must have windows of ${longest}`, "push_notification_config.coalescenceOptIn");
 }
 
 function* openFlow(
@@ -211,13 +222,14 @@ function* putFlow(
   parts: ChannelDependencies,
   tx: Query,
   of: Pick<ChannelRow, "resource" | "kind" | "subscriber" | "principal" | "release">,
-  config: PushNotificationConfig | ReportingWebhook | null,
+  given: PushNotificationConfig | ReportingWebhook | null,
 ): Coroutine<{ ok: true }> {
   const { tables, now, keyring } = parts;
   const [known] = yield* tables.channel(tx, of.resource, of.kind, of.subscriber);
   if (known !== undefined && known.closed !== OPEN) return { ok: true };
   const registration = channelRegistration(of);
   const names = { registration, orderingKey: channelOrderingKey(of), principal: of.principal };
+  const config = given && takenConfig(of.kind, given);
   const operation = config?.operation_id;
   const sealed = config === null ? undefined : sealedConfig({ ...names, config, operation }, keyring, now());
   const frequency = config !== null && "reporting_frequency" in config ? config.reporting_frequency : undefined;

@@ -22,6 +22,7 @@ import {
 import { type PreparedConfigs, type PrepareOptions, prepareConfigs } from "./notification-sets.js";
 import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { refused, registrationFault } from "./registration.js";
+import { takenNotification } from "./taken-config.js";
 import { holdOwner, inTransaction } from "./transact.js";
 import type { Emitted, NotificationConfig, NotificationScope, Refused, WithinOptions } from "./types.js";
 
@@ -74,7 +75,7 @@ const MAX_CONFIGS = 16;
 export function createNotifications(parts: NotificationDependencies): NotificationConfigs {
   const { queue } = parts;
   const prepare: NotificationConfigs["prepare"] = async (scope, configs, options) =>
-    configsFault(parts, scope, configs) ?? prepareConfigs(parts, scope, configs, options);
+    configsFault(parts, scope, configs) ?? prepareConfigs(parts, scope, configs.map(takenNotification), options);
   return {
     async sync(scope, configs) {
       const prepared = await prepare(scope, configs);

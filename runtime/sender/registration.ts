@@ -1,5 +1,5 @@
 /** Whether a registration can be honoured: what cannot is refused at once, never at the first event. */
-import type { AnyTool, ProtocolError } from "../contract/index.js";
+import { type AnyTool, isJsonObject, type ProtocolError } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { NetFault, publicReason } from "../net/codes.js";
 import type { NetPolicy } from "../net/policy.js";
@@ -126,6 +126,9 @@ export function registrationFault(
   const { tokenCharacters = TOKEN_CHARACTERS } = rules;
   if (token !== undefined && !isText(token, ...tokenCharacters)) {
     return refused(`token must have ${tokenCharacters.join(" to ")} characters`, `${where}.token`);
+  }
+  if (authentication !== undefined && !isJsonObject(authentication)) {
+    return refused("authentication must be an object", `${where}.authentication`);
   }
   const fault = authentication === undefined ? undefined : legacyFault(authentication, where, tool, rules);
   if (fault !== undefined || rules.keepsSecrets() || !hasSecrets(config as AnyConfig)) return fault;

@@ -6,6 +6,7 @@ import { type AnyConfig, taskRegistration } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
 import type { SenderReleases } from "./releases.js";
 import type { Keyring } from "./sealing.js";
+import { takenConfig } from "./taken-config.js";
 import type { TaskStart } from "./types.js";
 
 interface TaskChannelParts {
@@ -30,5 +31,9 @@ export function taskChannel<Config extends AnyConfig>(
   const names = { registration: taskRegistration(via, taskId), orderingKey: taskOrderingKey(via, taskId) };
   // Where a registration has no place for it, buyers put it into the URL.
   const inUrl = operationRequired(releases.of(release).release) ? undefined : ownSegment(config.url);
-  return sealedConfig({ ...names, config, principal, operation: operation ?? inUrl }, keyring, now());
+  return sealedConfig(
+    { ...names, config: takenConfig(via, config), principal, operation: operation ?? inUrl },
+    keyring,
+    now(),
+  );
 }

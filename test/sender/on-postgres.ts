@@ -21,6 +21,7 @@ import { secretCase } from "./secrets.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { setBackCase } from "./set-back.case.js";
 import { strangersCase } from "./strangers.case.js";
+import { takenCase } from "./taken.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
 
@@ -44,6 +45,7 @@ const cases = {
   notifiedSecretCase,
   coalescenceCase,
   setBackCase,
+  takenCase,
 } as const;
 type CaseName = keyof typeof cases;
 

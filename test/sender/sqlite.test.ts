@@ -22,6 +22,7 @@ import { secretCase } from "./secrets.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { setBackCase } from "./set-back.case.js";
 import { strangersCase } from "./strangers.case.js";
+import { takenCase } from "./taken.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
 
@@ -69,6 +70,7 @@ secretCase(on);
 notifiedSecretCase(on);
 coalescenceCase(on);
 setBackCase(on);
+takenCase(on);
 
 test("the folder is cleared", () => {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
