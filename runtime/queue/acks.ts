@@ -9,6 +9,11 @@ const WRITES = 2;
 const ENOUGH = 128;
 /** What a fault of the queue waits before the next try, in milliseconds. */
 const FAULT_DELAY_MS = 500;
+/** How long rows are waited for that another transaction is known to hold, and how long when it is to stop, in milliseconds. */
+const BUSY_WAIT_MS = 3_000;
+const LAST_WAIT_MS = 1_000;
+/** Between two such waits, in milliseconds. */
+const BUSY_PAUSE_MS = 50;
 /** Tries in a row that fail by its own fault, each twice as long after the one before: then its job is set aside. */
 const APART_TRIES = 3;
 
@@ -46,7 +51,8 @@ interface Unwritten {
 }
 
 /** For all of them alike. */
-const isAway = (error: unknown): boolean => error instanceof AdbindError || isPassingFault(error);
+const isAway = (error: unknown): boolean =>
+  isPassingFault(error) || (error instanceof AdbindError && /_(busy|unreachable)$/.test(error.code));
 
 /** Of the values that were to be written, or of what was to write them: not of a database that is away, or may write nothing now. */
 const isOwn = (error: unknown): boolean =>
@@ -145,9 +151,9 @@ export class Acks {
   }
 
   /** Writes what can be written of them. What can not by itself goes on apart. @returns what has to wait, with all others */
-  async #some(batch: readonly PendingAck[]): Promise<Pick<Unwritten, "left" | "error">> {
+  async #some(batch: readonly PendingAck[], waitMs?: number): Promise<Pick<Unwritten, "left" | "error">> {
     const { written, onFault } = this.options;
-    const { left, faulty, busy, error } = await this.#tryAll(batch);
+    const { left, faulty, busy, error } = await this.#tryAll(batch, waitMs);
     if (left.length + faulty.length + busy.length < batch.length) written();
     for (const one of faulty) {
       onFault(one.error);
@@ -158,14 +164,22 @@ export class Acks {
   }
 
   /** What cannot be written of one job keeps no other's: where it fails, it is tried in ever smaller parts. */
-  async #tryAll(batch: readonly PendingAck[]): Promise<Unwritten> {
+  async #tryAll(batch: readonly PendingAck[], waitMs?: number): Promise<Unwritten> {
     const { queue, effect, now } = this.options;
     try {
       const acks = batch.map(({ ack }) => ack);
-      const results = await queue.ack(acks, now(), effect);
-      const busy = batch.filter((_, at) => results[at] === "busy");
-      for (const [at, { tell }] of batch.entries()) if (results[at] !== "busy") tell(results[at]!);
-      return { left: [], faulty: [], busy };
+      const results = await queue.ack(acks, now(), effect, waitMs);
+      const [busy, failed]: [PendingAck[], PendingAck[]] = [[], []];
+      for (const [at, pending] of batch.entries()) {
+        const result = results[at]!;
+        if (result === "busy") busy.push(pending);
+        else if (typeof result === "object") failed.push(pending);
+        else pending.tell(result);
+      }
+      if (failed.length === 0) return { left: [], faulty: [], busy };
+      // By themselves what keeps them from being written is told of them.
+      const others = await this.#tryAll(failed);
+      return { ...others, busy: [...busy, ...others.busy] };
     } catch (error) {
       // Who stops tries no parts.
       if (isAway(error) || this.#givenUp) return { left: batch, faulty: [], busy: [], error };
@@ -194,10 +208,12 @@ export class Acks {
   async #writeBusy(): Promise<void> {
     this.#waitsForRows = true;
     while (this.#busy.length > 0) {
-      await this.#wait(FAULT_DELAY_MS);
-      const batch = this.#busy.splice(0);
-      if (this.#givenUp) for (const { tell } of batch) tell(false);
-      else this.#busy.push(...(await this.#some(batch)).left);
+      await this.#wait(BUSY_PAUSE_MS);
+      // Whoever waits for the rows has them before others can lease them. Who stops waits once more, for less.
+      const { left, error } = await this.#some(this.#busy.splice(0), this.#givenUp ? LAST_WAIT_MS : BUSY_WAIT_MS);
+      if (left.length > 0) this.options.onFault(error);
+      this.#busy.push(...left);
+      if (this.#givenUp) for (const { tell } of this.#busy.splice(0)) tell(false);
     }
     // In the same turn as the last look: nobody is left behind between the two.
     this.#waitsForRows = false;
@@ -217,8 +233,8 @@ export class Acks {
       try {
         const given = aside ? setAside(pending.ack, error) : pending.ack;
         const [result] = await queue.ack([given], now(), aside ? undefined : effect);
-        if (result === "busy") continue;
-        pending.tell(result!);
+        if (typeof result !== "boolean") continue;
+        pending.tell(result);
         written();
         return;
       } catch (fault) {

@@ -74,10 +74,10 @@ export interface AckEffect {
 }
 
 /**
- * Whether the token was still the job's; where not, nothing was written. "busy": not written yet, since another transaction holds
- * what has to be.
+ * Whether the token was still the job's; where not, nothing was written. "busy": not written, since another transaction holds
+ * what has to be. Where others were written, what kept it from being.
  */
-export type AckResult = boolean | "busy";
+export type AckResult = boolean | "busy" | { readonly failed: unknown };
 
 /** Clock of a queue, and how long a lease holds in milliseconds. */
 export interface QueueOptions {
@@ -139,9 +139,10 @@ export interface Queue {
   take(request: TakeRequest): Promise<Job[]>;
   /**
    * Acknowledges leased jobs with `effect`, all in one transaction where nobody holds a row of theirs; else those that nobody holds.
+   * @param waitMs how long a row is waited for that another transaction holds, in milliseconds; a moment by default
    * @throws what keeps all of them from being written
    */
-  ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<readonly AckResult[]>;
+  ack(acks: readonly Ack[], now: number, effect?: AckEffect, waitMs?: number): Promise<readonly AckResult[]>;
   /** Prolongs leases while jobs run. @returns ids of those that are still ours */
   renew(jobs: readonly Job[], now: number): Promise<ReadonlySet<number>>;
   /**

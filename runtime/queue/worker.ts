@@ -154,8 +154,13 @@ class QueueWorker implements Worker {
     } catch (error) {
       handled = this.#thrown(job, error);
     }
+    const end = await this.#written(held, handled, free);
+    // Its slot is another's when that is written: what cannot be, since somebody holds its row, takes no more than its share.
     this.#note(held.endpoint, handled, job.startedAt);
-    const { outcome, note } = handled;
+    return end;
+  }
+
+  async #written(held: HeldJob<Job>, { outcome, note }: Handled, free: () => void): Promise<"gone" | "kept"> {
     for (let told = held.job; ; told = held.job) {
       this.#soon(free);
       const writing = this.#acks.push({ job: told, outcome, note });

@@ -6,7 +6,9 @@ import { type Coroutine, openPostgres, type Query } from "../../runtime/db/index
 import { Acks } from "../../runtime/queue/acks.js";
 import { openQueue } from "../../runtime/queue/index.js";
 import type { Ack, Job, NewJob } from "../../runtime/queue/types.js";
+import { createWorker } from "../../runtime/queue/worker.js";
 import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
+import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { job, put } from "./queue-suite.js";
 
@@ -20,11 +22,13 @@ interface Held {
   readonly jobs: readonly NewJob[];
   /** What the application holds while all attempts end, as a statement. */
   readonly holds: string;
+  /** What is told of before it lets them go; anything by default. */
+  readonly until?: (faults: readonly string[]) => boolean;
   readonly effect?: (query: Query, acked: readonly Ack[]) => Coroutine<void>;
 }
 
 /** @returns which attempts could be written while it held that, whether all could be in the end, and what was said meanwhile */
-async function writtenWhileHeld({ jobs, holds, effect }: Held) {
+async function writtenWhileHeld({ jobs, holds, until: enough = () => true, effect }: Held) {
   const url = await postgres.database();
   // Far longer than a test waits.
   const database = await openPostgres({ url, connections: 4, lockTimeoutMs: 60_000 });
@@ -51,7 +55,7 @@ async function writtenWhileHeld({ jobs, holds, effect }: Held) {
     await client.query("begin");
     await client.query(holds);
     const ended = first.map(attempted);
-    await until(() => faults.length > 0, "it is told of");
+    await until(() => faults.length > 0 && enough(faults), "it is told of");
     // Others go on meanwhile.
     await put(queue, job({ key: "other", endpoint: "other" }));
     await Promise.all((await leased()).map(attempted));
@@ -90,6 +94,34 @@ test("the row of what waits behind one of them is held", async () => {
   assert.equal(result, { leased: 21, meanwhile: keysOf(free), own: true, faults: [told(1)] });
 });
 
+test("the rows of what waits behind many of them are held", async () => {
+  const keys = Array.from({ length: 30 }, (_, n) => `o${n}`);
+  const behind = (name: string): NewJob[] =>
+    keys.map((orderingKey) => job({ key: `${name} ${orderingKey}`, orderingKey, endpoint: orderingKey }));
+  const free = named(20);
+  const jobs = [...free, ...behind("before"), ...behind("held")];
+  const result = await writtenWhileHeld({ jobs, holds: "select from adbind_jobs where key like 'held%' for update" });
+  assert.equal(result, { leased: 50, meanwhile: keysOf(free), own: true, faults: [told(30)] });
+});
+
+test("what cannot be written by its own fault is told of, though another's row is held", async () => {
+  const result = await writtenWhileHeld({
+    jobs: [job({ key: "held" }), ...named(1), job({ key: "broken" })],
+    holds: "insert into adbind_endpoints (topic, endpoint) values ('ours', 'held')",
+    until: (faults) => faults.includes("ours"),
+    *effect(query, acked) {
+      if (acked.some((ack) => ack.job.key === "broken")) throw new Error("ours");
+      if (acked.some((ack) => ack.job.key === "held"))
+        yield* query.run(
+          "insert into adbind_endpoints (topic, endpoint) values ('ours', 'held') on conflict do nothing",
+          [],
+        );
+    },
+  });
+  assert.equal(result.meanwhile, keysOf(named(1)));
+  assert.equal(new Set(result.faults), new Set([told(1), "ours"]));
+});
+
 test("a row that is written with one of them is held", async () => {
   const free = named(20);
   const result = await writtenWhileHeld({
@@ -104,6 +136,81 @@ test("a row that is written with one of them is held", async () => {
     },
   });
   assert.equal(result, { leased: 21, meanwhile: keysOf(free), own: true, faults: [told(1)] });
+});
+
+/** While the application holds what a statement locks. */
+async function whileHeld<T>(
+  url: string,
+  holds: string,
+  work: (release: () => Promise<unknown>) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    await client.query("begin");
+    await client.query(holds);
+    return await work(() => client.query("commit"));
+  } finally {
+    await client.end();
+  }
+}
+
+test("one whose row is held for long takes no more of the slots than its share", async () => {
+  const url = await postgres.database();
+  const database = await openPostgres({ url, connections: 6, lockTimeoutMs: 60_000 });
+  const queue = openQueue(database, "test");
+  await put(queue, ...Array.from({ length: 200 }, (_, n) => job({ key: `a${n}`, endpoint: "https://a.example a.1" })));
+  const sent: string[] = [];
+  const worker = createWorker({
+    queue,
+    ...{ concurrency: 32, perPrincipal: 16, perHost: 16, perEndpoint: 16, longestDelayMs: 4_000_000, pollMs: 20 },
+    ownerOf: (endpoint) => ({ host: endpoint, principal: endpoint }),
+    *effect(query, acked) {
+      if (acked.some((ack) => ack.job.key.startsWith("a")))
+        yield* query.run(
+          "insert into adbind_endpoints (topic, endpoint) values ('ours', 'held') on conflict do nothing",
+          [],
+        );
+    },
+    handle: async ({ key }) => {
+      sent.push(key);
+      return { outcome: { kind: "done" }, healthy: true };
+    },
+  });
+  await whileHeld(url, "insert into adbind_endpoints (topic, endpoint) values ('ours', 'held')", async (release) => {
+    worker.start();
+    await until(() => sent.length > 0);
+    for (let n = 0; n < 8; n++) {
+      await put(queue, job({ key: `b${n}`, endpoint: "https://b.example b.1" }));
+      await until(
+        async () => (await queue.list({ endpoint: "https://b.example b.1" })).length === 0,
+        `b${n} is written`,
+      );
+    }
+    assert.ok(sent.length <= 8 + 16, `${sent.length} sent`);
+    await release();
+  });
+  await until(async () => (await queue.counts()).ready === 0);
+  await worker.stop();
+  assert.is(sent.length, 208);
+  await queue.close();
+  await database.close();
+});
+
+test("what is learnt of an endpoint waits for nobody's row", async () => {
+  const url = await postgres.database();
+  const database = await openPostgres({ url, connections: 2, lockTimeoutMs: 60_000 });
+  const queue = openQueue(database, "test");
+  const note = { pausedUntil: Date.now() + 60_000, failingSince: Date.now(), began: Date.now() };
+  await queue.pause("a", note);
+  await whileHeld(url, "select from adbind_endpoints for update", async () => {
+    assert.is(await codeOf(() => queue.pause("a", note)), "database_busy");
+    assert.is(await codeOf(() => queue.recover("a", { until: 0, now: Date.now() })), "database_busy");
+  });
+  await queue.recover("a", { until: 0, now: Date.now() });
+  assert.equal(await queue.health("a"), { pausedUntil: 0, failingSince: null });
+  await queue.close();
+  await database.close();
 });
 
 test.run();

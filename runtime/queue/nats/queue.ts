@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Coroutine, type PostgresDatabase, type Query, runAsync } from "../../db/index.js";
+import { isRowKept } from "../../db/postgres/faults.js";
 import { postponeJobs } from "../postgres/jobs.js";
 import { PostgresQueue } from "../postgres/queue.js";
 import type { Room } from "../postgres/rooms.js";
@@ -11,7 +12,15 @@ import { Turns } from "../postgres/turns.js";
 import type { Ack, AckEffect, AckResult, Job, QueueOptions, TakeRequest } from "../types.js";
 import type { NatsOptions } from "./options.js";
 import { type LeasedTicket, LONGER_MS, type NewTicket, type Servers } from "./servers.js";
-import { claimRows, markRows, pickRows, type TicketRow } from "./tickets.js";
+import {
+  type ClaimedJobs,
+  type ClaimRequest,
+  claimFreeRows,
+  claimRows,
+  markRows,
+  pickRows,
+  type TicketRow,
+} from "./tickets.js";
 
 /** How long a ticket that nobody claims is waited for, in milliseconds: longer than a killed deliverer's lease. */
 const RESEND_MS = 30_000;
@@ -19,6 +28,8 @@ const RESEND_MS = 30_000;
 const ROUNDS = 16;
 /** After which time a ticket comes again for whose endpoint there was no room here, in milliseconds. */
 const NO_ROOM_MS = 100;
+/** How long the row of a ticket is waited for, in milliseconds. */
+const ROW_MS = 100;
 /** How long tickets that were just put in are waited for, in milliseconds: another deliverer may have had them. */
 const ARRIVAL_MS = 100;
 /** Between two looks for them, in milliseconds. */
@@ -136,7 +147,7 @@ export class NatsQueue extends PostgresQueue {
       }
     }
     const request = { ids: [...byJob.keys()], now, token: randomUUID(), leaseMs: this.leaseMs };
-    const { jobs, held } = await this.database.query((q) => claimRows(q, this.topic, request));
+    const { jobs, held } = await this.#claimed(request);
     for (const { id, token } of jobs) this.#tickets.set(id, { token, ticket: byJob.get(id)! });
     const ours = new Set(jobs.map(({ id }) => id));
     const others = [...byJob.values()].filter(({ job }) => !ours.has(job));
@@ -184,23 +195,34 @@ export class NatsQueue extends PostgresQueue {
     return { id: `${this.servers.of.source}.${id}.${version}`, job: id, endpoint };
   }
 
-  override async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<AckResult[]> {
+  /** A relay holds a row for a moment; where somebody else does for longer, the others are claimed without it. */
+  async #claimed(request: ClaimRequest): Promise<ClaimedJobs> {
+    try {
+      return await this.database.query((q) => claimRows(q, this.topic, { ...request, lockMs: ROW_MS }));
+    } catch (error) {
+      if (!isRowKept(error)) throw error;
+    }
+    return this.database.query((q) => claimFreeRows(q, this.topic, request));
+  }
+
+  override async ack(acks: readonly Ack[], now: number, effect?: AckEffect, waitMs?: number): Promise<AckResult[]> {
     const scheduled = await this.#schedule(acks, now);
-    const flags = await super.ack(acks, now, function* (query: Query, acked: readonly Ack[]): Coroutine<void> {
+    const marking = function* (query: Query, acked: readonly Ack[]): Coroutine<void> {
       if (effect !== undefined) yield* effect(query, acked);
       const retries = acked.map(({ job }) => job.id).filter((id) => scheduled.has(id));
       if (retries.length > 0) yield* markRows(query, retries);
-    });
+    };
+    const results = await super.ack(acks, now, marking, waitMs);
     const over: LeasedTicket[] = [];
     for (const [at, { job }] of acks.entries()) {
       const known = this.#tickets.get(job.id);
-      if (known?.token !== job.token || flags[at] === "busy") continue;
+      if (known?.token !== job.token || typeof results[at] !== "boolean") continue;
       this.#tickets.delete(job.id);
       // Where the lease was lost the ticket is another's now.
-      if (flags[at]) over.push(known.ticket);
+      if (results[at] === true) over.push(known.ticket);
     }
     await this.servers.done(over);
-    return flags;
+    return results;
   }
 
   /** Puts the tickets of retries in, before their rows say that there are any. Where that fails a relay finds them when they are due. */

@@ -67,10 +67,10 @@ const MARK_ROWS = kept(
 /** Marks rows whose tickets are in the stream: in the transaction that has locked them, or that acknowledges the attempt before. */
 export const markRows = (q: Query, ids: readonly number[]): Coroutine<number> => q.run(MARK_ROWS, [ids]);
 
-const CLAIM = kept(`with p as materialized (
+const claiming = (waiting: string, lock: string): string => `with p as materialized (
     select j.id, j.endpoint, j.ordering_key, j.attempts, j.due, j.lease_until
-    from ${UNHURRIED}, unnest(?::bigint[]) as v (id) join adbind_jobs j on j.id = v.id
-    where j.topic = ? and j.state = 'ready' order by j.id for update of j
+    from ${UNHURRIED}${waiting}, unnest(?::bigint[]) as v (id) join adbind_jobs j on j.id = v.id
+    where j.topic = ? and j.state = 'ready' order by j.id for update of j${lock}
   ), headed as materialized (
     select p.id, p.lease_until > ${CLOCK} as held, ${HEAD} as head, p.due <= ?::bigint and not exists (
       select from adbind_endpoints e where e.topic = ? and e.endpoint = p.endpoint
@@ -87,7 +87,10 @@ const CLAIM = kept(`with p as materialized (
   )
   select h.id as asked, h.held is true as held, h.head, j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at,
     j.first_at, j.error, b.meta, b.body
-  from headed h left join leased j on j.id = h.id ${BODY} order by h.id`);
+  from headed h left join leased j on j.id = h.id ${BODY} order by h.id`;
+
+const CLAIM = kept(claiming(", (select set_config('lock_timeout', ?, true)) patience", ""));
+const CLAIM_FREE = claiming("", " skip locked");
 
 export interface ClaimRequest {
   readonly ids: readonly number[];
@@ -113,9 +116,29 @@ type ClaimedRow = { readonly asked: number; readonly held: boolean } & {
 export function* claimRows(
   q: Query,
   topic: string,
-  { ids, now, token, leaseMs }: ClaimRequest,
+  { lockMs, ...request }: ClaimRequest & { readonly lockMs: number },
 ): Coroutine<ClaimedJobs> {
-  const rows = yield* q.rows<ClaimedRow>(CLAIM, [ids, topic, topic, now, topic, now, token, leaseMs, now, now]);
+  const rows = yield* q.rows<ClaimedRow>(CLAIM, [String(lockMs), ...claimValues(topic, request)]);
+  return claimedIn(rows, topic, request);
+}
+
+/** The same, without those that another transaction holds: they are told of as if somebody had a lease on them. */
+export function* claimFreeRows(q: Query, topic: string, request: ClaimRequest): Coroutine<ClaimedJobs> {
+  const rows = yield* q.rows<ClaimedRow>(CLAIM_FREE, claimValues(topic, request));
+  const { jobs, held } = claimedIn(rows, topic, request);
+  const found = new Set(rows.map(({ asked }) => asked));
+  const left = request.ids.filter((id) => !found.has(id));
+  const there = yield* q.rows<{ id: number }>(
+    "select id from adbind_jobs where id = any(?::bigint[]) and state = 'ready'",
+    [left],
+  );
+  return { jobs, held: new Set([...held, ...there.map(({ id }) => id)]) };
+}
+
+const claimValues = (topic: string, { ids, now, token, leaseMs }: ClaimRequest) =>
+  [ids, topic, topic, now, topic, now, token, leaseMs, now, now] as const;
+
+function claimedIn(rows: readonly ClaimedRow[], topic: string, { now, token, leaseMs }: ClaimRequest): ClaimedJobs {
   const leased = { topic, state: "ready", due: now + leaseMs, startedAt: now, token } as const;
   return {
     jobs: rows.filter(isJob).map((row) => jobIn(row, leased)),

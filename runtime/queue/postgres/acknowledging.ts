@@ -50,14 +50,21 @@ export function* ackJobs(
   return held;
 }
 
-/** @returns ids of those whose row another transaction holds now */
-export function* busyJobs(q: Query, acks: readonly Ack[]): Coroutine<ReadonlySet<number>> {
-  const ids = acks.map(({ job }) => job.id);
-  const rows = yield* q.rows<{ id: number }>(
-    `with free as materialized (select id from adbind_jobs where id = any(?::bigint[]) for update skip locked)
-    select id from adbind_jobs where id = any(?::bigint[]) and id not in (select id from free)`,
-    [ids, ids],
-  );
+const BUSY = `with ended as materialized (
+    select id, topic, ordering_key, attempts from adbind_jobs where id = any(?::bigint[])
+  ), behind as materialized (
+    select e.id, n.id as next from ended e cross join lateral (
+      select h.id from adbind_jobs h where h.topic = e.topic and h.ordering_key = e.ordering_key and h.state = 'ready'
+        and h.attempts = 0 and h.id <> e.id order by h.id limit 1) n where e.attempts = 0
+  ), free as materialized (
+    select id from adbind_jobs where id in (select id from ended union all select next from behind) for update skip locked
+  )
+  select id from ended where id not in (select id from free)
+  union select id from behind where next not in (select id from free)`;
+
+/** @returns ids of those of which another transaction holds a row now: their own, or that of the job that waits for them */
+function* busyJobs(q: Query, acks: readonly Ack[]): Coroutine<ReadonlySet<number>> {
+  const rows = yield* q.rows<{ id: number }>(BUSY, [acks.map(({ job }) => job.id)]);
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -71,8 +78,18 @@ const moveRest = (q: Query, topic: string, ack: Ack): Coroutine<number> =>
     [movedTo(ack), topic, ack.job.orderingKey, ack.job.endpoint],
   );
 
+/** How long is looked for what can be written where it is not known which rows are held, in milliseconds. */
+const SEARCH_MS = 1_000;
+
+/** What is to be acknowledged. */
+interface Asked {
+  readonly now: number;
+  readonly effect: AckEffect | undefined;
+  readonly lockMs: number;
+}
+
 export class Acknowledging {
-  /** @param lockMs longest wait for a row that another transaction holds, in milliseconds */
+  /** @param lockMs how long a row is waited for that another transaction holds, in milliseconds, where nothing is said */
   constructor(
     readonly database: Pick<PostgresDatabase, "query">,
     readonly topic: string,
@@ -80,47 +97,56 @@ export class Acknowledging {
     readonly lockMs: number,
   ) {}
 
-  async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<AckResult[]> {
+  async ack(acks: readonly Ack[], now: number, effect?: AckEffect, lockMs = this.lockMs): Promise<AckResult[]> {
     try {
-      const held = await this.#acknowledged(acks, now, effect);
-      return acks.map(({ job }) => held.has(job.id));
+      return await this.#all(acks, { now, effect, lockMs });
     } catch (error) {
       if (!isRowKept(error)) throw error;
     }
-    return this.#ackFree(acks, now, effect);
+    const asked: Asked = { now, effect, lockMs: this.lockMs };
+    const results = new Map<Ack, AckResult>();
+    await this.#free(acks, asked, { results, until: performance.now() + SEARCH_MS });
+    const all = acks.map((ack) => results.get(ack) ?? "busy");
+    const [first] = all;
+    if (typeof first === "object" && all.every((one) => typeof one === "object")) throw first.failed;
+    return all;
   }
 
-  /** Where somebody holds a row: of those jobs that nobody holds. */
-  async #ackFree(acks: readonly Ack[], now: number, effect: AckEffect | undefined): Promise<AckResult[]> {
+  /** Where somebody holds a row: those of which nobody does. */
+  async #free(
+    acks: readonly Ack[],
+    asked: Asked,
+    search: { readonly results: Map<Ack, AckResult>; readonly until: number },
+  ): Promise<void> {
+    const { results, until } = search;
     const busy = await this.database.query((q) => busyJobs(q, acks));
-    // No row of their own: of one that waits for them, or that an effect writes to.
-    if (busy.size === 0 && acks.length === 1) return ["busy"];
-    const half = Math.ceil(acks.length / 2);
-    const parts =
-      busy.size === 0 ? [acks.slice(0, half), acks.slice(half)] : [acks.filter(({ job }) => !busy.has(job.id))];
-    const results = new Map<Ack, AckResult>();
-    for (const part of parts.filter(({ length }) => length > 0)) {
+    const free = acks.filter(({ job }) => !busy.has(job.id));
+    // None of theirs: one that is written with them.
+    const half = busy.size > 0 ? free.length : Math.ceil(free.length / 2);
+    for (const part of [free.slice(0, half), free.slice(half)]) {
+      if (part.length === 0 || performance.now() > until) continue;
       try {
-        for (const [at, result] of (await this.ack(part, now, effect)).entries()) results.set(part[at]!, result);
+        for (const [at, result] of (await this.#all(part, asked)).entries()) results.set(part[at]!, result);
       } catch (error) {
-        // What was written is told. The others are tried again, and told of then.
-        if (results.size === 0) throw error;
+        if (!isRowKept(error)) for (const ack of part) results.set(ack, { failed: error });
+        else if (part.length > 1) await this.#free(part, asked, search);
       }
     }
-    return acks.map((ack) => results.get(ack) ?? "busy");
   }
 
-  async #acknowledged(acks: readonly Ack[], now: number, effect: AckEffect | undefined): Promise<ReadonlySet<number>> {
+  /** In one transaction. */
+  async #all(acks: readonly Ack[], { now, effect, lockMs }: Asked): Promise<boolean[]> {
     const activity = effect === undefined ? [] : effect.activity?.(acks);
     const moved = acks.some((ack) => movedTo(ack) !== null);
+    const tell = (held: ReadonlySet<number>): boolean[] => acks.map(({ job }) => held.has(job.id));
     if (activity !== undefined && !moved)
-      return this.database.query((q) => ackJobs(q, this.topic, { acks, now, activity, lockMs: this.lockMs }));
+      return tell(await this.database.query((q) => ackJobs(q, this.topic, { acks, now, activity, lockMs })));
     let held: ReadonlySet<number> = new Set();
     await this.adding.transaction(async (q) => {
-      held = await runAsync(ackJobs(q, this.topic, { acks, now, lockMs: this.lockMs }));
+      held = await runAsync(ackJobs(q, this.topic, { acks, now, lockMs }));
       const acked = acks.filter(({ job }) => held.has(job.id));
       if (effect !== undefined) await runAsync(effect(q, acked));
-    }, this.lockMs);
-    return held;
+    }, lockMs);
+    return tell(held);
   }
 }

@@ -26,6 +26,9 @@ import {
 } from "../jobs.js";
 import { BODY, letNextGo, UNLEASED } from "./jobs.js";
 
+/** Has a statement wait a moment for a row that somebody holds: what is learnt of an endpoint is learnt again. */
+const IMPATIENT = "(select set_config('lock_timeout', '100', true)) impatient";
+
 /** By then what was under way when an endpoint was resumed has ended everywhere, in milliseconds. */
 const LATE_MS = 60_000;
 
@@ -37,7 +40,8 @@ export function* pauseEndpoint(
 ): Coroutine<EndpointHealth> {
   // In one statement: an operator, or another instance, may end what is noted at the same time.
   const [row] = yield* q.rows<HealthRow>(
-    `insert into adbind_endpoints as e (topic, endpoint, paused_until, failing_since) values (?, ?, ?::bigint, ?::bigint)
+    `insert into adbind_endpoints as e (topic, endpoint, paused_until, failing_since)
+      select ?, ?, ?::bigint, ?::bigint from ${IMPATIENT}
     on conflict (topic, endpoint) do update set paused_until = greatest(e.paused_until, excluded.paused_until),
       failing_since = case when coalesce(e.failing_since, excluded.failing_since) is not null
         then greatest(least(e.failing_since, excluded.failing_since), e.resumed_at) end
@@ -55,11 +59,11 @@ export function* recoverEndpoint(
   { until, now }: EndpointRecovery,
 ): Coroutine<void> {
   const over =
-    "delete from adbind_endpoints where topic = ? and endpoint = ? and stopped_at is null " +
+    `delete from adbind_endpoints using ${IMPATIENT} where topic = ? and endpoint = ? and stopped_at is null ` +
     "and least(paused_until, ?::bigint) <= ?::bigint and coalesce(resumed_at, 0) <= ?::bigint";
   if ((yield* q.run(over, [topic, endpoint, until, now, now - LATE_MS])) > 0) return;
   const text =
-    "update adbind_endpoints set paused_until = least(paused_until, ?::bigint), failing_since = null " +
+    `update adbind_endpoints set paused_until = least(paused_until, ?::bigint), failing_since = null from ${IMPATIENT} ` +
     "where topic = ? and endpoint = ?";
   yield* q.run(text, [until, topic, endpoint]);
 }

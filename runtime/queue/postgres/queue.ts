@@ -149,8 +149,8 @@ export class PostgresQueue implements Queue {
     return this.#leasing.take(request);
   }
 
-  ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<AckResult[]> {
-    return this.#acknowledging.ack(acks, now, effect);
+  ack(acks: readonly Ack[], now: number, effect?: AckEffect, waitMs?: number): Promise<AckResult[]> {
+    return this.#acknowledging.ack(acks, now, effect, waitMs);
   }
 
   async renew(jobs: readonly Job[]): Promise<ReadonlySet<number>> {
