@@ -50,6 +50,18 @@ export const closedError = (resource: string): AdbindError =>
     remedy: "the buyer reads the state with its next query",
   });
 
+/** One whose config cannot be read is told of to an operator, and the others are told. */
+export function isReadable(row: ChannelRow, log: Logger | undefined): boolean {
+  try {
+    JSON.parse(row.config);
+    return true;
+  } catch {
+    const { resource, kind, subscriber, principal } = row;
+    log?.warn({ resource, kind, subscriber, principal }, "a registration is told nothing: its config cannot be read");
+    return false;
+  }
+}
+
 /** Where what is sent on a channel goes, and for whom. */
 export function target(
   { releases }: Pick<ChannelDependencies, "releases">,

@@ -12,15 +12,13 @@ import {
   type EventsWebhook,
   isNamed,
   type ReportingWebhook,
-  target,
 } from "./channel.js";
 import { CLOSED, CLOSING, OPEN } from "./channel-state.js";
 import { windowFor } from "./coalescence.js";
-import { encodeBody } from "./envelope.js";
 import { checkStorableNames } from "./ids.js";
 import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
 import { checkNotice, type NoticeKind, noticeFlow } from "./notices.js";
-import { enqueue, orderingKeyOf } from "./outbox.js";
+import { enqueue } from "./outbox.js";
 import { channelRegistration } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
@@ -35,6 +33,7 @@ import type {
   Refused,
   WithinOptions,
 } from "./types.js";
+import { undeliverable } from "./undeliverable.js";
 
 /** Channels of a media buy as a call registers them. */
 export interface BuyChannels {
@@ -257,12 +256,11 @@ const UNDELIVERABLE = "its reporting_webhook has no operation_id, which the rele
 
 /** Once, to an operator: the buyer is to register again with an operation of its own. */
 function* tellUndeliverable(parts: ChannelDependencies, tx: Query, row: ChannelRow): Coroutine<void> {
-  const { uuid, log } = parts;
-  log?.warn({ mediaBuyId: row.resource, principal: row.principal }, `no delivery report is sent: ${UNDELIVERABLE}`);
-  const body = encodeBody({ media_buy_id: row.resource }, `media buy ${row.resource}`);
-  const order = { key: uuid(), orderingKey: orderingKeyOf("undeliverable", row.resource) };
-  const told = { ...target(parts, row), ...order, type: "undeliverable", undeliverable: UNDELIVERABLE, body };
-  yield* enqueue(parts, tx, [told]);
+  parts.log?.warn(
+    { mediaBuyId: row.resource, principal: row.principal },
+    `no delivery report is sent: ${UNDELIVERABLE}`,
+  );
+  yield* enqueue(parts, tx, [undeliverable(parts, row, { type: "undeliverable", why: UNDELIVERABLE })]);
 }
 
 function* closeFlow(parts: ChannelDependencies, tx: Query, resource: string): Coroutine<Emitted> {

@@ -15,12 +15,13 @@ import {
 } from "./channel.js";
 import { OPEN } from "./channel-state.js";
 import { coalescedName, isUrgent, windowFor } from "./coalescence.js";
-import { encodeBody } from "./envelope.js";
+import { encodeBody, TOKEN_BYTES } from "./envelope.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
 import { openText, sealText } from "./sealed-bodies.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted } from "./types.js";
+import { builtOr, undeliverable } from "./undeliverable.js";
 
 /** Media buys that are looked for at a time, a share of each principal's: the flood of one holds up no other. */
 const FLUSH_LIMIT = 1_000;
@@ -39,6 +40,9 @@ export interface Impairment {
   readonly impairment: JsonObject;
 }
 
+/** Left for what an event has beside the impairment: a token, and names of 1,000 bytes at most. */
+const ENVELOPE_BYTES = TOKEN_BYTES + 16_384;
+
 export function* impairmentFlow(
   parts: ChannelDependencies,
   tx: Query,
@@ -53,7 +57,7 @@ export function* impairmentFlow(
   const { notificationId, eventType = "impairment", impairment } = event;
   const due = now() + windowFor(eventType, { windows: coalescence, optIn: coalescenceOptIn });
   // Encoded now, so that what cannot be sent fails the caller and not the timer.
-  const payload = new TextDecoder().decode(encodeBody(impairment, `media buy ${resource}`));
+  const payload = new TextDecoder().decode(encodeBody(impairment, `media buy ${resource}`, ENVELOPE_BYTES));
   // The newest stands for all that changed on the buy: its receiver reads the rest there. What may not wait stands alone.
   const slot = JSON.stringify(isUrgent(eventType) ? [eventType, notificationId] : [eventType]);
   const owner = { principal: channel.principal, key: coalescedName(resource, slot) };
@@ -68,24 +72,38 @@ export function* impairmentFlow(
 /** How long a payload waits whose key is not here, in milliseconds. */
 const LOST_KEY_MS = 600_000;
 
-/** Payloads of rows; those that do not open wait on, so that nothing is lost while a key is away. */
+interface Opened {
+  readonly row: CoalescingRow;
+  /** Or why there is none, and never will be. */
+  readonly payload: JsonObject | string;
+}
+
+/** Payloads of rows; those whose key is not here wait on, so that nothing is lost while it is away. */
 function* openedPayloads(
   { tables, bodies, log, now }: ChannelDependencies,
   tx: Query,
   rows: readonly CoalescingRow[],
   principal: string,
-): Coroutine<{ readonly row: CoalescingRow; readonly payload: JsonObject }[]> {
-  const opened: { readonly row: CoalescingRow; readonly payload: JsonObject }[] = [];
+): Coroutine<Opened[]> {
+  const opened: Opened[] = [];
   for (const row of rows) {
     const { resource, slot } = row;
     const text = openText(bodies, row.payload, { principal, key: coalescedName(resource, slot) });
-    if (text.ok) opened.push({ row, payload: JSON.parse(new TextDecoder().decode(text.body)) as JsonObject });
-    else {
+    if (text.ok) opened.push({ row, payload: payloadIn(text.body) });
+    else if (text.lost) {
       log?.warn({ mediaBuyId: resource, principal, why: text.why }, "a coalesced event waits: it cannot be read");
       yield* tables.coalesce(tx, { ...row, due: now() + LOST_KEY_MS });
-    }
+    } else opened.push({ row, payload: text.why });
   }
   return opened;
+}
+
+function payloadIn(body: Uint8Array): JsonObject | string {
+  try {
+    return JSON.parse(new TextDecoder().decode(body)) as JsonObject;
+  } catch {
+    return "its payload is no JSON";
+  }
 }
 
 /** Task types that an impairment may name, in their order: it tells of what the buyer made or changed last. */
@@ -108,34 +126,43 @@ function envelopeOf({ releases }: ChannelDependencies, { release: version }: Cha
   };
 }
 
+function impairmentDelivery(
+  parts: ChannelDependencies,
+  channel: ChannelRow,
+  { row, type, payload }: { readonly row: CoalescingRow; readonly type: string; readonly payload: JsonObject },
+): Delivery {
+  const config = JSON.parse(channel.config) as StoredConfig<EventsWebhook>;
+  const key = parts.uuid();
+  const body = tokenedBody(
+    config,
+    {
+      idempotency_key: key,
+      notification_id: row.notification_id,
+      notification_type: type,
+      operation_id: config.operation_id,
+      ...envelopeOf(parts, channel, key),
+      media_buy_id: row.resource,
+      timestamp: new Date(parts.now()).toISOString(),
+      result: { media_buy_id: row.resource, ...payload },
+    },
+    `media buy ${row.resource}`,
+  );
+  return { ...target(parts, channel), key, orderingKey: channelOrderingKey(channel), type, ...body };
+}
+
 /** Sends what waits on a channel and is due. */
 export function* flush(parts: ChannelDependencies, tx: Query, channel: ChannelRow, until: number): Coroutine<Emitted> {
-  const { tables, now, uuid } = parts;
-  const rows = yield* tables.takeCoalesced(tx, channel.resource, until);
+  const rows = yield* parts.tables.takeCoalesced(tx, channel.resource, until);
   if (channel.config === "null" || !isNamed(parts, channel)) return { keys: [] };
-  const config = JSON.parse(channel.config) as StoredConfig<EventsWebhook>;
   const opened = yield* openedPayloads(parts, tx, rows, channel.principal);
   const deliveries = opened
-    .toSorted((a, b) => a.row.due - b.row.due)
+    .toSorted((one, other) => one.row.due - other.row.due)
     .map(({ row, payload }): Delivery => {
-      const key = uuid();
       // Fraud and brand safety are impairments that may not wait; the wire knows one type for all.
       const type = isUrgent(row.event_type) ? "impairment" : row.event_type;
-      const body = tokenedBody(
-        config,
-        {
-          idempotency_key: key,
-          notification_id: row.notification_id,
-          notification_type: type,
-          operation_id: config.operation_id,
-          ...envelopeOf(parts, channel, key),
-          media_buy_id: row.resource,
-          timestamp: new Date(now()).toISOString(),
-          result: { media_buy_id: row.resource, ...payload },
-        },
-        `media buy ${row.resource}`,
-      );
-      return { ...target(parts, channel), key, orderingKey: channelOrderingKey(channel), type, ...body };
+      const refused = (why: string): Delivery => undeliverable(parts, channel, { type, why });
+      if (typeof payload === "string") return refused(payload);
+      return builtOr(() => impairmentDelivery(parts, channel, { row, type, payload }), refused);
     });
   yield* enqueue(parts, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };

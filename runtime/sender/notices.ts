@@ -3,7 +3,7 @@ import type { JsonObject } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { missingInNotice, type ResourceNotice } from "../facts/index.js";
-import { type ChannelDependencies, channelOrderingKey, target } from "./channel.js";
+import { type ChannelDependencies, channelOrderingKey, isReadable, target } from "./channel.js";
 import { encodeBody } from "./envelope.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import type { Emitted } from "./types.js";
@@ -38,9 +38,9 @@ export function* noticeFlow(
     principal,
   }: { kind: NoticeKind; resource: string; payload: JsonObject; principal: string | undefined },
 ): Coroutine<Emitted> {
-  const { tables, uuid } = parts;
+  const { tables, uuid, log } = parts;
   const channels = (yield* tables.subscribers(tx, resource, kind)).filter(
-    (row) => row.config !== "null" && (principal ?? row.principal) === row.principal,
+    (row) => row.config !== "null" && (principal ?? row.principal) === row.principal && isReadable(row, log),
   );
   const type = typeof payload.event === "string" ? payload.event : kind;
   const deliveries = channels.map((channel): Delivery => {

@@ -7,7 +7,7 @@ import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { eventCatalogue } from "../facts/index.js";
 import type { ChannelRow } from "../store/sender-tables.js";
-import { target } from "./channel.js";
+import { isReadable, target } from "./channel.js";
 import { encodeBody } from "./envelope.js";
 import { checkStorableNames } from "./ids.js";
 import {
@@ -25,6 +25,7 @@ import { refused, registrationFault } from "./registration.js";
 import { takenNotification } from "./taken-config.js";
 import { holdOwner, inTransaction } from "./transact.js";
 import type { Emitted, NotificationConfig, NotificationScope, Refused, WithinOptions } from "./types.js";
+import { builtOr, undeliverable } from "./undeliverable.js";
 
 /** A change to be told to the configs that ask for its kind. */
 export interface NotificationEvent {
@@ -164,15 +165,15 @@ function* notifyFlow(parts: NotificationDependencies, tx: Query, event: Notifica
   const ofAccount = account === undefined ? [] : yield* tables.subscribers(tx, account, "account");
   const rows = [...ofAccount, ...(yield* tables.subscribers(tx, AGENTS, "agent"))];
   const wanted = rows.filter((row) => {
+    if ((principal ?? row.principal) !== row.principal || !isReadable(row, parts.log)) return false;
     const stored = storedIn(row);
     if (stored === null || !isTold(stored)) return false;
-    if (principal !== undefined && row.principal !== principal) return false;
     if (row.kind === "agent" && account !== undefined && stored.all_authorized_accounts !== true) return false;
     return stored.event_types.includes(kind) || isForeseen(parts, stored, kind);
   });
   const notificationId = event.notificationId ?? uuid();
   const firedAt = new Date(now()).toISOString();
-  const deliveries = wanted.map((row): Delivery => {
+  const deliver = (row: ChannelRow): Delivery => {
     const key = uuid();
     const body = bodyOf(parts, row, event, { key, notificationId, firedAt });
     const orderingKey = orderingKeyOf(row.kind, JSON.stringify([account ?? "", row.subscriber]));
@@ -180,7 +181,17 @@ function* notifyFlow(parts: NotificationDependencies, tx: Query, event: Notifica
     const subject = event.subject ?? account ?? row.principal;
     const named = { notificationId, subscriberId: storedIn(row)!.subscriber_id };
     return { ...target(parts, row), ...more, ...named, subject, key, orderingKey, type: kind, body };
-  });
+  };
+  const deliveries = wanted.map((row) =>
+    builtOr(
+      () => deliver(row),
+      (why) => {
+        // What the sender's own release refuses is the caller's fault, and told to him; not what another's does.
+        bodyOf(parts, { ...row, release: null }, event, { key: uuid(), notificationId, firedAt });
+        return undeliverable(parts, row, { type: kind, why });
+      },
+    ),
+  );
   yield* enqueue(parts, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };
 }

@@ -1,6 +1,6 @@
 /** What waits for a time that a clock which was set back has made a far one. */
 import type { PeriodicStep } from "../queue/periodic.js";
-import { nextTurn } from "./calendar.js";
+import { type Frequency, nextTurn } from "./calendar.js";
 import type { ChannelDependencies } from "./channel.js";
 import { longestWindow } from "./coalescence.js";
 import { CHALLENGE_AGAIN_MS } from "./moved-configs.js";
@@ -9,6 +9,12 @@ import { inTransaction } from "./transact.js";
 
 /** Clocks of machines that share a database differ by so much, in milliseconds. */
 const SLACK_MS = 2_000;
+
+/** An instance whose clock is a little ahead has had the next turn, and what it has told of the time before stands. */
+function turnsOf(frequency: Frequency, at: number): { readonly next: number; readonly latest: number } {
+  const next = nextTurn(frequency, at);
+  return { next, latest: nextTurn(frequency, next) };
+}
 
 /** Looks at the beginning, since a clock may have been set back meanwhile, and when it is seen to be. */
 export function setBackStep({ queue, tables, now, coalescence = {} }: ChannelDependencies): PeriodicStep {
@@ -24,7 +30,7 @@ export function setBackStep({ queue, tables, now, coalescence = {} }: ChannelDep
             coalesced: at + longestWindow(coalescence),
             proof: at + CHALLENGE_AGAIN_MS,
             final: at + FINAL_RETRY_MS,
-            turns: { hourly: nextTurn("hourly", at), daily: nextTurn("daily", at), monthly: nextTurn("monthly", at) },
+            turns: { hourly: turnsOf("hourly", at), daily: turnsOf("daily", at), monthly: turnsOf("monthly", at) },
           }),
         );
       before = at;

@@ -10,7 +10,7 @@ export interface UpkeepTables {
   channelsAt(tx: Query, at: ChannelPlace): Coroutine<ChannelRow[]>;
   /** Removes channels that closed before a time, and whose a media buy was when none of it is left. @returns channels */
   dropClosedChannels(tx: Query, before: number, limit: number): Coroutine<number>;
-  /** What waits for a later time than it may is to wait for that; no report has covered a time after `now`. */
+  /** What waits for a later time than it may is to wait for that, and a report for its next turn: none has covered a time after `now`. */
   pull(tx: Query, now: number, latest: LatestTimes): Coroutine<void>;
   /** What waits for longest, as a unix time in milliseconds, and how many endpoints are how. */
   overview(tx: Query, topic: string, now: number): Coroutine<Overview>;
@@ -25,8 +25,8 @@ export interface LatestTimes {
   readonly proof: number;
   /** Of the report of a buy that has ended. */
   readonly final: number;
-  /** Of scheduled reports, by their frequency. */
-  readonly turns: Readonly<Record<string, number>>;
+  /** Of scheduled reports, by their frequency, and which is the next. */
+  readonly turns: Readonly<Record<string, { readonly next: number; readonly latest: number }>>;
 }
 
 export interface TaskPlace {
@@ -99,17 +99,21 @@ const pull: UpkeepTables["pull"] = function* (tx, now, { coalesced, proof, final
       select resource, slot from adbind_coalescing where due > ?${tx.dialect.forUpdateFree})`,
     [coalesced, coalesced],
   );
-  const channels = (which: string, latest: number, values: readonly string[] = []): Coroutine<number> =>
+  const channels = (
+    which: string,
+    { next, latest }: { readonly next: number; readonly latest: number },
+    values: readonly string[] = [],
+  ): Coroutine<number> =>
     tx.run(
       `update adbind_channels set next_fire = ?, period_start = case when period_start > ? then ? else period_start end
         where (resource, kind, subscriber) in (select resource, kind, subscriber from adbind_channels
         where next_fire > ? and ${which}${tx.dialect.forUpdateFree})`,
-      [latest, now, now, latest, ...values],
+      [next, now, now, latest, ...values],
     );
-  yield* channels("kind <> 'reporting'", proof);
-  yield* channels("kind = 'reporting' and closed <> 0", final);
-  for (const [frequency, next] of Object.entries(turns))
-    yield* channels("kind = 'reporting' and closed = 0 and config like ?", next, [
+  yield* channels("kind <> 'reporting'", { next: proof, latest: proof });
+  yield* channels("kind = 'reporting' and closed <> 0", { next: final, latest: final });
+  for (const [frequency, times] of Object.entries(turns))
+    yield* channels("kind = 'reporting' and closed = 0 and config like ?", times, [
       `%${JSON.stringify({ reporting_frequency: frequency }).slice(1, -1)}%`,
     ]);
 };

@@ -166,6 +166,11 @@ test("what a dead worker held is back within a lease after the clock was set bac
   assert.is((await queue.take({ now: clock.at, ...all })).length, 0, "it may be alive");
   clock.at += 10_000;
   assert.is((await queue.take({ now: clock.at, ...all })).length, 1);
+  // And what a failing endpoint without jobs has still of the old clock.
+  await queue.pause("b", { pausedUntil: clock.at + 86_400_000, failingSince: clock.at, began: clock.at });
+  await queue.pull(clock.at + 7_200_000, clock.at);
+  await put(queue, job({ key: "2", endpoint: "b" }));
+  assert.is((await queue.take({ now: clock.at, ...all })).length, 1);
   await queue.close();
   await database.close();
 });

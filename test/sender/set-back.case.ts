@@ -54,5 +54,32 @@ export function setBackCase(of: SenderCase): void {
       await until(() => drained(context.sender));
       assert.ok(network.sent.length > before);
     });
+  test("a clock that is a moment behind another makes no second report of a moment", async (context) => {
+    const { clock } = context;
+    const periods: unknown[] = [];
+    const own = {
+      reports: ({ period }: { period: { start: number; end: number } }) => {
+        periods.push([period.start - NOW, period.end - NOW]);
+        return { currency: "EUR", media_buy_deliveries: [] };
+      },
+    } as never;
+    await reopened(of, context, own);
+    await context.sender.channels.open(buys[0]!, { reporting });
+    clock.at = NOW + HOUR + 1;
+    await context.sender.channels.tick();
+    clock.at = NOW + HOUR - 300;
+    (await reopened(of, context, own)).start();
+    await until(() => drained(context.sender));
+    // By its first look everything else is due that is.
+    await context.looks.passed();
+    clock.at = NOW + HOUR + 2;
+    await context.sender.channels.tick();
+    clock.at = NOW + 2 * HOUR;
+    await context.sender.channels.tick();
+    assert.equal(periods, [
+      [0, HOUR],
+      [HOUR, 2 * HOUR],
+    ]);
+  });
   test.run();
 }

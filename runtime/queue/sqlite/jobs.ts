@@ -160,8 +160,8 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
     `update adbind_jobs set due = ? where topic = ? and ${READY} and token is null and due > ? and due < ?`,
   );
   const pullEndpoints = db.prepare<[number, number, string, number, number]>(
-    "update adbind_endpoints set ready_at = ?, paused_until = min(paused_until, ?) where topic = ? " +
-      "and ready_at > ? and ready_at < ?",
+    `update adbind_endpoints set ready_at = iif(ready_at < ${BEHIND_DUE_MS}, ?, ready_at), paused_until = min(paused_until, ?) ` +
+      `where topic = ? and (paused_until > ? or (ready_at > ? and ready_at < ${BEHIND_DUE_MS}))`,
   );
   // Whoever holds a lease that is alive renews it within its time.
   const pullLeased = db.prepare<[number, string, number], { endpoint: string }>(
@@ -186,7 +186,7 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
     deadLetter: ending(db, basic, { state: "dead", which: "attempts > 0 and first_at" }),
     expire,
     pull(topic, { horizon, now, leased }) {
-      pullEndpoints.run(now, now, topic, horizon, BEHIND_DUE_MS);
+      pullEndpoints.run(now, now, topic, horizon, horizon);
       const held = pullLeased.all(leased, topic, leased);
       for (const endpoint of new Set(held.map((row) => row.endpoint))) basic.touch(topic, endpoint, leased);
       pullResumed.run(now, topic, now);

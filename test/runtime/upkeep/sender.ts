@@ -29,6 +29,7 @@ const dead = "remove old dead letters";
 const most = "remove dead letters beyond their number";
 const closed = "remove closed channels";
 const beyond = "remove activity beyond its rows";
+const setBack = "bring nearer what a clock that was set back has made far";
 const alarms = "look for what an operator should see to";
 
 /** Between two challenges of a config that was moved, in milliseconds. */
@@ -75,7 +76,7 @@ export const sender: World = {
   ],
   breaches: [
     { table: "adbind_coalescing", how: "delete", fails: [coalesced] },
-    { table: "adbind_coalescing", how: "gone", fails: [coalesced, look] },
+    { table: "adbind_coalescing", how: "gone", fails: [coalesced, look, setBack] },
     { table: "adbind_channels", how: "update", fails: [proofs, reports] },
     {
       table: "adbind_channels",
@@ -84,7 +85,7 @@ export const sender: World = {
       fails: [proofs],
     },
     { table: "adbind_channels", how: "delete", fails: [closed] },
-    { table: "adbind_channels", how: "gone", fails: [closed, coalesced, look, proofs, reports, secrets] },
+    { table: "adbind_channels", how: "gone", fails: [closed, coalesced, look, proofs, reports, secrets, setBack] },
     { table: "adbind_sender_secrets", how: "delete", fails: [secrets] },
     { table: "adbind_sender_secrets", how: "update", fails: [secrets] },
     { table: "adbind_sender_secrets", how: "gone", fails: [look, secrets] },
