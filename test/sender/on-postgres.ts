@@ -24,6 +24,7 @@ import { strangersCase } from "./strangers.case.js";
 import { takenCase } from "./taken.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
+import { untoldCase } from "./untold.case.js";
 
 const cases = {
   taskCase,
@@ -46,6 +47,7 @@ const cases = {
   coalescenceCase,
   setBackCase,
   takenCase,
+  untoldCase,
 } as const;
 type CaseName = keyof typeof cases;
 

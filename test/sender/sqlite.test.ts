@@ -25,6 +25,7 @@ import { strangersCase } from "./strangers.case.js";
 import { takenCase } from "./taken.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
+import { untoldCase } from "./untold.case.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-sender-"));
 let count = 0;
@@ -71,6 +72,7 @@ notifiedSecretCase(on);
 coalescenceCase(on);
 setBackCase(on);
 takenCase(on);
+untoldCase(on);
 
 test("the folder is cleared", () => {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
