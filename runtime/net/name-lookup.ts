@@ -20,9 +20,12 @@ export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 export interface NameLookupOptions {
   /** Addresses of name servers, with a port where it is not 53. Default the system's, looked up again every half minute. */
   readonly servers?: readonly string[];
-  /** How long a name server may be silent before it is asked again, for longer, in milliseconds. Default 2,000. */
+  /**
+   * How long a name server may be silent before it is asked again, in milliseconds, at most: one that has answered sooner until
+   * then is asked again sooner, and each time waited for twice as long. Default 2,000.
+   */
   readonly timeoutMs?: number;
-  /** How often each name server is asked. Default 2. */
+  /** How often each name server is asked. Default 4. */
   readonly tries?: number;
   /** Names that stand in it are not asked for; read again every half minute. Default the system's. */
   readonly hostsFile?: string;
@@ -36,7 +39,7 @@ export interface NameLookup {
 }
 
 const TIMEOUT_MS = 2_000;
-const TRIES = 2;
+const TRIES = 4;
 /** A machine may get other name servers, and other names of its own, while a process runs. In milliseconds. */
 const SETTINGS_MS = 30_000;
 
@@ -139,7 +142,7 @@ interface Settings {
 export function openNameLookup(options: NameLookupOptions = {}): NameLookup {
   const { servers, timeoutMs = TIMEOUT_MS, tries = TRIES, hostsFile = systemHosts() } = options;
   const settings = (): Settings => {
-    const resolver = new Resolver({ timeout: timeoutMs, tries });
+    const resolver = new Resolver({ timeout: timeoutMs, maxTimeout: timeoutMs, tries });
     if (servers !== undefined) resolver.setServers(servers);
     return { resolver, hosts: hostsIn(hostsFile), since: performance.now() };
   };

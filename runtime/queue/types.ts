@@ -133,6 +133,11 @@ export interface Queue {
    * @throws AdbindError `transaction_invalid` for what is no open transaction
    */
   within<T>(tx: unknown, work: (query: Query) => Coroutine<T>): MaybePromise<T>;
+  /**
+   * What waits under an ordering key goes to another endpoint: whatever the one before rests or is paused for holds it no more.
+   * What is leased moves before its next attempt.
+   */
+  redirect(query: Query, orderingKey: string, endpoint: string): Coroutine<void>;
   /** Statements that read, outside any transaction: nobody waits for them, and they wait for nobody. */
   read<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
   /** Leases due jobs, endpoint by endpoint. */

@@ -1,4 +1,4 @@
-/** What waits unattempted is capped, by age and by number for each endpoint, whether it fails or not: beyond that it expires. */
+/** What waits is capped, by age and unattempted by number for each endpoint, whether it fails or not: beyond that it expires. */
 import { MORE, type PeriodicStep } from "./periodic.js";
 import type { Queue } from "./types.js";
 
@@ -11,8 +11,8 @@ export interface WaitingCaps {
   readonly keep: number;
   /** Pause after a look that found too many and could end none of them, in milliseconds: somebody held them. */
   readonly heldLookMs?: number;
-  /** Told of jobs that have expired. */
-  readonly onExpired: (endpoint: string, count: number) => void;
+  /** Told of jobs that have expired; those that were attempted are dead. */
+  readonly onExpired: (endpoint: string, count: number, state: "expired" | "dead") => void;
 }
 
 /** How often it is looked, in milliseconds by the process's own clock: a look counts what waits. */
@@ -37,13 +37,17 @@ export function waitingCaps(caps: WaitingCaps): PeriodicStep {
       if (performance.now() < next) return undefined;
       let left = TURN_TRANSACTIONS;
       /** @returns whether there was anything to end */
-      const expired = async (endpoint: string, end: () => Promise<number>): Promise<boolean> => {
+      const expired = async (
+        endpoint: string,
+        end: () => Promise<number>,
+        state: "expired" | "dead" = "expired",
+      ): Promise<boolean> => {
         const before = left;
         while (left > 0 && !stopping.aborted) {
           const count = await end();
           if (count === 0) break;
           left -= 1;
-          onExpired(endpoint, count);
+          onExpired(endpoint, count, state);
         }
         return left < before;
       };
@@ -53,8 +57,12 @@ export function waitingCaps(caps: WaitingCaps): PeriodicStep {
           const isFull = waiting > keep;
           if (isFull && !(await expired(endpoint, () => queue.expireBeyond(endpoint, keep, "too many wait for it"))))
             held = true;
-          if (stoppedAt === null && waiting > 0)
-            await expired(endpoint, () => queue.expire(endpoint, now() - expireMs, "it waited for too long"));
+          if (stoppedAt === null && waiting > 0) {
+            const [before, why] = [now() - expireMs, "it waited for too long"];
+            await expired(endpoint, () => queue.expire(endpoint, before, why));
+            // Attempted once, and given back ever since.
+            await expired(endpoint, () => queue.deadLetter(endpoint, before, why), "dead");
+          }
           // This endpoint's turn comes again, and those after it.
           if (left === 0) return MORE;
           after = endpoint;

@@ -245,6 +245,8 @@ function* putFlow(
   };
   const unnamed = frequency !== undefined && !isNamed(parts, row);
   yield* tables.putChannel(tx, unnamed ? { ...row, next_fire: null } : row);
+  if (known !== undefined && sealed !== undefined && known.endpoint !== row.endpoint)
+    yield* parts.queue.redirect(tx, names.orderingKey, sealed.endpoint);
   if (sealed?.row !== undefined) yield* tables.putSecrets(tx, [sealed.row]);
   else if (known !== undefined) yield* tables.dropSecrets(tx, [registration]);
   const told = known !== undefined && known.config !== "null" && !isNamed(parts, known);

@@ -85,7 +85,14 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
       const endpoint = target.endpoint ?? endpointFor(principal, target.url);
       if (endpoint !== undefined && endpoint !== job.endpoint)
         return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
-      const { timeoutMs, perSecond } = inBounds(limitsOf({ principal, url: target.url }) ?? {});
+      let limits: EndpointLimits | undefined;
+      try {
+        limits = limitsOf({ principal, url: target.url });
+      } catch (fault) {
+        attemptOptions.onFault(fault);
+        return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
+      }
+      const { timeoutMs, perSecond } = inBounds(limits ?? {});
       const traced = tracedAttempt(tracer, meta.trace, {
         ...{ type: meta.type, attempt: job.attempts + 1, host: hostOf(job.endpoint) },
       });

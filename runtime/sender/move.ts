@@ -56,25 +56,35 @@ interface Found {
 interface Move {
   readonly endpoint: string;
   readonly url: string;
+  /** Nothing is written. */
+  readonly dry: boolean;
 }
 
 /** Those whose endpoint was never noted are looked at, each of them. */
 const NEVER_NOTED = "";
 
 export async function moveEndpoint(parts: MoveParts, endpoint: string, url: string): Promise<Moved> {
-  checkUrl(operationUrl(url, "0"), parts.rules.policy);
-  const found: Found[] = [];
-  for (const name of [endpoint, NEVER_NOTED]) {
-    for (const column of ["push_endpoint", "a2a_endpoint"] as const)
-      found.push(...(await moveTasks(parts, { endpoint, url }, { column, endpoint: name })));
-    found.push(...(await moveChannels(parts, { endpoint, url }, name)));
-  }
+  const checked = operationUrl(url, "0");
+  checkUrl(checked, parts.rules.policy);
+  // What is registered without an operation cannot go where one is named: that is found before anything is moved.
+  if (checked !== url) await moveAll(parts, { endpoint, url, dry: true });
+  const found = await moveAll(parts, { endpoint, url, dry: false });
   const count = (what: Found["came"]): number => found.filter(({ came }) => came === what).length;
   const first = found.find(({ came }) => came !== "sealed");
   const to = first?.at ?? endpoint;
   const events = first === undefined ? 0 : await moveEvents(parts, endpoint, to, first);
   const [unproved, sealed] = [count("unproved"), count("sealed")];
   return { endpoint: to, registrations: found.length - sealed, events, sealed, unproved };
+}
+
+async function moveAll(parts: MoveParts, move: Move): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const endpoint of [move.endpoint, NEVER_NOTED]) {
+    for (const column of ["push_endpoint", "a2a_endpoint"] as const)
+      found.push(...(await moveTasks(parts, move, { column, endpoint })));
+    found.push(...(await moveChannels(parts, move, endpoint)));
+  }
+  return found;
 }
 
 /** A few at a time: what is acknowledged meanwhile waits for none of it. What is leased moves by itself before its next attempt. */
@@ -143,7 +153,7 @@ function* movedConfig(
     readonly orderingKey: string;
     readonly operation: string | undefined;
   },
-  url: string,
+  { url, dry }: Move,
 ): Coroutine<StoredConfig | undefined> {
   const { ref, stored, principal, orderingKey } = of;
   const registration = registrationOf(ref);
@@ -156,6 +166,7 @@ function* movedConfig(
   const named = inUrl !== undefined && "via" in ref && ref.via === "push" ? { operation_id: inUrl } : {};
   const config = { ...opened.config, ...named, url: operationUrl(url, operation) };
   const made = sealedConfig({ config, principal, registration, orderingKey, operation }, keyring, now());
+  if (dry) return made.stored;
   if (made.row === undefined) yield* tables.dropSecrets(tx, [registration]);
   else yield* tables.putSecrets(tx, [made.row]);
   return made.stored;
@@ -171,38 +182,38 @@ function operationIn(
   return stored.endpoint === name && name !== endpointOf({ principal, url }) ? operation : undefined;
 }
 
-function* moveTask(parts: MoveParts, tx: Query, row: TaskTargetRow, { endpoint, url }: Move): Coroutine<Found[]> {
+function* moveTask(parts: MoveParts, tx: Query, row: TaskTargetRow, move: Move): Coroutine<Found[]> {
   const { principal, task_id: task } = row;
   const found: Found[] = [];
   let details = JSON.parse(row.details) as TaskDetails;
   for (const via of ["push", "a2a"] as const) {
     const stored = details[via] as StoredConfig | undefined;
-    if (stored === undefined || endpointIn(principal, stored) !== endpoint) continue;
+    if (stored === undefined || endpointIn(principal, stored) !== move.endpoint) continue;
     const operation = details.push?.operation_id;
     const of = { ref: { task, via }, stored, principal, orderingKey: taskOrderingKey(via, task), operation };
-    const next = yield* movedConfig(parts, tx, of, url);
+    const next = yield* movedConfig(parts, tx, of, move);
     found.push({ principal, came: next === undefined ? "sealed" : "moved", at: endpointIn(principal, next ?? stored) });
     if (next !== undefined) details = { ...details, [via]: next };
   }
-  if (found.some(({ came }) => came === "moved")) {
+  if (!move.dry && found.some(({ came }) => came === "moved")) {
     yield* parts.tables.setTaskDetails(tx, task, JSON.stringify(details), taskEndpoints(principal, details));
   }
   return found;
 }
 
-function* moveChannel(parts: MoveParts, tx: Query, row: ChannelRow, { endpoint, url }: Move): Coroutine<Found[]> {
+function* moveChannel(parts: MoveParts, tx: Query, row: ChannelRow, move: Move): Coroutine<Found[]> {
   const { principal } = row;
   const ref = { channel: { resource: row.resource, kind: row.kind, subscriber: row.subscriber } };
   const stored = configIn(row, ref);
   // Records have no URL: they are registrations of nothing.
-  if (stored?.url === undefined || endpointIn(principal, stored) !== endpoint) return [];
+  if (stored?.url === undefined || endpointIn(principal, stored) !== move.endpoint) return [];
   const operation = (stored as StoredConfig<PushNotificationConfig>).operation_id;
   const of = { ref, stored, principal, orderingKey: channelOrderingKey(row), operation };
-  const next = yield* movedConfig(parts, tx, of, url);
-  if (next === undefined) return [{ principal, came: "sealed", at: endpoint }];
+  const next = yield* movedConfig(parts, tx, of, move);
+  if (next === undefined) return [{ principal, came: "sealed", at: move.endpoint }];
   const proving = "proven" in next ? movedFromProof(next as StoredNotification, parts) : { config: next };
   const { config, ...more } = proving;
   const moved = { ...row, ...more, config: JSON.stringify(config), endpoint: endpointIn(principal, next) };
-  yield* parts.tables.putChannel(tx, moved);
+  if (!move.dry) yield* parts.tables.putChannel(tx, moved);
   return [{ principal, came: "next_fire" in more ? "unproved" : "moved", at: endpointIn(principal, next) }];
 }

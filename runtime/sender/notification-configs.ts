@@ -5,6 +5,7 @@ import type { ChannelKey, ChannelRow } from "../store/sender-tables.js";
 import { type ChannelDependencies, channelOrderingKey } from "./channel.js";
 import { CLOSED, OPEN } from "./channel-state.js";
 import { type EndpointProof, fingerprintOf } from "./endpoint-proof.js";
+import { orderingKeyOf } from "./outbox.js";
 import { channelRegistration, joinConfig, openConfig, type StoredConfig } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
 import type { LegacyAuthentication, NotificationConfig, NotificationScope } from "./types.js";
@@ -131,7 +132,7 @@ export const isProven = (was: JudgedConfig | undefined, config: NotificationConf
   was?.proven === true && fingerprintOf(was) === fingerprintOf(config);
 
 export function* putConfig(
-  { tables, keyring, now }: NotificationDependencies,
+  { queue, tables, keyring, now }: NotificationDependencies,
   tx: Query,
   scope: NotificationScope,
   config: JudgedConfig,
@@ -144,6 +145,9 @@ export function* putConfig(
     ...{ ...key, principal, release, config: JSON.stringify(stored) },
     ...{ sequence: 0, period_start: null, next_fire: null, closed: OPEN, closed_at: null, endpoint },
   });
+  // Of what an agent is told of accounts, each has an order of its own: it follows at its next attempt.
+  const told = orderingKeyOf(key.kind, JSON.stringify([scope.account ?? "", key.subscriber]));
+  yield* queue.redirect(tx, told, endpoint);
   if (secrets === undefined) yield* tables.dropSecrets(tx, [names.registration]);
   else yield* tables.putSecrets(tx, [secrets]);
 }

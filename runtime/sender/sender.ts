@@ -203,9 +203,9 @@ function upkeepOf(
   metrics: SenderMetrics,
 ): Periodic {
   const { queue, tables, now, keyring } = parts;
-  const onExpired = (endpoint: string, count: number): void => {
-    metrics.ended("expired", count);
-    logger?.warn({ endpoint, count, state: "expired" }, GIVEN_UP);
+  const onExpired = (endpoint: string, count: number, state: "expired" | "dead"): void => {
+    metrics.ended(state, count);
+    logger?.warn({ endpoint, count, state }, GIVEN_UP);
   };
   const [coalesced, reports] = dueSteps(parts);
   const secrets = {

@@ -9,6 +9,7 @@ import type { NewTaskRow } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { activeTraceparent } from "../trace-context.js";
 import { checkId, checkStorableNames } from "./ids.js";
+import { taskOrderingKey } from "./outbox.js";
 import { joinConfig, openConfig, taskRegistration } from "./registered-config.js";
 import { taskEndpoints } from "./registered-secrets.js";
 import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
@@ -281,6 +282,7 @@ function* attachFlow(
   const made = config === null ? undefined : taskChannel(parts, start, { via: "a2a", config, operation });
   const next: TaskDetails = made === undefined ? details : { ...details, a2a: made.stored };
   yield* parts.tables.setTaskDetails(tx, start.taskId, JSON.stringify(next), taskEndpoints(row.principal, next));
+  if (made !== undefined) yield* parts.queue.redirect(tx, taskOrderingKey("a2a", start.taskId), made.endpoint);
   if (made?.row === undefined) yield* parts.tables.dropSecrets(tx, [taskRegistration("a2a", start.taskId)]);
   else yield* parts.tables.putSecrets(tx, [made.row]);
   return { ok: true, registered: config !== null };

@@ -9,6 +9,7 @@ import { callbackCase } from "./callbacks.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
 import { endpointNameCase } from "./endpoint-names.case.js";
+import { followedCase } from "./followed.case.js";
 import { moveCase } from "./moves.case.js";
 import { namesCase } from "./names.case.js";
 import { notificationSetCase } from "./notification-sets.case.js";
@@ -48,6 +49,7 @@ const cases = {
   setBackCase,
   takenCase,
   untoldCase,
+  followedCase,
 } as const;
 type CaseName = keyof typeof cases;
 

@@ -10,6 +10,7 @@ import { callbackCase } from "./callbacks.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
 import { endpointNameCase } from "./endpoint-names.case.js";
+import { followedCase } from "./followed.case.js";
 import { moveCase } from "./moves.case.js";
 import { namesCase } from "./names.case.js";
 import { notificationSetCase } from "./notification-sets.case.js";
@@ -73,6 +74,7 @@ coalescenceCase(on);
 setBackCase(on);
 takenCase(on);
 untoldCase(on);
+followedCase(on);
 
 test("the folder is cleared", () => {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));

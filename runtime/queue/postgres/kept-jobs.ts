@@ -214,6 +214,13 @@ const rehome = (
     [to, topic, from, limit],
   );
 
+export const redirectJobs = (q: Query, topic: string, orderingKey: string, endpoint: string): Coroutine<number> =>
+  q.run(
+    `update adbind_jobs set endpoint = ? where id = any(array(select id from adbind_jobs
+      where topic = ? and ordering_key = ? and state = 'ready' and endpoint <> ? and ${UNLEASED} for update skip locked))`,
+    [endpoint, topic, orderingKey, endpoint],
+  );
+
 export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: number): Coroutine<number> {
   switch (what.kind) {
     case "hasten":

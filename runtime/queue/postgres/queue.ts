@@ -90,6 +90,11 @@ export class PostgresQueue implements Queue {
     this.#noteAdded(query, jobs.length, yield* addJobs(query, this.#addition(jobs)));
   }
 
+  *redirect(query: Query, orderingKey: string, endpoint: string): Coroutine<void> {
+    const count = yield* kept.redirectJobs(query, this.topic, orderingKey, endpoint);
+    if (count > 0) this.#noteAdded(query, count, false);
+  }
+
   part(jobs: readonly NewJob[]): QueuePart {
     return {
       addition: this.#addition(jobs),

@@ -27,7 +27,14 @@ const TASK =
 
 export function sqliteJobs(db: Database): SqliteJobs {
   const base = basics(db);
-  return { ...base, add: adding(db, base), take: taking(db), ...acknowledging(db, base), ...endpointCare(db, base) };
+  return {
+    ...base,
+    add: adding(db, base),
+    redirect: redirecting(db, base),
+    take: taking(db),
+    ...acknowledging(db, base),
+    ...endpointCare(db, base),
+  };
 }
 
 /** What the others are made of. */
@@ -80,6 +87,15 @@ function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
       insertBody.run(lastInsertRowid, now, meta, body);
       if (!behind) touch(topic, endpoint, due);
     }
+  };
+}
+
+function redirecting(db: Database, { touch }: Basics): SqliteJobs["redirect"] {
+  const redirect = db.prepare<[string, string, string, string]>(
+    `update adbind_jobs set endpoint = ? where topic = ? and ordering_key = ? and ${READY} and token is null and endpoint <> ?`,
+  );
+  return (topic, orderingKey, endpoint, now) => {
+    if (redirect.run(endpoint, topic, orderingKey, endpoint).changes > 0) touch(topic, endpoint, now);
   };
 }
 

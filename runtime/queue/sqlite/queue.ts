@@ -68,6 +68,11 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
       // The caller's transaction is synchronous: by then it has ended.
       setImmediate(wake);
     },
+    // biome-ignore lint/correctness/useYield: a statement of SQLite never waits
+    *redirect(query, orderingKey, endpoint) {
+      jobsOf((query as SqliteQuery).db).redirect(topic, orderingKey, endpoint, now());
+      setImmediate(wake);
+    },
     part: () => undefined,
     transact: (work) => database.write((query) => work(query, "wait")),
     // A statement of SQLite is a call: there is nothing to gain from several items at a time.

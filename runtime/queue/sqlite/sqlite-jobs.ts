@@ -14,6 +14,8 @@ export interface TakeSqlite {
 
 export interface SqliteJobs {
   add(topic: string, jobs: readonly NewJob[], now: number): void;
+  /** What waits under an ordering key becomes another endpoint's. */
+  redirect(topic: string, orderingKey: string, endpoint: string, now: number): void;
   take(request: TakeSqlite): Job[];
   /** Answers, for each, whether its token was still its job's; only then anything was written. */
   ack(acks: readonly Ack[], now: number): boolean[];

@@ -1,0 +1,69 @@
+/** What waits follows its owner, and does not wait for ever, on every store. */
+import * as assert from "uvu/assert";
+import { codeOf } from "../support/thrown.js";
+import { until } from "../support/until.js";
+import { drained, HOOK, HOUR, noneOut, push, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
+
+const DAY = 24 * HOUR;
+const NEW = "https://new.example/h";
+
+export function followedCase(of: SenderCase): void {
+  const test = suiteOf(of, "what follows its owner");
+  test("what is queued for a place that is paused goes where its owner registers anew", async (context) => {
+    const { sender, network } = context;
+    const buy = { mediaBuyId: "mb", principal: "buyer-1" };
+    await sender.channels.open(buy, { events: push });
+    await sender.tasks.attach(start(), { url: HOOK });
+    await sender.tasks.update("task-1", { status: "working" });
+    await sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} });
+    for (const { endpoint } of await sender.outbox.endpoints()) await sender.outbox.pause(endpoint);
+    sender.start();
+    await sender.channels.open(buy, { events: { ...push, url: NEW } });
+    await sender.tasks.attach(start(), { url: NEW });
+    await until(() => drained(sender));
+    assert.equal(
+      network.sent.map(({ url }) => url),
+      [NEW, NEW],
+    );
+  });
+
+  test("limits that cannot be had make no attempt, and what was attempted once does not wait for ever", async (context) => {
+    let fails = true;
+    const sender = await reopened(of, context, {
+      limits: () => {
+        if (fails) throw new Error("ours");
+        return undefined;
+      },
+    });
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.update("task-1", { status: "working" });
+    sender.start();
+    const isLater = async (): Promise<boolean> => ((await sender.outbox.list())[0]!.due ?? 0) > context.clock.at;
+    await until(isLater, "it is looked at later");
+    await noneOut(sender);
+    const [waiting] = await sender.outbox.list();
+    assert.equal([waiting!.attempts, context.network.sent.length], [0, 0]);
+    fails = false;
+    context.network.react = () => ({ status: 500 });
+    context.clock.at += HOUR;
+    await until(async () => (await sender.outbox.list())[0]!.attempts === 1);
+    fails = true;
+    await noneOut(sender);
+    context.clock.at += 8 * DAY;
+    (await reopened(of, context, {})).start();
+    await until(async () => (await context.sender.outbox.counts()).dead === 1);
+  });
+
+  test("a move to where an operation is named moves all that is registered, or nothing", async ({ sender }) => {
+    await sender.tasks.register(start(), { push });
+    await sender.channels.subscribe("list_change", { resource: "l", principal: "buyer-1" }, { url: HOOK });
+    await sender.tasks.update("task-1", { status: "working" });
+    const { endpoint } = (await sender.outbox.endpoints())[0]!;
+    const places = (): Promise<unknown> => of.rows("select push_endpoint from adbind_sent_tasks");
+    const before = await places();
+    const move = () => sender.outbox.move(endpoint, "https://new.example/{operation_id}");
+    assert.is(await codeOf(move), "registration_invalid");
+    assert.equal(await places(), before);
+  });
+  test.run();
+}
