@@ -54,8 +54,18 @@ const inBounds = ({ timeoutMs = TIMEOUT_MS.default, perSecond }: EndpointLimits)
   perSecond: perSecond !== undefined && perSecond > 0 ? perSecond : null,
 });
 
+/** Undefined where the application cannot say now. */
+function boundsOf({ limitsOf, attemptOptions }: DelivererDependencies, of: EndpointIdentity) {
+  try {
+    return inBounds(limitsOf(of) ?? {});
+  } catch (fault) {
+    attemptOptions.onFault(fault);
+    return undefined;
+  }
+}
+
 export function deliverer(parts: DelivererDependencies): Deliverer {
-  const { targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
+  const { targets, attemptOptions, metrics, tracer, activityDays, now } = parts;
   const aside = (error: string): Handled => {
     metrics.ended("refused", 1);
     return { outcome: { kind: "refused", error }, healthy: null };
@@ -85,14 +95,9 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
       const endpoint = target.endpoint ?? endpointFor(principal, target.url);
       if (endpoint !== undefined && endpoint !== job.endpoint)
         return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
-      let limits: EndpointLimits | undefined;
-      try {
-        limits = limitsOf({ principal, url: target.url });
-      } catch (fault) {
-        attemptOptions.onFault(fault);
-        return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
-      }
-      const { timeoutMs, perSecond } = inBounds(limits ?? {});
+      const limits = boundsOf(parts, { principal, url: target.url });
+      if (limits === undefined) return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
+      const { timeoutMs, perSecond } = limits;
       const traced = tracedAttempt(tracer, meta.trace, {
         ...{ type: meta.type, attempt: job.attempts + 1, host: hostOf(job.endpoint) },
       });

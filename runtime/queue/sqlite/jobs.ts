@@ -15,6 +15,7 @@ import {
 } from "../jobs.js";
 import { jobIn, type LeasedTask, taskIn } from "../leased.js";
 import { acknowledging } from "./acknowledging.js";
+import { adding, redirecting } from "./adding.js";
 import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
 
 /** What is sent of a job in `j`. */
@@ -65,37 +66,6 @@ function basics(db: Database): Basics {
         touch(topic, endpoint, now);
       }
     },
-  };
-}
-
-function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
-  const insert = db.prepare<[string, string, number, string, string | null, number, number, number]>(
-    "insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at) " +
-      "values (?, ?, ?, ?, ?, 'ready', ?, ?, ?)",
-  );
-  const insertBody = db.prepare<[number | bigint, number, string, Uint8Array]>(
-    "insert into adbind_job_bodies (job, at, meta, body) values (?, ?, ?, ?)",
-  );
-  const before = db.prepare<[string, string]>(
-    `select 1 from adbind_jobs where topic = ? and ordering_key = ? and ${READY} and attempts = 0 limit 1`,
-  );
-  return (topic, jobs, now) => {
-    for (const { key, random = false, endpoint, orderingKey = null, due = now, meta, body } of jobs) {
-      const behind = orderingKey !== null && before.get(topic, orderingKey) !== undefined;
-      const at = behind ? BEHIND_DUE_MS : due;
-      const { lastInsertRowid } = insert.run(topic, key, Number(random), endpoint, orderingKey, at, now, now);
-      insertBody.run(lastInsertRowid, now, meta, body);
-      if (!behind) touch(topic, endpoint, due);
-    }
-  };
-}
-
-function redirecting(db: Database, { touch }: Basics): SqliteJobs["redirect"] {
-  const redirect = db.prepare<[string, string, string, string]>(
-    `update adbind_jobs set endpoint = ? where topic = ? and ordering_key = ? and ${READY} and token is null and endpoint <> ?`,
-  );
-  return (topic, orderingKey, endpoint, now) => {
-    if (redirect.run(endpoint, topic, orderingKey, endpoint).changes > 0) touch(topic, endpoint, now);
   };
 }
 

@@ -62,17 +62,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
   };
   return {
     ...{ topic, leaseMs, remote: false },
-    // biome-ignore lint/correctness/useYield: a statement of SQLite never waits
-    *add(query, added) {
-      jobsOf((query as SqliteQuery).db).add(topic, added, now());
-      // The caller's transaction is synchronous: by then it has ended.
-      setImmediate(wake);
-    },
-    // biome-ignore lint/correctness/useYield: a statement of SQLite never waits
-    *redirect(query, orderingKey, endpoint) {
-      jobsOf((query as SqliteQuery).db).redirect(topic, orderingKey, endpoint, now());
-      setImmediate(wake);
-    },
+    ...comingTo(topic, now, wake),
     part: () => undefined,
     transact: (work) => database.write((query) => work(query, "wait")),
     // A statement of SQLite is a call: there is nothing to gain from several items at a time.
@@ -110,6 +100,20 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
     },
   };
 }
+
+/** In a transaction of the caller's, which is synchronous: when others are woken it has ended. */
+const comingTo = (topic: string, now: () => number, wake: () => void): Pick<Queue, "add" | "redirect"> => ({
+  // biome-ignore lint/correctness/useYield: a statement of SQLite never waits
+  *add(query, added) {
+    jobsOf((query as SqliteQuery).db).add(topic, added, now());
+    setImmediate(wake);
+  },
+  // biome-ignore lint/correctness/useYield: a statement of SQLite never waits
+  *redirect(query, orderingKey, endpoint) {
+    jobsOf((query as SqliteQuery).db).redirect(topic, orderingKey, endpoint, now());
+    setImmediate(wake);
+  },
+});
 
 interface Care {
   readonly database: SqliteDatabase;

@@ -1,0 +1,35 @@
+/** Jobs that come to an endpoint on SQLite: new ones, and those of another. */
+import type { Database } from "better-sqlite3";
+import { BEHIND_DUE_MS } from "../jobs.js";
+import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
+
+export function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
+  const insert = db.prepare<[string, string, number, string, string | null, number, number, number]>(
+    "insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at) " +
+      "values (?, ?, ?, ?, ?, 'ready', ?, ?, ?)",
+  );
+  const insertBody = db.prepare<[number | bigint, number, string, Uint8Array]>(
+    "insert into adbind_job_bodies (job, at, meta, body) values (?, ?, ?, ?)",
+  );
+  const before = db.prepare<[string, string]>(
+    `select 1 from adbind_jobs where topic = ? and ordering_key = ? and ${READY} and attempts = 0 limit 1`,
+  );
+  return (topic, jobs, now) => {
+    for (const { key, random = false, endpoint, orderingKey = null, due = now, meta, body } of jobs) {
+      const behind = orderingKey !== null && before.get(topic, orderingKey) !== undefined;
+      const at = behind ? BEHIND_DUE_MS : due;
+      const { lastInsertRowid } = insert.run(topic, key, Number(random), endpoint, orderingKey, at, now, now);
+      insertBody.run(lastInsertRowid, now, meta, body);
+      if (!behind) touch(topic, endpoint, due);
+    }
+  };
+}
+
+export function redirecting(db: Database, { touch }: Basics): SqliteJobs["redirect"] {
+  const redirect = db.prepare<[string, string, string, string]>(
+    `update adbind_jobs set endpoint = ? where topic = ? and ordering_key = ? and ${READY} and token is null and endpoint <> ?`,
+  );
+  return (topic, orderingKey, endpoint, now) => {
+    if (redirect.run(endpoint, topic, orderingKey, endpoint).changes > 0) touch(topic, endpoint, now);
+  };
+}
