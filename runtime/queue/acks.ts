@@ -207,11 +207,13 @@ export class Acks {
 
   async #writeBusy(): Promise<void> {
     this.#waitsForRows = true;
+    let pauseMs = BUSY_PAUSE_MS;
     while (this.#busy.length > 0) {
-      await this.#wait(BUSY_PAUSE_MS);
+      await this.#wait(pauseMs);
       // Whoever waits for the rows has them before others can lease them. Who stops waits once more, for less.
       const { left, error } = await this.#some(this.#busy.splice(0), this.#givenUp ? LAST_WAIT_MS : BUSY_WAIT_MS);
       if (left.length > 0) this.options.onFault(error);
+      pauseMs = left.length > 0 ? FAULT_DELAY_MS : BUSY_PAUSE_MS;
       this.#busy.push(...left);
       if (this.#givenUp) for (const { tell } of this.#busy.splice(0)) tell(false);
     }
