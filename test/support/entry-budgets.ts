@@ -22,7 +22,7 @@ export const budgets: Record<string, number> = {
   "adbind/store": 319,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
-  "adbind/queue": 308,
+  "adbind/queue": 309,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
   "adbind/receiver": 306,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
