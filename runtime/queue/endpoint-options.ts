@@ -8,6 +8,12 @@ export interface EndpointOwner {
   readonly end?: string;
 }
 
+/**
+ * How many more jobs of an endpoint may be leased.
+ * @param others endpoints that are asked for after it in one go, by default none: each has its part of what is left
+ */
+export type RoomOf = (endpoint: string, others?: number) => number;
+
 /** What one endpoint, host or principal may have of a worker's slots, and how a failing one is left alone. */
 export interface EndpointOptions {
   /** Most jobs of an endpoint at once. */

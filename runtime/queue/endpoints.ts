@@ -2,7 +2,7 @@
  * How each endpoint fares in this process: how much of it may be leased at once, and when it is left alone for a while. Those
  * of whom nothing good is known share a small part of the slots, so that a thousand dead ones never hold those of the living.
  */
-import type { EndpointOptions } from "./endpoint-options.js";
+import type { EndpointOptions, RoomOf } from "./endpoint-options.js";
 import { type Fare, LEASED_PER_SLOT, Slots } from "./slots.js";
 
 /** Successes in a row that end an endpoint's bad spell (docs/protocol/webhooks.md#retries). */
@@ -40,13 +40,13 @@ export class Endpoints {
    * against its owner's others; an endpoint that is asked for again has the same answer.
    * @param ahead jobs that may be leased before there is a slot for them, of endpoints that are well
    */
-  plan(free: number, now: number, ahead = 0): (name: string) => number {
+  plan(free: number, now: number, ahead = 0): RoomOf {
     const given = new Map<string, number>();
     const slots = this.#slots.plan();
     // A quarter of what is free: the last slots are never all one endpoint's.
     const share = Math.ceil(free / 4);
     let left = ahead;
-    return (name) => {
+    return (name, others = 0) => {
       const known = given.get(name);
       if (known !== undefined) return known;
       const fare = this.#endpoints.get(name) ?? this.#fresh(name);
@@ -58,7 +58,7 @@ export class Endpoints {
         ? Math.max(0, Math.min((LEASED_PER_SLOT - 1) * width, left, LEASED_PER_SLOT * width - fare.out - atOnce))
         : 0;
       const wanted = atOnce + later;
-      const room = wanted === 0 ? 0 : slots(fare, wanted);
+      const room = wanted === 0 ? 0 : slots(fare, wanted, others);
       left -= Math.max(0, room - atOnce);
       given.set(name, room);
       return room;

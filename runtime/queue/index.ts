@@ -2,7 +2,7 @@
  * `adbind/queue`: durable jobs in the caller's own transaction, on SQLite for one machine or PostgreSQL for many; handed out by NATS to
  * a fleet.
  */
-export type { EndpointOptions, EndpointOwner } from "./endpoint-options.js";
+export type { EndpointOptions, EndpointOwner, RoomOf } from "./endpoint-options.js";
 export type { NatsOptions } from "./nats/options.js";
 export { natsQueue, openQueue } from "./open.js";
 export type * from "./types.js";

@@ -1,5 +1,6 @@
 /** What the loop of jobs is given: where it leases them, how their turns are shared out, and who runs them. */
 import type { AheadOptions, HeldJob, Leasable } from "./ahead.js";
+import type { RoomOf } from "./endpoint-options.js";
 import type { TakeRequest } from "./types.js";
 
 /** Where jobs are kept, as far as leasing goes. Who runs a job tells what became of it: done, to be done later, dead. */
@@ -32,7 +33,7 @@ export interface Sharing<J> {
    * @param now unix milliseconds
    * @param ahead jobs that may be leased before there is a slot for them
    */
-  plan(free: number, now: number, ahead: number): (endpoint: string) => number;
+  plan(free: number, now: number, ahead: number): RoomOf;
   /** How many attempts of an endpoint may be under way. */
   widthOf(endpoint: string): number;
   /** A job of it was leased, and will start. */

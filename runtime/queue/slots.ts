@@ -80,24 +80,24 @@ export class Slots {
   /**
    * How many more slots an endpoint may have now, of those it wants. What one is given is not there for others of its host and
    * its owner, though it may have less to do: so it is given a quarter of what is left at most, and a half while it is the only one
-   * and there is more than it may have. At a host its owner has three quarters of what others leave at most: whoever comes
+   * and there is more than it may have; of many that are asked for at once each has the same part. At a host its owner has three quarters of what others leave at most: whoever comes
    * there finds room, however slowly it answers.
    */
-  plan(): (fare: Fare, wanted: number) => number {
+  plan(): (fare: Fare, wanted: number, others: number) => number {
     const [hosts, principals, places, suspects] = [new Tally(), new Tally(), new Tally(), new Tally()];
-    return (fare, wanted) => {
+    return (fare, wanted, others) => {
       const { perEndpoint, perHost, perPrincipal, perUnproven } = this.limits;
       const plenty = LEASED_PER_SLOT * perEndpoint;
       const shareOf = (most: number, out: number): number => {
         const rest = most - out;
-        return Math.ceil(rest / (out === fare.out && rest > plenty ? 2 : 4));
+        return Math.ceil(rest / Math.max(out === fare.out && rest > plenty ? 2 : 4, others + 1));
       };
       const host = this.#hosts.of(fare.host) + hosts.of(fare.host);
       const there = this.#places.of(fare.place) + places.of(fare.place);
       const left = [
         wanted,
         shareOf(perHost, host),
-        Math.max(1, Math.floor((perHost - (host - there)) * PART_OF_HOST)) - there,
+        Math.ceil((Math.max(1, Math.floor((perHost - (host - there)) * PART_OF_HOST)) - there) / (others + 1)),
         shareOf(perPrincipal, this.#principals.of(fare.principal) + principals.of(fare.principal)),
       ];
       if (fare.suspect) {

@@ -2,7 +2,7 @@
 import type { MaybePromise } from "../contract/index.js";
 import type { AnyDatabase, Coroutine, JobAddition, Query } from "../db/index.js";
 import type { EachWork, SharedWork } from "./each.js";
-import type { EndpointOwner } from "./endpoint-options.js";
+import type { EndpointOwner, RoomOf } from "./endpoint-options.js";
 import type { JobRemoval } from "./evicting.js";
 import type {
   Ack,
@@ -46,9 +46,9 @@ export interface TakeRequest {
   readonly now: number;
   readonly limit: number;
   /** How many more jobs of an endpoint this instance may have leased. */
-  room(endpoint: string): number;
+  readonly room: RoomOf;
   /** The same, shared out for itself: for a first try with endpoints that are likely to have something due. */
-  likely?(endpoint: string): number;
+  readonly likely?: RoomOf;
   /** Who stands behind an endpoint: however many one has, others' come in their turn. */
   ownerOf?(endpoint: string): EndpointOwner;
 }

@@ -81,6 +81,25 @@ test("an endpoint has half of what is left to its owner while it is the only one
   assert.equal(["h q new", "h p other"].map(plan), [1, Math.ceil((512 - 102) / 4)], "what one is given counts");
 });
 
+test("however many endpoints of one principal are asked for at once, each has its part while there is any", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 100 }), fc.integer({ min: 64, max: 2_000 }), (count, concurrency) => {
+      const endpoints = endpointsOf(concurrency);
+      const names = Array.from({ length: count }, (_, at) => `h p ${at}`);
+      for (let n = 0; n < 64; n++)
+        for (const name of names) {
+          endpoints.started(name, NOW);
+          endpoints.succeeded(name, NOW);
+        }
+      const plan = endpoints.plan(concurrency, NOW, concurrency / 4);
+      const rooms = names.map((name, at) => plan(name, names.length - 1 - at));
+      const there = Math.floor((Math.ceil(concurrency / 2) * 3) / 4);
+      assert.is(rooms.filter((room) => room > 0).length, Math.min(count, there), `${rooms}`);
+      assert.ok(Math.max(...rooms) <= Math.ceil(there / 4) || count < 4, `${rooms}`);
+    }),
+  );
+});
+
 test("slots are given back: after any outcomes nothing counts as out", () => {
   const outcome = fc.constantFrom("succeeded", "failed", "returned");
   fc.assert(

@@ -1,9 +1,11 @@
 /** Whose turn it is among the endpoints of many on PostgreSQL. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { openPostgres } from "../../runtime/db/index.js";
+import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
+import { Endpoints } from "../../runtime/queue/endpoints.js";
 import { openQueue } from "../../runtime/queue/index.js";
 import { Leasing } from "../../runtime/queue/postgres/leasing.js";
+import { workerSettingsOf } from "../../runtime/queue/worker-options.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { job, put } from "./queue-suite.js";
 
@@ -39,6 +41,44 @@ for (const [hosts, bigs, takes] of [
     await queue.close();
     await database.close();
   });
+
+test("of endpoints that had something lately the next one's job is had without a look, however long ago that was", async () => {
+  const database = await openPostgres({ url: await postgres.database(), connections: 4 });
+  const queue = openQueue(database, "test");
+  const sharing = new Endpoints(workerSettingsOf({ queue, handle: undefined as never, longestDelayMs: 1, ownerOf }));
+  let looks = 0;
+  const query: PostgresDatabase["query"] = (work) => {
+    looks += 1;
+    return database.query(work);
+  };
+  const leasing = new Leasing({ query, queryWoken: database.query }, "test", 60_000);
+  const names = Array.from({ length: 16 }, (_, n) => `h p.${n}`);
+  for (const name of [...Array(64)].flatMap(() => names)) {
+    sharing.started(name, 0);
+    sharing.succeeded(name, 0);
+  }
+  const take = async (): Promise<number> => {
+    const now = Date.now();
+    const [room, likely] = [sharing.plan(1_024, now, 256), sharing.plan(1_024, now, 256)];
+    const jobs = await leasing.take({ now, limit: 256, room, likely, ownerOf });
+    await queue.ack(
+      jobs.map((leased) => ({ job: leased, outcome: { kind: "done" } })),
+      now,
+    );
+    return jobs.length;
+  };
+  for (const round of ["looked for", "known", "guessed"])
+    for (const endpoint of names) {
+      await put(queue, job({ endpoint }));
+      leasing.added();
+      looks = 0;
+      assert.is(await take(), 1);
+      if (round === "guessed") assert.is(looks, 0, endpoint);
+      while ((await take()) > 0);
+    }
+  await queue.close();
+  await database.close();
+});
 
 test.after(() => postgres.stop());
 test.run();

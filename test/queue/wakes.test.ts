@@ -84,6 +84,19 @@ test("the longer a transaction took that notifies, the later is the next one, bu
   }
 });
 
+test("however long a transaction was open that notifies, it is what its end took that keeps the next one from it", () =>
+  hearing(async (of) => {
+    const { application, heard } = of;
+    await addIn(of, "select 1");
+    await application.query("select pg_sleep(0.3)");
+    await application.query("commit");
+    const said = (): number => heard.filter((by) => by === application.processID).length;
+    await until(() => said() === 1);
+    const began = performance.now();
+    while (said() < 2 && performance.now() - began < 5_000) await addIn(of);
+    assert.is(said(), 2);
+  }));
+
 test("nobody is notified by what is undone", () =>
   hearing(async (of) => {
     await addIn(of, "rollback");

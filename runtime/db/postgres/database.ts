@@ -35,8 +35,11 @@ export interface PostgresDatabase extends Database<PostgresTx> {
    * process was woken just now, and no pooler stands before it.
    */
   queryWoken<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
-  /** Calls `listener` when a transaction of the application's has ended. @returns false where its library does not tell */
-  onTransactionEnd(tx: unknown, listener: () => void): boolean;
+  /**
+   * Calls `listener` when a transaction of the application's has ended, with the milliseconds since the server's last answer in it.
+   * @returns false where its library does not tell
+   */
+  onTransactionEnd(tx: unknown, listener: (endMs: number) => void): boolean;
   /** As `within`, on whatever else runs a statement in an open transaction: another library's, or one made of it. */
   withinOther<T>(tx: SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
   /**

@@ -73,14 +73,17 @@ interface Wire {
   off(event: "readyForQuery", listener: (message: Ready) => void): unknown;
 }
 
+/** @param endMs since the server's last answer in the transaction, in milliseconds: its end took no longer */
+type TransactionEnd = (endMs: number) => void;
+
 /** Connections whose transactions are waited for, with all who wait. */
-const waiting = new WeakMap<Wire, Set<() => void>>();
+const waiting = new WeakMap<Wire, Set<TransactionEnd>>();
 
 /**
  * Calls `listener` when an application's transaction has ended, committed or not: a client of `pg` hears it from the server.
  * @returns false where a library's transaction does not tell
  */
-export function onTransactionEnd(tx: unknown, listener: () => void): boolean {
+export function onTransactionEnd(tx: unknown, listener: TransactionEnd): boolean {
   const wire = (tx as { connection?: Wire } | null)?.connection;
   if (typeof wire?.on !== "function" || typeof wire.off !== "function") return false;
   const known = waiting.get(wire);
@@ -90,11 +93,16 @@ export function onTransactionEnd(tx: unknown, listener: () => void): boolean {
   }
   const listeners = new Set([listener]);
   waiting.set(wire, listeners);
+  let answered = performance.now();
   const ready = ({ status }: Ready): void => {
-    if (status !== "I") return;
+    const now = performance.now();
+    if (status !== "I") {
+      answered = now;
+      return;
+    }
     wire.off("readyForQuery", ready);
     waiting.delete(wire);
-    for (const told of listeners) told();
+    for (const told of listeners) told(now - answered);
   };
   wire.on("readyForQuery", ready);
   return true;

@@ -9,7 +9,7 @@ export class AddingTransactions {
   /** Those that are under way. */
   readonly #added = new Map<Query, Added>();
   readonly #ended = (): void => this.waker.committed();
-  readonly #endedNotifying = (): void => this.waker.notified();
+  readonly #endedNotifying = (endMs: number): void => this.waker.notified(endMs);
 
   constructor(
     readonly database: Pick<PostgresDatabase, "onTransactionEnd" | "transaction" | "statements" | "query">,

@@ -10,11 +10,11 @@ const NOTIFY_MS = 5;
 /** Least time between two transactions that notify as they commit, in milliseconds. */
 const WITHIN_MS = 10;
 /**
- * Where one took longer, so many times the square of its milliseconds: on slow disks, or where many instances do the same
+ * Where its end took longer, so many times the square of its milliseconds: on slow disks, or where many instances do the same
  * and wait for each other, notifying after the commit costs little beside it. Together they use a part of that lock only.
  */
 const WITHIN_TIMES = 2;
-/** One that stayed open for long, because of what else is in it, keeps others from it no longer than that, in milliseconds. */
+/** One that was left open for long after its last statement keeps others from it no longer than that, in milliseconds. */
 const WITHIN_MOST_MS = 10_000;
 /** One that does not tell when it ends is taken to last so long, in milliseconds. */
 const UNTOLD_MS = 1_000;
@@ -59,11 +59,14 @@ export class Waker {
     return true;
   }
 
-  /** A transaction has ended that notifies by itself. */
-  notified(): void {
+  /**
+   * A transaction has ended that notifies by itself.
+   * @param endMs what its end took, in milliseconds, where that is known: only then it holds that lock
+   */
+  notified(endMs?: number): void {
     this.wake();
     const now = performance.now();
-    const pause = WITHIN_TIMES * (now - this.#within) ** 2;
+    const pause = WITHIN_TIMES * (endMs ?? now - this.#within) ** 2;
     this.#mayFrom = now + Math.min(WITHIN_MOST_MS, Math.max(WITHIN_MS, pause));
   }
 

@@ -1,4 +1,5 @@
 /** What is done to jobs on SQLite. Everything runs inside a transaction the caller holds, and never waits. */
+import type { RoomOf } from "../endpoint-options.js";
 import type { Ack, EndpointHealth, EndpointNote, EndpointRecord, EndpointRecovery, Job, NewJob } from "../jobs.js";
 
 export interface TakeSqlite {
@@ -9,7 +10,7 @@ export interface TakeSqlite {
   readonly until: number;
   readonly limit: number;
   /** How many more of an endpoint may be leased. */
-  room(endpoint: string): number;
+  readonly room: RoomOf;
 }
 
 export interface SqliteJobs {
