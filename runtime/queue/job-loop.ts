@@ -4,7 +4,6 @@
  */
 import { Ahead, type BegunAttempt, type HeldJob, type Leasable } from "./ahead.js";
 import { Aside } from "./aside.js";
-import type { RoomOf } from "./endpoint-options.js";
 import { Ends } from "./ends.js";
 import { HeldJobs, times } from "./held-jobs.js";
 import type { JobLoopFault, JobLoopOptions } from "./job-loop-options.js";
@@ -224,7 +223,7 @@ export class JobLoop<J extends Leasable> {
     const [at, ends, since] = [now(), this.#ends.count, times()];
     // What is stored meanwhile finds these slots taken.
     this.#reserved += free;
-    const plan = (): RoomOf => sharing.plan(free, at, ahead);
+    const plan = sharing.plan.bind(sharing, free, at, ahead);
     const claim = this.#held.claim({ now: at, limit, room: plan(), likely: plan() });
     const jobs = await claim.finally(() => this.cancel(free));
     // What attempts need can then be looked up for all of them, before the first begins.
