@@ -189,10 +189,12 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled, level 
   const checkout = new Checkout(pool);
 
   const use = async <T>(work: (client: pg.ClientBase) => Promise<T>, first?: pg.ClientBase): Promise<T> => {
+    const began = performance.now();
     try {
       return await (first === undefined ? checkout.use(work) : work(first).catch(ifUnsent(() => checkout.use(work))));
     } catch (error) {
-      throw toldFault(error, where, timeouts.lock_timeout);
+      // A statement may bring a shorter limit of its own.
+      throw toldFault(error, where, Math.min(timeouts.lock_timeout, Math.round(performance.now() - began)));
     }
   };
 
