@@ -1,5 +1,4 @@
 /** Jobs as every engine keeps them; `types.ts` says what a queue does with them. Times are unix milliseconds. */
-import type { Coroutine, Query } from "../db/index.js";
 
 /**
  * `ready`: due at its time, or leased. `dead`: attempted and given up. `expired`: waited too long without an attempt.
@@ -215,18 +214,6 @@ export const ENDPOINTS_SQL = `
 /** Parameters: topic, time, limit. One text for every engine. */
 export const UNWELL_SQL = `select endpoint from adbind_endpoints
   where topic = ? and (failing_since is not null or (paused_until > 0 and paused_until <= ?)) limit ?`;
-
-/** Jobs under some ordering keys that are leased and have begun. One text for every engine. */
-export function* jobsUnderWay(q: Query, topic: string, orderingKeys: readonly string[]): Coroutine<JobUnderWay[]> {
-  if (orderingKeys.length === 0) return [];
-  return yield* q.rows<JobUnderWay>(
-    `select j.id, j.key, j.attempts, j.started_at as "startedAt", b.meta from adbind_jobs j
-      join adbind_job_bodies b on b.job = j.id and b.at = j.body_at
-      where topic = ? and ordering_key in (${orderingKeys.map(() => "?").join(", ")})
-        and state = 'ready' and started_at is not null and token is not null`,
-    [topic, ...orderingKeys],
-  );
-}
 
 /** A job behind another under its ordering key has no time of its own yet: later than any clock. */
 export const BEHIND_DUE_MS = Number.MAX_SAFE_INTEGER;

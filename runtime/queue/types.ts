@@ -21,8 +21,10 @@ import type {
   JobUnderWay,
   NewJob,
 } from "./jobs.js";
+import type { OrderingKeys } from "./ordering-keys.js";
 
 export type { JobRemoval } from "./evicting.js";
+export type { OrderingKeys } from "./ordering-keys.js";
 export type {
   Ack,
   EndpointHealth,
@@ -134,10 +136,10 @@ export interface Queue {
    */
   within<T>(tx: unknown, work: (query: Query) => Coroutine<T>): MaybePromise<T>;
   /**
-   * What waits under an ordering key goes to another endpoint: whatever the one before rests or is paused for holds it no more.
+   * What waits under ordering keys goes to another endpoint: whatever the one before rests or is paused for holds it no more.
    * What is leased moves before its next attempt.
    */
-  redirect(query: Query, orderingKey: string, endpoint: string): Coroutine<void>;
+  redirect(query: Query, orderingKeys: OrderingKeys, endpoint: string): Coroutine<void>;
   /** Statements that read, outside any transaction: nobody waits for them, and they wait for nobody. */
   read<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
   /** Leases due jobs, endpoint by endpoint. */

@@ -61,6 +61,10 @@ export const configKey = (scope: NotificationScope, id: string): ChannelKey => (
   subscriber: JSON.stringify([scope.principal, id]),
 });
 
+/** Ordering key of what a config is told of an account, or of the agent itself: all of one config begin with the latter. */
+export const toldKey = ({ kind, subscriber }: ChannelKey, account: string): string =>
+  orderingKeyOf(orderingKeyOf(kind, subscriber), account);
+
 /** The row of a scope's record: whoever replaces its configs locks it. */
 export const setKey = (scope: NotificationScope): ChannelKey => {
   const { resource, kind } = placeOf(scope);
@@ -145,8 +149,8 @@ export function* putConfig(
     ...{ ...key, principal, release, config: JSON.stringify(stored) },
     ...{ sequence: 0, period_start: null, next_fire: null, closed: OPEN, closed_at: null, endpoint },
   });
-  // Of what an agent is told of accounts, each has an order of its own: it follows at its next attempt.
-  const told = orderingKeyOf(key.kind, JSON.stringify([scope.account ?? "", key.subscriber]));
+  // Of the accounts that an agent is told of, each has an order of its own.
+  const told = scope.account === undefined ? { prefix: toldKey(key, "") } : toldKey(key, scope.account);
   yield* queue.redirect(tx, told, endpoint);
   if (secrets === undefined) yield* tables.dropSecrets(tx, [names.registration]);
   else yield* tables.putSecrets(tx, [secrets]);

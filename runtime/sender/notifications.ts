@@ -18,9 +18,10 @@ import {
   readSet,
   type StoredNotification,
   storedIn,
+  toldKey,
 } from "./notification-configs.js";
 import { type PreparedConfigs, type PrepareOptions, prepareConfigs } from "./notification-sets.js";
-import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
+import { type Delivery, enqueue } from "./outbox.js";
 import { refused, registrationFault } from "./registration.js";
 import { takenNotification } from "./taken-config.js";
 import { holdOwner, inTransaction } from "./transact.js";
@@ -176,7 +177,7 @@ function* notifyFlow(parts: NotificationDependencies, tx: Query, event: Notifica
   const deliver = (row: ChannelRow): Delivery => {
     const key = uuid();
     const body = bodyOf(parts, row, event, { key, notificationId, firedAt });
-    const orderingKey = orderingKeyOf(row.kind, JSON.stringify([account ?? "", row.subscriber]));
+    const orderingKey = toldKey(row, account ?? "");
     const more = account !== undefined && row.kind === "agent" && { account };
     const subject = event.subject ?? account ?? row.principal;
     const named = { notificationId, subscriberId: storedIn(row)!.subscriber_id };

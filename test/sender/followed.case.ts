@@ -1,7 +1,10 @@
 /** What waits follows its owner, and does not wait for ever, on every store. */
 import * as assert from "uvu/assert";
+import { eventRelease } from "../support/event-release.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
+import { listening } from "./fixture.js";
+import { AGENT, status } from "./notifications.case.js";
 import { drained, HOOK, HOUR, noneOut, push, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
 const DAY = 24 * HOUR;
@@ -25,6 +28,30 @@ export function followedCase(of: SenderCase): void {
       network.sent.map(({ url }) => url),
       [NEW, NEW],
     );
+  });
+
+  test("what an agent is told of any number of accounts goes where it registers anew, and of others nothing does", async (context) => {
+    const sender = await reopened(of, context, { release: eventRelease, agentUrl: AGENT, authorized: () => true });
+    context.network.react = listening;
+    const asked = { event_types: [status.kind], all_authorized_accounts: true };
+    const [mine, other] = ["s", "s2"].map((subscriber_id) => ({
+      ...asked,
+      subscriber_id,
+      url: `${HOOK}/${subscriber_id}`,
+    }));
+    const agent = { principal: "p" };
+    assert.ok((await sender.notifications.sync(agent, [mine!, other!])).ok);
+    const accounts = ["a1", "a2", "long".repeat(200)];
+    for (const account of accounts) await sender.notifications.notify({ ...status, account });
+    for (const { endpoint } of await sender.outbox.endpoints()) await sender.outbox.pause(endpoint);
+    context.network.sent.length = 0;
+    assert.ok((await sender.notifications.sync(agent, [{ ...mine!, url: NEW }, other!])).ok);
+    context.network.sent.length = 0;
+    sender.start();
+    await until(() => context.network.sent.length === accounts.length);
+    await noneOut(sender);
+    assert.equal(new Set(context.network.sent.map(({ url }) => url)), new Set([NEW]));
+    assert.is((await sender.outbox.counts()).waiting, accounts.length);
   });
 
   test("limits that cannot be had make no attempt, and what was attempted once does not wait for ever", async (context) => {

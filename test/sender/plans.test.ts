@@ -4,10 +4,11 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres } from "../../runtime/db/index.js";
 import { createSender } from "../../runtime/sender/index.js";
+import { eventRelease } from "../support/event-release.js";
 import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 import { until } from "../support/until.js";
-import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
-import { drained, push, start } from "./sender-suite.js";
+import { FakeNetwork, listening, NOW, optionsFor } from "./fixture.js";
+import { drained, HOOK, push, start } from "./sender-suite.js";
 
 let postgres: TestDatabases;
 test.before(async () => {
@@ -51,6 +52,74 @@ test("a change reads its own rows, not tables of ten thousand as a whole, known 
     for (const sender of [knowing, unknowing]) await sender.stop();
     await database.close();
   }
+});
+
+/** A backlog of others'. */
+const BACKLOG = `
+  insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at)
+    select 'webhooks', 'old-' || n, true, 'e' || n % 50, 'task:old-' || n, 'ready', 1, 1, 1 from generate_series(1, 10000) n;
+  analyze adbind_jobs`;
+
+const READ_JOBS = `select seq_scan::int as scans, idx_tup_fetch::int as rows from pg_stat_xact_user_tables
+  where relname = 'adbind_jobs'`;
+
+test("whatever an application does in its transaction reads no backlog of others", async () => {
+  const url = await postgres.database();
+  const database = await openPostgres({ url, connections: 2 });
+  const clock = { at: NOW };
+  const network = new FakeNetwork(clock);
+  network.react = listening;
+  const own = { release: eventRelease, agentUrl: "https://seller.example/agent", authorized: () => true };
+  const options = { ...optionsFor(clock, network), ...own, store: { database } };
+  const sender = await createSender(options);
+  const application = new pg.Client(url);
+  application.on("error", () => undefined);
+  await application.connect();
+  const buy = { mediaBuyId: "mb", principal: "buyer-1" };
+  const list = { resource: "l", principal: "buyer-1" };
+  const all = { subscriber_id: "s", url: HOOK, event_types: ["account.status_changed"], all_authorized_accounts: true };
+  const tx = application;
+  const steps: Readonly<Record<string, () => unknown>> = {
+    "a task": () => sender.tasks.register(start(), { push }, { tx }),
+    "a task's own channel": () => sender.tasks.attach(start(), { url: HOOK }, { tx }),
+    "a change": () => sender.tasks.update("task-1", { status: "working" }, { tx }),
+    "its own channel anew": () => sender.tasks.attach(start(), { url: `${HOOK}2` }, { tx }),
+    "a buy": () => sender.channels.open(buy, { events: push }, { tx }),
+    "an impairment": () =>
+      sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} }, { tx }),
+    "a buy anew": () => sender.channels.open(buy, { events: { ...push, url: `${HOOK}2` } }, { tx }),
+    "its end": () => sender.channels.close("mb", { tx }),
+    "a list": () => sender.channels.subscribe("list_change", list, { url: HOOK }, { tx }),
+    "a list anew": () => sender.channels.subscribe("list_change", list, { url: `${HOOK}2` }, { tx }),
+    "what an agent is told": () =>
+      sender.notifications.notify({ kind: "account.status_changed", account: "a", body: { status: "active" } }, { tx }),
+  };
+  try {
+    assert.ok((await sender.notifications.sync({ principal: "buyer-1" }, [all])).ok);
+    await application.query(BACKLOG);
+    for (const [name, step] of Object.entries(steps)) {
+      await application.query("begin");
+      await step();
+      const [read] = (await application.query<{ scans: number; rows: number }>(READ_JOBS)).rows;
+      assert.is(read?.scans ?? 0, 0, name);
+      assert.ok((read?.rows ?? 0) < 100, `${name} read ${read?.rows} jobs`);
+      await application.query("commit");
+    }
+  } finally {
+    await sender.stop();
+    await database.close();
+  }
+  const scans = async (): Promise<unknown> =>
+    (await application.query("select seq_scan::int from pg_stat_user_tables where relname = 'adbind_jobs'")).rows;
+  const before = await scans();
+  const reading = await openPostgres({ url, connections: 1 });
+  const reader = await createSender({ ...options, store: { database: reading } });
+  await reader.activity({ principal: "buyer-1", subject: "task-1" });
+  await reader.stop();
+  // What a session read is counted when it ends.
+  await reading.close();
+  assert.equal(await scans(), before);
+  await application.end();
 });
 
 const CHANGED = `select n_tup_upd::int as changed, n_tup_hot_upd::int as alone from pg_stat_xact_user_tables

@@ -24,6 +24,7 @@ import {
   UNATTEMPTED,
   UNWELL_SQL,
 } from "../jobs.js";
+import { type OrderingKeys, rangeOf } from "../ordering-keys.js";
 import { BODY, letNextGo, UNLEASED } from "./jobs.js";
 
 /** Has a statement wait a moment for a row that somebody holds: what is learnt of an endpoint is learnt again. */
@@ -214,12 +215,16 @@ const rehome = (
     [to, topic, from, limit],
   );
 
-export const redirectJobs = (q: Query, topic: string, orderingKey: string, endpoint: string): Coroutine<number> =>
-  q.run(
-    `update adbind_jobs set endpoint = ? where id = any(array(select id from adbind_jobs
-      where topic = ? and ordering_key = ? and state = 'ready' and endpoint <> ? and ${UNLEASED} for update skip locked))`,
-    [endpoint, topic, orderingKey, endpoint],
-  );
+export const redirectJobs = (q: Query, topic: string, keys: OrderingKeys, endpoint: string): Coroutine<number> => {
+  const among = (
+    attempts: string,
+  ): string => `array(select id from adbind_jobs where topic = ? and ordering_key >= ? and ordering_key <= ?
+    and state = 'ready' and attempts ${attempts} and endpoint <> ? and ${UNLEASED} for update skip locked)`;
+  const given = [topic, ...rangeOf(keys), endpoint];
+  return q.run(`update adbind_jobs set endpoint = ? where id = any(${among("= 0")} || ${among("> 0")})`, [
+    ...[endpoint, ...given, ...given],
+  ]);
+};
 
 export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: number): Coroutine<number> {
   switch (what.kind) {

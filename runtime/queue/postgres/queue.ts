@@ -3,21 +3,21 @@ import { type Coroutine, type JobAddition, type PostgresDatabase, type Query, ru
 import { isDeadlock } from "../../db/postgres/faults.js";
 import type { EachWork, SharedWork } from "../each.js";
 import { type JobRemoval, removeKept } from "../evicting.js";
-import {
-  type Ack,
-  type EndpointHealth,
-  type EndpointNote,
-  type EndpointRecord,
-  type EndpointRecovery,
-  type Job,
-  type JobAdjustment,
-  type JobCounts,
-  type JobFilter,
-  type JobRecord,
-  type JobUnderWay,
-  jobsUnderWay,
-  type NewJob,
+import type {
+  Ack,
+  EndpointHealth,
+  EndpointNote,
+  EndpointRecord,
+  EndpointRecovery,
+  Job,
+  JobAdjustment,
+  JobCounts,
+  JobFilter,
+  JobRecord,
+  JobUnderWay,
+  NewJob,
 } from "../jobs.js";
+import { jobsUnderWay, type OrderingKeys } from "../ordering-keys.js";
 import {
   type AckEffect,
   type AckResult,
@@ -90,8 +90,8 @@ export class PostgresQueue implements Queue {
     this.#noteAdded(query, jobs.length, yield* addJobs(query, this.#addition(jobs)));
   }
 
-  *redirect(query: Query, orderingKey: string, endpoint: string): Coroutine<void> {
-    const count = yield* kept.redirectJobs(query, this.topic, orderingKey, endpoint);
+  *redirect(query: Query, orderingKeys: OrderingKeys, endpoint: string): Coroutine<void> {
+    const count = yield* kept.redirectJobs(query, this.topic, orderingKeys, endpoint);
     if (count > 0) this.#noteAdded(query, count, false);
   }
 

@@ -1,6 +1,7 @@
 /** Jobs that come to an endpoint on SQLite: new ones, and those of another. */
 import type { Database } from "better-sqlite3";
 import { BEHIND_DUE_MS } from "../jobs.js";
+import { rangeOf } from "../ordering-keys.js";
 import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
 
 export function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
@@ -26,10 +27,14 @@ export function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
 }
 
 export function redirecting(db: Database, { touch }: Basics): SqliteJobs["redirect"] {
-  const redirect = db.prepare<[string, string, string, string]>(
-    `update adbind_jobs set endpoint = ? where topic = ? and ordering_key = ? and ${READY} and token is null and endpoint <> ?`,
+  const among = (attempts: string): string =>
+    `select id from adbind_jobs where topic = ? and ordering_key >= ? and ordering_key <= ? and ${READY} and attempts ${attempts}`;
+  const redirect = db.prepare<[...(string | number)[]]>(
+    `update adbind_jobs set endpoint = ? where id in (${among("= 0")} union all ${among("> 0")})
+      and token is null and endpoint <> ?`,
   );
-  return (topic, orderingKey, endpoint, now) => {
-    if (redirect.run(endpoint, topic, orderingKey, endpoint).changes > 0) touch(topic, endpoint, now);
+  return (topic, orderingKeys, endpoint, now) => {
+    const given = [topic, ...rangeOf(orderingKeys)];
+    if (redirect.run(endpoint, ...given, ...given, endpoint).changes > 0) touch(topic, endpoint, now);
   };
 }

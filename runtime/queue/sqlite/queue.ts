@@ -6,7 +6,7 @@ import type { SqliteQuery } from "../../db/sqlite/query.js";
 import { AdbindError } from "../../errors.js";
 import { oneOf } from "../each.js";
 import { type JobRemoval, removeKept } from "../evicting.js";
-import { jobsUnderWay } from "../jobs.js";
+import { jobsUnderWay } from "../ordering-keys.js";
 import {
   type EndpointNote,
   type EndpointRecovery,
@@ -109,8 +109,8 @@ const comingTo = (topic: string, now: () => number, wake: () => void): Pick<Queu
     setImmediate(wake);
   },
   // biome-ignore lint/correctness/useYield: a statement of SQLite never waits
-  *redirect(query, orderingKey, endpoint) {
-    jobsOf((query as SqliteQuery).db).redirect(topic, orderingKey, endpoint, now());
+  *redirect(query, orderingKeys, endpoint) {
+    jobsOf((query as SqliteQuery).db).redirect(topic, orderingKeys, endpoint, now());
     setImmediate(wake);
   },
 });

@@ -1,6 +1,7 @@
 /** What is done to jobs on SQLite. Everything runs inside a transaction the caller holds, and never waits. */
 import type { RoomOf } from "../endpoint-options.js";
 import type { Ack, EndpointHealth, EndpointNote, EndpointRecord, EndpointRecovery, Job, NewJob } from "../jobs.js";
+import type { OrderingKeys } from "../ordering-keys.js";
 
 export interface TakeSqlite {
   readonly topic: string;
@@ -15,8 +16,8 @@ export interface TakeSqlite {
 
 export interface SqliteJobs {
   add(topic: string, jobs: readonly NewJob[], now: number): void;
-  /** What waits under an ordering key becomes another endpoint's. */
-  redirect(topic: string, orderingKey: string, endpoint: string, now: number): void;
+  /** What waits under ordering keys becomes another endpoint's. */
+  redirect(topic: string, orderingKeys: OrderingKeys, endpoint: string, now: number): void;
   take(request: TakeSqlite): Job[];
   /** Answers, for each, whether its token was still its job's; only then anything was written. */
   ack(acks: readonly Ack[], now: number): boolean[];
