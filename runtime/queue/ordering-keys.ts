@@ -17,7 +17,7 @@ export function* jobsUnderWay(q: Query, topic: string, orderingKeys: readonly st
 export type OrderingKeys = string | { readonly prefix: string };
 
 /** The first and the last of ordering keys, by their bytes. */
-export function rangeOf(keys: OrderingKeys): readonly [from: string, to: string] {
+export function boundsOf(keys: OrderingKeys): readonly [from: string, to: string] {
   if (typeof keys === "string") return [keys, keys];
   const { prefix } = keys;
   return [prefix, prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)];

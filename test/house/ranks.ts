@@ -108,7 +108,14 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "take registrations principal-nonces",
     "*",
   ],
-  "runtime/queue/": ["each jobs evicting endpoint-options", "types leased", "sqlite/ postgres/ nats/", "*", "index"],
+  "runtime/queue/": [
+    "each jobs evicting endpoint-options",
+    "ordering-keys",
+    "types leased",
+    "sqlite/ postgres/ nats/",
+    "*",
+    "index",
+  ],
   "runtime/receiver/": [
     "types fields",
     "tracing",

@@ -10,26 +10,7 @@ import { drained, HOOK, HOUR, noneOut, push, reopened, type SenderCase, start, s
 const DAY = 24 * HOUR;
 const NEW = "https://new.example/h";
 
-export function followedCase(of: SenderCase): void {
-  const test = suiteOf(of, "what follows its owner");
-  test("what is queued for a place that is paused goes where its owner registers anew", async (context) => {
-    const { sender, network } = context;
-    const buy = { mediaBuyId: "mb", principal: "buyer-1" };
-    await sender.channels.open(buy, { events: push });
-    await sender.tasks.attach(start(), { url: HOOK });
-    await sender.tasks.update("task-1", { status: "working" });
-    await sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} });
-    for (const { endpoint } of await sender.outbox.endpoints()) await sender.outbox.pause(endpoint);
-    sender.start();
-    await sender.channels.open(buy, { events: { ...push, url: NEW } });
-    await sender.tasks.attach(start(), { url: NEW });
-    await until(() => drained(sender));
-    assert.equal(
-      network.sent.map(({ url }) => url),
-      [NEW, NEW],
-    );
-  });
-
+function agentCase(test: ReturnType<typeof suiteOf>, of: SenderCase): typeof test {
   test("what an agent is told of any number of accounts goes where it registers anew, and of others nothing does", async (context) => {
     const sender = await reopened(of, context, { release: eventRelease, agentUrl: AGENT, authorized: () => true });
     context.network.react = listening;
@@ -52,6 +33,28 @@ export function followedCase(of: SenderCase): void {
     await noneOut(sender);
     assert.equal(new Set(context.network.sent.map(({ url }) => url)), new Set([NEW]));
     assert.is((await sender.outbox.counts()).waiting, accounts.length);
+  });
+  return test;
+}
+
+export function followedCase(of: SenderCase): void {
+  const test = agentCase(suiteOf(of, "what follows its owner"), of);
+  test("what is queued for a place that is paused goes where its owner registers anew", async (context) => {
+    const { sender, network } = context;
+    const buy = { mediaBuyId: "mb", principal: "buyer-1" };
+    await sender.channels.open(buy, { events: push });
+    await sender.tasks.attach(start(), { url: HOOK });
+    await sender.tasks.update("task-1", { status: "working" });
+    await sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} });
+    for (const { endpoint } of await sender.outbox.endpoints()) await sender.outbox.pause(endpoint);
+    sender.start();
+    await sender.channels.open(buy, { events: { ...push, url: NEW } });
+    await sender.tasks.attach(start(), { url: NEW });
+    await until(() => drained(sender));
+    assert.equal(
+      network.sent.map(({ url }) => url),
+      [NEW, NEW],
+    );
   });
 
   test("limits that cannot be had make no attempt, and what was attempted once does not wait for ever", async (context) => {

@@ -24,7 +24,7 @@ import {
   UNATTEMPTED,
   UNWELL_SQL,
 } from "../jobs.js";
-import { type OrderingKeys, rangeOf } from "../ordering-keys.js";
+import { boundsOf, type OrderingKeys } from "../ordering-keys.js";
 import { BODY, letNextGo, UNLEASED } from "./jobs.js";
 
 /** Has a statement wait a moment for a row that somebody holds: what is learnt of an endpoint is learnt again. */
@@ -220,7 +220,7 @@ export const redirectJobs = (q: Query, topic: string, keys: OrderingKeys, endpoi
     attempts: string,
   ): string => `array(select id from adbind_jobs where topic = ? and ordering_key >= ? and ordering_key <= ?
     and state = 'ready' and attempts ${attempts} and endpoint <> ? and ${UNLEASED} for update skip locked)`;
-  const given = [topic, ...rangeOf(keys), endpoint];
+  const given = [topic, ...boundsOf(keys), endpoint];
   return q.run(`update adbind_jobs set endpoint = ? where id = any(${among("= 0")} || ${among("> 0")})`, [
     ...[endpoint, ...given, ...given],
   ]);

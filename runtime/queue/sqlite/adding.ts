@@ -1,7 +1,7 @@
 /** Jobs that come to an endpoint on SQLite: new ones, and those of another. */
 import type { Database } from "better-sqlite3";
 import { BEHIND_DUE_MS } from "../jobs.js";
-import { rangeOf } from "../ordering-keys.js";
+import { boundsOf } from "../ordering-keys.js";
 import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
 
 export function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
@@ -34,7 +34,7 @@ export function redirecting(db: Database, { touch }: Basics): SqliteJobs["redire
       and token is null and endpoint <> ?`,
   );
   return (topic, orderingKeys, endpoint, now) => {
-    const given = [topic, ...rangeOf(orderingKeys)];
+    const given = [topic, ...boundsOf(orderingKeys)];
     if (redirect.run(endpoint, ...given, ...given, endpoint).changes > 0) touch(topic, endpoint, now);
   };
 }
