@@ -46,10 +46,37 @@ class Tally {
   }
 }
 
+/** What was taken when it was first asked for: what is given back later is shared out by the next plan, to whose turn it is then. */
+class FirstSeen {
+  readonly #seen = new Map<string, number>();
+  readonly #total: number;
+
+  constructor(readonly tally: Tally) {
+    this.#total = tally.total;
+  }
+
+  get total(): number {
+    return Math.max(this.#total, this.tally.total);
+  }
+
+  of(name: string): number {
+    const now = this.tally.of(name);
+    const seen = this.#seen.get(name);
+    if (seen === undefined) this.#seen.set(name, now);
+    return Math.max(seen ?? 0, now);
+  }
+}
+
 type Limits = Pick<EndpointOptions, "perEndpoint" | "perHost" | "perPrincipal" | "perUnproven">;
 
 /** Jobs that an endpoint which is well may have leased, for each of its slots: one under way, and others that wait for it. */
 export const LEASED_PER_SLOT = 4;
+
+/**
+ * Into so many parts what is left is shared out at most: most of those who are asked for may have no room, or are others' at other
+ * hosts, and who has much to do is not held up by how many they are.
+ */
+const MOST_PARTS = 16;
 
 /** What one principal may have of what others leave of a host. */
 const PART_OF_HOST = 3 / 4;
@@ -80,29 +107,32 @@ export class Slots {
   /**
    * How many more slots an endpoint may have now, of those it wants. What one is given is not there for others of its host and
    * its owner, though it may have less to do: so it is given a quarter of what is left at most, and a half while it is the only one
-   * and there is more than it may have; of many that are asked for at once each has the same part. At a host its owner has three quarters of what others leave at most: whoever comes
-   * there finds room, however slowly it answers.
+   * and there is more than it may have; of a few that are asked for at once each has the same part. At a host its owner has
+   * three quarters of what others leave at most: whoever comes there finds room, however slowly it answers.
    */
   plan(): (fare: Fare, wanted: number, others: number) => number {
     const [hosts, principals, places, suspects] = [new Tally(), new Tally(), new Tally(), new Tally()];
+    const [hostsBefore, principalsBefore] = [new FirstSeen(this.#hosts), new FirstSeen(this.#principals)];
+    const [placesBefore, suspectsBefore] = [new FirstSeen(this.#places), new FirstSeen(this.#suspects)];
     return (fare, wanted, others) => {
       const { perEndpoint, perHost, perPrincipal, perUnproven } = this.limits;
       const plenty = LEASED_PER_SLOT * perEndpoint;
+      const parts = Math.min(others + 1, MOST_PARTS);
       const shareOf = (most: number, out: number): number => {
         const rest = most - out;
-        return Math.ceil(rest / Math.max(out === fare.out && rest > plenty ? 2 : 4, others + 1));
+        return Math.ceil(rest / Math.max(out === fare.out && rest > plenty ? 2 : 4, parts));
       };
-      const host = this.#hosts.of(fare.host) + hosts.of(fare.host);
-      const there = this.#places.of(fare.place) + places.of(fare.place);
+      const host = hostsBefore.of(fare.host) + hosts.of(fare.host);
+      const there = placesBefore.of(fare.place) + places.of(fare.place);
       const left = [
         wanted,
         shareOf(perHost, host),
-        Math.ceil((Math.max(1, Math.floor((perHost - (host - there)) * PART_OF_HOST)) - there) / (others + 1)),
-        shareOf(perPrincipal, this.#principals.of(fare.principal) + principals.of(fare.principal)),
+        Math.ceil((Math.max(1, Math.floor((perHost - (host - there)) * PART_OF_HOST)) - there) / parts),
+        shareOf(perPrincipal, principalsBefore.of(fare.principal) + principals.of(fare.principal)),
       ];
       if (fare.suspect) {
-        const own = this.#suspects.of(fare.principal) + suspects.of(fare.principal);
-        const all = this.#suspects.total + suspects.total;
+        const own = suspectsBefore.of(fare.principal) + suspects.of(fare.principal);
+        const all = suspectsBefore.total + suspects.total;
         left.push(perUnproven - all, Math.ceil((perUnproven - (all - own)) / 2) - own);
       }
       const room = Math.max(0, Math.min(...left));

@@ -81,9 +81,9 @@ test("an endpoint has half of what is left to its owner while it is the only one
   assert.equal(["h q new", "h p other"].map(plan), [1, Math.ceil((512 - 102) / 4)], "what one is given counts");
 });
 
-test("however many endpoints of one principal are asked for at once, each has its part while there is any", () => {
+test("of a few endpoints of one principal that are asked for at once each has its part, and one of many has enough", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 2, max: 100 }), fc.integer({ min: 64, max: 2_000 }), (count, concurrency) => {
+    fc.property(fc.integer({ min: 2, max: 16 }), fc.integer({ min: 64, max: 2_000 }), (count, concurrency) => {
       const endpoints = endpointsOf(concurrency);
       const names = Array.from({ length: count }, (_, at) => `h p ${at}`);
       for (let n = 0; n < 64; n++)
@@ -96,8 +96,21 @@ test("however many endpoints of one principal are asked for at once, each has it
       const there = Math.floor((Math.ceil(concurrency / 2) * 3) / 4);
       assert.is(rooms.filter((room) => room > 0).length, Math.min(count, there), `${rooms}`);
       assert.ok(Math.max(...rooms) <= Math.ceil(there / 4) || count < 4, `${rooms}`);
+      const one = endpoints.plan(concurrency, NOW, concurrency / 4)(names[0]!, 255);
+      assert.ok(one >= there / 16, `${one} of ${there} is no room for who has much to do`);
     }),
   );
+});
+
+test("what is given back while endpoints are gone through goes to whose turn it was", () => {
+  const endpoints = endpointsOf(64);
+  const hanging = Array.from({ length: 8 }, (_, at) => `h${at} p${at} 1`);
+  for (const name of hanging) endpoints.started(name, NOW);
+  const plan = endpoints.plan(56, NOW);
+  assert.is(plan("ha a 1"), 0);
+  endpoints.failed(hanging[0]!, NOW);
+  assert.is(plan("hb b 1"), 0);
+  assert.is(endpoints.plan(56, NOW)("ha a 1"), 1);
 });
 
 test("slots are given back: after any outcomes nothing counts as out", () => {

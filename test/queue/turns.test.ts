@@ -80,5 +80,32 @@ test("of endpoints that had something lately the next one's job is had without a
   await database.close();
 });
 
+test("looks that found nobody with room cost nobody his turn", async () => {
+  const database = await openPostgres({ url: await postgres.database(), connections: 4 });
+  const queue = openQueue(database, "test");
+  const names = Array.from({ length: 600 }, (_, n) => `h${n} p${n}.1`);
+  const put600 = (): Promise<void> => put(queue, ...names.map((endpoint) => job({ endpoint })));
+  for (let n = 0; n < 3; n++) await put600();
+  const leasing = new Leasing({ query: database.query, queryWoken: database.query }, "test", 60_000);
+  const taken = new Map(names.map((name) => [name, 0]));
+  /** @param slots for all of them, one for each */
+  const take = async (slots: number): Promise<void> => {
+    const given = new Map<string, number>();
+    const room = (endpoint: string): number => {
+      if (!given.has(endpoint)) given.set(endpoint, given.size < slots ? 1 : 0);
+      return given.get(endpoint)!;
+    };
+    const jobs = await leasing.take({ now: Date.now(), limit: 256, room, ownerOf });
+    for (const { endpoint } of jobs) taken.set(endpoint, taken.get(endpoint)! + 1);
+  };
+  for (let n = 0; n < 1_200 / 25; n++) {
+    await take(0);
+    await take(25);
+  }
+  assert.equal(new Set(taken.values()), new Set([2]));
+  await queue.close();
+  await database.close();
+});
+
 test.after(() => postgres.stop());
 test.run();

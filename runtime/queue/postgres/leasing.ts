@@ -53,6 +53,7 @@ export class Leasing {
   /** Jobs were added: something may be due of endpoints that were not found. */
   added(): void {
     this.#known.looked([], false);
+    this.#turns.added();
   }
 
   /** For how long nothing that the last look found will be due, in milliseconds. */

@@ -11,8 +11,18 @@ const ENDPOINTS = 256;
 const LIKELY = 16;
 /** Later than any clock. */
 const FAR = Number.MAX_SAFE_INTEGER;
-/** Statements in one take that look for endpoints with room; the others follow in the next take. */
+/** Statements in one take that look for endpoints with room; the next take goes on from there. */
 const PAGES = 32;
+
+/** A look from endpoint to endpoint, until it comes to where it began. */
+interface Round {
+  readonly start: string;
+  after: string;
+  /** It has been at the end of all names. */
+  again: boolean;
+  /** When the next of what it has found is due. */
+  next: number;
+}
 
 export class Turns {
   /** Endpoints after this one are looked at next, and leased from first. */
@@ -24,6 +34,11 @@ export class Turns {
   /** The last look found nothing due; and of what the last one that did find something found, some was of those. */
   #quiet = false;
   #guessed = true;
+  /** A round that found nobody with room so far, and has not come to its end. */
+  #round: Round | undefined;
+  /** A look was begun since jobs were last guessed at; and some were added since. */
+  #looked = false;
+  #added = false;
   /** The last look came round: whatever it did not find had nothing due, or no room. */
   whole = false;
   readonly #beside: Beside;
@@ -40,14 +55,21 @@ export class Turns {
   }
 
   /**
-   * After a look that found nothing due: endpoints that had something due lately, which need no look. Empty where that
-   * was a bad guess the last time.
+   * After a look that found nothing due, or not yet, where there are many: endpoints that had something due lately, which need no
+   * look. Empty where that was a bad guess the last time.
    */
   likely({ limit, likely }: TakeRequest): Room[] {
-    if (!this.#quiet || !this.#guessed || likely === undefined) return [];
+    const may = this.#quiet || (this.#round !== undefined && this.#added);
+    if (!may || !this.#guessed || likely === undefined) return [];
     // Once: others are not kept from their turn.
-    this.#quiet = false;
+    [this.#quiet, this.#added] = [false, false];
     return roomsOf([...this.#lately].toReversed(), likely, limit);
+  }
+
+  /** Jobs were added: a round that is under way need not come to them first. */
+  added(): void {
+    this.#added ||= this.#looked;
+    this.#looked = false;
   }
 
   /** Something of them was due. @param looked for, not guessed */
@@ -68,32 +90,43 @@ export class Turns {
   async rooms(request: TakeRequest): Promise<Room[]> {
     const { now, limit, room } = request;
     const start = this.#cursor;
-    let next = FAR;
-    for (let pages = 0, after = start, again = start === ""; pages < PAGES; pages++) {
-      const page = { after, limit: ENDPOINTS, now };
+    const round = this.#round ?? { start, after: start, again: false, next: FAR };
+    this.#round = undefined;
+    this.#looked = true;
+    for (let pages = 0; pages < PAGES; pages++) {
+      const page = { after: round.after, limit: ENDPOINTS, now };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, page));
       const due = found.filter((one) => one.next <= now);
-      next = Math.min(next, ...found.map((one) => one.next));
+      round.next = Math.min(round.next, ...found.map((one) => one.next));
       const rooms = roomsOf(
         due.map(({ endpoint }) => endpoint),
         room,
         limit,
       );
       const ended = found.length < ENDPOINTS;
-      after = ended ? "" : found.at(-1)!.endpoint;
-      // Those for which there was no room any more come first the next time.
-      this.#cursor = rooms.length > 0 && rooms.length < due.length ? rooms.at(-1)![0] : after;
-      const all = again && (ended || after >= start);
-      // Of those that were not looked at nothing is known.
-      this.whole = all;
-      this.#next = all ? next : 0;
-      this.#quiet = all && next > now;
+      const after = ended ? "" : found.at(-1)!.endpoint;
+      const all = ended ? round.again || round.start === "" : round.again && after >= round.start;
+      this.#ended(all, round.next, now);
       if (rooms.length > 0 || all) this.#served = { rooms, start };
-      if (all) return rooms;
-      if (rooms.length > 0) return [...(await this.#beside.rooms(request, rooms)), ...rooms];
-      again ||= ended;
+      if (rooms.length > 0) {
+        // Those for which there was no room any more come first the next time.
+        this.#cursor = rooms.length < due.length ? rooms.at(-1)![0] : after;
+        return all ? rooms : [...(await this.#beside.rooms(request, rooms)), ...rooms];
+      }
+      // Nobody was served: whose turn it was has it still.
+      if (all) return [];
+      round.after = after;
+      round.again ||= ended;
     }
+    this.#round = round;
     return [];
+  }
+
+  /** @param all whether it has come round: of those that were not looked at nothing is known */
+  #ended(all: boolean, next: number, now: number): void {
+    this.whole = all;
+    this.#next = all ? next : 0;
+    this.#quiet = all && next > now;
   }
 
   /** No more could be had: those behind the last endpoint that was served in its turn come first in the next one. */
