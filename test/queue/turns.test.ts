@@ -30,10 +30,13 @@ for (const [hosts, bigs, takes] of [
     const few = ["h0 few.1", "z few.2"];
     const their = Array.from({ length: 3_000 }, (_, n) => `h${n % hosts} ${bigs[n % bigs.length]}.${n}`);
     await put(queue, ...[...their, ...few].map((endpoint) => job({ endpoint })));
-    const leasing = new Leasing({ query: database.query, queryWoken: database.query }, "test", 60_000, () => 0);
+    let clock = 0;
+    const leasing = new Leasing({ query: database.query, queryWoken: database.query }, "test", 60_000, () => clock);
     const taken: string[] = [];
     for (let n = 0; n < takes; n++) {
       const jobs = await leasing.take({ now: Date.now(), limit: 256, room: () => 1, ownerOf });
+      // Who found nobody else looks again a moment later.
+      clock += 250;
       taken.push(...jobs.map(({ endpoint }) => endpoint).filter((endpoint) => few.includes(endpoint)));
       assert.ok(jobs.length > 128, `${jobs.length} at a time`);
     }

@@ -20,8 +20,9 @@ interface Round {
   after: string;
   /** It has been at the end of all names. */
   again: boolean;
-  /** When the next of what it has found is due. */
+  /** When the next of what it has found is due, and whether something was. */
   next: number;
+  due: boolean;
 }
 
 export class Turns {
@@ -90,7 +91,7 @@ export class Turns {
   async rooms(request: TakeRequest): Promise<Room[]> {
     const { now, limit, room } = request;
     const start = this.#cursor;
-    const round = this.#round ?? { start, after: start, again: false, next: FAR };
+    const round = this.#round ?? { start, after: start, again: false, next: FAR, due: false };
     this.#round = undefined;
     this.#looked = true;
     for (let pages = 0; pages < PAGES; pages++) {
@@ -113,8 +114,12 @@ export class Turns {
         this.#cursor = rooms.length < due.length ? rooms.at(-1)![0] : after;
         return all ? rooms : [...(await this.#beside.rooms(request, rooms)), ...rooms];
       }
-      // Nobody was served: whose turn it was has it still.
-      if (all) return [];
+      round.due ||= due.length > 0;
+      if (all) {
+        // Nobody was served: whose turn it was has it still. Where nothing is due it is nobody's, and the next look begins where names do.
+        if (!round.due) this.#cursor = "";
+        return [];
+      }
       round.after = after;
       round.again ||= ended;
     }
