@@ -1,30 +1,14 @@
 /** The file a signer keeps its keys in: a JWK set with private parts, oldest first. Only ever replaced as a whole. */
-import {
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import path from "node:path";
+import { existsSync, linkSync, readFileSync, realpathSync, renameSync, statSync } from "node:fs";
 import { wireNames } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { parseStrict } from "../runtime/json.js";
 import type { Jwk } from "../runtime/signing/index.js";
+import { withDraft } from "./draft-file.js";
 
 export interface KeyFile {
   readonly keys: readonly Jwk[];
 }
-
-/** Read and write for the owner alone: whoever reads the file can sign for us. */
-const PRIVATE_MODE = 0o600;
 
 const unusable = (file: string, what: string, remedy: string, cause?: unknown): AdbindError =>
   new AdbindError("signing_key_invalid", what, { where: file, remedy, cause });
@@ -59,40 +43,7 @@ export function readKeyFile(file: string): KeyFile {
 /** Is the file readable by anyone but its owner? Unknown, and so false, where modes mean nothing. */
 export const isExposed = (file: string): boolean => process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0;
 
-function writeDurably(handle: number, content: KeyFile): void {
-  // The umask only ever takes away; this also holds where a default ACL would add.
-  fchmodSync(handle, PRIVATE_MODE);
-  writeSync(handle, `${JSON.stringify(content, null, 2)}\n`);
-  fsyncSync(handle);
-}
-
-/**
- * Writes beside the real file, in one that is also the lock: who makes it may read the old content and put the new one
- * in its place, and nobody else meanwhile.
- */
-function withDraft(file: string, content: () => KeyFile, place: (draft: string) => void): void {
-  const draft = path.join(path.dirname(file), `.${path.basename(file)}.new`);
-  let handle: number;
-  try {
-    handle = openSync(draft, "wx", PRIVATE_MODE);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "EEXIST") {
-      const remedy = `wait, or remove ${draft} when nothing else is running`;
-      throw unusable(file, "The file is being changed", remedy, cause);
-    }
-    throw unusable(file, "The file cannot be written", "check the folder and its permissions", cause);
-  }
-  try {
-    try {
-      writeDurably(handle, content());
-    } finally {
-      closeSync(handle);
-    }
-    place(draft);
-  } finally {
-    rmSync(draft, { force: true });
-  }
-}
+const textOf = (content: KeyFile): string => `${JSON.stringify(content, null, 2)}\n`;
 
 /** Gives a draft its name unless that is taken, in one step where the file system can. */
 function placeNew(draft: string, file: string): void {
@@ -112,11 +63,7 @@ function placeNew(draft: string, file: string): void {
  * @throws AdbindError `signing_key_invalid` when something is there already, which is never overwritten
  */
 export function createKeyFile(file: string, content: KeyFile): void {
-  withDraft(
-    file,
-    () => content,
-    (draft) => placeNew(draft, file),
-  );
+  withDraft(file, () => textOf(content), { place: (draft) => placeNew(draft, file), unusable });
 }
 
 /**
@@ -127,11 +74,7 @@ export function changeKeyFile(given: string, change: (content: KeyFile) => KeyFi
   readInput(given);
   // A link stays a link: secrets are often mounted as one.
   const file = realpathSync(given);
-  withDraft(
-    file,
-    () => change(readKeyFile(file)),
-    (draft) => renameSync(draft, file),
-  );
+  withDraft(file, () => textOf(change(readKeyFile(file))), { place: (draft) => renameSync(draft, file), unusable });
 }
 
 /** Purpose of a key: its `<word>_use` member and the value. */

@@ -1,24 +1,30 @@
 /** `adbind outbox secrets`: keys under which secrets of registrations are kept. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, renameSync } from "node:fs";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { resealSecrets } from "../runtime/sender/reseal.js";
 import { countBodies } from "../runtime/sender/reseal-bodies.js";
 import { newSecretKey, parseSecretKeys, secretKeyId } from "../runtime/sender/secret-keys.js";
+import { withDraft } from "./draft-file.js";
 import { type KeysOption, keysOption, outboxCommand, withOutbox } from "./outbox-store.js";
 import { plural, printable, printJson, shownPath, userPath } from "./output.js";
 import type { StoreOption } from "./store.js";
 
-/** Read and written by its owner alone. */
-const MODE = 0o600;
+const unusable = (file: string, what: string, remedy: string, cause: unknown): AdbindError =>
+  new AdbindError("secret_keys_invalid", what, { where: shownPath(file), remedy, cause });
 
-function create(file: string, { id, last = false }: { id?: string; last?: boolean }): void {
-  const path = userPath(file);
-  const before = existsSync(path) ? readFileSync(path, "utf8") : "";
+function create(given: string, { id, last = false }: { id?: string; last?: boolean }): void {
+  const path = userPath(given);
+  // A link stays a link: secrets are often mounted as one.
+  const file = existsSync(path) ? realpathSync(path) : path;
   const line = newSecretKey(id ?? secretKeyId(Date.now()));
-  const text = last ? `${before.trimEnd()}\n${line}\n` : `${line}\n${before}`;
-  parseSecretKeys(text, shownPath(path));
-  writeFileSync(path, text.trimStart(), { mode: MODE });
+  const text = (): string => {
+    const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+    const all = last ? `${before.trimEnd()}\n${line}\n` : `${line}\n${before}`;
+    parseSecretKeys(all, shownPath(path));
+    return all.trimStart();
+  };
+  withDraft(file, text, { place: (draft) => renameSync(draft, file), unusable });
   const [name] = line.split(" ");
   console.log(
     `${shownPath(path)} has the key ${name}, ${last ? "which opens" : "under which secrets are sealed from now on"}`,

@@ -104,12 +104,20 @@ export const whichOptions = (command: Command): Command =>
     .option("--from <time>", "only those made at that time or later: 2026-11-22T10:00:00Z, or 12h for twelve hours ago")
     .option("--to <time>", "only those made before that time");
 
+/** What a script gives as nothing is not taken for everything. */
+function named(option: string, text: string): string {
+  if (text !== "") return text;
+  throw new AdbindError("usage", `${option} is empty`, {
+    remedy: "look whether a variable is not set, or leave it out",
+  });
+}
+
 export const filterOf = ({ state, destination, endpoint, principal, task, from, to }: WhichOptions): OutboxFilter => ({
   ...(state !== undefined && { state: stateOf(state) }),
   ...(destination !== undefined && { origin: originOf(destination) }),
-  ...(endpoint !== undefined && { endpoint }),
-  ...(principal !== undefined && { principal }),
-  ...(task !== undefined && { task }),
+  ...(endpoint !== undefined && { endpoint: named("--endpoint", endpoint) }),
+  ...(principal !== undefined && { principal: named("--principal", principal) }),
+  ...(task !== undefined && { task: named("--task", task) }),
   ...(from !== undefined && { from: timeOf(from) }),
   ...(to !== undefined && { to: timeOf(to) }),
 });

@@ -1,6 +1,7 @@
 /** `adbind outbox`: what a sender holds, and a way out for what it gave up. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
+import { principalPart } from "../runtime/sender/endpoint-names.js";
 import type { EndpointEntry, Outbox, OutboxEntry, OutboxEvent } from "../runtime/sender/operators.js";
 import { register as registerSecrets } from "./outbox-secrets.js";
 import { register as registerServe } from "./outbox-serve.js";
@@ -155,7 +156,7 @@ async function endpointsMeant(outbox: Outbox, names: readonly string[], meant: E
     const page: EndpointEntry[] = await outbox.endpoints({ after });
     const fits = page.filter(
       (one) =>
-        (principal === undefined || one.principal === principal) &&
+        (principal === undefined || one.endpoint.includes(principalPart(principal))) &&
         (origin === undefined || one.endpoint.startsWith(`${origin} `)),
     );
     found.push(...fits.map(({ endpoint }) => endpoint));

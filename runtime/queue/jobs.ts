@@ -94,8 +94,9 @@ export interface Ack {
 export interface JobFilter {
   readonly topic: string;
   readonly state?: JobState;
-  /** Endpoints that begin with this. */
   readonly endpoint?: string;
+  /** Endpoints that begin with this. */
+  readonly endpointStart?: string;
   /** Endpoints in whose name this is. */
   readonly endpointPart?: string;
   readonly orderingKeys?: readonly string[];
@@ -113,11 +114,12 @@ const patternOf = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
 
 /** A filter as conditions on `adbind_jobs`, one text for every engine, and the values for its `?`. */
 export function filterSql(filter: JobFilter): { readonly where: string; readonly values: (string | number)[] } {
-  const { topic, state, endpoint, endpointPart, orderingKeys, from, to, after = 0 } = filter;
+  const { topic, state, endpoint, endpointStart, endpointPart, orderingKeys, from, to, after = 0 } = filter;
   const conditions: (readonly [text: string, ...values: (string | number)[]])[] = [["topic = ?", topic]];
   conditions.push(["id > ?", after]);
   if (state !== undefined) conditions.push(["state = ?", state]);
-  if (endpoint !== undefined) conditions.push(["endpoint like ? escape '!'", `${patternOf(endpoint)}%`]);
+  if (endpoint !== undefined) conditions.push(["endpoint = ?", endpoint]);
+  if (endpointStart !== undefined) conditions.push(["endpoint like ? escape '!'", `${patternOf(endpointStart)}%`]);
   if (endpointPart !== undefined) conditions.push(["endpoint like ? escape '!'", `%${patternOf(endpointPart)}%`]);
   if (orderingKeys !== undefined)
     conditions.push([`ordering_key in (${orderingKeys.map(() => "?").join(", ") || "null"})`, ...orderingKeys]);

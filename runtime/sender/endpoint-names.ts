@@ -24,11 +24,14 @@ export function endpointOf({ principal, url, operation }: NamedEndpoint): string
   const name = `${pattern} ${principal}`;
   const known = endpoints.get(name);
   if (known !== undefined) return known;
-  const endpoint = `${new URL(url).origin} ${ownerDigest(principal)}.${ownerDigest(pattern)}`;
+  const endpoint = `${new URL(url).origin}${principalPart(principal)}${ownerDigest(pattern)}`;
   if (endpoints.size >= KNOWN_ENDPOINTS) endpoints.clear();
   endpoints.set(name, endpoint);
   return endpoint;
 }
+
+/** What stands in the name of each endpoint of a principal, and of no other's. */
+export const principalPart = (principal: string): string => ` ${ownerDigest(principal)}.`;
 
 /** Host and port of an endpoint, by its name. */
 export const hostOf = (endpoint: string): string => {

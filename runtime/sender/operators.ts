@@ -3,8 +3,9 @@ import { hash } from "node:crypto";
 import type { JobFilter, JobGuard, JobRecord, Queue } from "../queue/types.js";
 import type { Worker } from "../queue/worker-options.js";
 import type { StoredRecord } from "./activity.js";
+import { principalPart } from "./endpoint-names.js";
 import { type Moved, type MoveParts, moveEndpoint } from "./move.js";
-import { digest, isChange, metaOf, orderingKeyOf } from "./outbox.js";
+import { isChange, metaOf, orderingKeyOf } from "./outbox.js";
 import { redactUrl } from "./redact.js";
 
 /** An event in the outbox as it may be shown: no credentials, no secrets of its URL. */
@@ -74,8 +75,9 @@ export interface OutboxFilter extends Pick<JobFilter, "state" | "after" | "limit
 
 const jobFilterOf = ({ origin, endpoint, principal, task, ...rest }: OutboxFilter): Omit<JobFilter, "topic"> => ({
   ...rest,
-  ...((endpoint ?? origin) !== undefined && { endpoint: endpoint ?? `${origin} ` }),
-  ...(principal !== undefined && { endpointPart: ` ${digest(principal)}.` }),
+  ...(endpoint !== undefined && { endpoint }),
+  ...(origin !== undefined && { endpointStart: `${origin} ` }),
+  ...(principal !== undefined && { endpointPart: principalPart(principal) }),
   ...(task !== undefined && { orderingKeys: keysOf(task) }),
 });
 

@@ -1,5 +1,5 @@
 /** Keys of secrets at the command line: made, listed, rotated; and an endpoint that moves with what is sealed. */
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { register as outbox } from "../../cli/outbox.js";
@@ -37,7 +37,11 @@ test("keys are made, registrations listed under them, rotated, and moved", async
   const { endpoint } = (await first.sender.outbox.endpoints())[0]!;
   await first.close();
 
+  // A key that is added stands in a file of its own until that is whole, and then takes the other one's place.
+  linkSync(at("keys"), at("before"));
+  const before = readFileSync(at("keys"), "utf8");
   await run("secrets", "new", "keys", "--id", "new");
+  assert.is(readFileSync(at("before"), "utf8"), before);
   const listed = async (keys: string) =>
     JSON.parse((await run("secrets", "list", ...given, "--keys", keys, "--json")).out).keys;
   assert.equal(await listed("keys"), [{ key: "old", registrations: 1, bodies: 1, state: "known" }]);
