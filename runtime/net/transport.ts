@@ -30,12 +30,14 @@ const KEEP_ALIVE_MS = 4_000;
 
 /** undici over `guardedConnector`: what production uses. */
 export function createSocketTransport(policy: NetPolicy): Transport {
-  const agent = new Agent({
-    connect: guardedConnector(policy),
-    allowH2: false,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
-  });
+  const fresh = (): Agent =>
+    new Agent({
+      connect: guardedConnector(policy),
+      allowH2: false,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    });
+  let agent = fresh();
   return {
     send: ({ url, path }, { method, headers, body, timeouts, deadline, readingOf }) =>
       new Promise((resolve, reject) => {
@@ -52,7 +54,12 @@ export function createSocketTransport(policy: NetPolicy): Transport {
           new AnswerHandler({ deadline, readingOf, resolve, reject }),
         );
       }),
-    close: () => agent.close(),
+    close() {
+      const ended = agent;
+      // Who sends again, having been started again, opens connections again.
+      agent = fresh();
+      return ended.close();
+    },
   };
 }
 

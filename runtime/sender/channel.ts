@@ -8,7 +8,7 @@ import type { Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables } from "../store/sender-tables.js";
 import type { Frequency } from "./calendar.js";
 import { encodeBody, TOKEN_BYTES } from "./envelope.js";
-import { boundUnder, orderingKeyOf, resourceOrderingKey } from "./outbox.js";
+import { boundUnder, orderingKeyOf } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
 import type { SenderReleases } from "./releases.js";
@@ -78,9 +78,9 @@ export function tokenedBody(config: StoredConfig<PushNotificationConfig>, body: 
   return { body: encodeBody(body, what, tokened ? TOKEN_BYTES : 0), ...(tokened && { tokened: true as const }) };
 }
 
-/** Ordering key of what is sent on a channel. */
+/** Ordering key of what is sent on a channel: where one cannot be reached another one of the same resource goes on. */
 export const channelOrderingKey = ({ resource, kind, subscriber }: ChannelKey): string =>
-  subscriber === "" ? resourceOrderingKey(resource) : orderingKeyOf(kind, JSON.stringify([resource, subscriber]));
+  orderingKeyOf(kind, subscriber === "" ? resource : JSON.stringify([resource, subscriber]));
 
 /** Can its events name the buyer's operation, where they must? None is ever invented. */
 export const isNamed = (

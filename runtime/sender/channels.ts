@@ -22,7 +22,7 @@ import { enqueue } from "./outbox.js";
 import { channelRegistration } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
-import { adjustedFlow, fireReports } from "./reports.js";
+import { adjustedFlow, fireReports, turnAnew } from "./reports.js";
 import { takenConfig } from "./taken-config.js";
 import { holdOwner, inTransaction, takeRows } from "./transact.js";
 import type {
@@ -238,7 +238,7 @@ function* putFlow(
     config: JSON.stringify(sealed?.stored ?? null),
     sequence: known?.sequence ?? 0,
     period_start: frequency === undefined ? (known?.period_start ?? null) : start,
-    next_fire: frequency === undefined ? null : nextTurn(frequency, Math.max(start, now())),
+    next_fire: frequency === undefined ? null : turnAnew(known, nextTurn(frequency, Math.max(start, now())), now()),
     closed: OPEN,
     closed_at: null,
     endpoint: sealed?.endpoint ?? null,

@@ -5,7 +5,7 @@ import type { Worker } from "../queue/worker-options.js";
 import type { StoredRecord } from "./activity.js";
 import { principalPart } from "./endpoint-names.js";
 import { type Moved, type MoveParts, moveEndpoint } from "./move.js";
-import { isChange, metaOf, orderingKeyOf } from "./outbox.js";
+import { isChange, metaOf, subjectOrderingKeys } from "./outbox.js";
 import { redactUrl } from "./redact.js";
 
 /** An event in the outbox as it may be shown: no credentials, no secrets of its URL. */
@@ -82,10 +82,7 @@ const jobFilterOf = ({ origin, endpoint, principal, task, ...rest }: OutboxFilte
 });
 
 /** Ordering keys of what is sent of a task or a buy, and of changes of it that an application stored by SQL. */
-const keysOf = (task: string): string[] => [
-  ...["task", "a2a", "buy"].map((kind) => orderingKeyOf(kind, task)),
-  `change:${hash("md5", task)}`,
-];
+const keysOf = (task: string): string[] => [...subjectOrderingKeys(task), `change:${hash("md5", task)}`];
 
 /** How many events there are, by what becomes of them. */
 export interface OutboxCounts {

@@ -41,14 +41,14 @@ export const orderingKeyOf = (kind: string, id: string): string =>
 export const taskOrderingKey = (via: "push" | "a2a", taskId: string): string =>
   orderingKeyOf(via === "push" ? "task" : "a2a", taskId);
 
-/** Of what a resource's one owner is told of it. */
-export const resourceOrderingKey = (resource: string): string => orderingKeyOf("buy", resource);
+/** What the one owner of a media buy is told of it: each kind by a channel of its own. */
+const BUY_KINDS = ["events", "reporting"] as const;
 
 /** Every ordering key under which the principal of a task or a media buy is told of it. */
 export const subjectOrderingKeys = (subject: string): readonly string[] => [
   taskOrderingKey("push", subject),
   taskOrderingKey("a2a", subject),
-  resourceOrderingKey(subject),
+  ...BUY_KINDS.map((kind) => orderingKeyOf(kind, subject)),
 ];
 
 export const toNewJob = ({ key, orderingKey, endpoint, body, ...meta }: Delivery, bodies: Bodies): NewJob => ({

@@ -48,7 +48,9 @@ export async function fireReports(parts: ChannelDependencies, stopping: AbortSig
 
 /** @returns how many there were */
 async function fireSome(parts: ChannelDependencies, stopping: AbortSignal): Promise<number> {
-  const { queue, tables, now } = parts;
+  const { queue, tables, now, reports } = parts;
+  // They are for an instance that can make them.
+  if (reports === undefined) return 0;
   const at = now();
   const rows = await inTransaction(queue, undefined, (tx) => tables.dueChannels(tx, ["reporting"], at, FIRE_LIMIT));
   const fire = async (row: ChannelRow): Promise<void> => {
@@ -85,6 +87,16 @@ const periodOf = (row: ChannelRow, at: number) => {
   for (let turn = end; turn <= (row.next_fire ?? at); turn = nextTurn(frequency, turn)) end = turn;
   return { start, end };
 };
+
+/**
+ * When a channel that is registered anew is due: a report that is owed already, and is asked for again, is not put off by it.
+ * @param next by its new config, unix milliseconds
+ */
+export function turnAnew(known: ChannelRow | undefined, next: number, now: number): number {
+  const { reporting_frequency: before } = (JSON.parse(known?.config ?? "null") ?? {}) as Partial<ReportingWebhook>;
+  if (known?.next_fire == null || known.period_start === null || before === undefined) return next;
+  return nextTurn(before, known.period_start) <= now ? Math.min(known.next_fire, next) : next;
+}
 
 interface Turn {
   /** When it is, in unix milliseconds. */

@@ -280,4 +280,13 @@ test("many requests share connections", async () => {
   assert.ok(connections <= 2, `${connections} connections`);
 });
 
+test("closed any number of times it is as new: who is started again reaches what he reached before", async () => {
+  const port = await serve((_request, response) => response.end("here"));
+  const guarded = guardedFetch();
+  for (let turn = 0; turn < 3; turn++) {
+    assert.is(textOf(await guarded(`http://host.example:${port}/`)), "here");
+    await Promise.all([guarded.close(), guarded.close()]);
+  }
+});
+
 test.run();

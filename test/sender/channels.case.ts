@@ -36,6 +36,38 @@ const advance = async (context: Context, to: number): Promise<void> => {
 
 type Case = ReturnType<typeof suiteOf>;
 
+/** Reports that could not be made at their turn. */
+function owedReports(test: Case, of: SenderCase): void {
+  test("a report that is owed is not put off where its channel is registered anew, nor by who cannot make it", async (context) => {
+    const { network } = context;
+    let away = true;
+    const source: ReportSource = () => {
+      if (away) throw new Error("the source is away");
+      return data;
+    };
+    const sender = await withReports(of, context, source);
+    await sender.channels.open(buy, { reporting });
+    context.clock.at = NOW + HOUR;
+    await sender.channels.tick().catch(() => undefined);
+    assert.equal(await sender.channels.open(buy, { reporting: { ...reporting, requested_metrics: ["spend"] } }), {
+      ok: true,
+    });
+    away = false;
+    context.clock.at += 60_000;
+    const without = await withReports(of, context, undefined as never);
+    await without.channels.tick();
+    const again = await withReports(of, context, source);
+    again.start();
+    await again.channels.tick();
+    await until(() => network.sent.length === 1);
+    await noneOut(again);
+    assert.equal(network.sent[0]!.body.result.reporting_period, {
+      start: new Date(NOW).toISOString(),
+      end: new Date(NOW + HOUR).toISOString(),
+    });
+  });
+}
+
 /** Reports at their turn. */
 function reports(test: Case, of: SenderCase): void {
   test("reports fire at their turn, delayed and final ones too, and nothing after the final", async (context) => {
@@ -238,6 +270,6 @@ function notices(test: Case): void {
 
 export function channelCase(of: SenderCase): void {
   const test = suiteOf(of, "channels");
-  for (const some of [reports, reportChanges, impairments, notices]) some(test, of);
+  for (const some of [reports, owedReports, reportChanges, impairments, notices]) some(test, of);
   test.run();
 }

@@ -1,5 +1,6 @@
 /** What waits follows its owner, and does not wait for ever, on every store. */
 import * as assert from "uvu/assert";
+import { endpointOf } from "../../runtime/sender/endpoint-names.js";
 import { eventRelease } from "../support/event-release.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
@@ -33,6 +34,25 @@ function agentCase(test: ReturnType<typeof suiteOf>, of: SenderCase): typeof tes
     await noneOut(sender);
     assert.equal(new Set(context.network.sent.map(({ url }) => url)), new Set([NEW]));
     assert.is((await sender.outbox.counts()).waiting, accounts.length);
+  });
+
+  test("where one URL of a media buy cannot be reached its others go on, and what moves takes no other's events along", async (context) => {
+    const sender = await reopened(of, context, { reports: () => ({ currency: "EUR", media_buy_deliveries: [] }) });
+    const buy = { mediaBuyId: "mb", principal: "buyer-1" };
+    const [events, reports] = ["events", "reports"].map((path) => `https://buyer.example/${path}`);
+    const reporting = { url: reports!, operation_id: "op-1", reporting_frequency: "hourly" } as const;
+    await sender.channels.open(buy, { events: { ...push, url: events! }, reporting });
+    await sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} });
+    const [held] = await sender.outbox.endpoints();
+    await sender.outbox.pause(held!.endpoint);
+    context.clock.at += HOUR;
+    await sender.channels.tick();
+    await sender.channels.open(buy, { events: { ...push, url: NEW } });
+    await sender.outbox.pause(endpointOf({ principal: "buyer-1", url: NEW, operation: "op-1" }));
+    sender.start();
+    await until(() => context.network.sent.length === 1);
+    assert.is(context.network.sent[0]!.url, reports);
+    await until(async () => (await sender.outbox.counts()).waiting === 1);
   });
   return test;
 }
