@@ -39,8 +39,8 @@ export function* noticeFlow(
   }: { kind: NoticeKind; resource: string; payload: JsonObject; principal: string | undefined },
 ): Coroutine<Emitted> {
   const { tables, uuid, log } = parts;
-  const channels = (yield* tables.subscribers(tx, resource, kind)).filter(
-    (row) => row.config !== "null" && (principal ?? row.principal) === row.principal && isReadable(row, log),
+  const channels = (yield* tables.subscribers(tx, resource, kind, principal)).filter(
+    (row) => row.config !== "null" && isReadable(row, log),
   );
   const type = typeof payload.event === "string" ? payload.event : kind;
   const deliveries = channels.map((channel): Delivery => {

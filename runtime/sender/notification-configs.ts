@@ -94,8 +94,8 @@ export function* knownConfigs(
 ): Coroutine<KnownConfigs> {
   const { resource, kind } = placeOf(scope);
   const [set] = yield* tables.channelTargets(q, [setKey(scope)]);
-  const all = yield* tables.subscribers(q, resource, kind);
-  const rows = all.filter((row) => row.principal === scope.principal && storedIn(row) !== null);
+  const all = yield* tables.subscribers(q, resource, kind, scope.principal);
+  const rows = all.filter((row) => storedIn(row) !== null);
   const sealed = rows.filter((row) => storedIn(row)!.sealed === true);
   const boxes = yield* tables.secretsOf(q, sealed.map(channelRegistration));
   const boxOf = new Map(boxes.map((box) => [box.registration, box]));

@@ -163,10 +163,10 @@ function* notifyFlow(parts: NotificationDependencies, tx: Query, event: Notifica
   const { tables, uuid, now } = parts;
   const { kind, account, principal } = event;
   yield* holdOwner(tables, tx, principal);
-  const ofAccount = account === undefined ? [] : yield* tables.subscribers(tx, account, "account");
-  const rows = [...ofAccount, ...(yield* tables.subscribers(tx, AGENTS, "agent"))];
+  const ofAccount = account === undefined ? [] : yield* tables.subscribers(tx, account, "account", principal);
+  const rows = [...ofAccount, ...(yield* tables.subscribers(tx, AGENTS, "agent", principal))];
   const wanted = rows.filter((row) => {
-    if ((principal ?? row.principal) !== row.principal || !isReadable(row, parts.log)) return false;
+    if (!isReadable(row, parts.log)) return false;
     const stored = storedIn(row);
     if (stored === null || !isTold(stored)) return false;
     if (row.kind === "agent" && account !== undefined && stored.all_authorized_accounts !== true) return false;

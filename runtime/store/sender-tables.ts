@@ -52,8 +52,8 @@ export interface SenderTables extends SecretTables, UpkeepTables, BodyTables, Ne
   channel(tx: Query, resource: string, kind: string, subscriber?: string): Coroutine<ChannelRow[]>;
   /** Makes a channel the principal's, where there is none yet, and locks it. @returns it, whoever has it */
   claimChannel(tx: Query, key: ChannelKey, principal: string): Coroutine<ChannelRow>;
-  /** Everybody's channels of a kind. Locks nothing. */
-  subscribers(tx: Query, resource: string, kind: string): Coroutine<ChannelRow[]>;
+  /** Channels of a kind that are not closed: everybody's, or a principal's. Locks nothing. */
+  subscribers(tx: Query, resource: string, kind: string, principal?: string): Coroutine<ChannelRow[]>;
   /** Channels as they are now. Locks nothing. */
   channelTargets(tx: Query, keys: readonly ChannelKey[]): Coroutine<ChannelRow[]>;
   putChannel(tx: Query, row: ChannelRow): Coroutine<unknown[]>;
@@ -94,6 +94,13 @@ const channelColumns = [
   ...["period_start", "next_fire", "closed", "closed_at", "release", "endpoint"],
 ] as const satisfies readonly (keyof ChannelRow)[];
 
+/**
+ * By the index that has no closed ones: somebody may have left thousands of those. What it says of the resource is of no use to
+ * the primary key, which has them all and which planners like better.
+ */
+const OPEN_CHANNELS =
+  "select * from adbind_channels where case when closed <> 2 then resource end = ? and kind = ? and closed <> 2";
+
 const CHANNEL = "select * from adbind_channels where resource = ? and kind = ? and subscriber = ?";
 
 export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | "engine">): SenderTables {
@@ -120,8 +127,10 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
       const [row] = yield* run<ChannelRow>(tx, `${CHANNEL}${lock}`, [resource, kind, subscriber]);
       return row!;
     },
-    subscribers: (tx, resource, kind) =>
-      run(tx, "select * from adbind_channels where resource = ? and kind = ? order by subscriber", [resource, kind]),
+    subscribers: (tx, resource, kind, principal) =>
+      principal === undefined
+        ? run(tx, `${OPEN_CHANNELS} order by principal, subscriber`, [resource, kind])
+        : run(tx, `${OPEN_CHANNELS} and principal = ? order by subscriber`, [resource, kind, principal]),
     channelTargets: (tx, keys) =>
       run(
         tx,

@@ -122,6 +122,81 @@ test("whatever an application does in its transaction reads no backlog of others
   await application.end();
 });
 
+/** What a tenant leaves who takes back the configs he gave, again and again. */
+const REMOVED = `
+  insert into adbind_channels (resource, kind, subscriber, principal, config, closed, closed_at, endpoint)
+    select 'agents', 'agent', '["other","' || n || '"]', 'other', 'null', 2, 9e15::bigint, null
+    from generate_series(1, 10000) n`;
+
+const READ_CHANNELS = `select seq_scan::int as scans, idx_tup_fetch::int as rows from pg_stat_xact_user_tables
+  where relname = 'adbind_channels'`;
+
+test("configs that another has removed are not read by who is told, nor by who changes or lists his own", async () => {
+  const url = await postgres.database();
+  const database = await openPostgres({ url, connections: 1 });
+  const clock = { at: NOW };
+  const network = new FakeNetwork(clock);
+  network.react = listening;
+  const own = { release: eventRelease, agentUrl: "https://seller.example/agent", authorized: () => true };
+  const sender = await createSender({ ...optionsFor(clock, network), ...own, store: { database } });
+  const filler = new pg.Client(url);
+  await filler.connect();
+  const scope = { principal: "buyer-1" };
+  const config = { subscriber_id: "s", url: HOOK, event_types: ["capabilities.changed"] };
+  const event = { kind: "capabilities.changed", body: { agent_url: "https://seller.example/agent" } };
+  const paused = { ...config, subscriber_id: "t", active: false };
+  const prepared = await sender.notifications.prepare(scope, [config]);
+  assert.ok(prepared.ok && (await prepared.store()).ok);
+  const steps: Readonly<Record<string, (tx: pg.Client) => unknown>> = {
+    "everybody is told": (tx) => sender.notifications.notify(event, { tx }),
+    "one is told": (tx) => sender.notifications.notify({ ...event, ...scope }, { tx }),
+    "a set is stored": async (tx) => {
+      const next = await sender.notifications.prepare(scope, [config, paused]);
+      assert.ok(next.ok && (await next.store({ tx })).ok);
+    },
+  };
+  /** Of a session that only reads: what it did is counted when it ends. */
+  const total = async (): Promise<{ scans: number; rows: number }> =>
+    (
+      await filler.query<{ scans: number; rows: number }>(
+        "select seq_scan::int as scans, idx_tup_fetch::int as rows from pg_stat_user_tables where relname = 'adbind_channels'",
+      )
+    ).rows[0]!;
+  try {
+    // By what the planner knows from before, and from after.
+    for (const known of [REMOVED, "analyze adbind_channels"]) {
+      await filler.query(known);
+      for (const [name, step] of Object.entries(steps)) {
+        // In a session of its own: what another has read is counted with a delay.
+        const application = new pg.Client(url);
+        await application.connect();
+        await application.query("begin");
+        await step(application);
+        const [read] = (await application.query<{ scans: number; rows: number }>(READ_CHANNELS)).rows;
+        await application.query("rollback");
+        await application.end();
+        assert.is(read?.scans ?? 0, 0, name);
+        assert.ok((read?.rows ?? 0) < 30, `${name} read ${read?.rows} channels`);
+      }
+    }
+    const before = await total();
+    const reading = await openPostgres({ url, connections: 1 });
+    const reader = await createSender({ ...optionsFor(clock, network), ...own, store: { database: reading } });
+    assert.is((await reader.notifications.list(scope)).length, 1);
+    assert.ok((await reader.notifications.sync(scope, [config, paused])).ok);
+    assert.is((await reader.notifications.list(scope)).length, 2);
+    await reader.stop();
+    await reading.close();
+    const after = await total();
+    assert.is(after.scans, before.scans);
+    assert.ok(after.rows - before.rows < 100, `read ${after.rows - before.rows} channels`);
+  } finally {
+    await filler.end();
+    await sender.stop();
+    await database.close();
+  }
+});
+
 const CHANGED = `select n_tup_upd::int as changed, n_tup_hot_upd::int as alone from pg_stat_xact_user_tables
   where relname = 'adbind_sent_tasks'`;
 

@@ -5,6 +5,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createSender } from "../../runtime/sender/index.js";
+import { senderTables } from "../../runtime/store/sender-tables.js";
 import { openSqliteStore } from "../../runtime/store/sqlite/open.js";
 import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
 import { push, start } from "./sender-suite.js";
@@ -16,6 +17,25 @@ const EVENTS = 50;
 
 /** Header of the log and of each page in it, in bytes (SQLite's file format, 4.1). */
 const [LOG_HEADER, PAGE_HEADER] = [32, 24];
+
+test("who is told is found without those whose channels are closed", async () => {
+  const store = openSqliteStore({ path: path.join(folder, "open.db") });
+  for (const principal of [undefined, "p"]) {
+    const plans: string[] = [];
+    const explaining = {
+      rows: (text: string, values: unknown[]) =>
+        plans.push(
+          ...store.db
+            .prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
+            .all(...values)
+            .map(({ detail }) => detail),
+        ),
+    };
+    senderTables(store.database).subscribers(explaining as never, "agents", "agent", principal);
+    assert.match(plans[0]!, "SEARCH adbind_channels USING INDEX adbind_channels_open (<expr>=? AND kind=?");
+  }
+  await store.close();
+});
 
 test("storing an event writes no index of what stays as it is", async () => {
   const clock = { at: NOW };

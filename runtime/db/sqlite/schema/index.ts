@@ -20,6 +20,7 @@ import { functions } from "./0017-functions.js";
 import { attemptedJobs } from "./0018-attempted-jobs.js";
 import { resumedEndpoints } from "./0019-resumed-endpoints.js";
 import { nextGo } from "./0020-next-go.js";
+import { openChannels } from "./0021-open-channels.js";
 
 export const schema = schemaOf({
   receiver,
@@ -42,4 +43,5 @@ export const schema = schemaOf({
   "attempted-jobs": attemptedJobs,
   "resumed-endpoints": resumedEndpoints,
   "next-go": nextGo,
+  "open-channels": openChannels,
 });
