@@ -13,6 +13,8 @@ const DAY_MS = 86_400_000;
 const LOOK_MS = 10_000;
 /** And after a look that found nothing. */
 const IDLE_LOOK_MS = 60_000;
+/** How long what is noted of an endpoint is kept where nothing is left for it, in milliseconds. */
+const IDLE_MS = DAY_MS;
 /** Days activity is kept, at least (docs/protocol/webhooks.md#activity). */
 const ACTIVITY_DAYS = 30;
 
@@ -72,6 +74,19 @@ async function evict({ queue }: RetentionParts, keep: number): ReturnType<Turn> 
   return { removed, more: removed >= TURN_ROWS };
 }
 
+/** Where nothing is left for an endpoint nobody learns that it is well: what is noted of it would stay for ever. */
+function endpointsTurn({ queue, tables, now }: RetentionParts): Turn {
+  let after = "";
+  return async () => {
+    const page = { before: now() - IDLE_MS, after, limit: TURN_ROWS };
+    const { removed, last } = await inTransaction(queue, undefined, (tx) =>
+      tables.dropIdleEndpoints(tx, queue.topic, page),
+    );
+    after = last ?? "";
+    return { removed, more: last !== undefined };
+  };
+}
+
 export function retentionSteps(parts: RetentionParts, retention: Retention): PeriodicStep[] {
   const { queue, tables, now } = parts;
   const step = (what: string, remove: (limit: number) => Promise<number>): PeriodicStep =>
@@ -84,6 +99,7 @@ export function retentionSteps(parts: RetentionParts, retention: Retention): Per
     step("closed channels", async (limit) =>
       inTransaction(queue, undefined, (tx) => tables.dropClosedChannels(tx, before(closedChannelDays), limit)),
     ),
+    turnStep("endpoints that nothing waits for", endpointsTurn(parts)),
     ...(activityRows === defaults.activityRows
       ? []
       : [

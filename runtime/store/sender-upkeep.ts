@@ -14,6 +14,8 @@ export interface UpkeepTables {
   pull(tx: Query, now: number, latest: LatestTimes): Coroutine<void>;
   /** What waits for longest, as a unix time in milliseconds, and how many endpoints are how. */
   overview(tx: Query, topic: string, now: number): Coroutine<Overview>;
+  /** Forgets, of some endpoints by name, those of which nothing is to be remembered any more. */
+  dropIdleEndpoints(tx: Query, topic: string, page: EndpointPage): Coroutine<LookedAt>;
   /** Removes the oldest activity beyond a number of rows. @returns rows */
   trimActivity(tx: Query, keep: number, limit: number): Coroutine<number>;
 }
@@ -41,6 +43,21 @@ export interface ChannelPlace {
   readonly endpoint: string;
   readonly after: ChannelKey;
   readonly limit: number;
+}
+
+export interface EndpointPage {
+  /** Nothing was learnt of them since this time, and whatever they rested for was over then. */
+  readonly before: number;
+  /** Names after this one. */
+  readonly after: string;
+  /** Most that are looked at. */
+  readonly limit: number;
+}
+
+export interface LookedAt {
+  readonly removed: number;
+  /** The last that was looked at; undefined where there is none behind it. */
+  readonly last: string | undefined;
 }
 
 export interface Overview {
@@ -89,9 +106,32 @@ export const upkeepTables = (lock: string): UpkeepTables => ({
     const { oldest, paused, resting, failing } = row!;
     return { oldest, paused: number(paused), resting: number(resting), failing: number(failing) };
   },
+  dropIdleEndpoints,
   trimActivity,
   pull,
 });
+
+const none = (which: string): string =>
+  `not exists (select 1 from adbind_jobs j where j.topic = e.topic and j.endpoint = e.endpoint and j.state ${which})`;
+
+/** What an operator stopped stays so, though nothing waits. Jobs that wait and those that are kept have an index each. */
+const IDLE = `e.stopped_at is null and e.paused_until < ? and coalesce(e.failing_since, 0) < ?
+  and coalesce(e.resumed_at, 0) < ? and ${none("= 'ready'")} and ${none("<> 'ready'")}`;
+
+const dropIdleEndpoints: UpkeepTables["dropIdleEndpoints"] = function* (tx, topic, { before, after, limit }) {
+  const page = yield* tx.rows<{ endpoint: string }>(
+    "select endpoint from adbind_endpoints where topic = ? and endpoint > ? order by endpoint limit ?",
+    [topic, after, limit],
+  );
+  const last = page.at(-1)?.endpoint;
+  if (last === undefined) return { removed: 0, last };
+  const removed = yield* tx.run(
+    `delete from adbind_endpoints where topic = ? and endpoint in (select e.endpoint from adbind_endpoints e
+      where e.topic = ? and e.endpoint > ? and e.endpoint <= ? and ${IDLE}${tx.dialect.forUpdateFree})`,
+    [topic, topic, after, last, before, before, before],
+  );
+  return { removed, last: page.length < limit ? undefined : last };
+};
 
 const pull: UpkeepTables["pull"] = function* (tx, now, { coalesced, proof, final, turns }) {
   yield* tx.run(

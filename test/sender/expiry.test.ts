@@ -89,6 +89,65 @@ for (const [engine, url] of Object.entries(urls)) {
     assert.is(await rows("adbind_activity"), 100);
   });
 
+  test("an endpoint of which nothing is left is forgotten a day later, unless an operator stopped it", async () => {
+    const { queue, parts, clock, rows } = await open(await url());
+    const names = ["failed", "late", "rests", "stopped", "waits", "kept"].map((name) => `https://e.example/ ${name}`);
+    const [failed, late, rests, stopped, waits, kept] = names as [string, string, string, string, string, string];
+    const fails = (endpoint: string, at: number, until = at + 60_000) =>
+      queue.pause(endpoint, { pausedUntil: until, failingSince: at, began: at });
+    for (const endpoint of [failed, stopped, waits, kept]) await fails(endpoint, NOW);
+    await fails(rests, NOW, NOW + 9 * DAY);
+    await fails(late, NOW + DAY);
+    await queue.stop(stopped, NOW);
+    for (const endpoint of [waits, kept])
+      await queue.transact((tx) =>
+        queue.add(tx, [{ key: endpoint, random: true, endpoint, meta: "{}", body: new Uint8Array() }]),
+      );
+    await queue.transact((tx) => tx.run("update adbind_jobs set state = 'dead' where endpoint = ?", [kept]));
+    const noted = async () => {
+      const found = await queue.read((q) => q.rows<{ endpoint: string }>("select endpoint from adbind_endpoints"));
+      return found.map(({ endpoint }) => endpoint).sort();
+    };
+    const run = async () => {
+      const steps = retentionSteps(parts, retentionOf());
+      const step = steps.find(({ name }) => name === "remove endpoints that nothing waits for")!;
+      assert.is(await step.run(new AbortController().signal), undefined);
+    };
+    clock.at = NOW + DAY;
+    await run();
+    assert.equal(await noted(), [...names].sort());
+    clock.at = NOW + DAY + 120_000;
+    await run();
+    assert.equal(await noted(), names.filter((name) => name !== failed).sort());
+    await queue.transact((tx) => tx.run("delete from adbind_jobs"));
+    clock.at = NOW + 20 * DAY;
+    await run();
+    assert.equal(await noted(), [stopped]);
+    assert.is(await rows("adbind_jobs"), 0);
+  });
+
+  test("of many endpoints a part is looked at in a turn, and then the rest", async () => {
+    const { queue, parts, clock, rows } = await open(await url());
+    const stop = Array.from({ length: TURN_ROWS + 1 }, (_, at) => `a-${at}`);
+    const columns = [
+      ["topic", "text"],
+      ["endpoint", "text"],
+      ...(url === urls.sqlite ? ([["ready_at", "bigint"]] as const) : []),
+      ["stopped_at", "bigint"],
+    ] as const;
+    const given = (endpoint: string, stoppedAt: number | null) =>
+      columns.map(([name]) => ({ topic: OUTBOX_TOPIC, endpoint, ready_at: 0, stopped_at: stoppedAt })[name]);
+    const all = [...stop.map((name) => given(name, 1)), given("z", null)];
+    await queue.transact((tx) => tx.insert("adbind_endpoints", columns, all));
+    clock.at = NOW + 9 * DAY;
+    const steps = retentionSteps(parts, retentionOf());
+    const step = steps.find(({ name }) => name === "remove endpoints that nothing waits for")!;
+    assert.is(await step.run(new AbortController().signal), MORE);
+    assert.is(await rows("adbind_endpoints"), TURN_ROWS + 2);
+    assert.is(await step.run(new AbortController().signal), undefined);
+    assert.is(await rows("adbind_endpoints"), TURN_ROWS + 1);
+  });
+
   test("activity that has expired is not listed, though its rows still stand there", async () => {
     const { queue, tables, clock, rows, sender: make } = await open(await url());
     const sender = await make();

@@ -28,6 +28,7 @@ const caps = "expire what has waited for too long";
 const dead = "remove old dead letters";
 const most = "remove dead letters beyond their number";
 const closed = "remove closed channels";
+const idle = "remove endpoints that nothing waits for";
 const beyond = "remove activity beyond its rows";
 const setBack = "bring nearer what a clock that was set back has made far";
 const alarms = "look for what an operator should see to";
@@ -67,6 +68,7 @@ export const sender: World = {
     { step: proofs, table: "adbind_channels", where: "kind = 'account' and next_fire is not null" },
     { step: closed, table: "adbind_channels", where: `closed = ${CLOSED}` },
     { step: secrets, table: "adbind_sender_secrets", where: "check_at = 1" },
+    { step: idle, table: "adbind_endpoints", where: "endpoint like '%p.idle'" },
     { step: activity, table: "adbind_activity", where: "expires <= 1" },
     { step: beyond, table: "adbind_activity", where: "subject = 'beyond'" },
     { step: tasks, table: "adbind_sent_tasks", where: "expires = 1" },
@@ -92,8 +94,14 @@ export const sender: World = {
     { table: "adbind_jobs", how: "insert", fails: [coalesced, reports] },
     { table: "adbind_jobs", how: "update", fails: [caps] },
     { table: "adbind_jobs", how: "delete", fails: [dead] },
-    { table: "adbind_jobs", how: "gone", fails: [caps, coalesced, dead, most, reports, secrets], only: "postgres" },
-    { table: "adbind_endpoints", how: "gone", fails: [caps], also: { sqlite: [coalesced, reports] } },
+    {
+      table: "adbind_jobs",
+      how: "gone",
+      fails: [caps, coalesced, dead, most, reports, secrets, idle],
+      only: "postgres",
+    },
+    { table: "adbind_endpoints", how: "delete", when: "old.endpoint like '%p.idle'", fails: [idle] },
+    { table: "adbind_endpoints", how: "gone", fails: [caps, idle], also: { sqlite: [coalesced, reports] } },
     { table: "adbind_activity", how: "delete", fails: [activity, beyond] },
     // By days, what expires is deleted from the default partition alone.
     { table: "adbind_activity", how: "gone", fails: [activity, beyond, look], only: "sqlite" },
@@ -104,7 +112,7 @@ export const sender: World = {
     { table: "adbind_dedup", how: "delete", fails: [dedup] },
     { table: "adbind_dedup", how: "gone", fails: [dedup, look] },
   ],
-  async fill(store) {
+  async fill(store, engine) {
     const hook = { url: "https://buyer.example/hooks/a", operation_id: "op-1" };
     const reporting = JSON.stringify({ ...hook, reporting_frequency: "hourly" });
     const moved = {
@@ -122,6 +130,8 @@ export const sender: World = {
       "on conflict (resource, kind, subscriber) do update set next_fire = excluded.next_fire, config = excluded.config";
     await addJobs(store);
     await rows(store, [
+      `insert into adbind_endpoints (topic, endpoint, failing_since${engine.name === "sqlite" ? ", ready_at" : ""}) values ` +
+        `('${OUTBOX_TOPIC}', 'https://slow.example p.idle', 1${engine.name === "sqlite" ? ", 9000000000000000" : ""}) on conflict do nothing`,
       "update adbind_jobs set state = 'dead' where key like 'dead-%'",
       `${channel} ('mb-1', 'reporting', '', 'p', '${reporting}', ${NOW}, ${NOW + HOUR_MS}, 0, null) ${again}`,
       `${channel} ('mb-1', 'events', '', 'p', '${JSON.stringify(hook)}', null, null, 0, null) ${again}`,
