@@ -13,6 +13,26 @@ export function* jobsUnderWay(q: Query, topic: string, orderingKeys: readonly st
   return yield* q.rows<JobUnderWay>(`${under("= 0")} union all ${under("> 0")}`, [...given, ...given]);
 }
 
+/**
+ * Which of some ordering keys something waits under. One text for every engine: each key is entered by itself, for no more than
+ * one job, so that the backlog of others is not read.
+ */
+export function* waitingUnder(
+  q: Query,
+  topic: string,
+  orderingKeys: readonly string[],
+): Coroutine<ReadonlySet<string>> {
+  if (orderingKeys.length === 0) return new Set();
+  const first = (attempts: string): string => `(select j.id from adbind_jobs j where j.topic = ?
+    and j.ordering_key = k.ordering_key and j.state = 'ready' and j.attempts ${attempts} limit 1)`;
+  const rows = yield* q.rows<{ ordering_key: string; fresh: number | null; tried: number | null }>(
+    `with k (ordering_key) as (values ${orderingKeys.map(() => "(?)").join(", ")})
+      select ordering_key, ${first("= 0")} as fresh, ${first("> 0")} as tried from k`,
+    [...orderingKeys, topic, topic],
+  );
+  return new Set(rows.flatMap((row) => (row.fresh === null && row.tried === null ? [] : [row.ordering_key])));
+}
+
 /** Ordering keys: one, or all that begin with some words, of which the last character is one of ASCII. */
 export type OrderingKeys = string | { readonly prefix: string };
 

@@ -1,10 +1,15 @@
 /** What is over is kept for a while, and in bounds. */
+import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { removeInTurn, TURN_ROWS } from "../queue/expiry.js";
+import { waitingUnder } from "../queue/ordering-keys.js";
 import { MORE, type PeriodicStep } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
-import type { SenderTables } from "../store/sender-tables.js";
+import type { TasksNeeded } from "../store/sender-activity.js";
+import type { ChannelRow, SenderTables } from "../store/sender-tables.js";
+import { channelOrderingKey } from "./channel.js";
 import { ownerOf } from "./endpoint-names.js";
+import { taskOrderingKey } from "./outbox.js";
 import { inTransaction } from "./transact.js";
 import type { RetentionOptions } from "./types.js";
 
@@ -15,6 +20,8 @@ const LOOK_MS = 10_000;
 const IDLE_LOOK_MS = 60_000;
 /** How long what is noted of an endpoint is kept where nothing is left for it, in milliseconds. */
 const IDLE_MS = DAY_MS;
+/** When a closed channel that something waits for is looked at again, in milliseconds. */
+const KEPT_CHECK_MS = 600_000;
 /** Days activity is kept, at least (docs/protocol/webhooks.md#activity). */
 const ACTIVITY_DAYS = 30;
 
@@ -74,6 +81,30 @@ async function evict({ queue }: RetentionParts, keep: number): ReturnType<Turn> 
   return { removed, more: removed >= TURN_ROWS };
 }
 
+/** Those that something waits for still are kept: at an endpoint that an operator has paused it waits for however long. */
+function* dropClosed({ queue, tables }: RetentionParts, tx: Query, before: number, limit: number): Coroutine<number> {
+  const rows = yield* tables.closedChannels(tx, before, limit);
+  // What is queued for one that was removed is not sent.
+  const told = rows.filter(({ config }) => config !== "null");
+  const waiting = yield* waitingUnder(tx, queue.topic, [...new Set(told.map(channelOrderingKey))]);
+  const isKept = (row: ChannelRow): boolean => row.config !== "null" && waiting.has(channelOrderingKey(row));
+  yield* tables.dropChannels(
+    tx,
+    rows.filter((row) => !isKept(row)),
+  );
+  // Looked at again later, or they would stand before all others each time.
+  yield* tables.putOffChannels(tx, rows.filter(isKept), before + KEPT_CHECK_MS);
+  return rows.length;
+}
+
+/** Tasks of which an event waits still, whatever endpoint it waits at. */
+export const tasksNeeded = (topic: string): TasksNeeded =>
+  function* (tx, ids) {
+    const keysOf = (id: string) => [taskOrderingKey("push", id), taskOrderingKey("a2a", id)];
+    const waiting = yield* waitingUnder(tx, topic, ids.flatMap(keysOf));
+    return new Set(ids.filter((id) => keysOf(id).some((key) => waiting.has(key))));
+  };
+
 /** Where nothing is left for an endpoint nobody learns that it is well: what is noted of it would stay for ever. */
 function endpointsTurn({ queue, tables, now }: RetentionParts): Turn {
   let after = "";
@@ -97,7 +128,7 @@ export function retentionSteps(parts: RetentionParts, retention: Retention): Per
     step("old dead letters", (limit) => queue.removeKept({ kind: "prune", before: before(deadLetterDays), limit })),
     turnStep("dead letters beyond their number", () => evict(parts, keep)),
     step("closed channels", async (limit) =>
-      inTransaction(queue, undefined, (tx) => tables.dropClosedChannels(tx, before(closedChannelDays), limit)),
+      inTransaction(queue, undefined, (tx) => dropClosed(parts, tx, before(closedChannelDays), limit)),
     ),
     turnStep("endpoints that nothing waits for", endpointsTurn(parts)),
     ...(activityRows === defaults.activityRows

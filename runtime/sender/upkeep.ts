@@ -5,6 +5,7 @@ import { createPeriodic, type Periodic, type PeriodicStep, sideBySide, tellLog }
 import type { Queue } from "../queue/types.js";
 import type { DueWork, SenderTables } from "../store/sender-tables.js";
 import type { Expiring } from "../store/types.js";
+import { tasksNeeded } from "./retention.js";
 import type { Keyring } from "./sealing.js";
 import { inTransaction } from "./transact.js";
 
@@ -111,7 +112,7 @@ function alarms({ queue, now, activityDays, logger, alarmed }: UpkeepParts): Per
 /** Steps that remove what has expired, in the order in which `SenderTables.due` says of what there is some. */
 export const expiringSteps = ({ queue, tables, now }: Pick<UpkeepParts, "queue" | "tables" | "now">): PeriodicStep[] =>
   expirySteps(
-    tables.expiring.map(
+    tables.expiring(tasksNeeded(queue.topic)).map(
       ({ what, remove }): Expiring => ({
         what,
         remove: async (at, limit) => inTransaction(queue, undefined, (tx) => remove(tx, at, limit)),

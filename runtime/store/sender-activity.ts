@@ -18,8 +18,15 @@ export interface ActivityTables {
     of: { readonly principal: string; readonly subject: string },
     page: { readonly limit: number; readonly now: number },
   ): Coroutine<{ record: string }[]>;
-  readonly expiring: readonly ExpiringIn<Query>[];
+  /** @param needed which tasks are kept though their time is over */
+  expiring(needed: TasksNeeded): readonly ExpiringIn<Query>[];
 }
+
+/** Those of some tasks that something needs still. */
+export type TasksNeeded = (tx: Query, taskIds: readonly string[]) => Coroutine<ReadonlySet<string>>;
+
+/** When a task that is needed though its time is over is looked at again, in milliseconds. */
+const NEEDED_CHECK_MS = 600_000;
 
 /** Of activity by days only what no day takes along: days are dropped as a whole. */
 export const expiringTables = ({ undated }: Dialect) =>
@@ -31,6 +38,32 @@ const expiringOf = (table: string, key: string, what: string): ExpiringIn<Query>
     const columns = key.replace(/[()]/g, "");
     const oldest = `select ${columns} from ${table} where expires <= ? order by expires limit ?${tx.dialect.forUpdateFree}`;
     return (yield* tx.rows(`delete from ${table} where ${key} in (${oldest}) returning 1`, [now, limit])).length;
+  },
+});
+
+const expiredTasks = (table: string, needed: TasksNeeded): ExpiringIn<Query> => ({
+  what: "expired tasks",
+  *remove(tx, now, limit) {
+    const rows = yield* tx.rows<{ task_id: string }>(
+      `select task_id from ${table} where expires <= ? order by expires limit ?${tx.dialect.forUpdateFree}`,
+      [now, limit],
+    );
+    if (rows.length === 0) return 0;
+    const ids = rows.map((row) => row.task_id);
+    const kept = yield* needed(tx, ids);
+    const over = ids.filter((id) => !kept.has(id));
+    yield* tx.remove(
+      table,
+      [["task_id", "text"]],
+      over.map((id) => [id]),
+    );
+    // Later, or they would stand before all others each time.
+    if (kept.size > 0)
+      yield* tx.run(`update ${table} set expires = ? where task_id in (${[...kept].map(() => "?").join(", ")})`, [
+        now + NEEDED_CHECK_MS,
+        ...kept,
+      ]);
+    return rows.length;
   },
 });
 
@@ -57,9 +90,9 @@ export const activityTables = (dialect: Dialect): ActivityTables => {
         "select record from adbind_activity where principal = ? and subject = ? and expires > ? order by id desc limit ?",
         [principal, subject, now, limit],
       ),
-    expiring: [
+    expiring: (needed) => [
       expiringOf(activity, "(expires, id)", "old webhook activity"),
-      expiringOf(tasks, "task_id", "expired tasks"),
+      expiredTasks(tasks, needed),
       expiringOf(dedup, "(task_id, dedup_key)", "expired dedup keys"),
     ],
   };

@@ -8,8 +8,12 @@ export interface UpkeepTables {
   tasksAt(tx: Query, at: TaskPlace): Coroutine<TaskTargetRow[]>;
   /** Channels by their endpoint, locked; in the same way. */
   channelsAt(tx: Query, at: ChannelPlace): Coroutine<ChannelRow[]>;
-  /** Removes channels that closed before a time, and whose a media buy was when none of it is left. @returns channels */
-  dropClosedChannels(tx: Query, before: number, limit: number): Coroutine<number>;
+  /** Channels that closed before a time, locked; without those that another transaction holds. */
+  closedChannels(tx: Query, before: number, limit: number): Coroutine<ChannelRow[]>;
+  /** Removes channels, and whose a media buy was when none of it is left. */
+  dropChannels(tx: Query, keys: readonly ChannelKey[]): Coroutine<void>;
+  /** Has closed channels taken for closed at another time. */
+  putOffChannels(tx: Query, keys: readonly ChannelKey[], closedAt: number): Coroutine<void>;
   /** What waits for a later time than it may is to wait for that, and a report for its next turn: none has covered a time after `now`. */
   pull(tx: Query, now: number, latest: LatestTimes): Coroutine<void>;
   /** What waits for longest, as a unix time in milliseconds, and how many endpoints are how. */
@@ -67,6 +71,14 @@ export interface Overview {
   readonly failing: number;
 }
 
+const keyColumns = [
+  ["resource", "text"],
+  ["kind", "text"],
+  ["subscriber", "text"],
+] as const;
+
+const keyValues = ({ resource, kind, subscriber }: ChannelKey): string[] => [resource, kind, subscriber];
+
 export const upkeepTables = (lock: string): UpkeepTables => ({
   tasksAt: (tx, { column, endpoint, after, limit }) =>
     tx.rows<TaskTargetRow>(
@@ -80,19 +92,27 @@ export const upkeepTables = (lock: string): UpkeepTables => ({
         `order by resource, kind, subscriber limit ?${lock}`,
       [endpoint, resource, kind, subscriber, limit],
     ),
-  *dropClosedChannels(tx, before, limit) {
-    const rows = yield* tx.rows<{ resource: string }>(
-      `delete from adbind_channels where (resource, kind, subscriber) in (select resource, kind, subscriber
-        from adbind_channels where closed_at < ? order by closed_at limit ?${tx.dialect.forUpdateFree}) returning resource`,
+  closedChannels: (tx, before, limit) =>
+    tx.rows<ChannelRow>(
+      `select * from adbind_channels where closed_at < ? order by closed_at limit ?${tx.dialect.forUpdateFree}`,
       [before, limit],
-    );
-    for (const resource of new Set(rows.map((row) => row.resource)))
+    ),
+  *dropChannels(tx, keys) {
+    yield* tx.remove("adbind_channels", keyColumns, keys.map(keyValues));
+    for (const resource of new Set(keys.map((key) => key.resource)))
       yield* tx.run(
         `delete from adbind_channels where resource = ? and kind = 'buy' and not exists (
           select 1 from adbind_channels o where o.resource = ? and o.kind in ('events', 'reporting'))`,
         [resource, resource],
       );
-    return rows.length;
+  },
+  *putOffChannels(tx, keys, closedAt) {
+    if (keys.length === 0) return;
+    yield* tx.run(
+      "update adbind_channels set closed_at = ? where (resource, kind, subscriber) in " +
+        `(values ${keys.map(() => "(?, ?, ?)").join(", ")})`,
+      [closedAt, ...keys.flatMap(keyValues)],
+    );
   },
   *overview(tx, topic, now) {
     const count = (when: string) => `coalesce(sum(case when ${when} then 1 else 0 end), 0)`;

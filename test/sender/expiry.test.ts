@@ -148,6 +148,38 @@ for (const [engine, url] of Object.entries(urls)) {
     assert.is(await rows("adbind_endpoints"), TURN_ROWS + 1);
   });
 
+  test("tasks whose events wait are kept beyond their time, and hold up none of the others", async () => {
+    const { queue, tables, parts, clock, rows } = await open(await url());
+    const ids = Array.from({ length: 1_200 }, (_, at) => `t-${at}`);
+    const row = { principal: "p", tool: "t", status: "working", instant: "", details: "{}", revision: 0 };
+    const places = { push_endpoint: null, a2a_endpoint: null };
+    // Those that are kept come first.
+    await queue.transact((tx) =>
+      tables.addTasks(
+        tx,
+        ids.map((task_id, at) => ({ ...row, ...places, task_id, expires: NOW + at })),
+      ),
+    );
+    const job = (orderingKey: string) => ({
+      ...{ key: orderingKey, random: true, endpoint: "e", orderingKey, meta: "{}", body: new Uint8Array() },
+    });
+    const waiting = ids.slice(0, 600);
+    const jobs = waiting.map((id, at) => job(`${at % 2 ? "task" : "a2a"}:${id}`));
+    await queue.transact((tx) => queue.add(tx, [...jobs, job("task:t-700")]));
+    await queue.transact((tx) => tx.run("update adbind_jobs set attempts = 1 where id % 3 = 0"));
+    await queue.transact((tx) => tx.run("update adbind_jobs set state = 'dead' where key = 'task:t-700'"));
+    const step = () => expiringSteps(parts).find(({ name }) => name === "remove expired tasks")!;
+    clock.at = NOW + DAY;
+    await step().run(new AbortController().signal);
+    assert.is(await rows("adbind_sent_tasks"), 600);
+    await queue.transact((tx) => tx.run("delete from adbind_jobs"));
+    await step().run(new AbortController().signal);
+    assert.is(await rows("adbind_sent_tasks"), 600, "they are looked at again later");
+    clock.at += DAY;
+    await step().run(new AbortController().signal);
+    assert.is(await rows("adbind_sent_tasks"), 0);
+  });
+
   test("activity that has expired is not listed, though its rows still stand there", async () => {
     const { queue, tables, clock, rows, sender: make } = await open(await url());
     const sender = await make();

@@ -116,6 +116,32 @@ function retentionCase(of: SenderCase): void {
     assert.equal(await later.outbox.list(), []);
     assert.is(await rows("adbind_job_bodies"), 0);
   });
+  test("what waits at an endpoint that an operator paused is sent when he resumes it, however long that took", async (context) => {
+    const retention = { closedChannelDays: 20 };
+    const { network, clock } = context;
+    const { sender } = context;
+    await sender.channels.open({ mediaBuyId: "mb", principal: "p" }, { events: { url: HOOK } });
+    await sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} });
+    await tell(sender, "late", { principal: "p" });
+    await sender.channels.close("mb");
+    // Nothing waits for this one: its rows show that upkeep was there.
+    await sender.channels.open({ mediaBuyId: "other", principal: "p" }, { events: { url: HOOK } });
+    await sender.channels.close("other");
+    const waiting = (await sender.outbox.counts()).waiting;
+    assert.ok(waiting >= 2);
+    for (const { endpoint } of await sender.outbox.endpoints()) await sender.outbox.pause(endpoint);
+    const rows = async (from: string) => Number((await of.rows(`select count(*) as n from ${from}`))[0]!.n);
+    clock.at += 100 * DAY;
+    const later = await reopened(of, context, { retention });
+    later.start();
+    await until(async () => (await rows("adbind_channels where resource = 'other'")) === 0);
+    await until(async () => (await rows(`adbind_sent_tasks where expires <= ${clock.at}`)) === 0);
+    assert.is((await later.outbox.counts()).waiting, waiting);
+    for (const { endpoint } of await later.outbox.endpoints()) await later.outbox.resume(endpoint);
+    await until(async () => (await later.outbox.counts()).waiting === 0);
+    assert.equal(await later.outbox.list(), []);
+    assert.is(network.sent.length, waiting);
+  });
   test.run();
 }
 

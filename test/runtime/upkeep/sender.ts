@@ -97,7 +97,7 @@ export const sender: World = {
     {
       table: "adbind_jobs",
       how: "gone",
-      fails: [caps, coalesced, dead, most, reports, secrets, idle],
+      fails: [caps, coalesced, dead, most, reports, secrets, idle, tasks],
       only: "postgres",
     },
     { table: "adbind_endpoints", how: "delete", when: "old.endpoint like '%p.idle'", fails: [idle] },
