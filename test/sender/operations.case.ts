@@ -116,6 +116,12 @@ function retentionCase(of: SenderCase): void {
     assert.equal(await later.outbox.list(), []);
     assert.is(await rows("adbind_job_bodies"), 0);
   });
+  test.run();
+}
+
+/** What is over in time, and still needed. */
+function neededCase(of: SenderCase): void {
+  const test = suiteOf(of, "retention of what waits");
   test("what waits at an endpoint that an operator paused is sent when he resumes it, however long that took", async (context) => {
     const retention = { closedChannelDays: 20 };
     const { network, clock } = context;
@@ -238,5 +244,5 @@ function traceCase(of: SenderCase): void {
 }
 
 export function operationCase(of: SenderCase): void {
-  for (const cases of [eventCase, retentionCase, telemetryCase, traceCase]) cases(of);
+  for (const cases of [eventCase, retentionCase, neededCase, telemetryCase, traceCase]) cases(of);
 }
