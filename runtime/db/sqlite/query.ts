@@ -96,7 +96,8 @@ export class SqliteQuery implements Statements {
   #prepare(text: string): Statement<unknown[]> {
     let statement = this.#prepared.get(text);
     if (statement === undefined) {
-      statement = this.db.prepare<unknown[]>(text);
+      // Our integers are milliseconds, counts and ids: numbers carry them, however an application's handle reads its own.
+      statement = this.db.prepare<unknown[]>(text).safeIntegers(false);
       this.#prepared.set(text, statement);
     }
     return statement;
