@@ -164,9 +164,11 @@ export interface Database<Tx = unknown> {
   statements(tx: Tx): Query;
   /**
    * The statements of a transaction of the application's, in whatever its own library calls one: see docs/outbox.md.
-   * @throws AdbindError `transaction_invalid` for what is no open transaction: each statement would commit alone
+   * @param anywhere it may be of another database, of which it is then asked
+   * @throws AdbindError `transaction_invalid` for what is no open transaction, where each statement would commit alone, and
+   * for one of another database, file or schema than this
    */
-  join(tx: unknown): Coroutine<Query>;
+  join(tx: unknown, anywhere?: boolean): Coroutine<Query>;
   /**
    * Calls `listener` for each `notify` on a channel, and with no payload when some may have been missed. Where the engine
    * cannot be listened to (behind a transaction pooler, with no second URL), it is never called: who waits polls as well.

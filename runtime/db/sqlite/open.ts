@@ -90,7 +90,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     write: (work) => writer.guarded(() => run(work(query, file))),
     within: (tx, work) => run(work(statements(tx))),
     statements,
-    join: (tx) => joined(tx, statements),
+    join: (tx, anywhere = false) => joined(tx, statements, { own: file, anywhere }),
     onNotify: (channel, listener) => notifications.on(channel, listener),
     migrate: async () => migrate(file, schema, path),
     // Nothing of this engine is partitioned: rows are removed a few at a time.

@@ -1,7 +1,6 @@
 /** The senders of several databases: one for each, and which of them has a principal. */
 import type { MaybePromise } from "../../contract/index.js";
 import { begin, type Coroutine, runAsync, runSync, wait } from "../../db/coroutine.js";
-import type { Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import { openQueue } from "../../queue/open.js";
 import { eachAlone } from "../../queue/periodic.js";
@@ -25,6 +24,7 @@ export interface OneSender {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly hold: PrincipalPart["hold"];
+  readonly database: PrincipalPart["database"];
 }
 
 export interface SplitSenders {
@@ -96,7 +96,7 @@ export async function openSenders(
     const queue = leasingHere(given, now);
     const tables = guardedSenderTables(senderTables(database), { hold, holdAll }, now);
     const of = { queue, tables, options, place: database, shared, changes: changes(senders) };
-    const one: OneSender = { name, queue, tables, hold, sender: await assembleSender(of) };
+    const one: OneSender = { name, queue, tables, hold, database, sender: await assembleSender(of) };
     opened.set(name, one);
     for (const told of listeners) told(one);
     return one;
@@ -149,7 +149,7 @@ const connections = new WeakMap<object, string>();
 function* ownName(opened: ReadonlyMap<string, OneSender>, tx: object): Coroutine<string | undefined> {
   const known = connections.get(tx);
   if (known !== undefined) return known;
-  const set = yield* wait(anyOf(opened).queue.within(tx, (q: Query) => readSplitSet(q, "principal")));
+  const set = yield* readSplitSet(yield* anyOf(opened).database.join(tx, true), "principal");
   if (set !== undefined) connections.set(tx, set.own);
   return set?.own;
 }
