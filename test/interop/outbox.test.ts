@@ -82,23 +82,36 @@ if (installed) {
     await postgres.stop();
   });
 
-  test("a transaction of PGlite, whose database has our schema", async () => {
+  test("a transaction of PGlite: refused where its database has our schema and is not the sender's", async () => {
     const { PGlite } = await import(path.join(folder, "node_modules/@electric-sql/pglite/dist/index.js"));
     const postgres = await sharedPostgres();
     const { sender, database } = await open(await postgres.database());
+    // In the same process it has no URL: a sender that asks nobody where it is stands for one whose store it is.
+    const anywhere = Object.create(database, { join: { value: (tx: unknown) => database.join(tx, true) } });
+    const its = await createSender({
+      ...optionsFor({ at: NOW }, new FakeNetwork({ at: NOW })),
+      store: { database: anywhere },
+    });
     const lite = new PGlite();
     await lite.exec(printSchema("postgres"));
     const count = async (): Promise<number> =>
       (await lite.query("select count(*)::int as n from adbind_jobs")).rows[0].n;
-    await lite.transaction(async (tx: object) => {
-      await sender.tasks.register(start(), { push }, { tx });
-      await sender.tasks.update("task-1", { status: "working" }, { tx });
-    });
+    const transaction = (of: typeof sender): Promise<void> =>
+      lite.transaction(async (tx: object) => {
+        await of.tasks.register(start(), { push }, { tx });
+        await of.tasks.update("task-1", { status: "working" }, { tx });
+      });
+    assert.is(await codeOf(transaction(sender)), "transaction_invalid");
+    assert.is(await count(), 0);
+    await transaction(its);
     assert.is(await count(), 1);
-    const refused = await codeOf(Promise.resolve(sender.tasks.update("task-1", { status: "canceled" }, { tx: lite })));
-    assert.is(refused, "transaction_invalid");
+    for (const one of [sender, its]) {
+      const refused = await codeOf(Promise.resolve(one.tasks.update("task-1", { status: "canceled" }, { tx: lite })));
+      assert.is(refused, "transaction_invalid");
+    }
     assert.is(await count(), 1);
     await lite.close();
+    await its.stop();
     await sender.stop();
     await database.close();
     await postgres.stop();

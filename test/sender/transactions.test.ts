@@ -9,6 +9,7 @@ import { until } from "../support/until.js";
 import { type BesideApplication, closeBeside, openBeside, registerTasks } from "./beside-application.js";
 import { NOW, optionsFor } from "./fixture.js";
 import { drained, push, start } from "./sender-suite.js";
+import { statementsOf } from "./statements-of.js";
 
 const postgres = await startPostgres({ fsync: "off" });
 const clock = { at: NOW };
@@ -129,32 +130,18 @@ test("a task that an open transaction has registered keeps only who registers it
   await again;
 });
 
-/** Statements that a client is given while `work` runs. */
-async function statements(client: pg.Client, work: () => unknown): Promise<number> {
-  let count = 0;
-  const { query } = client;
-  Object.assign(client, {
-    query: (...given: unknown[]) => {
-      count += 1;
-      return (query as (...values: unknown[]) => unknown).apply(client, given);
-    },
-  });
-  await work();
-  Object.assign(client, { query });
-  return count;
-}
-
 test("changes take one statement, two where another process was there before; by themselves no transaction", async () => {
   const ids = Array.from({ length: 300 }, (_, at) => `task-${at}`);
   await registered(...ids);
   const other = await createSender({ ...optionsFor(clock, network), store: { database } });
   const working = (dedupKey?: string) => ids.map((taskId) => ({ taskId, status: "working" as const, dedupKey }));
   const counted = (by: Sender, dedupKey?: string) =>
-    statements(application, () => by.tasks.updateAll(working(dedupKey), { tx: application }));
+    statementsOf(application, () => by.tasks.updateAll(working(dedupKey), { tx: application }));
   await application.query("begin");
-  assert.equal([await counted(sender), await counted(sender, "once"), await counted(sender)], [1, 1, 1]);
+  // A connection is asked once where it is.
+  assert.equal([await counted(sender), await counted(sender, "once"), await counted(sender)], [2, 1, 1]);
   assert.is(
-    await statements(application, () => sender.tasks.update("task-1", { status: "working" }, { tx: application })),
+    await statementsOf(application, () => sender.tasks.update("task-1", { status: "working" }, { tx: application })),
     1,
   );
   await application.query("commit");

@@ -9,11 +9,12 @@ import { type Connections, openConnections } from "./connections.js";
 import { each, type Question } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
-import { joined, onTransactionEnd } from "./join.js";
+import { joined, onTransactionEnd, placeOf } from "./join.js";
 import { isNameFault, nameOf, numberedText } from "./kept.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
+import { OwnPlace } from "./place.js";
 import { dialect, PostgresQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
 
@@ -57,9 +58,16 @@ export interface PostgresDatabase extends Database<PostgresTx> {
  */
 export async function connectPostgres(options: PostgresOptions): Promise<PostgresDatabase> {
   const connections = await openConnections(options);
-  const database = databaseOn(connections, options);
+  const place = new OwnPlace(connections.where, () =>
+    connections.use((client) => placeOf((text, values) => ask(client, text, values))),
+  );
+  const database = databaseOn(connections, place, options);
   try {
-    if (options.migrate !== "skip") await bringUp(database, options);
+    if (options.migrate !== "skip") {
+      await bringUp(database, options);
+      // Now, while connections are free: later all of them may be in transactions of the application's that wait for it.
+      if (options.access !== "read") await place.look();
+    }
   } catch (error) {
     await database.close();
     throw unreachable(connections.where, error);
@@ -84,7 +92,7 @@ async function bringUp(
   else await database.migrate();
 }
 
-function databaseOn(connections: Connections, options: PostgresOptions): PostgresDatabase {
+function databaseOn(connections: Connections, place: OwnPlace, options: PostgresOptions): PostgresDatabase {
   const { where, pool, pooled, lockTimeoutMs } = connections;
   const { schema = ours, listenUrl } = options;
   const statements = (tx: PostgresTx | SqlExecutor): Query => new PostgresQuery(foreignAsk(tx));
@@ -123,7 +131,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     within: (tx, work) => runAsync(work(statements(tx))),
     withinOther: (tx, work) => runAsync(work(statements(tx))),
     statements,
-    join: (tx) => joined(tx),
+    join: (tx, anywhere = false) => joined(tx, anywhere ? undefined : place),
     onTransactionEnd,
     onNotify: (channel, given) => listener.on(channel, given),
     migrate: () => told(transaction((tx) => unlimited(tx, () => migrate(tx, schema, where)))),

@@ -8,7 +8,8 @@ import { type Coroutine, wait } from "../coroutine.js";
 import type { Query } from "../types.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { executorOf } from "./libraries.js";
-import { PostgresQuery } from "./query.js";
+import { type OwnPlace, PLACE, type Place, refuseElsewhere } from "./place.js";
+import { type Ask, PostgresQuery } from "./query.js";
 
 const refused = (what: string, cause?: unknown): AdbindError =>
   new AdbindError("transaction_invalid", `${what}: the event would be stored though the rest is not`, {
@@ -26,40 +27,54 @@ const OPEN = "T";
 
 /**
  * Statements in an application's transaction.
- * @throws AdbindError `transaction_invalid` for a pool, a client that has begun nothing, or was released
+ * @param own where it has to be; undefined for anywhere
+ * @throws AdbindError `transaction_invalid` for a pool, a client that has begun nothing, or was released, and for a
+ * transaction somewhere else
  */
-export function* joined(tx: unknown): Coroutine<Query> {
+export function* joined(tx: unknown, own: OwnPlace | undefined): Coroutine<Query> {
   if (tx instanceof PostgresQuery) return tx;
   if ((typeof tx !== "object" && typeof tx !== "function") || tx === null) throw refused("this is no transaction");
   const client = isClient(tx) ? tx : undefined;
   const status = client?.getTransactionStatus?.();
   if (status != null) {
     if (status !== OPEN) throw refused("the client has no transaction open, or one that has failed");
-    return new PostgresQuery(foreignAsk(client!));
+    const asked = foreignAsk(client!);
+    if (own !== undefined) yield* refuseElsewhere(own, client!, () => placeOf(asked));
+    return new PostgresQuery(asked);
   }
   const executor = client ?? executorOf(tx, refused);
-  yield* refuseUnlessOpen(executor);
+  yield* refuseUnlessOpen(executor, own);
   return new PostgresQuery(foreignAsk(executor));
 }
 
 const NO_PARAMETERS: unknown[] = [];
 
+/** @param ask of any connection, ours or an application's */
+export const placeOf = async (ask: Ask): Promise<Place> =>
+  (await ask(`select ${PLACE}`, NO_PARAMETERS)).rows[0] as Place;
+
+const WRITTEN = `select pg_current_xact_id_if_assigned() is not null as written, ${PLACE}`;
+
 /**
  * Asks the server. A transaction that has written has an id, which no statement by itself has before it writes: one small
- * statement, and the usual case. Where nothing was written yet, a savepoint is sure: outside a transaction block the server
- * refuses it.
+ * statement, and the usual case, which tells where it is too. Where nothing was written yet, a savepoint is sure: outside a
+ * transaction block the server refuses it.
  */
-function* refuseUnlessOpen(tx: pg.ClientBase | SqlExecutor): Coroutine<void> {
+function* refuseUnlessOpen(tx: pg.ClientBase | SqlExecutor, own: OwnPlace | undefined): Coroutine<void> {
   const ask = foreignAsk(tx);
-  let written: boolean;
-  try {
-    const { rows } = yield* wait(ask("select pg_current_xact_id_if_assigned() is not null as written", NO_PARAMETERS));
-    written = (rows[0] as { written: boolean }).written;
-    if (written) return;
-    yield* wait(ask("savepoint adbind_join", NO_PARAMETERS));
-  } catch (cause) {
-    throw refused("this is no open transaction, or one that has failed", cause);
-  }
+  const open = function* <T>(statement: Promise<T>): Coroutine<T> {
+    try {
+      return yield* wait(statement);
+    } catch (cause) {
+      throw refused("this is no open transaction, or one that has failed", cause);
+    }
+  };
+  const { rows } = yield* open(ask(WRITTEN, NO_PARAMETERS));
+  const [found] = rows as (Place & { readonly written: boolean })[];
+  if (found === undefined) throw refused("this is no open transaction: a statement in it answers nothing");
+  if (own !== undefined) yield* own.refuseOther(found);
+  if (found.written) return;
+  yield* open(ask("savepoint adbind_join", NO_PARAMETERS));
   yield* wait(ask("release savepoint adbind_join", NO_PARAMETERS));
 }
 
