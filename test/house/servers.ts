@@ -10,6 +10,7 @@ const ownServers: Readonly<Record<string, string>> = {
   "test/db/schema.test.ts": "it makes a role, which belongs to the whole server",
   "test/queue/wakes.test.ts": "max_prepared_transactions is read once, when a server starts",
   "test/sender/transactions.test.ts": "it counts transactions by their numbers, which are the whole server's",
+  "test/sender/joined-postgres.test.ts": "it restarts the server, and compares it with a second one",
   "test/registry/server-instances.test.ts": "it takes the server away under a registry",
   "test/runtime/upkeep.test.ts": "it ends the session of everybody who waits for a lock",
   "test/faults/sender-ground.ts": "it restarts the server, and has so many sessions that others would find none",

@@ -83,13 +83,33 @@ test("a transaction whose search_path finds another tenant's schema is refused, 
   await close();
 });
 
-test("a connection whose search_path has changed is asked in each transaction from then on", async () => {
+interface Wired {
+  readonly connection: {
+    emit(event: "parameterStatus", message: object): void;
+    removeAllListeners(event: "parameterStatus"): void;
+  };
+}
+
+test("a connection whose search_path was seen to change is asked in each call, where no server tells", async () => {
   const { application, north, south, inPath, close } = await tenants();
-  await inPath("north", () => update(north, application));
+  await inPath("north", async () => {
+    await update(north, application);
+    // As before PostgreSQL 18.
+    (application as unknown as Wired).connection.removeAllListeners("parameterStatus");
+  });
   await inPath("south", () => update(south, application));
   await inPath("south", () => refusedIn(north, application));
   await inPath("north", () => refusedIn(south, application));
   assert.equal([await north.waiting(), await south.waiting()], [1, 1]);
+  await close();
+});
+
+test("a search_path that was changed after a call that was right is seen where the server tells of it", async () => {
+  const { application, north, south, inPath, close } = await tenants();
+  const { rows } = await application.query("select current_setting('server_version_num')::int >= 180000 as tells");
+  await inPath("north", () => update(north, application));
+  if (rows[0].tells) await inPath("south", () => refusedIn(north, application));
+  assert.equal([await north.waiting(), await south.waiting()], [1, 0]);
   await close();
 });
 
@@ -135,6 +155,23 @@ test("a connection is asked once, a library with what it is asked anyway; a rest
   await postgres.restart();
   assert.equal(await counted((client) => client, 2), [2, 1]);
   await opened.close();
+});
+
+test("a connection whose server tells that its search_path was changed is asked again", async () => {
+  const { application, north, close } = await tenants();
+  await application.query("set search_path to north");
+  await application.query("begin");
+  const counted = () => statementsOf(application, () => update(north, application));
+  assert.equal([await counted(), await counted()], [2, 1]);
+  // What a server of PostgreSQL 18 sends by itself.
+  const { connection } = application as unknown as Wired;
+  const told = (parameterName: string) => connection.emit("parameterStatus", { parameterName, parameterValue: "x" });
+  told("TimeZone");
+  assert.is(await counted(), 1);
+  told("search_path");
+  assert.equal([await counted(), await counted()], [2, 1]);
+  await application.query("commit");
+  await close();
 });
 
 test("transactions that have all connections of the store's own pool wait for none", async () => {

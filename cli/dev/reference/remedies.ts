@@ -60,8 +60,10 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
     remedy: "See [the runbook](../runbook.md#a-disk-fills). Nothing of the failed transaction was kept.",
   },
   transaction_invalid: {
-    cause: "What was handed in as a transaction is a pool, has ended, or is of another database.",
-    remedy: "Hand in what your library gives to the work of a transaction, or leave it out.",
+    cause:
+      "What was handed in as a transaction is a pool, has ended, or is of another database, file or schema than the store.",
+    remedy:
+      "Hand in what your library gives to the work of a transaction, in the store's own database, whose `search_path` finds the store's schema first; or leave it out.",
   },
   store_option_invalid: option("An option of a store"),
   store_missing: {

@@ -9,7 +9,7 @@ import { type Connections, openConnections } from "./connections.js";
 import { each, type Question } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
-import { joined, onTransactionEnd, placeOf } from "./join.js";
+import { askedPlace, joined, onTransactionEnd } from "./join.js";
 import { isNameFault, nameOf, numberedText } from "./kept.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
@@ -59,7 +59,7 @@ export interface PostgresDatabase extends Database<PostgresTx> {
 export async function connectPostgres(options: PostgresOptions): Promise<PostgresDatabase> {
   const connections = await openConnections(options);
   const place = new OwnPlace(connections.where, () =>
-    connections.use((client) => placeOf((text, values) => ask(client, text, values))),
+    connections.use((client) => askedPlace((text, values) => ask(client, text, values))),
   );
   const database = databaseOn(connections, place, options);
   try {

@@ -8,7 +8,7 @@ import { type Coroutine, wait } from "../coroutine.js";
 import type { Query } from "../types.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { executorOf } from "./libraries.js";
-import { type OwnPlace, PLACE, type Place, refuseElsewhere } from "./place.js";
+import { type OwnPlace, PLACE, refuseElsewhere, type SessionPlace } from "./place.js";
 import { type Ask, PostgresQuery } from "./query.js";
 
 const refused = (what: string, cause?: unknown): AdbindError =>
@@ -39,7 +39,7 @@ export function* joined(tx: unknown, own: OwnPlace | undefined): Coroutine<Query
   if (status != null) {
     if (status !== OPEN) throw refused("the client has no transaction open, or one that has failed");
     const asked = foreignAsk(client!);
-    if (own !== undefined) yield* refuseElsewhere(own, client!, () => placeOf(asked));
+    if (own !== undefined) yield* refuseElsewhere(own, client!, () => askedPlace(asked));
     return new PostgresQuery(asked);
   }
   const executor = client ?? executorOf(tx, refused);
@@ -50,8 +50,8 @@ export function* joined(tx: unknown, own: OwnPlace | undefined): Coroutine<Query
 const NO_PARAMETERS: unknown[] = [];
 
 /** @param ask of any connection, ours or an application's */
-export const placeOf = async (ask: Ask): Promise<Place> =>
-  (await ask(`select ${PLACE}`, NO_PARAMETERS)).rows[0] as Place;
+export const askedPlace = async (ask: Ask): Promise<SessionPlace> =>
+  (await ask(`select ${PLACE}`, NO_PARAMETERS)).rows[0] as SessionPlace;
 
 const WRITTEN = `select pg_current_xact_id_if_assigned() is not null as written, ${PLACE}`;
 
@@ -70,7 +70,7 @@ function* refuseUnlessOpen(tx: pg.ClientBase | SqlExecutor, own: OwnPlace | unde
     }
   };
   const { rows } = yield* open(ask(WRITTEN, NO_PARAMETERS));
-  const [found] = rows as (Place & { readonly written: boolean })[];
+  const [found] = rows as (SessionPlace & { readonly written: boolean })[];
   if (found === undefined) throw refused("this is no open transaction: a statement in it answers nothing");
   if (own !== undefined) yield* own.refuseOther(found);
   if (found.written) return;

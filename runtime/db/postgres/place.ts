@@ -5,7 +5,7 @@
 import { AdbindError } from "../../errors.js";
 import { type Coroutine, wait } from "../coroutine.js";
 
-export interface Place {
+export interface SessionPlace {
   /** One server's since it was started, one database's, one table's: two servers made alike have the same numbers. */
   readonly place: string;
   /** Names, for messages. */
@@ -20,32 +20,32 @@ export const PLACE =
   "coalesce(to_regclass('adbind_jobs')::oid, 0)) as place, current_database()::text as database, " +
   "(select relnamespace::regnamespace::text from pg_class where oid = to_regclass('adbind_jobs')) as schema";
 
-const nameOf = ({ database, schema }: Place): string =>
+const nameOf = ({ database, schema }: SessionPlace): string =>
   schema === null
     ? `the database ${database}, where the search_path names no schema with an outbox,`
     : `the schema ${schema} of the database ${database}`;
 
 /** The place of a store. It is asked anew before anything is refused: a server is restarted, or another takes its part. */
 export class OwnPlace {
-  #known: Place | undefined;
+  #known: SessionPlace | undefined;
 
   /** @param where the store, for messages */
   constructor(
     readonly where: string,
-    readonly ask: () => Promise<Place>,
+    readonly ask: () => Promise<SessionPlace>,
   ) {}
 
-  async look(): Promise<Place> {
+  async look(): Promise<SessionPlace> {
     this.#known = await this.ask();
     return this.#known;
   }
 
-  has({ place }: Place): boolean {
+  has({ place }: SessionPlace): boolean {
     return this.#known?.place === place;
   }
 
   /** @throws AdbindError `transaction_invalid` for another place than this */
-  *refuseOther(other: Place): Coroutine<void> {
+  *refuseOther(other: SessionPlace): Coroutine<void> {
     if (this.has(other)) return;
     const own = yield* wait(this.look());
     if (this.has(other)) return;
@@ -64,7 +64,7 @@ interface Wire {
 }
 
 interface Known {
-  readonly place: Place;
+  readonly place: SessionPlace;
   /** It was in two places: whoever has changed its search_path once does it again. */
   readonly moves: boolean;
 }
@@ -86,7 +86,7 @@ function hear(client: object): void {
  * Asks a connection where it is: once, and again where that was elsewhere, or where it has moved before.
  * @throws AdbindError `transaction_invalid` for another place than the store's
  */
-export function* refuseElsewhere(own: OwnPlace, client: object, ask: () => Promise<Place>): Coroutine<void> {
+export function* refuseElsewhere(own: OwnPlace, client: object, ask: () => Promise<SessionPlace>): Coroutine<void> {
   const before = connections.get(client);
   if (before !== undefined && !before.moves && own.has(before.place)) return;
   hear(client);
