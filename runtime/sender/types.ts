@@ -182,7 +182,7 @@ export interface RetentionOptions {
   readonly deadLetterDays?: number;
   /** Events kept that ended undelivered, of all principals; beyond it the oldest go of whoever has most. Default 1,000,000. */
   readonly deadLetters?: number;
-  /** Days a channel is remembered after it has closed; after that its media buy is unknown. Default 90. */
+  /** Days a channel is remembered after it has closed, and while an event of it waits; after that its media buy is unknown. Default 90. */
   readonly closedChannelDays?: number;
 }
 

@@ -29,6 +29,20 @@ async function givenUp(sender: Sender, clock: { at: number }): Promise<void> {
   });
 }
 
+async function dropsNothingElse(given: readonly string[]): Promise<void> {
+  for (const option of ["--endpoint", "--principal", "--task"])
+    assert.is((await runCommand(outbox, ["drop", ...given, option, "", "--yes"])).code, 2);
+  const atHost = await runCommand(outbox, ["drop", ...given, "--endpoint", "https://buyer.example", "--yes"]);
+  assert.match(atHost.out, "0 events", "that is no endpoint");
+}
+
+async function resumesWhereNothingWaits(endpoint: string, given: readonly string[]): Promise<void> {
+  await runCommand(outbox, ["pause", endpoint, ...given]);
+  await runCommand(outbox, ["drop", "--endpoint", endpoint, ...given, "--yes"]);
+  const resumed = await runCommand(outbox, ["resume", "--principal", "buyer-1", ...given]);
+  assert.match(resumed.out, "delivered to again", "nothing waits there that would say whose it is");
+}
+
 test("dead letters are listed without secrets, retried and dropped", async () => {
   const network = new FakeNetwork(clock);
   const words = (headers: Readonly<Record<string, string>>) =>
@@ -65,10 +79,7 @@ test("dead letters are listed without secrets, retried and dropped", async () =>
   assert.match((await runCommand(outbox, [...all.slice(0, 3), "--principal", "nobody", "--yes"])).out, "0 events");
   assert.match((await runCommand(outbox, [...all.slice(0, 3), "--task", "c", "--yes"])).out, "0 events");
   assert.match((await runCommand(outbox, ["replay", ids[0], ...given])).out, "due again");
-  for (const option of ["--endpoint", "--principal", "--task"])
-    assert.is((await runCommand(outbox, ["drop", ...given, option, "", "--yes"])).code, 2);
-  const atHost = await runCommand(outbox, ["drop", ...given, "--endpoint", "https://buyer.example", "--yes"]);
-  assert.match(atHost.out, "0 events", "that is no endpoint");
+  await dropsNothingElse(given);
   assert.match((await runCommand(outbox, ["drop", ids[1], ...given])).out, "removed");
   assert.match((await runCommand(outbox, ["list", ...given])).out, "1 waiting, 0 dead, 0 expired, 0 refused");
   assert.is((await runCommand(outbox, ["drop", ids[1], ...given])).code, 1);
@@ -87,10 +98,7 @@ test("dead letters are listed without secrets, retried and dropped", async () =>
   assert.match((await runCommand(outbox, ["endpoints", ...given])).out, /paused +1 waiting/);
   assert.match((await runCommand(outbox, ["resume", endpoint, ...given])).out, "delivered to again");
   assert.is((await runCommand(outbox, ["resume", endpoint, ...given])).code, 1);
-  await runCommand(outbox, ["pause", endpoint, ...given]);
-  await runCommand(outbox, ["drop", "--endpoint", endpoint, ...given, "--yes"]);
-  const resumed = await runCommand(outbox, ["resume", "--principal", "buyer-1", ...given]);
-  assert.match(resumed.out, "delivered to again", "nothing waits there that would say whose it is");
+  await resumesWhereNothingWaits(endpoint, given);
   process.exitCode = 0;
 });
 
