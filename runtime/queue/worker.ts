@@ -25,6 +25,11 @@ export type { Handled, JobLease, Worker, WorkerOptions } from "./worker-options.
 const AHEAD_PART = 4;
 /** How far a clock may go back unnoticed, in milliseconds: what time servers correct by slewing. */
 const CLOCK_SLACK_MS = 2_000;
+/**
+ * A clock that goes back further was wrong, and what was written by it may wait for so long: nothing is to wait for longer than a
+ * pause then, in milliseconds.
+ */
+const WRONG_CLOCK_MS = 300_000;
 /** In so many times that leases are renewed it is looked once which endpoints are noted as unwell; and the most of them. */
 const UNWELL_RENEWALS = 8;
 const UNWELL_LIMIT = 10_000;
@@ -230,7 +235,9 @@ class QueueWorker implements Worker {
     const at = this.#options.now();
     const before = this.#clock;
     this.#clock = at;
-    if (at < before - CLOCK_SLACK_MS) await this.#pull(at + this.#options.longestDelayMs, at);
+    const { longestDelayMs, maxPauseMs } = this.#options;
+    if (at < before - CLOCK_SLACK_MS)
+      await this.#pull(at + (before - at > WRONG_CLOCK_MS ? maxPauseMs : longestDelayMs), at);
   }
 
   async #pull(horizon: number, at: number): Promise<void> {

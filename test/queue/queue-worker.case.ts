@@ -68,6 +68,36 @@ function sharingCase(of: QueueCase): void {
   test.run();
 }
 
+/** A clock that goes wrong. */
+function clockCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("what failed while the clock was an hour ahead does not wait for an hour, nor does what its endpoint has since", async (context) => {
+    const { clock, queue } = context;
+    let well = false;
+    const done: string[] = [];
+    const worker = workerOf(context, {
+      failuresToPause: 1,
+      handle: async ({ key }) => {
+        if (!well) return { outcome: { kind: "later", due: clock.at + 3_000, error: "down" }, healthy: false };
+        done.push(key);
+        return delivered;
+      },
+    });
+    clock.at += 3_600_000;
+    worker.start();
+    await put(queue, job({ key: "failed" }));
+    await until(async () => (await queue.list()).some(({ attempts }) => attempts === 1));
+    await until(async () => (await queue.health(job().endpoint)).pausedUntil > clock.at);
+    well = true;
+    clock.at -= 3_600_000;
+    await put(queue, job({ key: "new" }));
+    await until(() => done.length === 2);
+    await worker.stop();
+  });
+
+  test.run();
+}
+
 /** Hosts share, too. */
 function hostCase(of: QueueCase): void {
   const test = queueSuite(of);
@@ -217,6 +247,15 @@ function leaseCase(of: QueueCase): void {
 }
 
 export function queueWorkerCase(of: QueueCase): void {
-  for (const cases of [sharingCase, hostCase, pausingCase, restartCase, givingUpCase, leaseCase, withdrawnCase])
+  for (const cases of [
+    sharingCase,
+    clockCase,
+    hostCase,
+    pausingCase,
+    restartCase,
+    givingUpCase,
+    leaseCase,
+    withdrawnCase,
+  ])
     cases(of);
 }
