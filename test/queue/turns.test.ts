@@ -110,5 +110,28 @@ test("looks that found nobody with room cost nobody his turn", async () => {
   await database.close();
 });
 
+test("what is added behind a look that goes on in the next take is not slept over", async () => {
+  const database = await openPostgres({ url: await postgres.database(), connections: 4 });
+  const queue = openQueue(database, "test");
+  await database.ask(
+    `insert into adbind_jobs (topic, key, random, endpoint, state, due, created_at, body_at)
+      select 'test', n::text, true, 'h' || n, 'ready', 8e15::bigint, 1, 1 from generate_series(1, 8200) n`,
+    [],
+  );
+  const leasing = new Leasing({ query: database.query, queryWoken: database.query }, "test", 60_000);
+  const take = async (): Promise<number> =>
+    (await leasing.take({ now: Date.now(), limit: 256, room: () => 1, likely: () => 1, ownerOf })).length;
+  assert.is(await take(), 0);
+  await put(queue, job({ endpoint: "a" }));
+  leasing.added();
+  const found = (await take()) + (leasing.quietMs(Date.now()) === 0 ? await take() : 0);
+  assert.is(found, 1);
+  while ((await take()) > 0);
+  assert.is(await take(), 0);
+  assert.ok(leasing.quietMs(Date.now()) > 0, "the whole round found nothing due");
+  await queue.close();
+  await database.close();
+});
+
 test.after(() => postgres.stop());
 test.run();

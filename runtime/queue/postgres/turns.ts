@@ -23,6 +23,8 @@ interface Round {
   /** When the next of what it has found is due, and whether something was. */
   next: number;
   due: boolean;
+  /** Jobs were added since it began: where it has been already it may have missed them. */
+  stale: boolean;
 }
 
 export class Turns {
@@ -71,6 +73,7 @@ export class Turns {
   added(): void {
     this.#added ||= this.#looked;
     this.#looked = false;
+    if (this.#round !== undefined) this.#round.stale = true;
   }
 
   /** Something of them was due. @param looked for, not guessed */
@@ -91,7 +94,7 @@ export class Turns {
   async rooms(request: TakeRequest): Promise<Room[]> {
     const { now, limit, room } = request;
     const start = this.#cursor;
-    const round = this.#round ?? { start, after: start, again: false, next: FAR, due: false };
+    const round = this.#round ?? { start, after: start, again: false, next: FAR, due: false, stale: false };
     this.#round = undefined;
     this.#looked = true;
     for (let pages = 0; pages < PAGES; pages++) {
@@ -107,7 +110,7 @@ export class Turns {
       const ended = found.length < ENDPOINTS;
       const after = ended ? "" : found.at(-1)!.endpoint;
       const all = ended ? round.again || round.start === "" : round.again && after >= round.start;
-      this.#ended(all, round.next, now);
+      this.#ended(all && !round.stale, round.next, now);
       if (rooms.length > 0 || all) this.#served = { rooms, start };
       if (rooms.length > 0) {
         // Those for which there was no room any more come first the next time.
@@ -127,7 +130,7 @@ export class Turns {
     return [];
   }
 
-  /** @param all whether it has come round: of those that were not looked at nothing is known */
+  /** @param all whether it has come round, and knows of everybody */
   #ended(all: boolean, next: number, now: number): void {
     this.whole = all;
     this.#next = all ? next : 0;
