@@ -225,7 +225,6 @@ function* putFlow(
 ): Coroutine<{ ok: true }> {
   const { tables, now, keyring } = parts;
   const [known] = yield* tables.channel(tx, of.resource, of.kind, of.subscriber);
-  if (known !== undefined && known.closed !== OPEN) return { ok: true };
   const registration = channelRegistration(of);
   const names = { registration, orderingKey: channelOrderingKey(of), principal: of.principal };
   const config = given && takenConfig(of.kind, given);
@@ -233,17 +232,20 @@ function* putFlow(
   const sealed = config === null ? undefined : sealedConfig({ ...names, config, operation }, keyring, now());
   const frequency = config !== null && "reporting_frequency" in config ? config.reporting_frequency : undefined;
   const start = known?.period_start ?? now();
-  const row: ChannelRow = {
+  const place = { config: JSON.stringify(sealed?.stored ?? null), endpoint: sealed?.endpoint ?? null };
+  const over = known !== undefined && known.closed !== OPEN;
+  // What is still to be said of a buy that has ended is said where its owner is now, when it would have been.
+  const ended = over && { ...known, ...place, next_fire: sealed === undefined ? null : known.next_fire };
+  const row: ChannelRow = ended || {
     ...of,
-    config: JSON.stringify(sealed?.stored ?? null),
+    ...place,
     sequence: known?.sequence ?? 0,
     period_start: frequency === undefined ? (known?.period_start ?? null) : start,
     next_fire: frequency === undefined ? null : turnAnew(known, nextTurn(frequency, Math.max(start, now())), now()),
     closed: OPEN,
     closed_at: null,
-    endpoint: sealed?.endpoint ?? null,
   };
-  const unnamed = frequency !== undefined && !isNamed(parts, row);
+  const unnamed = !over && frequency !== undefined && !isNamed(parts, row);
   yield* tables.putChannel(tx, unnamed ? { ...row, next_fire: null } : row);
   if (known !== undefined && sealed !== undefined && known.endpoint !== row.endpoint)
     yield* parts.queue.redirect(tx, names.orderingKey, sealed.endpoint);

@@ -1,75 +1,23 @@
 /** What the persistent channels of a sender must do, on every store: reports, impairments, notices. */
 
 import * as assert from "uvu/assert";
-import type { ReportSource, SenderOptions } from "../../runtime/sender/index.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
-import { NOW, optionsFor, type Sent, verify } from "./fixture.js";
-import { type Context, drained, HOOK, HOUR, noneOut, push, type SenderCase, suiteOf } from "./sender-suite.js";
-
-const buy = { mediaBuyId: "mb-1", principal: "buyer-1" };
-
-const reporting = { url: HOOK, reporting_frequency: "hourly" } as const;
-
-const data = { currency: "EUR", media_buy_deliveries: [{ media_buy_id: "mb-1", status: "active" }] };
-
-const withReports = async (
-  of: SenderCase,
-  context: Context,
-  reports: ReportSource,
-  over: Partial<SenderOptions> = {},
-) => {
-  await context.sender.stop();
-  context.sender = await of.open({
-    ...(optionsFor(context.clock, context.network) as never as SenderOptions),
-    reports,
-    ...over,
-  });
-  return context.sender;
-};
-
-const advance = async (context: Context, to: number): Promise<void> => {
-  context.clock.at = to;
-  await context.sender.channels.tick();
-  await until(() => drained(context.sender));
-};
-
-type Case = ReturnType<typeof suiteOf>;
-
-/** Reports that could not be made at their turn. */
-function owedReports(test: Case, of: SenderCase): void {
-  test("a report that is owed is not put off where its channel is registered anew, nor by who cannot make it", async (context) => {
-    const { network } = context;
-    let away = true;
-    const source: ReportSource = () => {
-      if (away) throw new Error("the source is away");
-      return data;
-    };
-    const sender = await withReports(of, context, source);
-    await sender.channels.open(buy, { reporting });
-    context.clock.at = NOW + HOUR;
-    await sender.channels.tick().catch(() => undefined);
-    assert.equal(await sender.channels.open(buy, { reporting: { ...reporting, requested_metrics: ["spend"] } }), {
-      ok: true,
-    });
-    away = false;
-    context.clock.at += 60_000;
-    const without = await withReports(of, context, undefined as never);
-    await without.channels.tick();
-    const again = await withReports(of, context, source);
-    again.start();
-    await again.channels.tick();
-    await until(() => network.sent.length === 1);
-    await noneOut(again);
-    assert.equal(network.sent[0]!.body.result.reporting_period, {
-      start: new Date(NOW).toISOString(),
-      end: new Date(NOW + HOUR).toISOString(),
-    });
-  });
-}
+import { NOW, type Sent, verify } from "./fixture.js";
+import {
+  advance,
+  buy,
+  type ChannelSuite,
+  data,
+  finalReports,
+  owedReports,
+  reporting,
+  withReports,
+} from "./reports.case.js";
+import { drained, HOOK, HOUR, noneOut, push, type SenderCase, suiteOf } from "./sender-suite.js";
 
 /** Reports at their turn. */
-function reports(test: Case, of: SenderCase): void {
+function reports(test: ChannelSuite, of: SenderCase): void {
   test("reports fire at their turn, delayed and final ones too, and nothing after the final", async (context) => {
     const { network } = context;
     let late = false;
@@ -130,7 +78,7 @@ function reports(test: Case, of: SenderCase): void {
 }
 
 /** Reports whose config or source changes. */
-function reportChanges(test: Case, of: SenderCase): void {
+function reportChanges(test: ChannelSuite, of: SenderCase): void {
   test("a changed config holds from the next fire on", async (context) => {
     const sender = await withReports(of, context, () => data);
     sender.start();
@@ -176,7 +124,7 @@ function reportChanges(test: Case, of: SenderCase): void {
 }
 
 /** Impairments as they change. */
-function impairments(test: Case, of: SenderCase): void {
+function impairments(test: ChannelSuite, of: SenderCase): void {
   test("changes of one impairment become one event, urgent ones do not wait", async (context) => {
     const { sender, network, clock } = context;
     sender.start();
@@ -237,7 +185,7 @@ function impairments(test: Case, of: SenderCase): void {
 }
 
 /** Notices of single things. */
-function notices(test: Case): void {
+function notices(test: ChannelSuite): void {
   test("a notice goes to its subscriber with a key of its own, and an incomplete one nowhere", async (context) => {
     const { sender, network } = context;
     sender.start();
@@ -270,6 +218,6 @@ function notices(test: Case): void {
 
 export function channelCase(of: SenderCase): void {
   const test = suiteOf(of, "channels");
-  for (const some of [reports, owedReports, reportChanges, impairments, notices]) some(test, of);
+  for (const some of [reports, owedReports, finalReports, reportChanges, impairments, notices]) some(test, of);
   test.run();
 }
