@@ -1,7 +1,7 @@
 /** Files with secrets in them are only ever replaced as a whole: a full disk, or a kill, leaves the one there was. */
 import { closeSync, fchmodSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import path from "node:path";
-import type { AdbindError } from "../runtime/errors.js";
+import { AdbindError } from "../runtime/errors.js";
 
 /** Read and write for the owner alone: whoever reads such a file can sign, or open, for us. */
 const PRIVATE_MODE = 0o600;
@@ -45,6 +45,9 @@ export function withDraft(file: string, text: () => string, { place, unusable }:
       closeSync(handle);
     }
     place(draft);
+  } catch (cause) {
+    if (cause instanceof AdbindError) throw cause;
+    throw unusable(file, "The file cannot be written", "it is as it was; look whether the disk is full", cause);
   } finally {
     rmSync(draft, { force: true });
   }

@@ -235,16 +235,17 @@ function* putFlow(
   const place = { config: JSON.stringify(sealed?.stored ?? null), endpoint: sealed?.endpoint ?? null };
   const over = known !== undefined && known.closed !== OPEN;
   // What is still to be said of a buy that has ended is said where its owner is now, when it would have been.
-  const ended = over && { ...known, ...place, next_fire: sealed === undefined ? null : known.next_fire };
-  const row: ChannelRow = ended || {
-    ...of,
-    ...place,
-    sequence: known?.sequence ?? 0,
-    period_start: frequency === undefined ? (known?.period_start ?? null) : start,
-    next_fire: frequency === undefined ? null : turnAnew(known, nextTurn(frequency, Math.max(start, now())), now()),
-    closed: OPEN,
-    closed_at: null,
-  };
+  const row: ChannelRow = over
+    ? { ...known, ...of, ...place, next_fire: sealed === undefined ? null : known.next_fire }
+    : {
+        ...of,
+        ...place,
+        sequence: known?.sequence ?? 0,
+        period_start: frequency === undefined ? (known?.period_start ?? null) : start,
+        next_fire: frequency === undefined ? null : turnAnew(known, nextTurn(frequency, Math.max(start, now())), now()),
+        closed: OPEN,
+        closed_at: null,
+      };
   const unnamed = !over && frequency !== undefined && !isNamed(parts, row);
   yield* tables.putChannel(tx, unnamed ? { ...row, next_fire: null } : row);
   if (known !== undefined && sealed !== undefined && known.endpoint !== row.endpoint)

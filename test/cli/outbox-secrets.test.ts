@@ -37,6 +37,7 @@ test("keys are made, registrations listed under them, rotated, and moved", async
   const { endpoint } = (await first.sender.outbox.endpoints())[0]!;
   await first.close();
 
+  assert.match((await run("secrets", "new", ".")).err, "The file cannot be written", "a folder is no file");
   // A key that is added stands in a file of its own until that is whole, and then takes the other one's place.
   linkSync(at("keys"), at("before"));
   const before = readFileSync(at("keys"), "utf8");

@@ -25,6 +25,8 @@ interface Round {
   due: boolean;
   /** Jobs were added since it began: where it has been already it may have missed them. */
   stale: boolean;
+  /** It has gone on since jobs were last guessed at. */
+  mayGuess: boolean;
 }
 
 export class Turns {
@@ -39,9 +41,6 @@ export class Turns {
   #guessed = true;
   /** A round that found nobody with room so far, and has not come to its end. */
   #round: Round | undefined;
-  /** A look was begun since jobs were last guessed at; and some were added since. */
-  #looked = false;
-  #added = false;
   /** The last look came round: whatever it did not find had nothing due, or no room. */
   whole = false;
   readonly #beside: Beside;
@@ -62,17 +61,17 @@ export class Turns {
    * look. Empty where that was a bad guess the last time.
    */
   likely({ limit, likely }: TakeRequest): Room[] {
-    const may = this.#quiet || (this.#round !== undefined && this.#added);
+    const round = this.#round;
+    const may = this.#quiet || (round?.stale === true && round.mayGuess);
     if (!may || !this.#guessed || likely === undefined) return [];
     // Once: others are not kept from their turn.
-    [this.#quiet, this.#added] = [false, false];
+    this.#quiet = false;
+    if (round !== undefined) round.mayGuess = false;
     return roomsOf([...this.#lately].toReversed(), likely, limit);
   }
 
   /** Jobs were added: a round that is under way need not come to them first. */
   added(): void {
-    this.#added ||= this.#looked;
-    this.#looked = false;
     if (this.#round !== undefined) this.#round.stale = true;
   }
 
@@ -94,9 +93,16 @@ export class Turns {
   async rooms(request: TakeRequest): Promise<Room[]> {
     const { now, limit, room } = request;
     const start = this.#cursor;
-    const round = this.#round ?? { start, after: start, again: false, next: FAR, due: false, stale: false };
+    const round = this.#round ?? {
+      start,
+      after: start,
+      again: false,
+      next: FAR,
+      due: false,
+      stale: false,
+      mayGuess: false,
+    };
     this.#round = undefined;
-    this.#looked = true;
     for (let pages = 0; pages < PAGES; pages++) {
       const page = { after: round.after, limit: ENDPOINTS, now };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, page));
@@ -126,6 +132,7 @@ export class Turns {
       round.after = after;
       round.again ||= ended;
     }
+    round.mayGuess = true;
     this.#round = round;
     return [];
   }
