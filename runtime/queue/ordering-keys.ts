@@ -25,12 +25,12 @@ export function* waitingUnder(
   if (orderingKeys.length === 0) return new Set();
   const first = (attempts: string): string => `(select j.id from adbind_jobs j where j.topic = ?
     and j.ordering_key = k.ordering_key and j.state = 'ready' and j.attempts ${attempts} limit 1)`;
-  const rows = yield* q.rows<{ ordering_key: string; fresh: number | null; tried: number | null }>(
+  const rows = yield* q.rows<{ ordering_key: string; id: number | null }>(
     `with k (ordering_key) as (values ${orderingKeys.map(() => "(?)").join(", ")})
-      select ordering_key, ${first("= 0")} as fresh, ${first("> 0")} as tried from k`,
+      select ordering_key, coalesce(${first("= 0")}, ${first("> 0")}) as id from k`,
     [...orderingKeys, topic, topic],
   );
-  return new Set(rows.flatMap((row) => (row.fresh === null && row.tried === null ? [] : [row.ordering_key])));
+  return new Set(rows.filter(({ id }) => id !== null).map((row) => row.ordering_key));
 }
 
 /** Ordering keys: one, or all that begin with some words, of which the last character is one of ASCII. */

@@ -6,7 +6,7 @@ import { waitingUnder } from "../queue/ordering-keys.js";
 import { MORE, type PeriodicStep } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
 import type { TasksNeeded } from "../store/sender-activity.js";
-import type { ChannelRow, SenderTables } from "../store/sender-tables.js";
+import type { SenderTables } from "../store/sender-tables.js";
 import { channelOrderingKey } from "./channel.js";
 import { ownerOf } from "./endpoint-names.js";
 import { taskOrderingKey } from "./outbox.js";
@@ -86,14 +86,14 @@ function* dropClosed({ queue, tables }: RetentionParts, tx: Query, before: numbe
   const rows = yield* tables.closedChannels(tx, before, limit);
   // What is queued for one that was removed is not sent.
   const told = rows.filter(({ config }) => config !== "null");
-  const waiting = yield* waitingUnder(tx, queue.topic, [...new Set(told.map(channelOrderingKey))]);
-  const isKept = (row: ChannelRow): boolean => row.config !== "null" && waiting.has(channelOrderingKey(row));
+  const waiting = yield* waitingUnder(tx, queue.topic, told.map(channelOrderingKey));
+  const kept = new Set(told.filter((row) => waiting.has(channelOrderingKey(row))));
   yield* tables.dropChannels(
     tx,
-    rows.filter((row) => !isKept(row)),
+    rows.filter((row) => !kept.has(row)),
   );
   // Looked at again later, or they would stand before all others each time.
-  yield* tables.putOffChannels(tx, rows.filter(isKept), before + KEPT_CHECK_MS);
+  yield* tables.putOffChannels(tx, [...kept], before + KEPT_CHECK_MS);
   return rows.length;
 }
 
