@@ -26,8 +26,8 @@ const AHEAD_PART = 4;
 /** How far a clock may go back unnoticed, in milliseconds: what time servers correct by slewing. */
 const CLOCK_SLACK_MS = 2_000;
 /**
- * A clock that goes back further was wrong, and what was written by it may wait for so long: nothing is to wait for longer than a
- * pause then, in milliseconds.
+ * A clock that goes back further, in milliseconds, was wrong, and what was written by it may wait for so long: after it nothing
+ * waits for longer than a pause.
  */
 const WRONG_CLOCK_MS = 300_000;
 /** In so many times that leases are renewed it is looked once which endpoints are noted as unwell; and the most of them. */

@@ -125,7 +125,7 @@ export class Turns {
       }
       round.due ||= due.length > 0;
       if (all) {
-        // Nobody was served: whose turn it was has it still. Where nothing is due it is nobody's, and the next look begins where names do.
+        // Nobody was served: whose turn it was has it still. Where nothing is due it is nobody's.
         if (!round.due) this.#cursor = "";
         return [];
       }
