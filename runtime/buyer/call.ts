@@ -233,7 +233,7 @@ export class ToolInvocation {
     const { status } = outcome.answer;
     // After a lost answer the agent may be at work: its webhook is still expected. A task that was gone on with tells of it, too.
     const open = outcome.lost || this.options.operationOf !== undefined;
-    if (isTerminal(status) && !open) await this.registered?.forget();
+    if (isTerminal(status) && !open) await this.registered?.ended(status);
     await this.noted(status, outcome);
     return outcome;
   }

@@ -2,18 +2,22 @@
 import {
   type AnyTool,
   answersLater,
+  channelTools,
   isJsonObject,
   type JsonObject,
   type ProtocolError,
   type Release,
+  type TerminalStatus,
 } from "../contract/index.js";
 import type { BuyerSettings } from "./settings.js";
 
 export interface RegisteredPush {
   readonly operationId: string;
   readonly config: JsonObject;
-  /** No webhook will come: the call ended at once, or was refused. */
+  /** No webhook will come: the call was refused. */
   forget(): Promise<void>;
+  /** The call ended at once: no webhook of it will come, but events of the media buy that it made or changed. */
+  ended(status: TerminalStatus): Promise<void>;
 }
 
 /**
@@ -64,6 +68,9 @@ export async function registerWebhook(
   const mode = authentication?.scheme ?? "signature";
   const { version } = release;
   await receiver.expect({ route, sender, kind: "task", mode, operationId, taskType: tool.name, release: version });
+  const forget = async (): Promise<void> => {
+    await receiver.forget(route, operationId);
+  };
   return {
     operationId,
     config: {
@@ -73,8 +80,9 @@ export async function registerWebhook(
         authentication: { schemes: [authentication.scheme], credentials: authentication.credentials },
       }),
     },
-    async forget() {
-      await receiver.forget(route, operationId);
+    forget,
+    async ended(status) {
+      if (status !== "completed" || !channelTools.has(tool.name)) await forget();
     },
   };
 }

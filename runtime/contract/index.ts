@@ -64,6 +64,7 @@ export {
   type AnyTool,
   type ArmsOf,
   answersLater,
+  channelTools,
   type Idempotency,
   type RequestOf,
   type Tool,

@@ -50,6 +50,12 @@ export type RequestOf<T> = T extends Tool<string, infer Request, infer _Arms> ? 
 /** The arms of a tool: status -> data. */
 export type ArmsOf<T> = T extends Tool<string, infer _Request, infer Arms> ? Arms : never;
 
+/**
+ * Tools whose `push_notification_config` is that of the media buy as well: events of the buy are told there long after the call
+ * (docs/protocol/webhooks.md#persistent-channels).
+ */
+export const channelTools: ReadonlySet<string> = new Set(["create_media_buy", "update_media_buy"]);
+
 /** Whether the tool may answer before its work is done, and the rest be told by a webhook or a poll. */
 export const answersLater = (tool: AnyTool): boolean =>
   interimStatuses.some((status) => Object.hasOwn(tool.arms, status));

@@ -1,5 +1,5 @@
 /** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
-import { isJsonObject, type JsonObject } from "../contract/index.js";
+import { channelTools, isJsonObject, type JsonObject } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { BuyChannels } from "../sender/channels.js";
 import type { Sender } from "../sender/sender.js";
@@ -7,8 +7,7 @@ import type { SellerDatabase } from "../store/seller-tables.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { refusedBy } from "./tool-error.js";
 
-/** Tools with a meaning beyond their schemas (docs/protocol/tasks.md#media-buys). */
-const opening: ReadonlySet<string> = new Set(["create_media_buy", "update_media_buy"]);
+/** A tool with a meaning beyond its schema, as {@link channelTools} are (docs/protocol/tasks.md#media-buys). */
 const READING = "get_media_buys";
 
 /** Fires told of at once, unless the caller says. */
@@ -31,10 +30,10 @@ export function mediaBuyPlug<Tx>({ sender, database }: MediaBuyDependencies<Tx>)
     complete: async (call) => (sender === undefined ? call.payload : withActivity({ sender, tasksOf }, call)),
     keeps: (tool, args) =>
       sender !== undefined &&
-      opening.has(tool) &&
+      channelTools.has(tool) &&
       (isJsonObject(args.reporting_webhook) || isJsonObject(args.push_notification_config)),
     *keep(tx, call): Coroutine<void> {
-      if (sender !== undefined && opening.has(call.tool)) yield* openChannels(sender, tx, call);
+      if (sender !== undefined && channelTools.has(call.tool)) yield* openChannels(sender, tx, call);
     },
   };
 }

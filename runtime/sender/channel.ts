@@ -82,10 +82,10 @@ export function tokenedBody(config: StoredConfig<PushNotificationConfig>, body: 
 export const channelOrderingKey = ({ resource, kind, subscriber }: ChannelKey): string =>
   orderingKeyOf(kind, subscriber === "" ? resource : JSON.stringify([resource, subscriber]));
 
+/** The buyer's operation that a channel was registered with. */
+export const registeredOperation = ({ config }: ChannelRow): string | undefined =>
+  (JSON.parse(config) as StoredConfig<PushNotificationConfig> | null)?.operation_id;
+
 /** Can its events name the buyer's operation, where they must? None is ever invented. */
-export const isNamed = (
-  { releases }: Pick<ChannelDependencies, "releases">,
-  { config, release }: ChannelRow,
-): boolean =>
-  (JSON.parse(config) as StoredConfig<PushNotificationConfig> | null)?.operation_id !== undefined ||
-  !operationRequired(releases.of(release).release);
+export const isNamed = ({ releases }: Pick<ChannelDependencies, "releases">, row: ChannelRow): boolean =>
+  registeredOperation(row) !== undefined || !operationRequired(releases.of(row.release).release);

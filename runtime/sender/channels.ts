@@ -12,6 +12,7 @@ import {
   type EventsWebhook,
   isNamed,
   type ReportingWebhook,
+  registeredOperation,
 } from "./channel.js";
 import { CLOSED, CLOSING, OPEN } from "./channel-state.js";
 import { windowFor } from "./coalescence.js";
@@ -234,6 +235,7 @@ function* putFlow(
   const start = known?.period_start ?? now();
   const place = { config: JSON.stringify(sealed?.stored ?? null), endpoint: sealed?.endpoint ?? null };
   const over = known !== undefined && known.closed !== OPEN;
+  if (over && of.kind === "events" && isOther(known, operation)) return { ok: true };
   // What is still to be said of a buy that has ended is said where its owner is now, when it would have been.
   const row: ChannelRow = over
     ? { ...known, ...of, ...place, next_fire: sealed === undefined ? null : known.next_fire }
@@ -256,6 +258,13 @@ function* putFlow(
   if (unnamed && !told) yield* tellUndeliverable(parts, tx, row);
   return { ok: true };
 }
+
+/**
+ * Whether a config registers another operation than the channel's. The call that ends a buy registers its own: what is still
+ * to be said of the buy names the one before, and nobody expects it at the place of that call.
+ */
+const isOther = (row: ChannelRow, operation: string | undefined): boolean =>
+  operation !== undefined && operation !== registeredOperation(row);
 
 const UNDELIVERABLE = "its reporting_webhook has no operation_id, which the release's payload requires";
 

@@ -12,7 +12,7 @@ import type { BuyerOptions } from "../../runtime/buyer/types.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
 import { createReceiver, nodeListener, type ReceivedEvent, type Receiver } from "../../runtime/receiver/index.js";
 import type { Seller } from "../../runtime/seller/index.js";
-import { createSender } from "../../runtime/sender/index.js";
+import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { staticKeys } from "../../runtime/signing/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
@@ -25,6 +25,8 @@ export const BUYER = "https://buyer.example/agent";
 interface Both {
   readonly url: string;
   readonly seller: Seller<Database.Database>;
+  /** The seller's. */
+  readonly sender: Sender;
   readonly receiver: Receiver<Database.Database>;
   readonly completions: Completions;
   readonly seen: ReceivedEvent[];
@@ -89,7 +91,7 @@ async function both(more: { tracer?: Tracer } & object = {}): Promise<Both> {
   const url = await seller.start({ port });
   senders.set(url, { keys: staticKeys({ keys: [key.jwk] } as never, { sender: url }) });
   return {
-    ...{ url, seller, receiver, completions, seen, bench },
+    ...{ url, seller, sender, receiver, completions, seen, bench },
     buyer: (transport, options = {}) =>
       createBuyer({
         release,

@@ -6,6 +6,7 @@ import { createBuyer } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import { signatureAuth } from "../../runtime/seller/index.js";
 import type { SqliteStore } from "../../runtime/store/index.js";
+import { until } from "../support/until.js";
 import { buying, buyOf, withBoth } from "./both.js";
 
 for (const transport of ["mcp", "a2a"] as const) {
@@ -108,5 +109,19 @@ test("a2a: the protocol's own extension is activated where the card offers it, a
     await buyer.close();
   });
 });
+
+test("events of a buy that was made at once come to the place of its call", () =>
+  withBoth({}, async (made) => {
+    const buyer = made.buyer("mcp");
+    const called = await buyer.tools.create_media_buy(buying as never);
+    assert.is(called.answer.status, "completed", JSON.stringify(called.answer.data));
+    const { media_buy_id: id } = called.answer.data as { media_buy_id: string };
+    const impairment = { impairment_id: "imp-1", transition: { to: "suspended" } };
+    await made.sender.channels.impairment(id, { notificationId: "imp-1", impairment, eventType: "fraud" });
+    await until(() => made.seen.length > 0);
+    const [{ kind, operationId, notificationId } = {} as never] = made.seen;
+    assert.equal([kind, operationId, notificationId], ["impairment", called.operationId, "imp-1"]);
+    await buyer.close();
+  }));
 
 test.run();
