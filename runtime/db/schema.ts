@@ -62,6 +62,7 @@ export const schemaSteps = [
   { version: 19, name: "resumed-endpoints", about: "when an operator resumed an endpoint", compatibleFrom: 18 },
   { version: 20, name: "next-go", about: "what waits in an order goes, whoever ends what", compatibleFrom: 19 },
   { version: 21, name: "open-channels", about: "who is told, without those who no longer are", compatibleFrom: 20 },
+  { version: 22, name: "named-wakes", about: "whose jobs were added is told with them", compatibleFrom: 21 },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

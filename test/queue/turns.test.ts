@@ -133,5 +133,43 @@ test("what is added behind a look that goes on in the next take is not slept ove
   await database.close();
 });
 
+test("a job that is told of by name is had before all others have been looked at, and the look goes on", async () => {
+  const database = await openPostgres({ url: await postgres.database(), connections: 4 });
+  const queue = openQueue(database, "test");
+  await database.ask(
+    `insert into adbind_jobs (topic, key, random, endpoint, state, due, created_at, body_at)
+      select 'test', n::text, true, 'h' || n, 'ready', 8e15::bigint, 1, 1 from generate_series(1, 3000) n`,
+    [],
+  );
+  let looks = 0;
+  const query: PostgresDatabase["query"] = (work) => {
+    looks += 1;
+    return database.query(work);
+  };
+  const leasing = new Leasing({ query, queryWoken: database.query }, "test", 60_000);
+  const take = async (): Promise<string[]> => {
+    const jobs = await leasing.take({ now: Date.now(), limit: 256, room: () => 1, likely: () => 1, ownerOf });
+    return jobs.map(({ endpoint }) => endpoint);
+  };
+  for (let n = 0; n < 40; n++) {
+    const endpoint = `z${n}`;
+    await put(queue, job({ endpoint }));
+    leasing.added([endpoint]);
+    assert.equal(await take(), [endpoint]);
+  }
+  assert.ok(looks < 100, `${looks} looks`);
+  // Nobody tells of this one.
+  await put(queue, job({ endpoint: "h2" }));
+  const found: string[] = [];
+  for (let n = 0; n < 20; n++) {
+    await put(queue, job({ endpoint: `y${n}` }));
+    leasing.added([`y${n}`]);
+    found.push(...(await take()));
+  }
+  assert.ok(found.includes("h2"), found.join());
+  await queue.close();
+  await database.close();
+});
+
 test.after(() => postgres.stop());
 test.run();

@@ -22,6 +22,8 @@ interface Heard {
   readonly database: PostgresDatabase;
   readonly application: pg.Client & { processID?: number };
   readonly heard: (number | undefined)[];
+  /** Payloads of those. */
+  readonly said: string[];
 }
 
 async function hearing(work: (of: Heard) => Promise<void>, databases = postgres): Promise<void> {
@@ -31,11 +33,15 @@ async function hearing(work: (of: Heard) => Promise<void>, databases = postgres)
   const application = new pg.Client(url);
   const listener = new pg.Client(url);
   const heard: (number | undefined)[] = [];
-  listener.on("notification", ({ processId }) => heard.push(processId));
+  const said: string[] = [];
+  listener.on("notification", ({ processId, payload = "" }) => {
+    heard.push(processId);
+    said.push(payload);
+  });
   try {
     await Promise.all([application.connect(), listener.connect()]);
     await listener.query("listen adbind_jobs");
-    await work({ queue, database, application, heard });
+    await work({ queue, database, application, heard, said });
   } finally {
     await Promise.all([application.end(), listener.end(), queue.close()]);
     await database.close();
@@ -73,7 +79,7 @@ test("the longer a transaction took that notifies, the later is the next one, bu
       assert.ok(waker.mayNotify());
       assert.not.ok(waker.mayNotify(), "one at a time");
       at += tookMs;
-      waker.notified();
+      waker.notified([]);
       at += pauseMs - 1;
       assert.not.ok(waker.mayNotify());
       at += 1;
@@ -95,6 +101,35 @@ test("however long a transaction was open that notifies, it is what its end took
     const began = performance.now();
     while (said() < 2 && performance.now() - began < 5_000) await addIn(of);
     assert.is(said(), 2);
+  }));
+
+test("who is notified is told of which endpoints, as far as there is room", () =>
+  hearing(async ({ queue, application, said }) => {
+    for (const count of [2, 100]) {
+      await application.query("begin");
+      const jobs = Array.from({ length: count }, (_, n) => job({ endpoint: `https://${"x".repeat(60)} ${n % count}` }));
+      await queue.within(application, (q) => queue.add(q, [...jobs, ...jobs.map(({ endpoint }) => job({ endpoint }))]));
+      await application.query("commit");
+      await put(queue, job({ endpoint: `after ${count}` }));
+      await until(() => said.some((payload) => payload.includes(`after ${count}`)));
+    }
+    const lines = said.map((payload) => payload.split("\n"));
+    assert.ok(lines.every(([topic]) => topic === "test"));
+    const counts = new Set(lines.map(({ length }) => length - 1));
+    assert.ok(counts.has(2) && counts.has(1) && counts.has(0), [...counts].join());
+  }));
+
+test("a clock that is ahead keeps no other instance from what was stored by it to go at once", () =>
+  hearing(async ({ database }) => {
+    const ahead = openQueue(database, "test", { now: () => Date.now() + 3_600_000 });
+    await put(ahead, job({ endpoint: "now" }), job({ endpoint: "later", due: Date.now() + 7_200_000 }));
+    const other = openQueue(database, "test");
+    const jobs = await other.take({ now: Date.now() + 50, limit: 8, room: () => 8 });
+    assert.equal(
+      jobs.map(({ endpoint }) => endpoint),
+      ["now"],
+    );
+    await Promise.all([ahead.close(), other.close()]);
   }));
 
 test("nobody is notified by what is undone", () =>

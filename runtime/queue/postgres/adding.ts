@@ -1,15 +1,18 @@
 /** Transactions in which jobs may be added, and who is told when they have ended. */
 import { type PostgresDatabase, type Query, wait } from "../../db/index.js";
+import { NamedEndpoints } from "./named-endpoints.js";
 import type { Waker } from "./waker.js";
 
-/** Of jobs in a transaction: none, some, or some of which it notifies as it commits. */
-type Added = "nothing" | "jobs" | "notified";
+/** Jobs in a transaction: of which endpoints, and whether it notifies as it commits. */
+interface Added {
+  readonly endpoints: NamedEndpoints;
+  jobs: boolean;
+  notified: boolean;
+}
 
 export class AddingTransactions {
   /** Those that are under way. */
   readonly #added = new Map<Query, Added>();
-  readonly #ended = (): void => this.waker.committed();
-  readonly #endedNotifying = (endMs: number): void => this.waker.notified(endMs);
 
   constructor(
     readonly database: Pick<PostgresDatabase, "onTransactionEnd" | "transaction" | "statements" | "query">,
@@ -17,7 +20,7 @@ export class AddingTransactions {
   ) {}
 
   begin(query: Query): void {
-    this.#added.set(query, "nothing");
+    this.#added.set(query, { endpoints: new NamedEndpoints(), jobs: false, notified: false });
   }
 
   has(query: Query): boolean {
@@ -25,25 +28,32 @@ export class AddingTransactions {
   }
 
   /** Jobs were added. @param notified workers are, as the transaction commits */
-  note(query: Query, notified: boolean): void {
-    const before = this.#added.get(query);
-    if (before === undefined && !notified) this.waker.soon();
-    if (before !== undefined && before !== "notified") this.#added.set(query, notified ? "notified" : "jobs");
+  note(query: Query, endpoints: readonly string[], notified: boolean): void {
+    const added = this.#added.get(query);
+    if (added === undefined) {
+      if (!notified) this.waker.soon(endpoints);
+      return;
+    }
+    added.endpoints.add(endpoints);
+    added.jobs = true;
+    added.notified ||= notified;
   }
 
   /** One of our own was committed. */
   committed(query: Query): void {
-    const added = this.#added.get(query);
-    if (added === "notified") this.waker.notified();
-    else if (added === "jobs") this.waker.committed();
+    const { endpoints, jobs, notified } = this.#added.get(query)!;
+    if (notified) this.waker.notified(endpoints.names);
+    else if (jobs) this.waker.committed(endpoints.names);
   }
 
   /** Our work in one of the application's is done: it ends whenever the application says. */
   leave(query: Query, tx: unknown): void {
-    const added = this.#added.get(query);
+    const { endpoints, jobs, notified } = this.#added.get(query)!;
     this.end(query);
-    if (added === "notified") this.database.onTransactionEnd(tx, this.#endedNotifying);
-    else if (added === "jobs" && !this.database.onTransactionEnd(tx, this.#ended)) this.waker.soon();
+    if (!jobs) return;
+    const { names } = endpoints;
+    const ended = (endMs: number): void => (notified ? this.waker.notified(names, endMs) : this.waker.committed(names));
+    if (!this.database.onTransactionEnd(tx, ended) && !notified) this.waker.soon(names);
   }
 
   /** It has ended, or we have nothing to do with it any more. */

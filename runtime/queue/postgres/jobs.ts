@@ -123,8 +123,8 @@ const WAKE = kept(`select pg_notify(?, ?) from ${UNHURRIED}`);
  * Tells other instances that there are jobs: by itself only, never in a transaction that writes, which would not wait for the
  * disk either. What a crash of the server swallows is found by polling.
  */
-export const wakeOthers = (q: Query, channel: string, topic: string): Coroutine<number> =>
-  q.run(WAKE, [channel, topic]);
+export const wakeOthers = (q: Query, channel: string, payload: string): Coroutine<number> =>
+  q.run(WAKE, [channel, payload]);
 
 const LEASE = kept(
   "select * from adbind_lease_jobs(?::text, ?::text[], ?::int[], ?::int, ?::bigint, ?::text, ?::bigint)",

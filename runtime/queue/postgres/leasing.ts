@@ -29,11 +29,8 @@ export class Leasing {
   }
 
   async take(request: TakeRequest): Promise<Job[]> {
-    const guessed = await this.#lease(this.#turns.likely(request), request, (work) => this.database.queryWoken(work));
-    if (guessed.length > 0) {
-      this.#turns.had(endpointsOf(guessed), false);
-      return guessed;
-    }
+    const guessed = await this.#guess(request);
+    if (guessed.length > 0) return guessed;
     const known = this.#known.rooms(request);
     const more = await this.#lease(known, request);
     this.#known.leased(known, more, request.limit);
@@ -41,7 +38,11 @@ export class Leasing {
       this.#turns.had(endpointsOf(more), false);
       return more;
     }
+    const began = performance.now();
     const rooms = await this.#turns.rooms(request);
+    // What was added while it was looked is due by now.
+    if (rooms.length === 0 && !this.#turns.whole)
+      return this.#guess({ ...request, now: request.now + Math.ceil(performance.now() - began) });
     this.#known.looked(rooms, this.#turns.whole);
     const jobs = await this.#lease(rooms, request);
     this.#known.leased(rooms, jobs, request.limit);
@@ -50,10 +51,16 @@ export class Leasing {
     return jobs;
   }
 
-  /** Jobs were added: something may be due of endpoints that were not found. */
-  added(): void {
+  async #guess(request: TakeRequest): Promise<Job[]> {
+    const jobs = await this.#lease(this.#turns.likely(request), request, (work) => this.database.queryWoken(work));
+    if (jobs.length > 0) this.#turns.had(endpointsOf(jobs), false);
+    return jobs;
+  }
+
+  /** Jobs were added: something may be due of endpoints that were not found. @param endpoints theirs; none where it is not known which */
+  added(endpoints: readonly string[] = []): void {
     this.#known.looked([], false);
-    this.#turns.added();
+    this.#turns.added(endpoints);
   }
 
   /** For how long nothing that the last look found will be due, in milliseconds. */

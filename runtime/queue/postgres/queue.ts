@@ -35,10 +35,11 @@ import { Growth } from "./growth.js";
 import { additionOf, addJobs, renewJobs, wakeOthers } from "./jobs.js";
 import * as kept from "./kept-jobs.js";
 import { Leasing } from "./leasing.js";
+import { wakePayload, wokenBy } from "./named-endpoints.js";
 import { Tidying } from "./tidy.js";
 import { Waker } from "./waker.js";
 
-/** Channel on which instances are told of new jobs; the payload is the topic. */
+/** Channel on which instances are told of new jobs. */
 const JOBS_CHANNEL = "adbind_jobs";
 /** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
 const SHARED_LOCK_MS = 100;
@@ -75,7 +76,9 @@ export class PostgresQueue implements Queue {
     this.#leasing = new Leasing(database, topic, leaseMs);
     this.#tidying = new Tidying(database);
     this.#growth = new Growth(database);
-    this.#waker = new Waker(() => database.query((q) => wakeOthers(q, JOBS_CHANNEL, topic)));
+    this.#waker = new Waker((endpoints) =>
+      database.query((q) => wakeOthers(q, JOBS_CHANNEL, wakePayload(topic, endpoints))),
+    );
     this.#adding = new AddingTransactions(database, this.#waker);
     this.#acknowledging = new Acknowledging(database, topic, this.#adding, SHARED_LOCK_MS);
     this.#commits = new GroupCommit(
@@ -87,18 +90,18 @@ export class PostgresQueue implements Queue {
 
   *add(query: Query, jobs: readonly NewJob[]): Coroutine<void> {
     if (jobs.length === 0) return;
-    this.#noteAdded(query, jobs.length, yield* addJobs(query, this.#addition(jobs)));
+    this.#noteAdded(query, jobs, yield* addJobs(query, this.#addition(jobs)));
   }
 
   *redirect(query: Query, orderingKeys: OrderingKeys, endpoint: string): Coroutine<void> {
     const count = yield* kept.redirectJobs(query, this.topic, orderingKeys, endpoint);
-    if (count > 0) this.#noteAdded(query, count, false);
+    if (count > 0) this.#adding.note(query, [endpoint], false);
   }
 
   part(jobs: readonly NewJob[]): QueuePart {
     return {
       addition: this.#addition(jobs),
-      added: (query, notified) => this.#noteAdded(query, jobs.length, notified),
+      added: (query, notified) => this.#noteAdded(query, jobs, notified),
     };
   }
 
@@ -106,9 +109,13 @@ export class PostgresQueue implements Queue {
     return additionOf(jobs, this.topic, { now: this.#now(), notifies: this.#waker.mayNotify() });
   }
 
-  #noteAdded(query: Query, count: number, notified: boolean): void {
-    this.#adding.note(query, notified);
-    this.#growth.added(count);
+  #noteAdded(query: Query, jobs: readonly NewJob[], notified: boolean): void {
+    this.#adding.note(
+      query,
+      jobs.map(({ endpoint }) => endpoint),
+      notified,
+    );
+    this.#growth.added(jobs.length);
   }
 
   transact<T>(work: SharedWork<T>, key?: string): Promise<T> {
@@ -169,7 +176,7 @@ export class PostgresQueue implements Queue {
 
   async recover(endpoint: string, recovery: EndpointRecovery): Promise<void> {
     await this.database.query((q) => kept.recoverEndpoint(q, this.topic, endpoint, recovery));
-    this.#waker.committed();
+    this.#waker.committed([endpoint]);
   }
 
   health(endpoint: string): Promise<EndpointHealth> {
@@ -268,12 +275,13 @@ export class PostgresQueue implements Queue {
   }
 
   onWake(listener: () => void): () => void {
-    const woken = (): void => {
-      this.#leasing.added();
+    const woken = (endpoints: readonly string[]): void => {
+      this.#leasing.added(endpoints);
       listener();
     };
     const unlisten = this.database.onNotify(JOBS_CHANNEL, (payload) => {
-      if (payload === undefined || payload === this.topic) this.#waker.tell(woken);
+      const { topic, endpoints } = wokenBy(payload);
+      if (topic === undefined || topic === this.topic) this.#waker.tell(woken, endpoints);
     });
     const forget = this.#waker.onWake(woken);
     return () => {

@@ -3,6 +3,7 @@ import type { PostgresDatabase } from "../../db/index.js";
 import type { TakeRequest } from "../types.js";
 import { Beside } from "./beside.js";
 import { nextEndpoints } from "./jobs.js";
+import { NamedEndpoints } from "./named-endpoints.js";
 import { type Room, roomsOf } from "./rooms.js";
 
 /** Endpoints looked at in one statement. */
@@ -36,6 +37,8 @@ export class Turns {
   #next = 0;
   /** Endpoints that had something due lately, the last ones last. */
   readonly #lately = new Set<string>();
+  /** Endpoints that jobs were added for since jobs were last guessed at. */
+  readonly #named = new NamedEndpoints();
   /** The last look found nothing due; and of what the last one that did find something found, some was of those. */
   #quiet = false;
   #guessed = true;
@@ -57,22 +60,29 @@ export class Turns {
   }
 
   /**
-   * After a look that found nothing due, or not yet, where there are many: endpoints that had something due lately, which need no
-   * look. Empty where that was a bad guess the last time.
+   * After a look that found nothing due, or not yet, where there are many: endpoints that jobs were added for, and those that had
+   * something due lately, which need no look. Not the latter where that was a bad guess the last time.
    */
   likely({ limit, likely }: TakeRequest): Room[] {
     const round = this.#round;
-    const may = this.#quiet || (round?.stale === true && round.mayGuess);
-    if (!may || !this.#guessed || likely === undefined) return [];
+    const { names } = this.#named;
+    const may = this.#quiet || (round?.mayGuess === true && (round.stale || names.length > 0));
+    if (!may || likely === undefined) return [];
+    this.#named.clear();
+    for (const endpoint of names) this.#lately.delete(endpoint);
+    const guesses = [...(this.#guessed ? this.#lately : []), ...names];
+    if (guesses.length === 0) return [];
     // Once: others are not kept from their turn.
     this.#quiet = false;
     if (round !== undefined) round.mayGuess = false;
-    return roomsOf([...this.#lately].toReversed(), likely, limit);
+    return roomsOf(guesses.toReversed(), likely, limit);
   }
 
-  /** Jobs were added: a round that is under way need not come to them first. */
-  added(): void {
-    if (this.#round !== undefined) this.#round.stale = true;
+  /** Jobs were added: a round that is under way need not come to them first. @param endpoints theirs; none where it is not known which */
+  added(endpoints: readonly string[]): void {
+    this.#named.add(endpoints);
+    // Those that are known are guessed at.
+    if (this.#round !== undefined && this.#named.names.length === 0) this.#round.stale = true;
   }
 
   /** Something of them was due. @param looked for, not guessed */
@@ -102,7 +112,7 @@ export class Turns {
       stale: false,
       mayGuess: false,
     };
-    this.#round = undefined;
+    this.#round = round;
     for (let pages = 0; pages < PAGES; pages++) {
       const page = { after: round.after, limit: ENDPOINTS, now };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, page));
@@ -117,7 +127,10 @@ export class Turns {
       const after = ended ? "" : found.at(-1)!.endpoint;
       const all = ended ? round.again || round.start === "" : round.again && after >= round.start;
       this.#ended(all && !round.stale, round.next, now);
-      if (rooms.length > 0 || all) this.#served = { rooms, start };
+      if (rooms.length > 0 || all) {
+        this.#served = { rooms, start };
+        this.#round = undefined;
+      }
       if (rooms.length > 0) {
         // Those for which there was no room any more come first the next time.
         this.#cursor = rooms.length < due.length ? rooms.at(-1)![0] : after;
@@ -131,9 +144,10 @@ export class Turns {
       }
       round.after = after;
       round.again ||= ended;
+      // Jobs of theirs need not wait until all others have been looked at.
+      if (this.#named.names.length > 0) break;
     }
     round.mayGuess = true;
-    this.#round = round;
     return [];
   }
 

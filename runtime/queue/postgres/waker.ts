@@ -4,6 +4,7 @@
  * added jobs says so after the commit, seldom, and outside it. Of a transaction of the application a client of `pg` tells
  * when it has ended; of one of another library nobody does, and workers look a few times, ever later.
  */
+import { NamedEndpoints } from "./named-endpoints.js";
 
 /** Least time between two notifications of this instance, in milliseconds. */
 const NOTIFY_MS = 5;
@@ -21,10 +22,16 @@ const UNTOLD_MS = 1_000;
 /** When workers look after jobs were added in a transaction of the application's, in milliseconds. */
 const LOOKS_MS = [4, 12, 40, 120, 400] as const;
 
+/** @param endpoints those that jobs were added for; none where it is not known which */
+export type WakeListener = (endpoints: readonly string[]) => void;
+
 export class Waker {
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<WakeListener>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #notifying = false;
+  /** What others are told next, and what is told at the looks that are to come. */
+  readonly #named = new NamedEndpoints();
+  readonly #soon = new NamedEndpoints();
   #notified = Number.NEGATIVE_INFINITY;
   /** When the last transaction that notifies as it commits began, and when the next one may. */
   #within = 0;
@@ -33,21 +40,21 @@ export class Waker {
   readonly #looks = new Set<number>();
 
   /** @param notify tells other instances; what it throws is made up for by their polling */
-  constructor(readonly notify: () => Promise<unknown>) {}
+  constructor(readonly notify: (endpoints: readonly string[]) => Promise<unknown>) {}
 
-  onWake(listener: () => void): () => void {
+  onWake(listener: WakeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /** One of them is notified, unless it is forgotten. */
-  tell(listener: () => void): void {
-    if (this.#listeners.has(listener)) listener();
+  tell(listener: WakeListener, endpoints: readonly string[]): void {
+    if (this.#listeners.has(listener)) listener(endpoints);
   }
 
   /** There may be something to lease. */
-  wake(): void {
-    for (const listener of this.#listeners) listener();
+  wake(endpoints: readonly string[] = []): void {
+    for (const listener of this.#listeners) listener(endpoints);
   }
 
   /** Whether a transaction that adds jobs now is to notify as it commits: one at a time does, and not often. */
@@ -63,23 +70,26 @@ export class Waker {
    * A transaction has ended that notifies by itself.
    * @param endMs what its end took, in milliseconds, where that is known: only then it holds that lock
    */
-  notified(endMs?: number): void {
-    this.wake();
+  notified(endpoints: readonly string[], endMs?: number): void {
+    this.wake(endpoints);
     const now = performance.now();
     const pause = WITHIN_TIMES * (endMs ?? now - this.#within) ** 2;
     this.#mayFrom = now + Math.min(WITHIN_MOST_MS, Math.max(WITHIN_MS, pause));
   }
 
   /** Jobs were committed here. */
-  committed(): void {
-    this.wake();
+  committed(endpoints: readonly string[] = []): void {
+    this.wake(endpoints);
+    this.#named.add(endpoints);
     if (this.#notifying) return;
     this.#notifying = true;
     const pause = this.#notified + NOTIFY_MS - performance.now();
     const tell = (): void => {
       this.#notifying = false;
       this.#notified = performance.now();
-      this.notify().catch(() => undefined);
+      const { names } = this.#named;
+      this.#named.clear();
+      this.notify(names).catch(() => undefined);
     };
     // A timer would wait for a millisecond at least, which is half of the way to the receiver.
     if (pause <= 0) setImmediate(tell);
@@ -87,13 +97,15 @@ export class Waker {
   }
 
   /** Jobs were added in a transaction that somebody else commits. */
-  soon(): void {
+  soon(endpoints: readonly string[]): void {
+    this.#soon.add(endpoints);
     for (const ms of LOOKS_MS) {
       if (this.#looks.has(ms)) continue;
       this.#looks.add(ms);
       this.#after(ms, () => {
         this.#looks.delete(ms);
-        this.committed();
+        this.committed(this.#soon.names);
+        if (this.#looks.size === 0) this.#soon.clear();
       });
     }
   }

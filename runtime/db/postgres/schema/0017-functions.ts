@@ -64,12 +64,23 @@ end
 $function$;
 `;
 
-export const functions = `
--- Adds jobs: an array of objects with the members below, and their bodies with a record separator (U+001E) between, each as
+/**
+ * @param due when each is, in unix milliseconds
+ * @param payload what those hear who are notified
+ */
+export const addFunction = ({
+  make,
+  due,
+  payload,
+}: {
+  readonly make: "create" | "create or replace";
+  readonly due: string;
+  readonly payload: string;
+}): string => `-- Adds jobs: an array of objects with the members below, and their bodies with a record separator (U+001E) between, each as
 -- it is if it is plain, else in base64. Returns whether workers will be notified as the transaction commits, if that was
 -- asked for: not where transactions may be prepared, which those that notify cannot be, nor where notifications pile up that
 -- somebody does not read, since in the end no transaction commits that has another one.
-create function adbind_add_jobs(topic_name text, at_ms bigint, jobs json, bodies text, notifies boolean) returns boolean
+${make} function adbind_add_jobs(topic_name text, at_ms bigint, jobs json, bodies text, notifies boolean) returns boolean
 language plpgsql as $function$
 begin
   with given as materialized (
@@ -78,20 +89,23 @@ begin
       as v (key, random, endpoint, ordering_key, due, meta, plain, body, n)
   ), added as (
     insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at)
-    select topic_name, key, random, endpoint, ordering_key, 'ready', due, at_ms, at_ms from given order by n
+    select topic_name, key, random, endpoint, ordering_key, 'ready', ${due}, at_ms, at_ms from given order by n
     returning id
   )
   insert into adbind_job_bodies (at, job, meta, body) select at_ms, a.id, g.meta,
     case when g.plain then convert_to(g.body, 'UTF8') else decode(coalesce(g.body, ''), 'base64') end
     from (select id, row_number() over (order by id) as n from added) a join given g using (n);
   if notifies and current_setting('max_prepared_transactions') = '0' and pg_notification_queue_usage() < 0.5 then
-    perform pg_notify('adbind_jobs', topic_name);
+    perform pg_notify('adbind_jobs', ${payload});
     return true;
   end if;
   return false;
 end
 $function$;
+`;
 
+export const functions = `
+${addFunction({ make: "create", due: "due", payload: "topic_name" })}
 -- Locks tasks and looks whether each is what its change was made from; if all are, writes tasks, dedup keys and jobs. In one
 -- of several databases keyspaces are held first, and nothing is locked unless all of them are here: whoever moves one has
 -- its row before those of its tasks. Returns nothing where all was written, "notified" where workers of the jobs will be,

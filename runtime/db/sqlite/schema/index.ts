@@ -21,6 +21,7 @@ import { attemptedJobs } from "./0018-attempted-jobs.js";
 import { resumedEndpoints } from "./0019-resumed-endpoints.js";
 import { nextGo } from "./0020-next-go.js";
 import { openChannels } from "./0021-open-channels.js";
+import { namedWakes } from "./0022-named-wakes.js";
 
 export const schema = schemaOf({
   receiver,
@@ -44,4 +45,5 @@ export const schema = schemaOf({
   "resumed-endpoints": resumedEndpoints,
   "next-go": nextGo,
   "open-channels": openChannels,
+  "named-wakes": namedWakes,
 });
