@@ -113,6 +113,21 @@ function unwrittenCase(of: QueueCase): void {
     assert.is(kept!.error, "its attempt ended (done), and what is kept of it cannot be written: ours");
   });
 
+  test("an error with a NUL in it is an error like any other", async (context) => {
+    const attempts: number[] = [];
+    const worker = workerOf(context, {
+      handle: async ({ attempts: made }) => {
+        attempts.push(made);
+        return made > 0 ? delivered : { outcome: { kind: "later", due: 0, error: "no\0t yet" }, healthy: null };
+      },
+    });
+    await put(context.queue, job());
+    worker.start();
+    await until(() => attempts.length === 2 && worker.out === 0);
+    await worker.stop();
+    assert.equal(await context.queue.counts(), none);
+  });
+
   test.run();
 }
 

@@ -22,6 +22,10 @@ const ACK =
   kept(`select adbind_ack_jobs(?::text, ?::bigint, ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::text[], ?::text[],
   ?::text[], ?::text[], ?::text[], ?::bigint[]) as held from (select set_config('lock_timeout', ?, true)) patience`);
 
+/** No text of the server has a NUL, and what a receiver said is no reason to set its event aside. */
+const errorOf = ({ outcome }: Ack): string | null =>
+  "error" in outcome && outcome.error !== null ? outcome.error.replaceAll("\0", "") : null;
+
 /**
  * Writes what became of leased jobs, where the token is still the job's, and with it what is kept of their attempts. What
  * waits for them may go then.
@@ -40,7 +44,7 @@ export function* ackJobs(
     numbers(ids),
     ...[acks.map(({ job }) => job.token), acks.map(({ outcome }) => outcome.kind)].map(texts),
     numbers(acks.map(({ outcome }) => ("due" in outcome ? outcome.due : null))),
-    ...[acks.map(({ outcome }) => ("error" in outcome ? outcome.error : null)), acks.map(movedTo)].map(texts),
+    ...[acks.map(errorOf), acks.map(movedTo)].map(texts),
     ...(["principal", "subject", "record"] as const).map((name) => texts(kept.map((one) => one?.[name] ?? null))),
     numbers(kept.map((one) => one?.expires ?? null)),
     String(lockMs),
