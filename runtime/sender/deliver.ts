@@ -25,7 +25,7 @@ export interface DelivererDependencies {
   readonly tables: SenderTables;
   readonly tasks: Pick<Tasks, "update">;
   readonly targets: Targets;
-  readonly keyring: Pick<Keyring, "refresh">;
+  readonly keyring: Pick<Keyring, "refresh" | "seals">;
   readonly bodies: Bodies;
   readonly limitsOf: (endpoint: EndpointIdentity) => EndpointLimits | undefined;
   readonly attemptOptions: AttemptOptions;
@@ -46,6 +46,8 @@ export interface Deliverer {
 const AWAY_DELAY_MS = 5_000;
 /** How long it waits where its endpoint is to answer a challenge first, in milliseconds. */
 const UNPROVED_DELAY_MS = 30_000;
+/** How often an operator is told of secrets that do not open, for each reason, in milliseconds. */
+const TELL_MS = 600_000;
 /** Milliseconds a receiver has, and the most it may be given (docs/protocol/webhooks.md#retries). */
 const TIMEOUT_MS = { default: 10_000, max: 30_000 } as const;
 
@@ -64,12 +66,33 @@ function boundsOf({ limitsOf, attemptOptions }: DelivererDependencies, of: Endpo
   }
 }
 
-export function deliverer(parts: DelivererDependencies): Deliverer {
-  const { targets, attemptOptions, metrics, tracer, activityDays, now } = parts;
+/** How an event ends, or waits, that is not attempted. */
+function endsOf({ keyring, metrics, logger, now }: DelivererDependencies) {
+  const told = new Map<string, number>();
+  const later = (ms = AWAY_DELAY_MS): Handled => ({ outcome: { kind: "released", due: now() + ms }, healthy: null });
   const aside = (error: string): Handled => {
     metrics.ended("refused", 1);
     return { outcome: { kind: "refused", error }, healthy: null };
   };
+  const shut = (why: string, { type, subject }: DeliveryMeta): Handled => {
+    // Without any key the fault is this instance's, and not its events'.
+    const keyless = !keyring.seals;
+    if (performance.now() - (told.get(why) ?? Number.NEGATIVE_INFINITY) >= TELL_MS) {
+      told.set(why, performance.now());
+      logger?.warn({ why, type, subject }, keyless ? KEYLESS : SHUT);
+    }
+    return keyless ? later() : aside(why);
+  };
+  return { later, aside, shut };
+}
+
+const KEYLESS =
+  "events wait: there are no keys of secrets here; give the sender secrets, or set ADBIND_SECRET_KEYS_FILE";
+const SHUT = "events are set aside: their secrets do not open; bring the key back and replay them, or drop them";
+
+export function deliverer(parts: DelivererDependencies): Deliverer {
+  const { targets, attemptOptions, metrics, tracer, activityDays, now } = parts;
+  const { later, aside, shut } = endsOf(parts);
   return {
     onLeased: (jobs) => targets.expect(jobs.flatMap(expectedOf)),
     async handle(job, lease) {
@@ -84,11 +107,10 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
       } catch (fault) {
         if (fault instanceof AdbindError && fault.code === "job_unreadable") throw fault;
         attemptOptions.onFault(fault);
-        return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
+        return later();
       }
-      if (found.kind === "unproved")
-        return { outcome: { kind: "released", due: now() + UNPROVED_DELAY_MS }, healthy: null };
-      if (found.kind === "gone") return aside(found.why);
+      if (found.kind === "unproved") return later(UNPROVED_DELAY_MS);
+      if (found.kind !== "found") return found.kind === "shut" ? shut(found.why, meta) : aside(found.why);
       const { target, erasable, body } = found;
       const { principal, tokened = false } = meta;
       // It has moved: what is known of the place it was at says nothing of this one.
@@ -96,7 +118,7 @@ export function deliverer(parts: DelivererDependencies): Deliverer {
       if (endpoint !== undefined && endpoint !== job.endpoint)
         return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
       const limits = boundsOf(parts, { principal, url: target.url });
-      if (limits === undefined) return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
+      if (limits === undefined) return later();
       const { timeoutMs, perSecond } = limits;
       const traced = tracedAttempt(tracer, meta.trace, {
         ...{ type: meta.type, attempt: job.attempts + 1, host: hostOf(job.endpoint) },
@@ -186,7 +208,7 @@ function withBody(
   if (found.kind !== "found") return found;
   const owner = { principal, key: job.key };
   const ready = (opened: OpenedBody): Ready =>
-    opened.ok ? { ...found, body: opened.body } : { kind: "gone", why: opened.why };
+    opened.ok ? { ...found, body: opened.body } : { kind: "shut", why: opened.why };
   const opened = bodies.open(job.body, owner);
   if (opened.ok || !opened.lost) return ready(opened);
   return keyring.refresh().then(() => ready(bodies.open(job.body, owner)));

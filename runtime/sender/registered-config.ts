@@ -93,7 +93,8 @@ export function joinConfig(stored: StoredConfig, text: string | undefined): AnyC
 
 export type OpenedConfig =
   | { readonly ok: true; readonly config: AnyConfig }
-  | { readonly ok: false; readonly why: string };
+  /** `gone`: it has no secrets any more. `shut`: they do not open. */
+  | { readonly ok: false; readonly kind: "gone" | "shut"; readonly why: string };
 
 /** A stored config with its secrets. @param row its box, as it was found */
 export function openConfig(
@@ -103,10 +104,11 @@ export function openConfig(
   owner: Pick<BoxOwner, "principal" | "registration">,
 ): OpenedConfig {
   if (stored.sealed !== true) return { ok: true, config: joinConfig(stored, undefined) };
-  if (row === undefined) return { ok: false, why: "its secrets were erased: what it was registered for is over" };
+  if (row === undefined)
+    return { ok: false, kind: "gone", why: "its secrets were erased: what it was registered for is over" };
   const opened = keyring.open(row, { ...owner, url: stored.url });
   if (opened.ok) return { ok: true, config: joinConfig(stored, opened.text) };
   return opened.why === "lost"
-    ? { ok: false, why: `its secrets are under the key ${row.key_id}, which is not here` }
-    : { ok: false, why: "its secrets do not belong to it: a column was changed" };
+    ? { ok: false, kind: "shut", why: `its secrets are under the key ${row.key_id}, which is not here` }
+    : { ok: false, kind: "shut", why: "its secrets do not belong to it: a column was changed" };
 }

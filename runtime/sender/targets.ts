@@ -42,8 +42,8 @@ export type LookedUp =
     }
   /** It was moved, and is to answer a challenge where it is now: later. */
   | { readonly kind: "unproved" }
-  /** There is none any more, it is another principal's, or its secrets cannot be had: set aside. */
-  | { readonly kind: "gone"; readonly why: string };
+  /** `gone`: there is none any more, or it is another principal's: set aside. `shut`: its secrets do not open. */
+  | { readonly kind: "gone" | "shut"; readonly why: string };
 
 interface Sought {
   readonly target: TargetRef;
@@ -142,7 +142,7 @@ export function createTargets(parts: TargetParts): Targets {
   const answer = async (of: TargetQuery, looked: MaybePromise<Rows>): Promise<LookedUp> => {
     const rows = await looked;
     const box = rows.secrets.get(registrationOf(of.target));
-    if (box === undefined || keyring.knows(box.key_id)) return answerIn(keyring, of, rows);
+    if (box === undefined || !keyring.seals || keyring.knows(box.key_id)) return answerIn(keyring, of, rows);
     // Here, and not where many are looked up: those whose keys are known do not wait for a source of keys.
     await keyring.refresh();
     return answerIn(keyring, of, await looks.lookUp([{ target: of.target }]));
@@ -245,7 +245,7 @@ function foundIn(keyring: Keyring, { target, principal }: Sought, rows: Rows): L
   const sealed = stored.sealed === true;
   const registration = sealed ? registrationOf(target) : "";
   const opened = openConfig(keyring, stored, rows.secrets.get(registration), { principal, registration });
-  if (!opened.ok) return gone(opened.why);
+  if (!opened.ok) return opened;
   const { url, token, authentication } = opened.config;
   const native = "via" in target && target.via === "a2a";
   const over = "details" in row ? isTerminal(row.status as TaskStatus) : row.closed === CLOSED;

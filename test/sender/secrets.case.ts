@@ -5,6 +5,7 @@ import type { SecretKeys, Sender } from "../../runtime/sender/index.js";
 import { createKeyring } from "../../runtime/sender/sealing.js";
 import { until } from "../support/until.js";
 import { secretKeys } from "./fixture.js";
+import { keylessCase } from "./keyless.case.js";
 import { movedSecretCase } from "./moved-secrets.case.js";
 import {
   AGENT,
@@ -292,5 +293,6 @@ function boxCase(of: SenderCase): void {
 }
 
 export function secretCase(of: SenderCase): void {
-  for (const cases of [bytesCase, toldCase, lifeCase, keyCase, movedSecretCase, swapCase, boxCase]) cases(of);
+  for (const cases of [bytesCase, toldCase, lifeCase, keyCase, keylessCase, movedSecretCase, swapCase, boxCase])
+    cases(of);
 }
