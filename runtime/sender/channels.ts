@@ -19,7 +19,6 @@ import { windowFor } from "./coalescence.js";
 import { checkStorableNames } from "./ids.js";
 import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
 import { checkNotice, type NoticeKind, noticeFlow } from "./notices.js";
-import { enqueue } from "./outbox.js";
 import { channelRegistration } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
@@ -34,7 +33,7 @@ import type {
   Refused,
   WithinOptions,
 } from "./types.js";
-import { undeliverable } from "./undeliverable.js";
+import { tellUnnamed } from "./undeliverable.js";
 
 /** Channels of a media buy as a call registers them. */
 export interface BuyChannels {
@@ -248,14 +247,15 @@ function* putFlow(
         closed: OPEN,
         closed_at: null,
       };
-  const unnamed = !over && frequency !== undefined && !isNamed(parts, row);
+  const toBeNamed = frequency !== undefined || (config !== null && of.kind === "events");
+  const unnamed = !over && toBeNamed && !isNamed(parts, row);
   yield* tables.putChannel(tx, unnamed ? { ...row, next_fire: null } : row);
   if (known !== undefined && sealed !== undefined && known.endpoint !== row.endpoint)
     yield* parts.queue.redirect(tx, names.orderingKey, sealed.endpoint);
   if (sealed?.row !== undefined) yield* tables.putSecrets(tx, [sealed.row]);
   else if (known !== undefined) yield* tables.dropSecrets(tx, [registration]);
   const told = known !== undefined && known.config !== "null" && !isNamed(parts, known);
-  if (unnamed && !told) yield* tellUndeliverable(parts, tx, row);
+  if (unnamed && !told) yield* tellUnnamed(parts, tx, row);
   return { ok: true };
 }
 
@@ -265,17 +265,6 @@ function* putFlow(
  */
 const isOther = (row: ChannelRow, operation: string | undefined): boolean =>
   operation !== undefined && operation !== registeredOperation(row);
-
-const UNDELIVERABLE = "its reporting_webhook has no operation_id, which the release's payload requires";
-
-/** Once, to an operator: the buyer is to register again with an operation of its own. */
-function* tellUndeliverable(parts: ChannelDependencies, tx: Query, row: ChannelRow): Coroutine<void> {
-  parts.log?.warn(
-    { mediaBuyId: row.resource, principal: row.principal },
-    `no delivery report is sent: ${UNDELIVERABLE}`,
-  );
-  yield* enqueue(parts, tx, [undeliverable(parts, row, { type: "undeliverable", why: UNDELIVERABLE })]);
-}
 
 function* closeFlow(parts: ChannelDependencies, tx: Query, resource: string): Coroutine<Emitted> {
   const { tables, now } = parts;

@@ -163,7 +163,7 @@ function unnamedCases(test: Suite, open: Open): void {
     assert.is(context.network.sent.length, 0);
   });
 
-  test("a registration without an operation that may be taken is told of nothing: no operation is invented", async (context) => {
+  test("a registration without an operation that may be taken is told of nothing, and an operator once: no operation is invented", async (context) => {
     const told: string[] = [];
     const logger = { warn: (_: object, message: string) => void told.push(message), error() {}, info() {}, debug() {} };
     const sender = await open(context, { logger: logger as never });
@@ -172,10 +172,12 @@ function unnamedCases(test: Suite, open: Open): void {
     assert.equal(told.length, 1);
     assert.match(told[0]!, /no operation_id/);
     const buy = { mediaBuyId: "mb-1", principal: "buyer-1" };
-    assert.equal(await sender.channels.open(buy, { events: bare }), { ok: true });
+    for (let times = 0; times < 2; times++)
+      assert.equal(await sender.channels.open(buy, { events: bare }), { ok: true });
     sender.start();
     const impairment = { impairment_id: "imp-1" };
-    await sender.channels.impairment("mb-1", { notificationId: "imp-1", eventType: "fraud", impairment });
+    for (const notificationId of ["imp-0", "imp-1"])
+      await sender.channels.impairment("mb-1", { notificationId, eventType: "fraud", impairment });
     await sender.channels.open(buy, { events: push });
     await sender.channels.impairment("mb-1", { notificationId: "imp-2", eventType: "fraud", impairment });
     await until(() => context.network.sent.length > 0);
@@ -183,6 +185,18 @@ function unnamedCases(test: Suite, open: Open): void {
     assert.equal(
       context.network.sent.map(({ body }) => body.notification_id),
       ["imp-2"],
+    );
+    const refused = await sender.outbox.list({ state: "refused" });
+    assert.equal(
+      refused.map(({ type, subject, error }) => [type, subject, error!.split(",")[0]]),
+      [["undeliverable", "mb-1", "its push_notification_config has no operation_id"]],
+    );
+    assert.equal(
+      told.flatMap((message) => /^no .* is sent.* has no operation_id/.exec(message) ?? []),
+      [
+        "no webhook is sent of this task: its registration has no operation_id",
+        "no impairment is sent: its push_notification_config has no operation_id",
+      ],
     );
   });
 }
