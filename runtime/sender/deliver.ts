@@ -191,8 +191,8 @@ type Ready =
 
 /** @throws what cannot be had now, of the database or the application; AdbindError `job_unreadable` */
 function readied(parts: DelivererDependencies, job: Job, meta: DeliveryMeta): MaybePromise<Ready> {
-  const { target, principal, account } = meta;
-  const found = parts.targets.find({ target, principal, account, task: job.task });
+  const { target, principal, account, type } = meta;
+  const found = parts.targets.find({ target, principal, account, type, task: job.task });
   return isPromise(found)
     ? found.then((late) => withBody(parts, job, principal, late))
     : withBody(parts, job, principal, found);

@@ -5,6 +5,7 @@ import type { ChannelKey, ChannelRow } from "../store/sender-tables.js";
 import { type ChannelDependencies, channelOrderingKey } from "./channel.js";
 import { CLOSED, OPEN } from "./channel-state.js";
 import { type EndpointProof, fingerprintOf } from "./endpoint-proof.js";
+import type { AskingConfig } from "./notification-kinds.js";
 import { orderingKeyOf } from "./outbox.js";
 import { channelRegistration, joinConfig, openConfig, type StoredConfig } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
@@ -34,13 +35,11 @@ export interface NotificationDependencies extends ChannelDependencies {
 export const AGENTS = "agents";
 
 /** A config with what is known of its endpoint. */
-export interface JudgedConfig extends NotificationConfig {
+export interface JudgedConfig extends NotificationConfig, AskingConfig {
   /** It has answered a challenge as it is. */
   readonly proven: boolean;
   /** An operator moved it: what is for it waits until it has answered where it is now. */
   readonly moved?: true;
-  /** Kinds there were when it asked for those to come. */
-  readonly known?: readonly string[];
   /** Another one when its place or its credentials change, which the rest does not tell where they are sealed. */
   readonly revision: string;
 }

@@ -20,6 +20,7 @@ import {
   storedIn,
   toldKey,
 } from "./notification-configs.js";
+import { asksFor } from "./notification-kinds.js";
 import { type PreparedConfigs, type PrepareOptions, prepareConfigs } from "./notification-sets.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import { refused, registrationFault } from "./registration.js";
@@ -169,8 +170,7 @@ function* notifyFlow(parts: NotificationDependencies, tx: Query, event: Notifica
     if (!isReadable(row, parts.log)) return false;
     const stored = storedIn(row);
     if (stored === null || !isTold(stored)) return false;
-    if (row.kind === "agent" && account !== undefined && stored.all_authorized_accounts !== true) return false;
-    return stored.event_types.includes(kind) || isForeseen(parts, stored, kind);
+    return asksFor(parts.releases, stored, { kind, account: row.kind === "agent" ? account : undefined });
   });
   const notificationId = event.notificationId ?? uuid();
   const firedAt = new Date(now()).toISOString();
@@ -200,14 +200,6 @@ function* notifyFlow(parts: NotificationDependencies, tx: Query, event: Notifica
 /** Where it was moved to it is still to answer: what is for it is kept until it has. */
 const isTold = ({ proven, moved, active }: StoredNotification): boolean =>
   (proven || moved === true) && active !== false;
-
-/** A kind that came after those a config could name, that it asked for all the same, and that says nothing but to read again. */
-const isForeseen = (
-  { releases }: NotificationDependencies,
-  { include_future_event_types: asked, known = [] }: StoredNotification,
-  kind: string,
-): boolean =>
-  asked === true && !known.includes(kind) && eventCatalogue(releases.of().release).get(kind)?.invalidation === true;
 
 /** @throws AdbindError `event_invalid` for what the kind's schema refuses */
 function bodyOf(

@@ -10,8 +10,10 @@ import type { SecretRow } from "../store/sender-secrets.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { CLOSED } from "./channel-state.js";
 import { inTime } from "./deadline.js";
+import { type AskingConfig, asksFor } from "./notification-kinds.js";
 import { openConfig, type StoredConfig } from "./registered-config.js";
 import { authOf, type DeliveryAuth } from "./registration.js";
+import type { SenderReleases } from "./releases.js";
 import type { Keyring } from "./sealing.js";
 import {
   configIn,
@@ -45,11 +47,6 @@ export type LookedUp =
   /** `gone`: there is none any more, or it is another principal's: set aside. `shut`: its secrets do not open. */
   | { readonly kind: "gone" | "shut"; readonly why: string };
 
-interface Sought {
-  readonly target: TargetRef;
-  readonly principal: string;
-}
-
 /** What is asked for soon. */
 export interface Expected {
   readonly target: TargetRef;
@@ -69,7 +66,10 @@ export interface Targets {
 }
 
 /** A delivery whose target is looked up. */
-export interface TargetQuery extends Sought, Expected {
+export interface TargetQuery extends Expected {
+  readonly principal: string;
+  /** As its event names it. */
+  readonly type: string;
   /** The account it tells an agent of. */
   readonly account?: string | undefined;
 }
@@ -86,6 +86,7 @@ export interface TargetParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly keyring: Keyring;
+  readonly releases: SenderReleases;
   readonly authorized?: Authorized | undefined;
   /** Milliseconds it has to answer. */
   readonly callbackMs: number;
@@ -142,10 +143,10 @@ export function createTargets(parts: TargetParts): Targets {
   const answer = async (of: TargetQuery, looked: MaybePromise<Rows>): Promise<LookedUp> => {
     const rows = await looked;
     const box = rows.secrets.get(registrationOf(of.target));
-    if (box === undefined || !keyring.seals || keyring.knows(box.key_id)) return answerIn(keyring, of, rows);
+    if (box === undefined || !keyring.seals || keyring.knows(box.key_id)) return answerIn(parts, of, rows);
     // Here, and not where many are looked up: those whose keys are known do not wait for a source of keys.
     await keyring.refresh();
-    return answerIn(keyring, of, await looks.lookUp([{ target: of.target }]));
+    return answerIn(parts, of, await looks.lookUp([{ target: of.target }]));
   };
   const search = async (of: TargetQuery): Promise<LookedUp> => {
     const { target, principal, account } = of;
@@ -166,10 +167,10 @@ export function createTargets(parts: TargetParts): Targets {
       const { target, task, account } = of;
       if (account !== undefined) return search(of);
       if (task !== undefined && isFresh(task.lookedAt) && isWhole(of))
-        return answerIn(keyring, of, { registered: () => task, secrets: NONE });
+        return answerIn(parts, of, { registered: () => task, secrets: NONE });
       const rows = looks.lately(target);
       if (rows === undefined) return search(of);
-      return isPromise(rows) || rows.secrets.size > 0 ? answer(of, rows) : answerIn(keyring, of, rows);
+      return isPromise(rows) || rows.secrets.size > 0 ? answer(of, rows) : answerIn(parts, of, rows);
     },
   };
 }
@@ -219,9 +220,9 @@ interface Rows {
 }
 
 /** One row that cannot be read fails its own delivery. */
-function answerIn(keyring: Keyring, of: Sought, rows: Rows): LookedUp {
+function answerIn(parts: TargetParts, of: TargetQuery, rows: Rows): LookedUp {
   try {
-    return foundIn(keyring, of, rows);
+    return foundIn(parts, of, rows);
   } catch (cause) {
     throw new AdbindError("job_unreadable", "the registration it goes by cannot be read", { cause });
   }
@@ -235,16 +236,21 @@ type Proving = StoredConfig & { readonly proven?: boolean; readonly active?: boo
 /** A config of notifications is none while it is paused, or has not answered its challenge. */
 const isSilent = ({ proven, active, moved }: Proving): boolean => active === false || (proven === false && !moved);
 
-function foundIn(keyring: Keyring, { target, principal }: Sought, rows: Rows): LookedUp {
+/** Where a config is now, nobody has agreed to more than it asks for now. */
+const isNotification = (stored: StoredConfig): stored is StoredConfig & AskingConfig => "event_types" in stored;
+
+function foundIn(parts: TargetParts, { target, principal, type, account }: TargetQuery, rows: Rows): LookedUp {
   const row = rows.registered(target);
   if (row === undefined) return gone("its registration is not there any more");
   if (row.principal !== principal) return gone("its registration belongs to another principal now");
   const stored = configIn(row, target);
   if (stored == null || isSilent(stored)) return gone("its channel was closed");
+  if (isNotification(stored) && !asksFor(parts.releases, stored, { kind: type, account }))
+    return gone("its config does not ask for its kind any more");
   if ((stored as Proving).moved === true) return { kind: "unproved" };
   const sealed = stored.sealed === true;
   const registration = sealed ? registrationOf(target) : "";
-  const opened = openConfig(keyring, stored, rows.secrets.get(registration), { principal, registration });
+  const opened = openConfig(parts.keyring, stored, rows.secrets.get(registration), { principal, registration });
   if (!opened.ok) return opened;
   const { url, token, authentication } = opened.config;
   const native = "via" in target && target.via === "a2a";

@@ -1,5 +1,4 @@
 /** What is to be told and cannot be: it is set aside with its reason, where an operator sees it, and the others go on. */
-
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import type { ChannelRow } from "../store/sender-tables.js";

@@ -41,6 +41,36 @@ function replaceCases(test: Suite, open: Open): void {
   });
 }
 
+function kindCases(test: Suite, open: Open): void {
+  test("what is queued of a kind that a config asks for no more is set aside: its new place has not agreed to it", async (context) => {
+    const { network } = context;
+    network.react = listening;
+    const sender = await open(context);
+    const agents = { principal: "p" };
+    const agent = { ...config, event_types: ["account.status_changed"], all_authorized_accounts: true };
+    await sender.notifications.sync(scope, [config]);
+    await sender.notifications.sync(agents, [agent]);
+    await sender.notifications.notify(status);
+    const url = `${HOOK}/moved`;
+    const recorded = { kind: "account.change_recorded", account: "acct-1", body: { change_id: "c" } } as const;
+    await sender.notifications.sync(scope, [{ ...config, url, event_types: [recorded.kind] }]);
+    await sender.notifications.sync(agents, [{ ...agent, url, event_types: ["capabilities.changed"] }]);
+    await sender.notifications.notify(recorded);
+    sender.start();
+    await until(() => drained(sender));
+    const events = network.sent.filter(({ body }) => body.type !== "webhook.challenge");
+    assert.equal(
+      events.map((sent) => [sent.url, sent.body.notification_type]),
+      [[url, recorded.kind]],
+    );
+    const aside = await sender.outbox.list({ state: "refused" });
+    assert.equal(
+      aside.map(({ error }) => error),
+      Array(2).fill("its config does not ask for its kind any more"),
+    );
+  });
+}
+
 function answerCases(test: Suite, open: Open): void {
   test("only the challenge answers a challenge, under either name and with nothing else", async (context) => {
     const { network } = context;
@@ -133,6 +163,6 @@ export function notificationSetCase(of: SenderCase): void {
   const test = suiteOf(of, "sets of notifications");
   const open: Open = (context, over = {}) =>
     reopened(of, context, { release: eventRelease as never, agentUrl: AGENT, ...over });
-  for (const cases of [replaceCases, answerCases, raceCases, futureCases]) cases(test, open);
+  for (const cases of [replaceCases, kindCases, answerCases, raceCases, futureCases]) cases(test, open);
   test.run();
 }

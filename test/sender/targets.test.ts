@@ -1,9 +1,11 @@
 /** What was looked up when jobs were leased serves all of them, those of one registration too: retries of it go beside each other. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
 import { openQueue } from "../../runtime/queue/index.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { OUTBOX_TOPIC } from "../../runtime/sender/outbox.js";
+import { openSenderReleases } from "../../runtime/sender/releases.js";
 import { createKeyring } from "../../runtime/sender/sealing.js";
 import { createTargets } from "../../runtime/sender/targets.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
@@ -36,13 +38,14 @@ test("a registration is looked up once for all events of a lease, its secrets to
       return queue.read(work);
     },
   };
+  const releases = await openSenderReleases([release], undefined);
   const keyring = await createKeyring(() => secretKeys);
-  const targets = createTargets({ queue: counted, tables, keyring, callbackMs: 1_000 });
+  const targets = createTargets({ queue: counted, tables, keyring, releases, callbackMs: 1_000 });
   const expected = ["sealed", "plain"].map((task) => ({ target: { task, via: "push" as const } }));
   targets.expect(expected);
   for (let event = 0; event < 4; event++) {
     for (const { target } of expected) {
-      const found = await targets.find({ target, principal: "buyer-1" });
+      const found = await targets.find({ target, principal: "buyer-1", type: "create_media_buy" });
       assert.is(found.kind === "found" && found.target.url, HOOK);
     }
   }
