@@ -162,7 +162,9 @@ function unnamedCases(test: Suite, open: Open): void {
     await sender.channels.tick();
     assert.is(context.network.sent.length, 0);
   });
+}
 
+function undeliverableCases(test: Suite, open: Open): void {
   test("a registration without an operation that may be taken is told of nothing, and an operator once: no operation is invented", async (context) => {
     const told: string[] = [];
     const logger = { warn: (_: object, message: string) => void told.push(message), error() {}, info() {}, debug() {} };
@@ -256,6 +258,7 @@ export function notificationCase(of: SenderCase): void {
   const test = suiteOf(of, "notifications");
   const open: Open = (context, over = {}) =>
     reopened(of, context, { release: eventRelease as never, agentUrl: AGENT, ...over });
-  for (const cases of [proofCases, changeCases, refusalCases, unnamedCases, payloadCases]) cases(test, open);
+  for (const cases of [proofCases, changeCases, refusalCases, unnamedCases, undeliverableCases, payloadCases])
+    cases(test, open);
   test.run();
 }
