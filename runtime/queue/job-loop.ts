@@ -40,7 +40,7 @@ export class JobLoop<J extends Leasable> {
 
   constructor(options: JobLoopOptions<J>) {
     this.#options = options;
-    this.#pauses = new Pauses(options.busyPauseMs);
+    this.#pauses = new Pauses(options.busyPauseMs, () => options.source.goesOn?.() === true);
     this.#held = new HeldJobs(options.source, options.renewMs);
     this.#turns = new Ahead({
       ...options.turns,
@@ -144,7 +144,7 @@ export class JobLoop<J extends Leasable> {
       const before = this.#ends.count;
       this.look();
       await this.#pauses.looked();
-      const busy = this.#held.size + this.#reserved > 0 || this.#unclaimed;
+      const busy = this.#held.size + this.#reserved > 0 || this.#unclaimed || this.#pauses.goesOn();
       if (!busy && this.#ends.count === before) return;
       await this.#ends.soon();
     }
@@ -170,7 +170,7 @@ export class JobLoop<J extends Leasable> {
       const ended = this.#pauses.begin();
       const claimed = await this.#look();
       ended();
-      // Having got something, look again: there may be more. While busy, not for each that ends: a look for many is no dearer.
+      // Having got something, or seen a part, look again: there may be more. While busy, not for each that ends: a look for many is no dearer.
       if (this.#turns.busy) await this.#pauses.pause();
       else if (claimed === 0) await this.#rest();
       else await this.#pauses.breathe(claimed);
@@ -232,7 +232,7 @@ export class JobLoop<J extends Leasable> {
     this.#held.claimEnded();
     // With some leased ahead no slot is empty while more are looked for.
     this.#lookAgainAt = jobs.length > 0 && this.#options.ahead > 0 ? this.#turns.few(this.#options.claimsEarly) : -1;
-    if (jobs.length > 0) return jobs.length;
+    if (jobs.length > 0 || this.#pauses.goesOn()) return jobs.length || 1;
     this.#welcome = true;
     if (this.#held.size === 0 && this.#ends.count === ends) this.#behind = false;
     return 0;

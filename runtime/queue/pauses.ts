@@ -18,14 +18,21 @@ export class Pauses {
   /** Ends the pause. */
   #hurry = (): void => undefined;
 
-  /** @param busyMs longest pause while much is under way, in milliseconds */
-  constructor(busyMs = BUSY_PAUSE_MS) {
+  /**
+   * @param busyMs longest pause while much is under way, in milliseconds
+   * @param goesOn the last look is only a part of one
+   */
+  constructor(
+    busyMs = BUSY_PAUSE_MS,
+    readonly goesOn: () => boolean = () => false,
+  ) {
     this.#busyMs = busyMs;
   }
 
   /** A look begins. @returns to be called when it has ended: tells those who asked for it */
   begin(): () => void {
-    this.#woken = false;
+    // What came during the parts before may be where they have been already.
+    this.#woken &&= this.goesOn();
     const asked = this.#lookers.splice(0);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#look = promise;

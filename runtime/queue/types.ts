@@ -144,6 +144,8 @@ export interface Queue {
   read<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
   /** Leases due jobs, endpoint by endpoint. */
   take(request: TakeRequest): Promise<Job[]>;
+  /** The last take has not looked at everybody: the next one goes on from there, and nobody rests before it. Never, by default. */
+  goesOn?(): boolean;
   /**
    * Acknowledges leased jobs with `effect`, all in one transaction where nobody holds a row of theirs; else those that nobody holds.
    * @param waitMs how long a row is waited for that another transaction holds, in milliseconds; a moment by default

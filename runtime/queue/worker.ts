@@ -128,6 +128,7 @@ class QueueWorker implements Worker {
     return {
       leaseMs: queue.leaseMs,
       claim: (request) => queue.take({ ...request, ownerOf }),
+      goesOn: () => queue.goesOn?.() === true,
       renew: async (jobs) => {
         const ours = await queue.renew(jobs, now());
         // Paused by an operator elsewhere.

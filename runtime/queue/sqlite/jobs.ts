@@ -13,18 +13,10 @@ import {
   UNATTEMPTED,
   UNWELL_SQL,
 } from "../jobs.js";
-import { jobIn, type LeasedTask, taskIn } from "../leased.js";
 import { acknowledging } from "./acknowledging.js";
 import { adding, redirecting } from "./adding.js";
 import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
-
-/** What is sent of a job in `j`. */
-export const BODY = "left join adbind_job_bodies b on b.job = j.id";
-
-/** The task in whose order a job in `j` goes, by the names that ordering keys of tasks have. */
-const TASK =
-  "left join adbind_sent_tasks t on t.task_id = iif(substr(j.ordering_key, 1, 4) in ('task', 'a2a:'), " +
-  "substr(j.ordering_key, instr(j.ordering_key, ':') + 1), null)";
+import { taking } from "./taking.js";
 
 export function sqliteJobs(db: Database): SqliteJobs {
   const base = basics(db);
@@ -66,62 +58,6 @@ function basics(db: Database): Basics {
         touch(topic, endpoint, now);
       }
     },
-  };
-}
-
-function taking(db: Database): SqliteJobs["take"] {
-  const due = db.prepare<[string, string, number, number], JobRow & LeasedTask>(
-    "select j.*, b.meta, b.body, t.task_id, t.principal as task_principal, t.status as task_status, " +
-      `t.details as task_details from adbind_jobs j ${BODY} ${TASK} ` +
-      `where topic = ? and endpoint = ? and ${READY} and due <= ? order by due, id limit ?`,
-  );
-  const endpoints = db.prepare<[string, number], { endpoint: string }>(
-    "select endpoint from adbind_endpoints where topic = ? and ready_at <= ? and stopped_at is null order by ready_at",
-  );
-  const lease = db.prepare<[string, number, number, number, string]>(
-    "update adbind_jobs set token = ?, due = ?, started_at = ?, first_at = coalesce(first_at, ?) " +
-      "where id in (select value from json_each(?))",
-  );
-  const leave = leaving(db);
-  return (request) => {
-    const { topic, token, now, until } = request;
-    const lookedAt = performance.now();
-    const taken: (JobRow & LeasedTask)[] = [];
-    const served: string[] = [];
-    // Endpoints first, rows after: a statement that is being read from must not see its own table change.
-    for (const { endpoint } of endpoints.iterate(topic, now)) {
-      if (request.room(endpoint) > 0) served.push(endpoint);
-      if (served.length >= request.limit) break;
-    }
-    const looked: string[] = [];
-    for (const endpoint of served) {
-      const left = request.limit - taken.length;
-      if (left <= 0) break;
-      taken.push(...due.all(topic, endpoint, now, Math.min(request.room(endpoint), left)));
-      looked.push(endpoint);
-    }
-    if (taken.length > 0) lease.run(token, until, now, now, JSON.stringify(taken.map(({ id }) => id)));
-    for (const endpoint of looked) leave(topic, endpoint, now);
-    const leased = { topic, state: "ready", due: until, startedAt: now, token } as const;
-    return taken.map((row) => jobIn(row, leased, taskIn(row, lookedAt)));
-  };
-}
-
-/** Says when the rest of an endpoint is due, or forgets it. */
-function leaving(db: Database): (topic: string, endpoint: string, now: number) => void {
-  const next = db.prepare<[string, string], { due: number | null }>(
-    `select min(due) as due from adbind_jobs where topic = ? and endpoint = ? and ${READY}`,
-  );
-  const rest = db.prepare<[number, string, string]>(
-    "update adbind_endpoints set ready_at = max(paused_until, ?) where topic = ? and endpoint = ?",
-  );
-  const forget = db.prepare<[string, string]>(
-    "delete from adbind_endpoints where topic = ? and endpoint = ? and failing_since is null and stopped_at is null",
-  );
-  return (topic, endpoint, now) => {
-    const at = next.get(topic, endpoint)!.due;
-    if (at !== null) rest.run(Math.min(Math.max(at, now), BEHIND_DUE_MS), topic, endpoint);
-    else if (forget.run(topic, endpoint).changes === 0) rest.run(BEHIND_DUE_MS, topic, endpoint);
   };
 }
 

@@ -13,8 +13,7 @@ import {
   noJobs,
   toJobRecord,
 } from "../jobs.js";
-import { BODY } from "./jobs.js";
-import { READY, type SqliteJobs } from "./sqlite-jobs.js";
+import { JOB_BODY, READY, type SqliteJobs } from "./sqlite-jobs.js";
 
 export interface KeptJobs {
   list(filter: JobFilter): JobRecord[];
@@ -27,7 +26,7 @@ export interface KeptJobs {
 
 export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
   const { letNextGo, touch } = jobs;
-  const one = db.prepare<[number], JobRow>(`select j.*, b.meta, b.body from adbind_jobs j ${BODY} where id = ?`);
+  const one = db.prepare<[number], JobRow>(`select j.*, b.meta, b.body from adbind_jobs j ${JOB_BODY} where id = ?`);
   const revive = db.prepare<[number, number, number], JobRow>(
     "update adbind_jobs set state = 'ready', token = null, started_at = null, first_at = null, due = ?, created_at = ?, " +
       "error = null where id = ? and state <> 'ready' returning *",
@@ -81,7 +80,7 @@ function listJobs(db: Database, filter: JobFilter): JobRecord[] {
   const { where, values } = filterSql(filter);
   return db
     .prepare<(string | number)[], JobRow>(
-      `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where ${where} order by id limit ?`,
+      `select j.*, b.meta, b.body from adbind_jobs j ${JOB_BODY} where ${where} order by id limit ?`,
     )
     .all(...values, Math.min(filter.limit ?? LIST_LIMIT_JOBS, LIST_LIMIT_JOBS))
     .map(toJobRecord);

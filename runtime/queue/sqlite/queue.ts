@@ -19,7 +19,7 @@ import {
 } from "../types.js";
 import { sqliteJobs } from "./jobs.js";
 import { type KeptJobs, keptJobs } from "./kept-jobs.js";
-import type { SqliteJobs } from "./sqlite-jobs.js";
+import type { Round, SqliteJobs } from "./sqlite-jobs.js";
 
 /** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
 const refusePromise = (): AdbindError =>
@@ -52,7 +52,8 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
   const kept = keptJobs(file, jobs);
   const instance = randomUUID();
   const listeners = new Set<() => void>();
-  let taken = 0;
+  const round: Round = { seen: [0, ""], vain: true, whole: true };
+  let [taken, goesOn] = [0, false];
   const wake = (): void => listeners.forEach((listener) => void listener());
   const alone = <T>(work: () => T) => writer.write(work);
   const waking = async <T>(work: () => T, first?: JobGuard): Promise<T> => {
@@ -61,7 +62,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
     return result;
   };
   return {
-    ...{ topic, leaseMs, remote: false },
+    ...{ topic, leaseMs, remote: false, goesOn: () => goesOn },
     ...comingTo(topic, now, wake),
     part: () => undefined,
     transact: (work) => database.write((query) => work(query, "wait")),
@@ -72,11 +73,15 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
       }),
     within: (tx, work) => runSync(work(runSync(database.join(tx))), refusePromise),
     read: (work) => database.query(work),
-    take(request) {
+    async take(request) {
       taken += 1;
-      const token = `${instance}:${taken}`;
+      const given = { ...request, topic, token: `${instance}:${taken}`, until: request.now + leaseMs, round };
+      // After a look that failed it is not gone on at once.
+      goesOn = false;
       // A lease that is undone has only to be taken again, as on PostgreSQL.
-      return writer.unsynced(() => jobs.take({ ...request, topic, token, until: request.now + leaseMs }));
+      const found = await writer.unsynced(() => jobs.take(given));
+      goesOn = !round.whole;
+      return found;
     },
     ack: (acks, at, effect) =>
       database.write(function* (query) {

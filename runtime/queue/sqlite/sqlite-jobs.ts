@@ -3,6 +3,21 @@ import type { RoomOf } from "../endpoint-options.js";
 import type { Ack, EndpointHealth, EndpointNote, EndpointRecord, EndpointRecovery, Job, NewJob } from "../jobs.js";
 import type { OrderingKeys } from "../ordering-keys.js";
 
+/** An endpoint in the order of who has waited longest. */
+export type TurnPlace = readonly [readyAt: number, endpoint: string];
+
+/** How far the looks of a queue have come, where more endpoints have something due than one look reads. */
+export interface Round {
+  /** The next look goes on behind it; undefined at the beginning. */
+  after?: TurnPlace | undefined;
+  /** What is behind it has come since. */
+  seen: TurnPlace;
+  /** Nobody was found since the beginning. */
+  vain: boolean;
+  /** The last look came to the end, and nobody can be found who was there at the beginning. */
+  whole: boolean;
+}
+
 export interface TakeSqlite {
   readonly topic: string;
   readonly token: string;
@@ -12,6 +27,7 @@ export interface TakeSqlite {
   readonly limit: number;
   /** How many more of an endpoint may be leased. */
   readonly room: RoomOf;
+  readonly round: Round;
 }
 
 export interface SqliteJobs {
@@ -60,6 +76,8 @@ export interface EndingRequest {
 }
 
 export const READY = "state = 'ready'";
+/** What is sent of a job in `j`. */
+export const JOB_BODY = "left join adbind_job_bodies b on b.job = j.id";
 
 /** What the others are made of. */
 export type Basics = Pick<SqliteJobs, "letNextGo" | "touch">;
