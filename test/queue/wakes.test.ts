@@ -105,18 +105,22 @@ test("however long a transaction was open that notifies, it is what its end took
 
 test("who is notified is told of which endpoints, as far as there is room", () =>
   hearing(async ({ queue, application, said }) => {
-    for (const count of [2, 100]) {
+    const named = (count: number): boolean => said.some((payload) => payload.split("\n").length === count + 1);
+    for (const [count, told] of [
+      [2, 2],
+      [100, 0],
+    ] as const) {
       await application.query("begin");
-      const jobs = Array.from({ length: count }, (_, n) => job({ endpoint: `https://${"x".repeat(60)} ${n % count}` }));
-      await queue.within(application, (q) => queue.add(q, [...jobs, ...jobs.map(({ endpoint }) => job({ endpoint }))]));
+      const jobs = Array.from({ length: 2 * count }, (_, n) =>
+        job({ endpoint: `https://${"x".repeat(60)} ${n % count}` }),
+      );
+      await queue.within(application, (q) => queue.add(q, jobs));
       await application.query("commit");
-      await put(queue, job({ endpoint: `after ${count}` }));
-      await until(() => said.some((payload) => payload.includes(`after ${count}`)));
+      await until(() => named(told));
     }
-    const lines = said.map((payload) => payload.split("\n"));
-    assert.ok(lines.every(([topic]) => topic === "test"));
-    const counts = new Set(lines.map(({ length }) => length - 1));
-    assert.ok(counts.has(2) && counts.has(1) && counts.has(0), [...counts].join());
+    await put(queue, job());
+    await until(() => named(1));
+    assert.ok(said.every((payload) => payload.split("\n")[0] === "test"));
   }));
 
 test("a clock that is ahead keeps no other instance from what was stored by it to go at once", () =>
