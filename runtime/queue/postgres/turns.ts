@@ -144,8 +144,8 @@ export class Turns {
       }
       round.after = after;
       round.again ||= ended;
-      // Jobs of theirs need not wait until all others have been looked at.
-      if (this.#named.names.length > 0) break;
+      // Jobs of theirs need not wait until all others have been looked at, where those are many.
+      if (!ended && this.#named.names.length > 0) break;
     }
     round.mayGuess = true;
     return [];
