@@ -18,6 +18,14 @@ const ownerOf = (endpoint: string) => {
   return { host, principal, end: `${host} ${principal}/` };
 };
 
+/** So many endpoints, each with a job that is not due for long. */
+const putFar = (database: PostgresDatabase, count: number) =>
+  database.ask(
+    `insert into adbind_jobs (topic, key, random, endpoint, state, due, created_at, body_at)
+      select 'test', n::text, true, 'h' || n, 'ready', 8e15::bigint, 1, 1 from generate_series(1, $1::int) n`,
+    [count],
+  );
+
 for (const [hosts, bigs, takes] of [
   [1, ["many"], 2],
   [3_000, ["many"], 7],
@@ -113,11 +121,7 @@ test("looks that found nobody with room cost nobody his turn", async () => {
 test("what is added behind a look that goes on in the next take is not slept over", async () => {
   const database = await openPostgres({ url: await postgres.database(), connections: 4 });
   const queue = openQueue(database, "test");
-  await database.ask(
-    `insert into adbind_jobs (topic, key, random, endpoint, state, due, created_at, body_at)
-      select 'test', n::text, true, 'h' || n, 'ready', 8e15::bigint, 1, 1 from generate_series(1, 8200) n`,
-    [],
-  );
+  await putFar(database, 8_200);
   const leasing = new Leasing({ query: database.query, queryWoken: database.query }, "test", 60_000);
   const take = async (): Promise<number> =>
     (await leasing.take({ now: Date.now(), limit: 256, room: () => 1, likely: () => 1, ownerOf })).length;
@@ -136,11 +140,7 @@ test("what is added behind a look that goes on in the next take is not slept ove
 test("a job that is told of by name is had before all others have been looked at, and the look goes on", async () => {
   const database = await openPostgres({ url: await postgres.database(), connections: 4 });
   const queue = openQueue(database, "test");
-  await database.ask(
-    `insert into adbind_jobs (topic, key, random, endpoint, state, due, created_at, body_at)
-      select 'test', n::text, true, 'h' || n, 'ready', 8e15::bigint, 1, 1 from generate_series(1, 3000) n`,
-    [],
-  );
+  await putFar(database, 3_000);
   let looks = 0;
   const query: PostgresDatabase["query"] = (work) => {
     looks += 1;
