@@ -171,5 +171,46 @@ test("a job that is told of by name is had before all others have been looked at
   await database.close();
 });
 
+test("beside thousands that are due and have no room, a job that is told of by name is had without a look at them", async () => {
+  const database = await openPostgres({ url: await postgres.database(), connections: 4 });
+  const queue = openQueue(database, "test");
+  await put(queue, ...Array.from({ length: 2_000 }, (_, n) => job({ endpoint: `h many.${n}` })));
+  let looks = 0;
+  const query: PostgresDatabase["query"] = (work) => {
+    looks += 1;
+    return database.query(work);
+  };
+  const leasing = new Leasing({ query, queryWoken: database.query }, "test", 60_000);
+  let open = "z";
+  const room = (endpoint: string): number => (endpoint.startsWith(open) ? 1 : 0);
+  const take = async (): Promise<string[]> => {
+    const jobs = await leasing.take({ now: Date.now(), limit: 256, room, likely: room, ownerOf });
+    return jobs.map(({ endpoint }) => endpoint);
+  };
+  for (let n = 0; n < 40; n++) {
+    // More than one instance tells of by name.
+    const names = [`z${n} few.1`, `z${n} few.2`, `z${n} few.3`];
+    await put(queue, ...names.map((endpoint) => job({ endpoint })));
+    leasing.added(names);
+    looks = 0;
+    const had = await take();
+    assert.equal((had.length < 3 ? [...had, ...(await take())] : had).sort(), names);
+    // One that leases, and one in turn at most: others are looked at between.
+    assert.ok(looks <= 4, `${looks} looks`);
+  }
+  // Nobody tells of it any more, and it is behind those who have no room.
+  await put(queue, job({ endpoint: "k few.1" }));
+  open = "k";
+  const found: string[] = [];
+  for (let n = 0; n < 20 && found.length === 0; n++) {
+    await put(queue, job({ endpoint: `y${n} few.1` }));
+    leasing.added([`y${n} few.1`]);
+    found.push(...(await take()));
+  }
+  assert.equal(found, ["k few.1"]);
+  await queue.close();
+  await database.close();
+});
+
 test.after(() => postgres.stop());
 test.run();

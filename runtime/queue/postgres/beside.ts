@@ -51,8 +51,10 @@ export class Beside {
         this.#roundEnded();
         break;
       }
-      // However many more he has beside this one, others are next.
-      this.#cursor = isKnown(last) ? (ownerOf(last).end ?? last) : last;
+      // However many more he has beside this one, others are next; where he has no room here, he has it in his turn.
+      const { principal, end } = ownerOf(last);
+      const seen = isKnown(last) || due.some(({ endpoint }) => ownerOf(endpoint).principal === principal);
+      this.#cursor = seen ? (end ?? last) : last;
     }
     return others;
   }

@@ -1,6 +1,6 @@
 /** Endpoints that jobs were added for, and how instances tell each other. */
 
-/** Most that are told by name; more are looked for. */
+/** Most that others are told by name; more are looked for. */
 const NAMED = 16;
 
 /** Endpoints that jobs were added for: all of them, or it is not known which. */
@@ -8,15 +8,31 @@ export class NamedEndpoints {
   readonly #names = new Set<string>();
   #known = true;
 
+  /** @param most that are kept by name */
+  constructor(readonly most = NAMED) {}
+
   /** @param endpoints none where it is not known which */
   add(endpoints: readonly string[]): void {
-    for (const endpoint of endpoints) if (this.#names.size <= NAMED) this.#names.add(endpoint);
-    if (endpoints.length === 0 || this.#names.size > NAMED) this.#known = false;
+    if (endpoints.length === 0) this.#known = false;
+    for (const endpoint of endpoints) {
+      if (this.#names.size < this.most) this.#names.add(endpoint);
+      else if (!this.#names.has(endpoint)) this.#known = false;
+    }
+  }
+
+  /** Whether those that are kept are all. */
+  get known(): boolean {
+    return this.#known;
+  }
+
+  /** Those that are kept, in the order in which they were told of. */
+  get some(): readonly string[] {
+    return [...this.#names];
   }
 
   /** None where it is not known which. */
   get names(): readonly string[] {
-    return this.#known ? [...this.#names] : [];
+    return this.#known ? this.some : [];
   }
 
   clear(): void {

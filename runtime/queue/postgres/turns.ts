@@ -8,11 +8,15 @@ import { type Room, roomsOf } from "./rooms.js";
 
 /** Endpoints looked at in one statement. */
 const ENDPOINTS = 256;
-/** Endpoints that are tried before any is looked for. */
+/** Endpoints that are tried before any is looked for: of those that had something lately, and of those that jobs were added for. */
 const LIKELY = 16;
+const NAMED = 64;
 /** Later than any clock. */
 const FAR = Number.MAX_SAFE_INTEGER;
-/** Statements in one take that look for endpoints with room; the next take goes on from there. */
+/**
+ * Statements in one take that look for endpoints with room; the next take goes on from there, after a rest: a round over tens of
+ * thousands of endpoints of which nothing is due is not worth a database that is asked all the time.
+ */
 const PAGES = 32;
 
 /** A look from endpoint to endpoint, until it comes to where it began. */
@@ -26,8 +30,6 @@ interface Round {
   due: boolean;
   /** Jobs were added since it began: where it has been already it may have missed them. */
   stale: boolean;
-  /** It has gone on since jobs were last guessed at. */
-  mayGuess: boolean;
 }
 
 export class Turns {
@@ -38,7 +40,9 @@ export class Turns {
   /** Endpoints that had something due lately, the last ones last. */
   readonly #lately = new Set<string>();
   /** Endpoints that jobs were added for since jobs were last guessed at. */
-  readonly #named = new NamedEndpoints();
+  readonly #named = new NamedEndpoints(NAMED);
+  /** It has been looked since jobs were last guessed at. */
+  #mayGuess = true;
   /** The last look found nothing due; and of what the last one that did find something found, some was of those. */
   #quiet = false;
   #guessed = true;
@@ -60,29 +64,26 @@ export class Turns {
   }
 
   /**
-   * After a look that found nothing due, or not yet, where there are many: endpoints that jobs were added for, and those that had
-   * something due lately, which need no look. Not the latter where that was a bad guess the last time.
+   * Endpoints that need no look: those that jobs were added for; and after a look that found nothing due, or not yet, those that had
+   * something due lately, unless that was a bad guess the last time. Between two guesses it is looked: whoever is told of all the
+   * time keeps nobody from his turn.
    */
   likely({ limit, likely }: TakeRequest): Room[] {
-    const round = this.#round;
-    const { names } = this.#named;
-    const may = this.#quiet || (round?.mayGuess === true && (round.stale || names.length > 0));
-    if (!may || likely === undefined) return [];
+    if (likely === undefined || !this.#mayGuess) return [];
+    const names = this.#named.some;
+    const lately = this.#guessed && (this.#quiet || this.#round !== undefined) ? [...this.#lately].toReversed() : [];
     this.#named.clear();
-    for (const endpoint of names) this.#lately.delete(endpoint);
-    const guesses = [...(this.#guessed ? this.#lately : []), ...names];
+    const guesses = [...new Set([...names, ...lately])];
     if (guesses.length === 0) return [];
-    // Once: others are not kept from their turn.
-    this.#quiet = false;
-    if (round !== undefined) round.mayGuess = false;
-    return roomsOf(guesses.toReversed(), likely, limit);
+    this.#mayGuess = false;
+    return roomsOf(guesses, likely, limit);
   }
 
   /** Jobs were added: a round that is under way need not come to them first. @param endpoints theirs; none where it is not known which */
   added(endpoints: readonly string[]): void {
     this.#named.add(endpoints);
     // Those that are known are guessed at.
-    if (this.#round !== undefined && this.#named.names.length === 0) this.#round.stale = true;
+    if (this.#round !== undefined && !this.#named.known) this.#round.stale = true;
   }
 
   /** Something of them was due. @param looked for, not guessed */
@@ -110,9 +111,9 @@ export class Turns {
       next: FAR,
       due: false,
       stale: false,
-      mayGuess: false,
     };
     this.#round = round;
+    this.#mayGuess = true;
     for (let pages = 0; pages < PAGES; pages++) {
       const page = { after: round.after, limit: ENDPOINTS, now };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, page));
@@ -145,9 +146,8 @@ export class Turns {
       round.after = after;
       round.again ||= ended;
       // Jobs of theirs need not wait until all others have been looked at, where those are many.
-      if (!ended && this.#named.names.length > 0) break;
+      if (!ended && this.#named.some.length > 0) break;
     }
-    round.mayGuess = true;
     return [];
   }
 
