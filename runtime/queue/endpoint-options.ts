@@ -22,7 +22,10 @@ export interface EndpointOptions {
   readonly perHost: number;
   /** Most jobs at once of all endpoints of a principal. */
   readonly perPrincipal: number;
-  /** Most jobs at once of all endpoints that have not succeeded yet, or fail. A principal has at most half of what others leave. */
+  /**
+   * Most jobs at once of all endpoints that have not succeeded yet, or fail. A principal has at most half of what others leave,
+   * and those that have failed three quarters of all.
+   */
   readonly perUnproven: number;
   /** Failures in a row after which the endpoint is paused. */
   readonly failuresToPause: number;

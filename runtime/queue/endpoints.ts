@@ -3,7 +3,7 @@
  * of whom nothing good is known share a small part of the slots, so that a thousand dead ones never hold those of the living.
  */
 import type { EndpointOptions, RoomOf } from "./endpoint-options.js";
-import { type Fare, LEASED_PER_SLOT, Slots } from "./slots.js";
+import { type Fare, isSuspect, LEASED_PER_SLOT, Slots } from "./slots.js";
 
 /** Successes in a row that end an endpoint's bad spell (docs/protocol/webhooks.md#retries). */
 const SUCCESSES_TO_CLOSE = 2;
@@ -51,9 +51,9 @@ export class Endpoints {
       if (known !== undefined) return known;
       const fare = this.#endpoints.get(name) ?? this.#fresh(name);
       const resting = fare.pausedUntil > now || fare.heldUntil > now;
-      const width = fare.suspect ? 1 : fare.width;
+      const width = widthOf(fare);
       const atOnce = resting ? 0 : Math.max(0, Math.min(width - fare.out, share, allowance(fare, now)));
-      const steady = !resting && !fare.suspect && fare.intervalMs === 0;
+      const steady = !resting && !isSuspect(fare) && fare.intervalMs === 0;
       const later = steady
         ? Math.max(0, Math.min((LEASED_PER_SLOT - 1) * width, left, LEASED_PER_SLOT * width - fare.out - atOnce))
         : 0;
@@ -67,8 +67,7 @@ export class Endpoints {
 
   /** How many attempts of an endpoint may be under way. */
   widthOf(name: string): number {
-    const fare = this.#of(name);
-    return fare.suspect ? 1 : fare.width;
+    return widthOf(this.#of(name));
   }
 
   /** A job of it was leased, and will start. */
@@ -125,7 +124,7 @@ export class Endpoints {
     const bad = fare.failures >= this.options.failuresToPause;
     if (bad && fare.successes < SUCCESSES_TO_CLOSE) return SAME;
     Object.assign(fare, { failures: 0, pauses: 0, failingSince: null, pausedUntil: 0 });
-    this.#slots.judged(fare, false);
+    this.#slots.judged(fare, "well");
     this.#trim();
     return this.#recovered(name, fare, now);
   }
@@ -155,8 +154,9 @@ export class Endpoints {
     fare.width = Math.max(1, Math.floor(fare.width / 2));
     this.#trim();
     const { failuresToPause, pauseMs, maxPauseMs } = this.options;
-    if (fare.failures < failuresToPause) return SAME;
-    this.#slots.judged(fare, true);
+    const bad = fare.failures >= failuresToPause;
+    if (bad || isSuspect(fare)) this.#slots.judged(fare, "failing");
+    if (!bad) return SAME;
     if (fare.pausedUntil > now) return SAME;
     fare.pausedUntil = now + Math.min(maxPauseMs, pauseMs * 2 ** Math.min(fare.pauses, 16));
     fare.pauses += 1;
@@ -184,7 +184,7 @@ export class Endpoints {
       host,
       principal,
       place: `${host} ${principal}`,
-      suspect: true,
+      standing: this.#noted.has(name) ? "failing" : "new",
       failingSince: null,
       told: "nothing",
       askedUntil: 0,
@@ -213,6 +213,8 @@ export class Endpoints {
     }
   }
 }
+
+const widthOf = (fare: Fare): number => (isSuspect(fare) ? 1 : fare.width);
 
 /** What a limited endpoint may start at once after it was left alone, in milliseconds of its rate: a queue is not asked more often. */
 const BURST_MS = 1_000;

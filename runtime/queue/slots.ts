@@ -1,6 +1,9 @@
 /** How many slots of a worker hosts and principals have, and those endpoints of which nothing good is known. */
 import type { EndpointOptions } from "./endpoint-options.js";
 
+/** What is known of an endpoint: nothing, where it has not been attempted yet. The last two are suspect. */
+export type Standing = "well" | "new" | "failing";
+
 /** How an endpoint fares. Times are unix milliseconds. */
 export interface Fare {
   readonly host: string;
@@ -9,8 +12,7 @@ export interface Fare {
   readonly place: string;
   out: number;
   width: number;
-  /** It has not succeeded yet, or it fails. */
-  suspect: boolean;
+  standing: Standing;
   failures: number;
   successes: number;
   pauses: number;
@@ -81,12 +83,18 @@ const MOST_PARTS = 16;
 /** What one principal may have of what others leave of a host. */
 const PART_OF_HOST = 3 / 4;
 
+/** What those that fail may have of the slots of suspects: who is new has room, however many of them hang. */
+const PART_FAILING = 3 / 4;
+
+export const isSuspect = ({ standing }: Fare): boolean => standing !== "well";
+
 export class Slots {
   readonly #hosts = new Tally();
   readonly #principals = new Tally();
   readonly #places = new Tally();
   /** Of suspects, by principal. */
   readonly #suspects = new Tally();
+  readonly #failing = new Tally();
 
   constructor(readonly limits: Limits) {}
 
@@ -95,13 +103,18 @@ export class Slots {
     this.#hosts.add(fare.host, by);
     this.#principals.add(fare.principal, by);
     this.#places.add(fare.place, by);
-    if (fare.suspect) this.#suspects.add(fare.principal, by);
+    this.#count(fare, by);
   }
 
-  judged(fare: Fare, suspect: boolean): void {
-    if (fare.suspect === suspect) return;
-    fare.suspect = suspect;
-    this.#suspects.add(fare.principal, suspect ? fare.out : -fare.out);
+  judged(fare: Fare, standing: Standing): void {
+    this.#count(fare, -fare.out);
+    fare.standing = standing;
+    this.#count(fare, fare.out);
+  }
+
+  #count(fare: Fare, by: number): void {
+    if (isSuspect(fare)) this.#suspects.add(fare.principal, by);
+    if (fare.standing === "failing") this.#failing.add(fare.principal, by);
   }
 
   /**
@@ -111,9 +124,11 @@ export class Slots {
    * three quarters of what others leave at most: whoever comes there finds room, however slowly it answers.
    */
   plan(): (fare: Fare, wanted: number, others: number) => number {
-    const [hosts, principals, places, suspects] = [new Tally(), new Tally(), new Tally(), new Tally()];
+    const [hosts, principals, places] = [new Tally(), new Tally(), new Tally()];
+    const [suspects, failing] = [new Tally(), new Tally()];
     const [hostsBefore, principalsBefore] = [new FirstSeen(this.#hosts), new FirstSeen(this.#principals)];
     const [placesBefore, suspectsBefore] = [new FirstSeen(this.#places), new FirstSeen(this.#suspects)];
+    const failingBefore = new FirstSeen(this.#failing);
     return (fare, wanted, others) => {
       const { perEndpoint, perHost, perPrincipal, perUnproven } = this.limits;
       const plenty = LEASED_PER_SLOT * perEndpoint;
@@ -130,17 +145,20 @@ export class Slots {
         Math.ceil((Math.max(1, Math.floor((perHost - (host - there)) * PART_OF_HOST)) - there) / parts),
         shareOf(perPrincipal, principalsBefore.of(fare.principal) + principals.of(fare.principal)),
       ];
-      if (fare.suspect) {
+      if (isSuspect(fare)) {
         const own = suspectsBefore.of(fare.principal) + suspects.of(fare.principal);
         const all = suspectsBefore.total + suspects.total;
         left.push(perUnproven - all, Math.ceil((perUnproven - (all - own)) / 2) - own);
       }
+      if (fare.standing === "failing")
+        left.push(Math.max(1, Math.floor(perUnproven * PART_FAILING)) - failingBefore.total - failing.total);
       const room = Math.max(0, Math.min(...left));
       if (room > 0) {
         hosts.add(fare.host, room);
         principals.add(fare.principal, room);
         places.add(fare.place, room);
-        if (fare.suspect) suspects.add(fare.principal, room);
+        if (isSuspect(fare)) suspects.add(fare.principal, room);
+        if (fare.standing === "failing") failing.add(fare.principal, room);
       }
       return room;
     };

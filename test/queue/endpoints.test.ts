@@ -41,6 +41,35 @@ test("however many endpoints hang, there is room for a principal that has nothin
   );
 });
 
+test("however many endpoints have failed, each of a principal of its own, there is room for who has not", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 9, max: 2_000 }), fc.integer({ min: 1, max: 3 }), (concurrency, failures) => {
+      const endpoints = endpointsOf(concurrency);
+      const names = Array.from({ length: 2_000 }, (_, at) => `h${at} p${at} 0`);
+      for (const name of names)
+        for (let n = 0; n < failures; n++) {
+          endpoints.started(name, NOW);
+          endpoints.failed(name, NOW);
+        }
+      let out = 0;
+      for (let round = 0; round < 10; round++) out += take(endpoints, names, concurrency - out).length;
+      assert.ok(out >= Math.floor(concurrency / 16), `${out} of ${concurrency}`);
+      assert.is(take(endpoints, ["new new 0"], concurrency - out).length, 1, `${out} of ${concurrency} are out`);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("where a bad spell is noted of endpoints that were not seen here yet, there is room for others", () => {
+  const endpoints = endpointsOf(256);
+  const names = Array.from({ length: 2_000 }, (_, at) => `h${at} p${at} 0`);
+  endpoints.note(names);
+  let out = 0;
+  for (let round = 0; round < 10; round++) out += take(endpoints, names, 256 - out).length;
+  assert.is(out, 24);
+  assert.is(take(endpoints, ["new new 0"], 256 - out).length, 1);
+});
+
 test("however many endpoints at a host are held, there is room for a principal that has nothing out there", () => {
   fc.assert(
     fc.property(fc.integer({ min: 256, max: 2_000 }), fc.integer({ min: 1, max: 3 }), (concurrency, principals) => {
