@@ -7,24 +7,10 @@ import { openQueue } from "../../runtime/queue/index.js";
 import { Leasing } from "../../runtime/queue/postgres/leasing.js";
 import { workerSettingsOf } from "../../runtime/queue/worker-options.js";
 import { sharedPostgres } from "../support/postgres.js";
+import { hostAndPrincipal, putFar } from "./many-endpoints.js";
 import { job, put } from "./queue-suite.js";
 
 const postgres = await sharedPostgres();
-
-/** Endpoints are `host principal.number`. */
-const ownerOf = (endpoint: string) => {
-  const [host = "", rest = ""] = endpoint.split(" ");
-  const principal = rest.split(".")[0]!;
-  return { host, principal, end: `${host} ${principal}/` };
-};
-
-/** So many endpoints, each with a job that is not due for long. */
-const putFar = (database: PostgresDatabase, count: number) =>
-  database.ask(
-    `insert into adbind_jobs (topic, key, random, endpoint, state, due, created_at, body_at)
-      select 'test', n::text, true, 'h' || n, 'ready', 8e15::bigint, 1, 1 from generate_series(1, $1::int) n`,
-    [count],
-  );
 
 for (const [hosts, bigs, takes] of [
   [1, ["many"], 2],
@@ -42,7 +28,7 @@ for (const [hosts, bigs, takes] of [
     const leasing = new Leasing({ query: database.query, queryWoken: database.query }, "test", 60_000, () => clock);
     const taken: string[] = [];
     for (let n = 0; n < takes; n++) {
-      const jobs = await leasing.take({ now: Date.now(), limit: 256, room: () => 1, ownerOf });
+      const jobs = await leasing.take({ now: Date.now(), limit: 256, room: () => 1, ownerOf: hostAndPrincipal });
       // Who found nobody else looks again a moment later.
       clock += 250;
       taken.push(...jobs.map(({ endpoint }) => endpoint).filter((endpoint) => few.includes(endpoint)));
@@ -56,7 +42,9 @@ for (const [hosts, bigs, takes] of [
 test("of endpoints that had something lately the next one's job is had without a look, however long ago that was", async () => {
   const database = await openPostgres({ url: await postgres.database(), connections: 4 });
   const queue = openQueue(database, "test");
-  const sharing = new Endpoints(workerSettingsOf({ queue, handle: undefined as never, longestDelayMs: 1, ownerOf }));
+  const sharing = new Endpoints(
+    workerSettingsOf({ queue, handle: undefined as never, longestDelayMs: 1, ownerOf: hostAndPrincipal }),
+  );
   let looks = 0;
   const query: PostgresDatabase["query"] = (work) => {
     looks += 1;
@@ -71,7 +59,7 @@ test("of endpoints that had something lately the next one's job is had without a
   const take = async (): Promise<number> => {
     const now = Date.now();
     const [room, likely] = [sharing.plan(1_024, now, 256), sharing.plan(1_024, now, 256)];
-    const jobs = await leasing.take({ now, limit: 256, room, likely, ownerOf });
+    const jobs = await leasing.take({ now, limit: 256, room, likely, ownerOf: hostAndPrincipal });
     await queue.ack(
       jobs.map((leased) => ({ job: leased, outcome: { kind: "done" } })),
       now,
@@ -106,7 +94,7 @@ test("looks that found nobody with room cost nobody his turn", async () => {
       if (!given.has(endpoint)) given.set(endpoint, given.size < slots ? 1 : 0);
       return given.get(endpoint)!;
     };
-    const jobs = await leasing.take({ now: Date.now(), limit: 256, room, ownerOf });
+    const jobs = await leasing.take({ now: Date.now(), limit: 256, room, ownerOf: hostAndPrincipal });
     for (const { endpoint } of jobs) taken.set(endpoint, taken.get(endpoint)! + 1);
   };
   for (let n = 0; n < 1_200 / 25; n++) {
@@ -124,7 +112,8 @@ test("what is added behind a look that goes on in the next take is not slept ove
   await putFar(database, 8_200);
   const leasing = new Leasing({ query: database.query, queryWoken: database.query }, "test", 60_000);
   const take = async (): Promise<number> =>
-    (await leasing.take({ now: Date.now(), limit: 256, room: () => 1, likely: () => 1, ownerOf })).length;
+    (await leasing.take({ now: Date.now(), limit: 256, room: () => 1, likely: () => 1, ownerOf: hostAndPrincipal }))
+      .length;
   assert.is(await take(), 0);
   await put(queue, job({ endpoint: "a" }));
   leasing.added();
@@ -148,7 +137,13 @@ test("a job that is told of by name is had before all others have been looked at
   };
   const leasing = new Leasing({ query, queryWoken: database.query }, "test", 60_000);
   const take = async (): Promise<string[]> => {
-    const jobs = await leasing.take({ now: Date.now(), limit: 256, room: () => 1, likely: () => 1, ownerOf });
+    const jobs = await leasing.take({
+      now: Date.now(),
+      limit: 256,
+      room: () => 1,
+      likely: () => 1,
+      ownerOf: hostAndPrincipal,
+    });
     return jobs.map(({ endpoint }) => endpoint);
   };
   for (let n = 0; n < 40; n++) {
@@ -184,7 +179,7 @@ test("beside thousands that are due and have no room, a job that is told of by n
   let open = "z";
   const room = (endpoint: string): number => (endpoint.startsWith(open) ? 1 : 0);
   const take = async (): Promise<string[]> => {
-    const jobs = await leasing.take({ now: Date.now(), limit: 256, room, likely: room, ownerOf });
+    const jobs = await leasing.take({ now: Date.now(), limit: 256, room, likely: room, ownerOf: hostAndPrincipal });
     return jobs.map(({ endpoint }) => endpoint);
   };
   for (let n = 0; n < 40; n++) {

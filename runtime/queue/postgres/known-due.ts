@@ -1,6 +1,6 @@
 /** Endpoints of which more was found due than has been leased since: for a moment they need not be looked for. */
 import type { TakeRequest } from "../types.js";
-import { type Room, roomsOf } from "./rooms.js";
+import { countsOf, type Room, roomsOf } from "./rooms.js";
 
 /**
  * How long they are leased from without a look, in milliseconds. What others have that falls due meanwhile, and of which nobody
@@ -35,8 +35,7 @@ export class KnownDue {
    * their next turn is after all others': those that were not looked for come first.
    */
   leased(rooms: readonly Room[], jobs: readonly { readonly endpoint: string }[], limit: number): void {
-    const counts = new Map<string, number>();
-    for (const { endpoint } of jobs) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+    const counts = countsOf(jobs);
     // The last one that was served had less than there was room for because there was no more for all.
     const last = jobs.length < limit ? -1 : rooms.findLastIndex(([endpoint]) => counts.has(endpoint));
     const served = last < 0 ? rooms : rooms.slice(0, last + 1);

@@ -52,9 +52,21 @@ export class Leasing {
   }
 
   async #guess(request: TakeRequest): Promise<Job[]> {
-    const jobs = await this.#lease(this.#turns.likely(request), request, (work) => this.database.queryWoken(work));
+    const guess = this.#turns.likely(request);
+    let [jobs, limit]: [Job[], number] = [[], 0];
+    try {
+      jobs = await this.#lease(guess.rooms, request, (work) => this.database.queryWoken(work));
+      limit = request.limit;
+    } finally {
+      this.#turns.guessed(guess, jobs, limit);
+    }
     if (jobs.length > 0) this.#turns.had(endpointsOf(jobs), false);
     return jobs;
+  }
+
+  /** The last look was broken off, and goes on in the next take, before which nobody rests. */
+  get goesOn(): boolean {
+    return this.#turns.goesOn;
   }
 
   /** Jobs were added: something may be due of endpoints that were not found. @param endpoints theirs; none where it is not known which */

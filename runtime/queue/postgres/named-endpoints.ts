@@ -25,6 +25,10 @@ export class NamedEndpoints {
     return this.#known;
   }
 
+  get any(): boolean {
+    return this.#names.size > 0;
+  }
+
   /** Those that are kept, in the order in which they were told of. */
   get some(): readonly string[] {
     return [...this.#names];

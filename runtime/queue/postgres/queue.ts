@@ -161,6 +161,10 @@ export class PostgresQueue implements Queue {
     return this.#leasing.take(request);
   }
 
+  goesOn(): boolean {
+    return this.#leasing.goesOn;
+  }
+
   ack(acks: readonly Ack[], now: number, effect?: AckEffect, waitMs?: number): Promise<AckResult[]> {
     return this.#acknowledging.ack(acks, now, effect, waitMs);
   }

@@ -8,3 +8,10 @@ export const roomsOf = (endpoints: readonly string[], room: RoomOf, limit: numbe
   endpoints
     .map((endpoint, at): Room => [endpoint, Math.min(room(endpoint, endpoints.length - 1 - at), limit)])
     .filter(([, wanted]) => wanted > 0);
+
+/** How many jobs there are of each endpoint. */
+export function countsOf(jobs: readonly { readonly endpoint: string }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { endpoint } of jobs) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+  return counts;
+}

@@ -4,7 +4,7 @@ import type { TakeRequest } from "../types.js";
 import { Beside } from "./beside.js";
 import { nextEndpoints } from "./jobs.js";
 import { NamedEndpoints } from "./named-endpoints.js";
-import { type Room, roomsOf } from "./rooms.js";
+import { countsOf, type Room, roomsOf } from "./rooms.js";
 
 /** Endpoints looked at in one statement. */
 const ENDPOINTS = 256;
@@ -32,6 +32,12 @@ interface Round {
   stale: boolean;
 }
 
+/** Endpoints that are tried without a look, and those of them that jobs were added for, with room or not. */
+interface Guess {
+  readonly rooms: readonly Room[];
+  readonly names: readonly string[];
+}
+
 export class Turns {
   /** Endpoints after this one are looked at next, and leased from first. */
   #cursor = "";
@@ -50,6 +56,8 @@ export class Turns {
   #round: Round | undefined;
   /** The last look came round: whatever it did not find had nothing due, or no room. */
   whole = false;
+  /** The last look was broken off for endpoints that jobs were added for, and goes on at once. */
+  goesOn = false;
   readonly #beside: Beside;
   /** Of the last look, without those that were found beside, and where it began. */
   #served: { readonly rooms: readonly Room[]; readonly start: string } = { rooms: [], start: "" };
@@ -68,15 +76,32 @@ export class Turns {
    * something due lately, unless that was a bad guess the last time. Between two guesses it is looked: whoever is told of all the
    * time keeps nobody from his turn.
    */
-  likely({ limit, likely }: TakeRequest): Room[] {
-    if (likely === undefined || !this.#mayGuess) return [];
+  likely({ limit, likely }: TakeRequest): Guess {
+    if (likely === undefined || !this.#mayGuess) return { names: [], rooms: [] };
     const names = this.#named.some;
     const lately = this.#guessed && (this.#quiet || this.#round !== undefined) ? [...this.#lately].toReversed() : [];
     this.#named.clear();
     const guesses = [...new Set([...names, ...lately])];
-    if (guesses.length === 0) return [];
-    this.#mayGuess = false;
-    return roomsOf(guesses, likely, limit);
+    this.#mayGuess = guesses.length === 0;
+    return { names, rooms: roomsOf(guesses, likely, limit) };
+  }
+
+  /**
+   * What a guess has brought. Who was told of and not tried, since there was no more to be had, is guessed at again. A round that is
+   * under way knows nothing of those that had no room, or more than that, or whose jobs are not due yet.
+   * @param limit jobs that could be had; 0 where it failed
+   */
+  guessed({ names, rooms }: Guess, jobs: readonly { readonly endpoint: string }[], limit: number): void {
+    const counts = countsOf(jobs);
+    const tried = jobs.length < limit ? rooms.length : 1 + rooms.findLastIndex(([endpoint]) => counts.has(endpoint));
+    const untried = new Set(rooms.slice(tried).map(([endpoint]) => endpoint));
+    const emptied = new Set(
+      rooms.filter(([name, room]) => counts.has(name) && counts.get(name)! < room).map(([name]) => name),
+    );
+    for (const name of names) {
+      if (untried.has(name)) this.#named.add([name]);
+      else if (this.#round !== undefined && !emptied.has(name)) this.#round.stale = true;
+    }
   }
 
   /** Jobs were added: a round that is under way need not come to them first. @param endpoints theirs; none where it is not known which */
@@ -114,6 +139,7 @@ export class Turns {
     };
     this.#round = round;
     this.#mayGuess = true;
+    this.goesOn = false;
     for (let pages = 0; pages < PAGES; pages++) {
       const page = { after: round.after, limit: ENDPOINTS, now };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, page));
@@ -127,7 +153,7 @@ export class Turns {
       const ended = found.length < ENDPOINTS;
       const after = ended ? "" : found.at(-1)!.endpoint;
       const all = ended ? round.again || round.start === "" : round.again && after >= round.start;
-      this.#ended(all && !round.stale, round.next, now);
+      this.#ended(all && !round.stale && !this.#named.any, round.next, now);
       if (rooms.length > 0 || all) {
         this.#served = { rooms, start };
         this.#round = undefined;
@@ -146,7 +172,8 @@ export class Turns {
       round.after = after;
       round.again ||= ended;
       // Jobs of theirs need not wait until all others have been looked at, where those are many.
-      if (!ended && this.#named.some.length > 0) break;
+      this.goesOn = !ended && this.#named.any;
+      if (this.goesOn) break;
     }
     return [];
   }
