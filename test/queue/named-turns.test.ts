@@ -114,4 +114,46 @@ test("names that lead to nothing do not end a look", () =>
     assert.equal(had, ["k"]);
   }));
 
+test("whoever is told of at hundreds of endpoints keeps nobody from being had without a look", () =>
+  looking(0, async (of) => {
+    await put(of.queue, ...Array.from({ length: 2_000 }, (_, n) => job({ endpoint: `h${n} many.${n}` })));
+    of.now.room = (endpoint) => (endpoint.includes("many") ? 0 : 1);
+    for (let n = 0; n < 10; n++) {
+      const names = [...Array.from({ length: 300 }, (_, m) => `b busy.${m}`), `v${n} few.1`];
+      await put(of.queue, ...names.map((endpoint) => job({ endpoint })));
+      of.leasing.added(names.slice(0, 200));
+      of.leasing.added(names.slice(200));
+      // One is looked for in turn at most, and one is a guess.
+      const had = [...(await of.take()), ...(await of.take())];
+      assert.ok(had.includes(`v${n} few.1`), had.join());
+    }
+  }));
+
+test("who added jobs of hundreds of endpoints in one transaction knows of which", async () => {
+  const database = await openPostgres({ url: await postgres.database(), connections: 4 });
+  let looks = 0;
+  const counted: PostgresDatabase = Object.assign(Object.create(database) as PostgresDatabase, {
+    query: (ask: Parameters<typeof database.query>[0]) => {
+      looks += 1;
+      return database.query(ask);
+    },
+  });
+  const queue = openQueue(counted, "test");
+  const forget = queue.onWake(() => undefined);
+  await put(queue, ...Array.from({ length: 2_000 }, (_, n) => job({ endpoint: `h many.${n}` })));
+  const room = (endpoint: string): number => (endpoint.includes("many") ? 0 : 1);
+  const take = () => queue.take({ now: Date.now(), limit: 256, room, likely: room, ownerOf: hostAndPrincipal });
+  while ((await take()).length > 0);
+  await put(queue, ...Array.from({ length: 40 }, (_, n) => job({ endpoint: `h few.${n}` })));
+  looks = 0;
+  const had: string[] = [];
+  while (had.length < 40) {
+    had.push(...(await take()).map(({ endpoint }) => endpoint));
+    assert.ok(looks <= 3, `${looks} looks`);
+  }
+  forget();
+  await queue.close();
+  await database.close();
+});
+
 test.run();

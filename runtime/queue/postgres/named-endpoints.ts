@@ -1,42 +1,42 @@
 /** Endpoints that jobs were added for, and how instances tell each other. */
 
-/** Most that others are told by name; more are looked for. */
+/** Most that other instances are told by name, and most that one remembers; more are looked for. */
 const NAMED = 16;
+const REMEMBERED = 4_096;
 
 /** Endpoints that jobs were added for: all of them, or it is not known which. */
 export class NamedEndpoints {
   readonly #names = new Set<string>();
   #known = true;
 
-  /** @param most that are kept by name */
-  constructor(readonly most = NAMED) {}
-
-  /** @param endpoints none where it is not known which */
-  add(endpoints: readonly string[]): void {
-    if (endpoints.length === 0) this.#known = false;
+  /** @param endpoints none where it is not known which @returns whether all of them are remembered */
+  add(endpoints: readonly string[]): boolean {
+    let all = endpoints.length > 0;
     for (const endpoint of endpoints) {
-      if (this.#names.size < this.most) this.#names.add(endpoint);
-      else if (!this.#names.has(endpoint)) this.#known = false;
+      if (this.#names.size < REMEMBERED) this.#names.add(endpoint);
+      else all &&= this.#names.has(endpoint);
     }
-  }
-
-  /** Whether those that are kept are all. */
-  get known(): boolean {
-    return this.#known;
+    this.#known &&= all;
+    return all;
   }
 
   get any(): boolean {
     return this.#names.size > 0;
   }
 
-  /** Those that are kept, in the order in which they were told of. */
-  get some(): readonly string[] {
-    return [...this.#names];
+  /** In the order in which they were told of; none where it is not known which. */
+  get names(): readonly string[] {
+    return this.#known ? [...this.#names] : [];
   }
 
-  /** None where it is not known which. */
-  get names(): readonly string[] {
-    return this.#known ? this.some : [];
+  /** Forgets some of those that it knows. @returns them: of each principal in turn, those that were told of first */
+  next(most: number, principalOf: (endpoint: string) => string): string[] {
+    const lines = Map.groupBy(this.#names, principalOf);
+    const some: string[] = [];
+    for (let n = 0; some.length < Math.min(most, this.#names.size); n++)
+      for (const line of lines.values()) if (n < line.length && some.length < most) some.push(line[n]!);
+    for (const endpoint of some) this.#names.delete(endpoint);
+    return some;
   }
 
   clear(): void {
@@ -50,7 +50,7 @@ const PAYLOAD_BYTES = 4_000;
 
 /** What instances are told: a topic, and endpoints as far as there is room, in lines. */
 export function wakePayload(topic: string, endpoints: readonly string[]): string {
-  const named = [topic, ...endpoints].join("\n");
+  const named = [topic, ...(endpoints.length > NAMED ? [] : endpoints)].join("\n");
   return Buffer.byteLength(named) < PAYLOAD_BYTES ? named : topic;
 }
 

@@ -46,7 +46,7 @@ export class Turns {
   /** Endpoints that had something due lately, the last ones last. */
   readonly #lately = new Set<string>();
   /** Endpoints that jobs were added for since jobs were last guessed at. */
-  readonly #named = new NamedEndpoints(NAMED);
+  readonly #named = new NamedEndpoints();
   /** It has been looked since jobs were last guessed at. */
   #mayGuess = true;
   /** The last look found nothing due; and of what the last one that did find something found, some was of those. */
@@ -76,11 +76,10 @@ export class Turns {
    * something due lately, unless that was a bad guess the last time. Between two guesses it is looked: whoever is told of all the
    * time keeps nobody from his turn.
    */
-  likely({ limit, likely }: TakeRequest): Guess {
+  likely({ limit, likely, ownerOf }: TakeRequest): Guess {
     if (likely === undefined || !this.#mayGuess) return { names: [], rooms: [] };
-    const names = this.#named.some;
+    const names = this.#named.next(NAMED, (endpoint) => ownerOf?.(endpoint).principal ?? endpoint);
     const lately = this.#guessed && (this.#quiet || this.#round !== undefined) ? [...this.#lately].toReversed() : [];
-    this.#named.clear();
     const guesses = [...new Set([...names, ...lately])];
     this.#mayGuess = guesses.length === 0;
     return { names, rooms: roomsOf(guesses, likely, limit) };
@@ -106,9 +105,9 @@ export class Turns {
 
   /** Jobs were added: a round that is under way need not come to them first. @param endpoints theirs; none where it is not known which */
   added(endpoints: readonly string[]): void {
-    this.#named.add(endpoints);
+    const known = this.#named.add(endpoints);
     // Those that are known are guessed at.
-    if (this.#round !== undefined && !this.#named.known) this.#round.stale = true;
+    if (this.#round !== undefined && !known) this.#round.stale = true;
   }
 
   /** Something of them was due. @param looked for, not guessed */
