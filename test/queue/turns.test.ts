@@ -106,6 +106,26 @@ test("looks that found nobody with room cost nobody his turn", async () => {
   await database.close();
 });
 
+for (const limit of [1, 3, 8])
+  test(`with ${limit} free at a time endpoints of many owners have as much of it as each other`, async () => {
+    const database = await openPostgres({ url: await postgres.database(), connections: 4 });
+    const queue = openQueue(database, "test");
+    const names = Array.from({ length: 40 }, (_, n) => `h${n} p${n}.1`);
+    await put(queue, ...[...Array(20)].flatMap(() => names.map((endpoint) => job({ endpoint }))));
+    const leasing = new Leasing({ query: database.query, queryWoken: database.query }, "test", 60_000);
+    const taken = new Map(names.map((name) => [name, 0]));
+    for (let n = 0; n < 240; n += limit) {
+      // It is looked each time.
+      leasing.added();
+      const jobs = await leasing.take({ now: Date.now(), limit, room: () => 1, ownerOf: hostAndPrincipal });
+      for (const { endpoint } of jobs) taken.set(endpoint, taken.get(endpoint)! + 1);
+    }
+    const counts = [...taken.values()];
+    assert.ok(Math.min(...counts) >= 4 && Math.max(...counts) <= 8, counts.join());
+    await queue.close();
+    await database.close();
+  });
+
 test("what is added behind a look that goes on in the next take is not slept over", async () => {
   const database = await openPostgres({ url: await postgres.database(), connections: 4 });
   const queue = openQueue(database, "test");

@@ -19,6 +19,8 @@ export class Beside {
   #cursor = "";
   /** Since it went round the last time it has found somebody. */
   #found = false;
+  /** Of an odd number of jobs half is one more every other time. */
+  #odd = 0;
   #restUntil = Number.NEGATIVE_INFINITY;
 
   /** @param clock milliseconds, the process's own by default */
@@ -28,13 +30,20 @@ export class Beside {
     readonly clock: () => number = () => performance.now(),
   ) {}
 
-  /** @returns some of others than those who are among the first; at most for half of the jobs, and of each what one statement finds */
+  /** @returns some of others than those who are among the first, for half of the jobs at most */
   async rooms({ now, limit, room, ownerOf }: TakeRequest, first: readonly Room[]): Promise<Room[]> {
     if (ownerOf === undefined || this.clock() < this.#restUntil) return [];
-    const known = new Set(first.map(([endpoint]) => ownerOf(endpoint).principal));
+    this.#odd = 1 - this.#odd;
+    let left = Math.floor((limit + this.#odd) / 2);
+    const known = new Set<string>();
+    // Those behind are not come to.
+    for (let [n, jobs] = [0, left]; n < first.length && jobs < limit; n++) {
+      known.add(ownerOf(first[n]![0]).principal);
+      jobs += first[n]![1];
+    }
     const isKnown = (endpoint: string): boolean => known.has(ownerOf(endpoint).principal);
     const others: Room[] = [];
-    for (let pages = 0; pages < PAGES && known.size < MANY && others.length < limit / 2; pages++) {
+    for (let pages = 0; pages < PAGES && known.size < MANY && left > 0; pages++) {
       const page = { after: this.#cursor, limit: ENDPOINTS, now };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, page));
       const due = found.filter(({ endpoint, next }) => next <= now && !isKnown(endpoint));
@@ -43,10 +52,18 @@ export class Beside {
         room,
         limit,
       );
-      others.push(...rooms);
-      for (const [endpoint] of rooms) known.add(ownerOf(endpoint).principal);
-      this.#found ||= rooms.length > 0;
-      const last = found.length < ENDPOINTS ? undefined : found.at(-1)!.endpoint;
+      const some: Room[] = [];
+      for (const [endpoint, wanted] of rooms) {
+        if (left === 0) break;
+        some.push([endpoint, Math.min(wanted, left)]);
+        left -= Math.min(wanted, left);
+        known.add(ownerOf(endpoint).principal);
+      }
+      others.push(...some);
+      this.#found ||= some.length > 0;
+      const whole = some.length === rooms.length;
+      // Those for whom nothing was left are the first the next time.
+      const last = whole ? (found.length < ENDPOINTS ? undefined : found.at(-1)!.endpoint) : some.at(-1)![0];
       if (last === undefined) {
         this.#roundEnded();
         break;

@@ -160,7 +160,7 @@ export class Turns {
       if (rooms.length > 0) {
         // Those for which there was no room any more come first the next time.
         this.#cursor = rooms.length < due.length ? rooms.at(-1)![0] : after;
-        return all ? rooms : [...(await this.#beside.rooms(request, rooms)), ...rooms];
+        return all ? rooms : await this.#withOthers(request, rooms, start);
       }
       round.due ||= due.length > 0;
       if (all) {
@@ -175,6 +175,15 @@ export class Turns {
       if (this.goesOn) break;
     }
     return [];
+  }
+
+  /** Others first: their turn is their own. */
+  async #withOthers(request: TakeRequest, rooms: readonly Room[], start: string): Promise<Room[]> {
+    const others = await this.#beside.rooms(request, rooms);
+    const names = new Set(others.map(([endpoint]) => endpoint));
+    const own = rooms.filter(([endpoint]) => !names.has(endpoint));
+    this.#served = { rooms: own, start };
+    return [...others, ...own];
   }
 
   /** @param all whether it has come round, and knows of everybody */
