@@ -2,7 +2,7 @@
 
 /** Most that other instances are told by name, and most that one remembers; more are looked for. */
 const NAMED = 16;
-const REMEMBERED = 4_096;
+const REMEMBERED = 1_024;
 
 /** Endpoints that jobs were added for: all of them, or it is not known which. */
 export class NamedEndpoints {
