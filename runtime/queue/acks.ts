@@ -81,11 +81,14 @@ export class Acks {
   #enough = (): void => undefined;
   /** Set once nobody waits for a database that is away. */
   #givenUp = false;
+  /** Set once nothing more is written. */
+  #closed = false;
 
   constructor(readonly options: AcksOptions) {}
 
   /** @returns whether the token was still the job's; false too where it was given up to be written */
   push(ack: Ack): Promise<boolean> {
+    if (this.#closed) return Promise.resolve(false);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#pending.push({ ack, tell: resolve });
     if (!this.#worthWaiting) this.#enough();
@@ -101,6 +104,12 @@ export class Acks {
   giveUp(): void {
     this.#givenUp = true;
     for (const hurry of this.#apart) hurry();
+  }
+
+  /** What comes from now on is left to its lease: whoever has waited for a stop closes the database next. */
+  close(): void {
+    this.giveUp();
+    this.#closed = true;
   }
 
   /** Others will come soon, and are to share the transaction. */

@@ -92,9 +92,10 @@ export class HeldJobs<J extends Leasable> {
     if (!this.source.keepsAlive) this.#renewing.unref();
   }
 
-  /** Leaves leases to themselves. */
+  /** Leaves leases to themselves: for what is still here nothing more is done. */
   leave(): void {
     clearInterval(this.#renewing);
+    this.lose(() => true);
   }
 
   /** Of those that are not young. @returns which of them are lost */

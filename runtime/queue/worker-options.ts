@@ -68,8 +68,12 @@ export interface WorkerOptions extends Partial<EndpointOptions> {
 /** Leases jobs, runs their handler, and acknowledges them. */
 export interface Worker {
   start(): void;
-  /** Leases nothing more, waits for what it has. */
-  stop(): Promise<void>;
+  /**
+   * Leases nothing more, and waits for what it has: for what hangs no longer than it is told.
+   * @param withinMs longest wait, in milliseconds; none by default
+   * @returns how many jobs were not waited for: they are left to their lease, and nothing more is written of them
+   */
+  stop(withinMs?: number): Promise<number>;
   /**
    * An operator has paused an endpoint, or removed a job: what is leased of it here and has not begun is given back, and what
    * has begun is not `live` any more.

@@ -6,6 +6,7 @@ import { Aside } from "./aside.js";
 import { Endpoints, type Turn } from "./endpoints.js";
 import { JobLoop } from "./job-loop.js";
 import type { AttemptTurn, JobSource, Sharing } from "./job-loop-options.js";
+import { waitWithin } from "./pauses.js";
 import { safely } from "./periodic.js";
 import { restMs } from "./rest.js";
 import { TurnNotes } from "./tell-turn.js";
@@ -117,10 +118,13 @@ class QueueWorker implements Worker {
     return noted || known;
   }
 
-  async stop(): Promise<void> {
-    await this.#loop.stop();
-    await this.#acks.allWritten();
-    await this.#aside.ended();
+  async stop(withinMs?: number): Promise<number> {
+    const began = performance.now();
+    const left = await this.#loop.stop(withinMs);
+    this.#acks.close();
+    const written = this.#acks.allWritten().then(() => this.#aside.ended());
+    await waitWithin(written, withinMs && Math.max(0, withinMs - (performance.now() - began)));
+    return left.length;
   }
 
   #source(): JobSource<Job> {

@@ -20,6 +20,6 @@ export {
   type SecretKeys,
   secretKeysIn,
 } from "./secret-keys.js";
-export type { Sender } from "./sender.js";
+export type { Sender, SenderStopOptions } from "./sender.js";
 export type { Tasks } from "./tasks.js";
 export type * from "./types.js";

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { trace } from "@opentelemetry/api";
 import type { Query } from "../db/index.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
+import { waitWithin } from "../queue/pauses.js";
 import type { Periodic } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
 import { waitingCaps } from "../queue/waiting-caps.js";
@@ -66,8 +67,19 @@ export interface Sender {
   resealSecrets(): Promise<Resealed>;
   /** Starts delivering. Events may be stored without it: another process can deliver them. */
   start(): void;
-  /** Takes nothing more and waits for the attempts under way. The store stays open. */
-  stop(): Promise<void>;
+  /**
+   * Takes nothing more and waits for the attempts under way, so long as `withinMs` says. The store stays open.
+   * @returns how many attempts were not waited for; their events are left to their lease, for whoever takes them next
+   */
+  stop(options?: SenderStopOptions): Promise<number>;
+}
+
+export interface SenderStopOptions {
+  /**
+   * Longest wait for attempts, and whatever else is under way, in milliseconds; 30,000 by default. What connections need to be
+   * closed comes to it, two seconds at most.
+   */
+  readonly withinMs?: number;
 }
 
 const ACTIVITY_LIMIT = { default: 50, max: 200 } as const;
@@ -78,6 +90,9 @@ const LONGEST_LIFE_MS = 7 * 86_400_000;
 /** Events of an endpoint that wait, at most. */
 const MAX_WAITING = 1_000_000;
 const GIVEN_UP = "events were given up";
+/** How long a stop waits: for what is under way, and for connections to be closed; in milliseconds. */
+export const STOP_MS = { default: 30_000, closing: 2_000 } as const;
+const LEFT = "stopped while attempts were under way; their events are left to their lease";
 
 export interface SenderDependencies {
   readonly queue: Queue;
@@ -165,11 +180,13 @@ export async function assembleSender({ queue, tables, options, place, ...given }
       upkeep.start();
       if (given.shared === undefined) unobserve ??= metrics.observe(() => healthOf(common));
     },
-    async stop() {
+    async stop({ withinMs = STOP_MS.default } = {}) {
       unobserve?.();
-      await Promise.all([upkeep.stop(), worker.stop()]);
-      if (given.shared === undefined) await shared.close();
-      await queue.close();
+      const [left] = await Promise.all([worker.stop(withinMs), waitWithin(upkeep.stop(), withinMs)]);
+      if (left > 0) options.logger?.warn({ attempts: left }, LEFT);
+      const closing = Promise.all([given.shared === undefined ? shared.close() : undefined, queue.close()]);
+      await waitWithin(closing, STOP_MS.closing);
+      return left;
     },
   };
 }

@@ -60,4 +60,37 @@ test("a stop waits for jobs that are being prolonged", async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+test("a stop waits for a job that hangs as long as it is told, and what it ends with later is written nowhere", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "adbind-worker-"));
+  const store = openSqliteStore({ path: path.join(folder, "q.db") });
+  const queue = openQueue(store.database, "t");
+  const hangs = Promise.withResolvers<void>();
+  const began = Promise.withResolvers<() => boolean>();
+  const faults: unknown[] = [];
+  const worker = createWorker({
+    queue,
+    handle: async (_, { live }) => {
+      began.resolve(live);
+      await hangs.promise;
+      return { outcome: { kind: "done" }, healthy: null };
+    },
+    longestDelayMs: 60_000,
+    onFault: (fault) => faults.push(fault),
+  });
+  await queue.transact((tx) =>
+    queue.add(tx, [{ key: "k", random: true, endpoint: "g", meta: "{}", body: Buffer.from("{}") }]),
+  );
+  worker.start();
+  const live = await began.promise;
+  assert.is(await worker.stop(20), 1);
+  assert.not.ok(live(), "nothing more is to be done for it");
+  assert.is((await queue.list())[0]!.state, "ready");
+  await queue.close();
+  await store.close();
+  hangs.resolve();
+  await turns();
+  assert.equal(faults, [], "the database is closed, and nobody asks it");
+  rmSync(folder, { recursive: true, force: true });
+});
+
 test.run();

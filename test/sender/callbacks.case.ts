@@ -2,10 +2,21 @@
 import * as assert from "uvu/assert";
 import type { ReportRequest, SecretKeys, Sender, SenderOptions } from "../../runtime/sender/index.js";
 import { codeOf } from "../support/thrown.js";
-import { until } from "../support/until.js";
+import { turns, until } from "../support/until.js";
 import { NOW, secretKeys } from "./fixture.js";
 import { AGENT, account, changed, hmac, listening, proving } from "./registered-secrets.js";
-import { type Context, HOOK, HOUR, noneOut, push, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
+import {
+  type Context,
+  HOOK,
+  HOUR,
+  noneOut,
+  ownOptions,
+  push,
+  reopened,
+  type SenderCase,
+  start,
+  suiteOf,
+} from "./sender-suite.js";
 
 const data = { currency: "EUR", media_buy_deliveries: [] };
 const reporting = { url: HOOK, operation_id: "op", reporting_frequency: "hourly" } as const;
@@ -189,6 +200,64 @@ function fetchCase(of: SenderCase): void {
   test.run();
 }
 
+/** Something of the application's that an attempt waits for. */
+interface Hanging {
+  readonly what: string;
+  hang(ask: () => Promise<never>): Partial<SenderOptions>;
+}
+
+const hanging: readonly Hanging[] = [
+  {
+    what: "a signer",
+    hang: (ask) => ({ signer: undefined as never, signerFor: ask, signerTimeoutMs: 30_000 }),
+  },
+  { what: "a fetch", hang: (ask) => ({ fetch: ask, limits: () => ({ timeoutMs: 30_000 }) }) },
+  { what: "authorized", hang: (ask) => ({ authorized: ask, callbackTimeoutMs: 600_000 }) },
+];
+
+/** Milliseconds. */
+const SHORT = 50;
+/** What a stop that does not wait takes at most, on a machine with other work, in milliseconds. */
+const SOON = 10_000;
+
+function stopCase(of: SenderCase): void {
+  const test = suiteOf(of, "callbacks, a stop");
+  const config = { subscriber_id: "a", url: HOOK, event_types: ["account.status_changed"] };
+  for (const { what, hang } of hanging)
+    test(`${what} that hangs is waited for as long as a stop is told; its event is left to its lease`, async (context) => {
+      context.network.react = listening;
+      const first = await reopened(of, context, proving);
+      const all = { ...config, all_authorized_accounts: true };
+      assert.ok((await first.notifications.sync({ principal: account.principal }, [all])).ok);
+      await first.notifications.notify(changed);
+      const late = Promise.withResolvers<never>();
+      let asked = false;
+      const ask = (): Promise<never> => {
+        asked = true;
+        return late.promise;
+      };
+      const sender = await reopened(of, context, { ...proving, ...hang(ask) });
+      sender.start();
+      await until(() => asked);
+      const began = performance.now();
+      assert.is(await sender.stop({ withinMs: SHORT }), 1);
+      assert.ok(performance.now() - began < SOON, `${performance.now() - began} ms`);
+      const before = context.network.sent.length;
+      // Its answer comes when nobody has a use for it.
+      late.reject(new Error("late"));
+      await turns();
+      const next = await of.open(ownOptions(of, context, proving));
+      const [event, another] = await next.outbox.list();
+      assert.equal([event!.state, event!.attempts, another], ["out", 0, undefined]);
+      assert.is(context.network.sent.length, before);
+      context.sender = next;
+      next.start();
+      context.clock.at += 11_000;
+      await until(() => context.network.sent.length === before + 1, "it is sent when its lease is over");
+    });
+  test.run();
+}
+
 export function callbackCase(of: SenderCase): void {
-  for (const cases of [hangingCase, askedCase, accountCase, keyCase, fetchCase]) cases(of);
+  for (const cases of [hangingCase, askedCase, accountCase, keyCase, fetchCase, stopCase]) cases(of);
 }

@@ -43,10 +43,11 @@ export const secret = "0123456789abcdef0123456789ABCDEFghij";
 /** Milliseconds. */
 export const HOUR = 3_600_000;
 
-const ownOptions = (of: SenderCase, { clock, network, looks }: Context): Omit<SenderOptions, "store"> => ({
-  ...optionsFor(clock, network),
-  queue: looks.opening(of.queue),
-});
+export const ownOptions = (
+  of: SenderCase,
+  { clock, network, looks }: Context,
+  over: Partial<SenderOptions> = {},
+): Omit<SenderOptions, "store"> => ({ ...optionsFor(clock, network), queue: looks.opening(of.queue), ...over });
 
 /** A fresh store and sender for each test. */
 export function suiteOf(of: SenderCase, what: string): ReturnType<typeof suite<Context>> {
@@ -90,7 +91,7 @@ export async function leap({ clock, sender, looks }: Context, ms: number): Promi
 /** Another sender on the same store instead of the context's. */
 export const reopened = async (of: SenderCase, context: Context, over: Partial<SenderOptions>): Promise<Sender> => {
   await context.sender.stop();
-  context.sender = await of.open({ ...ownOptions(of, context), ...over });
+  context.sender = await of.open(ownOptions(of, context, over));
   return context.sender;
 };
 /** Why a registration was refused; empty where it was not. */

@@ -1,9 +1,10 @@
 /** A sender on several databases: each has its own tasks, queue and deliverer, and a principal is in one of them. */
 import { AdbindError } from "../../errors.js";
+import { waitWithin } from "../../queue/pauses.js";
 import { createPeriodic, tellLog } from "../../queue/periodic.js";
 import type { PrincipalStore } from "../../store/split/principals.js";
 import type { SenderHealth } from "../health.js";
-import type { Sender } from "../sender.js";
+import { type Sender, STOP_MS } from "../sender.js";
 import type { SenderOptions } from "../types.js";
 import { inEach, splitChannels, splitNotifications } from "./channels.js";
 import { type OneSender, openSenders, type SplitSenders } from "./members.js";
@@ -45,11 +46,12 @@ export async function splitSender(options: SenderOptions & { readonly store: Pri
       running.start();
       unobserve ??= shared.metrics.observe(health);
     },
-    async stop() {
+    async stop(given) {
       unobserve?.();
-      await running.stop();
-      await Promise.all([...senders.opened.values()].map(({ sender }) => sender.stop()));
-      await shared.close();
+      await waitWithin(running.stop(), STOP_MS.closing);
+      const left = await Promise.all([...senders.opened.values()].map(({ sender }) => sender.stop(given)));
+      await waitWithin(shared.close(), STOP_MS.closing);
+      return left.reduce((sum, one) => sum + one, 0);
     },
   };
 }
