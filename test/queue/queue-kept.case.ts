@@ -1,7 +1,8 @@
 /** What is kept of jobs that ended, and of those that wait: one body, run against each engine. */
 import * as assert from "uvu/assert";
+import type { Job } from "../../runtime/queue/types.js";
 import { end, keys, none, take } from "./queue-steps.js";
-import { type Context, job, put, type QueueCase, queueSuite } from "./queue-suite.js";
+import { type Context, job, LEASE, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
 /** What is kept of jobs that ended, and for how long. */
 export function keptJobsCase(of: QueueCase): void {
@@ -167,6 +168,47 @@ export function replayedCase(of: QueueCase): void {
     assert.equal(places.sort(), ["1 b", "2 b", "kept b", "leased a"]);
     assert.equal(keys(await take(queue, clock.at)), ["1", "2"]);
   });
+
+  test.run();
+}
+
+/** What becomes of what is under way while another of its order is replayed. */
+const afterwards: Record<string, (of: QueueCase, taken: Job, context: Context) => Promise<unknown>> = {
+  done: (_, taken, { queue, clock }) => queue.ack([end(taken, { kind: "done" })], clock.at),
+  "given back": (_, taken, { queue, clock }) => queue.ack([end(taken, { kind: "released", due: clock.at })], clock.at),
+  dropped: (_, taken, { queue, clock }) => queue.drop(taken.id, clock.at),
+  "left by a worker that died": ({ pass }, _, { clock }) => pass(clock, LEASE + 1),
+};
+
+/** What is replayed while another of its order is under way. */
+export function orderedReplayCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  for (const [what, then] of Object.entries(afterwards))
+    test(`what was replayed goes when what is under way under its key is ${what}, and not before`, async (context) => {
+      const { queue, clock } = context;
+      await put(queue, ...["1", "2", "3", "4"].map((key) => job({ key, orderingKey: "t" })));
+      const [first, , third] = await queue.list();
+      assert.is(await queue.expireBeyond("a", 3, "too many"), 1);
+      const [taken] = await take(queue, clock.at);
+      assert.is(taken!.key, "2");
+      assert.ok(await queue.replay(first!.id, clock.at));
+      assert.equal(keys(await take(queue, clock.at)), [], "one of its order is under way");
+      await put(queue, job({ key: "5", orderingKey: "t" }));
+      assert.equal(keys(await take(queue, clock.at)), [], "nor does one that came since let it go");
+      assert.ok(await queue.drop(third!.id, clock.at));
+      assert.equal(keys(await take(queue, clock.at)), [], "nor one that ends behind it");
+      await then(of, taken!, context);
+      const order: string[] = [];
+      for (let looks = 0; looks < 8; looks++) {
+        const now = await take(queue, clock.at);
+        assert.ok(now.length <= 1, `at a time ${keys(now)}`);
+        order.push(...keys(now));
+        for (const one of now) await queue.ack([end(one, { kind: "done" })], clock.at);
+      }
+      const again = what === "done" || what === "dropped" ? [] : ["2"];
+      assert.equal([...order].sort(), ["1", ...again, "4", "5"]);
+      assert.equal(order.slice(-2), ["4", "5"]);
+    });
 
   test.run();
 }

@@ -6,7 +6,6 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openSqlite, type SqliteDatabase, wait } from "../../runtime/db/index.js";
 import { openQueue } from "../../runtime/queue/index.js";
-import type { JobRecord } from "../../runtime/queue/types.js";
 import { createWorker } from "../../runtime/queue/worker.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
@@ -174,26 +173,6 @@ test("what a dead worker held is back within a lease after the clock was set bac
   await queue.pull(clock.at + 7_200_000, clock.at);
   await put(queue, job({ key: "2", endpoint: "b" }));
   assert.is((await queue.take({ now: clock.at, ...all })).length, 1);
-  await queue.close();
-  await database.close();
-});
-
-test("what was replayed goes after what is under way under its key, though a third one is dropped", async () => {
-  const database = fresh();
-  const queue = openQueue(database, "test");
-  await put(queue, ...["1", "2", "3"].map((key) => job({ key, orderingKey: "o" })));
-  const [first, , third] = (await queue.list()) as [JobRecord, JobRecord, JobRecord];
-  assert.is(await queue.expireBeyond("a", 2, "too many"), 1);
-  const taken = await queue.take({ now: Date.now(), ...all });
-  await queue.replay(first.id, Date.now());
-  await queue.drop(third.id, Date.now());
-  assert.equal(await queue.take({ now: Date.now(), ...all }), []);
-  await queue.ack([{ job: taken[0]!, outcome: { kind: "done" } }], Date.now());
-  const after = await queue.take({ now: Date.now(), ...all });
-  assert.equal(
-    [taken, after].map((jobs) => jobs.map(({ key }) => key)),
-    [["2"], ["1"]],
-  );
   await queue.close();
   await database.close();
 });

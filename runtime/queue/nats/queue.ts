@@ -173,7 +173,7 @@ export class NatsQueue extends PostgresQueue {
       const { found, behind } = await this.database.transaction(async (client) => {
         const q = this.database.statements(client);
         const picked = await runAsync(pickRows(q, this.topic, request));
-        if (picked.behind.length > 0) await runAsync(postponeJobs(q, picked.behind));
+        if (picked.behind.length > 0) await runAsync(postponeJobs(q, picked.behind, now));
         if (picked.found.length === 0) return picked;
         await this.servers.put(picked.found.map((row) => this.#ticketOf(row)));
         await runAsync(

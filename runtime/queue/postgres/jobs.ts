@@ -144,32 +144,65 @@ export function* leaseJobs(
   return { jobs, behind: rows[0]?.behind ?? [] };
 }
 
+/** One under the ordering key of `j`, of those that were never attempted, is under way. */
+const UNDER_WAY = `exists (select from adbind_jobs u where u.topic = j.topic and u.ordering_key = j.ordering_key
+  and u.state = 'ready' and u.attempts = 0 and u.lease_until > ${CLOCK})`;
+
 /**
  * Has jobs wait until those before them have been attempted. The one before is locked against being acknowledged, so that
  * whoever does that sees what waits; where it is being acknowledged now, nothing is written, and we look again. Nothing
- * here waits for a lock.
+ * here waits for a lock. One that was replayed, and waited for what is not under way any more, goes now.
+ * @param now unix milliseconds
  * @returns how many wait now
  */
-export const postponeJobs = (q: Query, behind: readonly Behind[]): Coroutine<number> =>
+export const postponeJobs = (q: Query, behind: readonly Behind[], now: number): Coroutine<number> =>
   q.run(
-    `with held as materialized (
-      select id from adbind_jobs where id = any(?::bigint[]) and state = 'ready' and attempts = 0
-      for share skip locked
+    `with heads as materialized (
+      select j.id, j.due = ${BEHIND_DUE_MS} and not ${UNDER_WAY} as left_behind from adbind_jobs j
+      where j.id = any(?::bigint[]) and j.state = 'ready' and j.attempts = 0
+    ), held as materialized (
+      select j.id from heads h join adbind_jobs j on j.id = h.id where not h.left_behind and j.state = 'ready'
+        and j.attempts = 0 for share of j skip locked
+    ), freed as (
+      update adbind_jobs set due = ?::bigint where id = any(array(
+        select j.id from heads h join adbind_jobs j on j.id = h.id where h.left_behind and j.state = 'ready'
+          and j.attempts = 0 and j.due = ${BEHIND_DUE_MS} for update of j skip locked)) returning id
     ), mine as materialized (
-      select j.id from unnest(?::bigint[], ?::bigint[]) as b (id, head) join held on held.id = b.head
+      select j.id from unnest(?::bigint[], ?::bigint[]) as b (id, head)
+      join (select id from held union all select id from freed) f on f.id = b.head
       join adbind_jobs j on j.id = b.id where j.state = 'ready' and j.attempts = 0 and ${UNLEASED}
       for update of j skip locked
     )
     update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, lease_until = null where id in (select id from mine)`,
-    [[...new Set(behind.map(([, head]) => head))], behind.map(([id]) => id), behind.map(([, head]) => head)],
+    [[...new Set(behind.map(([, head]) => head))], now, behind.map(([id]) => id), behind.map(([, head]) => head)],
   );
 
-const LET_NEXT_GO = kept("select adbind_let_next_go(?::text, ?::text[], ?::bigint)");
+const LET_NEXT_GO = kept(`select adbind_let_next_go(?::text, array(
+    select j.ordering_key from unnest(?::text[]) as k (ordering_key), lateral (select ?::text as topic, k.ordering_key) j
+    where not ${UNDER_WAY}), ?::bigint)`);
 
-/** Makes the next job under each ordering key due. A statement of its own: it has to see what those before it did. */
+/**
+ * Makes the next job under each ordering key due, unless one is under way: it goes after that. A statement of its own: it has to
+ * see what those before it did.
+ */
 export function* letNextGo(q: Query, topic: string, keys: readonly string[], now: number): Coroutine<void> {
   if (keys.length === 0) return;
-  yield* q.rows(LET_NEXT_GO, [topic, [...new Set(keys)], now]);
+  yield* q.rows(LET_NEXT_GO, [topic, [...new Set(keys)], topic, now]);
+}
+
+/**
+ * Of those that were never attempted under an ordering key the first goes, unless one is under way: then it goes after that, which is
+ * locked against being acknowledged, so that whoever does that sees what waits.
+ */
+export function* orderAnew(q: Query, topic: string, key: string, now: number): Coroutine<void> {
+  const waiting = "topic = ? and ordering_key = ? and state = 'ready' and attempts = 0";
+  yield* q.run(
+    `update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, lease_until = null, started_at = null
+      where ${waiting} and due <> ${BEHIND_DUE_MS} and ${UNLEASED}`,
+    [topic, key],
+  );
+  yield* q.rows(`select id from adbind_jobs where ${waiting} and lease_until > ${CLOCK} for share`, [topic, key]);
+  yield* letNextGo(q, topic, [key], now);
 }
 
 const RENEW = kept(`with mine as materialized (

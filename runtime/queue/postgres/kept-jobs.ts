@@ -25,7 +25,7 @@ import {
   UNWELL_SQL,
 } from "../jobs.js";
 import { boundsOf, type OrderingKeys } from "../ordering-keys.js";
-import { BODY, letNextGo, UNLEASED } from "./jobs.js";
+import { BODY, letNextGo, orderAnew, UNLEASED } from "./jobs.js";
 
 /** Has a statement wait a moment for a row that somebody holds: what is learnt of an endpoint is learnt again. */
 const IMPATIENT = "(select set_config('lock_timeout', '100', true)) impatient";
@@ -250,10 +250,14 @@ export function* getJob(q: Query, id: number): Coroutine<JobRecord | undefined> 
 }
 
 export function* replayJob(q: Query, id: number, now: number): Coroutine<boolean> {
-  const text =
-    "update adbind_jobs set state = 'ready', first_at = null, due = ?::bigint, created_at = ?::bigint, error = null " +
-    "where id = ?::bigint and state <> 'ready'";
-  return (yield* q.run(text, [now, now, id])) === 1;
+  const [row] = yield* q.rows<Pick<JobRow, "topic" | "ordering_key" | "attempts">>(
+    `update adbind_jobs set state = 'ready', first_at = null, created_at = ?::bigint, error = null,
+      due = case when ordering_key is null or attempts > 0 then ?::bigint else ${BEHIND_DUE_MS} end
+    where id = ?::bigint and state <> 'ready' returning topic, ordering_key, attempts`,
+    [now, now, id],
+  );
+  if (row?.ordering_key != null && row.attempts === 0) yield* orderAnew(q, row.topic, row.ordering_key, now);
+  return row !== undefined;
 }
 
 export function* dropJob(q: Query, topic: string, id: number, now: number): Coroutine<boolean> {

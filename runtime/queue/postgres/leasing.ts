@@ -89,7 +89,7 @@ export class Leasing {
     const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
     for (let round = 0, vain = 0; round < ROUNDS && vain < VAIN_ROUNDS; round++) {
       const { jobs, behind } = await ask((q) => leaseJobs(q, this.topic, request));
-      const postponed = behind.length === 0 ? 0 : await this.database.query((q) => postponeJobs(q, behind));
+      const postponed = behind.length === 0 ? 0 : await this.database.query((q) => postponeJobs(q, behind, now));
       // What has to wait for others hides what is behind it.
       if (jobs.length > 0 || behind.length === 0) return jobs;
       vain = postponed > 0 ? 0 : vain + 1;
