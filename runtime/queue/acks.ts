@@ -78,6 +78,8 @@ export class Acks {
   /** Those whose rows others hold, until they are tried again. */
   readonly #busy: PendingAck[] = [];
   #waitsForRows = false;
+  /** How many of them there were when it was told of last. */
+  #busyTold = 0;
   #enough = (): void => undefined;
   /** Set once nobody waits for a database that is away. */
   #givenUp = false;
@@ -209,9 +211,16 @@ export class Acks {
   #waitForRows(busy: readonly PendingAck[]): void {
     this.#busy.push(...busy);
     if (this.#busy.length === 0 || this.#waitsForRows) return;
-    const { onFault } = this.options;
-    onFault(heldRows(this.#busy.length));
-    this.#writeBusy().catch(onFault);
+    this.#tellBusy();
+    this.#writeBusy().catch(this.options.onFault);
+  }
+
+  /** When they have become twice as many, or half as many: not at each look. */
+  #tellBusy(): void {
+    const now = this.#busy.length;
+    if (now === 0 || (now < 2 * this.#busyTold && 2 * now > this.#busyTold)) return;
+    this.#busyTold = now;
+    this.options.onFault(heldRows(now));
   }
 
   async #writeBusy(): Promise<void> {
@@ -225,7 +234,9 @@ export class Acks {
       pauseMs = left.length > 0 ? FAULT_DELAY_MS : BUSY_PAUSE_MS;
       this.#busy.push(...left);
       if (this.#givenUp) for (const { tell } of this.#busy.splice(0)) tell(false);
+      this.#tellBusy();
     }
+    this.#busyTold = 0;
     // In the same turn as the last look: nobody is left behind between the two.
     this.#waitsForRows = false;
   }

@@ -76,6 +76,35 @@ const named = (count: number): NewJob[] =>
 const keysOf = (jobs: readonly NewJob[]): string[] => [...jobs.map(({ key }) => key), "other"].sort();
 const told = (count: number): string => `another transaction holds what ${count} attempts have to be written to`;
 
+test("it is told how many attempts wait for rows that are held, as they become more and fewer", async () => {
+  const [ends, faults]: [boolean[], string[]] = [[], []];
+  let free = 0;
+  const acks = new Acks({
+    queue: {
+      // As the queue answers where somebody holds all rows but some.
+      ack: async (given) => given.map(() => (free > 0 ? free-- > 0 : "busy")),
+      health: async () => ({ pausedUntil: 0, failingSince: null }),
+    },
+    ...{ gatherMs: 0, now: Date.now, moreToCome: () => false, written: () => undefined },
+    onFault: (error) => faults.push((error as Error).message.split(": ")[0]!),
+  });
+  const end = (count: number): void => {
+    for (const leased of named(count))
+      acks.push({ job: leased as unknown as Job, outcome: { kind: "done" } }).then((own) => ends.push(own));
+  };
+  end(1);
+  await until(() => faults.length === 1);
+  end(5);
+  await until(() => faults.length === 2);
+  end(1);
+  free = 5;
+  await until(() => ends.length === 5 && faults.length === 3);
+  free = 2;
+  await until(() => ends.length === 7);
+  assert.equal(faults, [1, 6, 2].map(told));
+  acks.giveUp();
+});
+
 test("rows of some jobs are held: the others' attempts are written, and those once they are free", async () => {
   const free = named(60);
   const jobs = [
