@@ -57,7 +57,34 @@ function agentCase(test: ReturnType<typeof suiteOf>, of: SenderCase): typeof tes
   return test;
 }
 
-export function followedCase(of: SenderCase): void {
+/** What ended is replayed when what it goes by is not there any more. */
+function goneCase(of: SenderCase): void {
+  const test = suiteOf(of, "what is replayed");
+  test("what is replayed and has no registration any more is set aside with the reason; nothing is sent", async (context) => {
+    const { sender } = context;
+    context.network.react = () => 500;
+    await sender.tasks.register(start({ taskId: "task" }), { push });
+    await sender.tasks.update("task", { status: "working" });
+    await sender.channels.open({ mediaBuyId: "mb", principal: "buyer-1" }, { events: push });
+    await sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} });
+    await of.corrupt("update adbind_jobs set state = 'dead', attempts = 3", async () => undefined);
+    for (const table of ["adbind_sent_tasks", "adbind_channels"])
+      await of.corrupt(`delete from ${table}`, async () => undefined);
+    for (const { id } of await sender.outbox.list({ state: "dead" })) assert.ok(await sender.outbox.replay(id));
+    sender.start();
+    await until(() => drained(sender));
+    assert.equal(context.network.sent, []);
+    const why = "its registration is not there any more";
+    assert.equal(
+      (await sender.outbox.list()).map(({ subject, state, error, attempts }) => [subject, state, error, attempts]),
+      ["task", "mb"].map((subject) => [subject, "refused", why, 3]),
+    );
+  });
+
+  test.run();
+}
+
+function placeCase(of: SenderCase): void {
   const test = agentCase(suiteOf(of, "what follows its owner"), of);
   test("what is queued for a place that is paused goes where its owner registers anew", async (context) => {
     const { sender, network } = context;
@@ -116,4 +143,8 @@ export function followedCase(of: SenderCase): void {
     assert.equal(await places(), before);
   });
   test.run();
+}
+
+export function followedCase(of: SenderCase): void {
+  for (const cases of [goneCase, placeCase]) cases(of);
 }
