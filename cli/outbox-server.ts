@@ -66,6 +66,7 @@ function failed(error: unknown): Answer {
   if (code === "split_moving")
     return { ...problem(503, "On its way", message), headers: { "retry-after": String(MOVING_SECONDS) } };
   if (code === "split_wrong_database") return problem(409, "In another database", message);
+  if (code === "endpoint_unknown") return problem(404, "No such endpoint", "It is not known any more, or never was.");
   return problem(500, "It failed", "The outbox could not be read or changed. See the server.");
 }
 
@@ -179,8 +180,8 @@ async function changed(outbox: Outbox, path: string, form: URLSearchParams): Pro
       await outbox.pause(endpoint);
       return seeOther("/");
     case "/resume":
-      await outbox.resume(endpoint);
-      return seeOther("/");
+      if (await outbox.resume(endpoint)) return seeOther("/");
+      return problem(404, "Not paused", "There is no such endpoint that was paused. Nothing was changed.");
     case "/retry":
     case "/replay":
       if (!Number.isSafeInteger(id) || id <= 0) return problem(400, "No event", "The form names none.");

@@ -51,6 +51,14 @@ export const withOutbox = (
     }
   });
 
+/** Most that are listed, where nobody says how many. */
+export const LIST_LIMIT = "100";
+
+export const countOf = (text: string): number => wholeNumber(text, "count of events", "give a whole number above 0");
+
+/** A time as it is shown. */
+export const shownAt = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
 export const eventNumber = (text: string): number => wholeNumber(text, "event's number", "see adbind outbox list");
 
 /** What has ended is listed by its state; all that is not ended waits. */

@@ -1,40 +1,36 @@
 /** `adbind outbox`: what a sender holds, and a way out for what it gave up. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { principalPart } from "../runtime/sender/endpoint-names.js";
-import type { EndpointEntry, Outbox, OutboxEntry, OutboxEvent } from "../runtime/sender/operators.js";
+import type { OutboxEntry, OutboxEvent } from "../runtime/sender/operators.js";
+import { registerEndpoints } from "./outbox-endpoints.js";
 import { register as registerSecrets } from "./outbox-secrets.js";
 import { register as registerServe } from "./outbox-serve.js";
 import {
   type ConfirmOptions,
+  countOf,
   eventNumber,
   eventsOf,
   filterOf,
   type KeysOption,
   keysOption,
+  LIST_LIMIT,
   mayChange,
-  originOf,
   outboxCommand,
   STATES,
+  shownAt,
   type WhichOptions,
   whichOptions,
   withOutbox,
   yesOption,
 } from "./outbox-store.js";
-import { plural, printable, printJson, wholeNumber } from "./output.js";
+import { plural, printable, printJson } from "./output.js";
 import type { StoreOption } from "./store.js";
-
-const LIST_LIMIT = "100";
-
-const countOf = (text: string): number => wholeNumber(text, "count of events", "give a whole number above 0");
-
-const at = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 const shown = <Entry extends OutboxEntry>({ due, createdAt, firstAt, ...entry }: Entry) => ({
   ...entry,
-  due: at(due),
-  createdAt: at(createdAt),
-  firstAt: at(firstAt),
+  due: shownAt(due),
+  createdAt: shownAt(createdAt),
+  firstAt: shownAt(firstAt),
 });
 
 const line = (entry: OutboxEntry): string =>
@@ -44,7 +40,7 @@ const line = (entry: OutboxEntry): string =>
     entry.type.padEnd(18),
     entry.subject.padEnd(20),
     plural(entry.attempts, "attempt").padEnd(11),
-    at(entry.createdAt) ?? "",
+    shownAt(entry.createdAt) ?? "",
     entry.url,
     entry.error === null ? "" : `  ${entry.error}`,
   ]
@@ -99,98 +95,9 @@ async function show(number: string, { json, body, ...option }: ShowOptions): Pro
     console.log(printable(`       endpoint  ${event.endpoint}\n`.trimEnd()));
     console.log(printable(`       principal ${event.principal}`));
     console.log(`       key       ${event.key}`);
-    if (event.due !== null) console.log(`       due       ${at(event.due)}`);
+    if (event.due !== null) console.log(`       due       ${shownAt(event.due)}`);
     for (const one of event.history) console.log(attemptLine(one));
     if (body) console.log(printable(event.sealed ?? text));
-  });
-}
-
-const endpointLine = ({ endpoint, state, waiting, principal, url, restsUntil, error }: EndpointEntry): string =>
-  [
-    state.padEnd(7),
-    `${waiting} waiting`.padStart(14),
-    principal.padEnd(16),
-    url.padEnd(40),
-    restsUntil === null ? "" : `until ${at(restsUntil)}`,
-    error ?? "",
-    endpoint,
-  ]
-    .filter((part) => part !== "")
-    .map(printable)
-    .join(" ");
-
-interface PageOptions extends StoreOption {
-  after?: string;
-  limit: string;
-}
-
-async function endpoints({ after, limit, json, ...option }: PageOptions): Promise<void> {
-  const page = { ...(after !== undefined && { after }), limit: countOf(limit) };
-  await withOutbox(option, "read", async (outbox) => {
-    const found = await outbox.endpoints(page);
-    const shownEndpoint = ({ restsUntil, failingSince, ...entry }: EndpointEntry) => ({
-      ...entry,
-      restsUntil: at(restsUntil),
-      failingSince: at(failingSince),
-    });
-    if (json) return printJson({ endpoints: found.map(shownEndpoint) });
-    for (const entry of found) console.log(endpointLine(entry));
-    console.log(plural(found.length, "endpoint"));
-  });
-}
-
-interface EndpointsMeant extends StoreOption, ConfirmOptions {
-  readonly principal?: string;
-  readonly destination?: string;
-}
-
-/** Names that were given, or those of every endpoint that is meant. */
-async function endpointsMeant(outbox: Outbox, names: readonly string[], meant: EndpointsMeant): Promise<string[]> {
-  const { principal, destination } = meant;
-  if (names.length > 0) return [...names];
-  if (principal === undefined && destination === undefined)
-    throw new AdbindError("usage", "no endpoint is named", { remedy: "name some, or give --principal, --destination" });
-  const origin = destination === undefined ? undefined : originOf(destination);
-  const found: string[] = [];
-  for (let after: string | undefined = ""; after !== undefined; ) {
-    const page: EndpointEntry[] = await outbox.endpoints({ after });
-    const fits = page.filter(
-      (one) =>
-        (principal === undefined || one.endpoint.includes(principalPart(principal))) &&
-        (origin === undefined || one.endpoint.startsWith(`${origin} `)),
-    );
-    found.push(...fits.map(({ endpoint }) => endpoint));
-    after = page.at(-1)?.endpoint;
-  }
-  return found;
-}
-
-async function pause(names: readonly string[], option: EndpointsMeant): Promise<void> {
-  await withOutbox(option, "change", async (outbox) => {
-    const all = await endpointsMeant(outbox, names, option);
-    if (!(await mayChange(all.length, "endpoint", "paused", option))) return;
-    for (const name of all) {
-      await outbox.pause(name);
-      if (!option.json) console.log(printable(`${name} is left alone until adbind outbox resume; its events stay`));
-    }
-    if (option.json) printJson({ paused: all });
-  });
-}
-
-async function resume(names: readonly string[], option: EndpointsMeant): Promise<void> {
-  await withOutbox(option, "change", async (outbox) => {
-    const all = await endpointsMeant(outbox, names, option);
-    if (!(await mayChange(all.length, "endpoint", "resumed", option))) return;
-    const resumed: string[] = [];
-    for (const name of all) {
-      if (await outbox.resume(name)) resumed.push(name);
-      else {
-        console.error(printable(`${name} was not paused: adbind outbox endpoints names those there are`));
-        process.exitCode = 1;
-      }
-    }
-    if (option.json) return printJson({ resumed });
-    for (const name of resumed) console.log(printable(`${name} is delivered to again, within a minute`));
   });
 }
 
@@ -274,23 +181,13 @@ function registerEvents(command: Command): void {
 
 export function register(command: Command): void {
   registerEvents(command);
-  const add = (usage: string, description: string): Command => outboxCommand(command, usage, description);
-  add("endpoints", "where events go: how each endpoint is, what waits for it, and why it last failed")
-    .option("--after <endpoint>", "endpoints after this one")
-    .option("--limit <count>", "most endpoints", LIST_LIMIT)
-    .option("--json", "as JSON")
-    .action(endpoints);
-  for (const [usage, description, action] of [
-    ["pause", "leaves endpoints alone; their events stay", pause],
-    ["resume", "ends a pause", resume],
-  ] as const)
-    yesOption(add(usage, description))
-      .argument("[endpoint...]", "as adbind outbox endpoints names them; or say which")
-      .option("--principal <principal>", "those of one principal that events wait for, fail or are paused")
-      .option("--destination <origin>", "those of one host")
-      .option("--json", "as JSON")
-      .action(action);
-  keysOption(yesOption(add("move", "gives all that is registered at an endpoint another URL; its events go along")))
+  registerEndpoints(command);
+  const moving = outboxCommand(
+    command,
+    "move",
+    "gives all that is registered at an endpoint another URL; its events go along",
+  );
+  keysOption(yesOption(moving))
     .argument("<endpoint>", "as adbind outbox endpoints names it")
     .argument("<url>", "where it goes from now on; {operation_id} in it is each operation's own id")
     .option("--json", "as JSON")

@@ -45,6 +45,7 @@ export const errorTable = {
   sender_option_invalid: "an option of a sender cannot be used",
   secret_keys_invalid: "keys under which secrets are sealed cannot be used",
   event_invalid: "an event is not what its release or its channel allows",
+  endpoint_unknown: "there is no such endpoint",
   transition_refused: "a task cannot go from its state to the one asked for",
   dedup_conflict: "a dedup key was used before, for other content",
   channel_closed: "a channel has had its final event",

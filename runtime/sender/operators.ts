@@ -4,6 +4,7 @@ import type { JobFilter, JobGuard, JobRecord, Queue } from "../queue/types.js";
 import type { Worker } from "../queue/worker-options.js";
 import type { StoredRecord } from "./activity.js";
 import { principalPart } from "./endpoint-names.js";
+import { isKnown, namesNear, unknownEndpoint } from "./known-endpoints.js";
 import { type Moved, type MoveParts, moveEndpoint } from "./move.js";
 import { isChange, metaOf, subjectOrderingKeys } from "./outbox.js";
 import { redactUrl } from "./redact.js";
@@ -130,8 +131,12 @@ export interface Outbox {
   endpoints(page?: { readonly after?: string; readonly limit?: number }): Promise<EndpointEntry[]>;
   /**
    * Leaves an endpoint alone until `resume`; its events stay. What other processes have leased of it may be begun until they
-   * renew their leases: 4 seconds, unless `worker.renewMs` says otherwise. @param endpoint as `endpoints` names it */
-  pause(endpoint: string): Promise<void>;
+   * renew their leases: 4 seconds, unless `worker.renewMs` says otherwise.
+   * @param endpoint as `endpoints` names it
+   * @param options `ahead`: whether anything is known of it or not, for what will be registered
+   * @throws AdbindError `endpoint_unknown` where there is neither an event nor a registration of it
+   */
+  pause(endpoint: string, options?: { readonly ahead?: boolean }): Promise<void>;
   /** Ends a pause, an operator's or any other, within a minute everywhere. False when there was none. */
   resume(endpoint: string): Promise<boolean>;
 }
@@ -234,7 +239,9 @@ export function outboxOf(parts: MoveParts, worker?: OutboxWorker): Outbox {
     },
     move: (endpoint, url) => moveEndpoint(parts, endpoint, url),
     endpoints: (page = {}) => listEndpoints(queue, now(), page),
-    async pause(endpoint) {
+    async pause(endpoint, { ahead = false } = {}) {
+      if (!ahead && !(await isKnown(parts, endpoint)))
+        throw unknownEndpoint(endpoint, await namesNear(parts, endpoint));
       await queue.stop(endpoint, now());
       worker?.withdraw({ endpoint });
     },

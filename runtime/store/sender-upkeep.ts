@@ -18,6 +18,8 @@ export interface UpkeepTables {
   pull(tx: Query, now: number, latest: LatestTimes): Coroutine<void>;
   /** What waits for longest, as a unix time in milliseconds, and how many endpoints are how. */
   overview(tx: Query, topic: string, now: number): Coroutine<Overview>;
+  /** Whether an endpoint has events, of whatever state, or registrations, or something is noted of it. */
+  knowsEndpoint(q: Query, topic: string, endpoint: string): Coroutine<boolean>;
   /** Forgets, of some endpoints by name, those of which nothing is to be remembered any more. */
   dropIdleEndpoints(tx: Query, topic: string, page: EndpointPage): Coroutine<LookedAt>;
   /** Removes the oldest activity beyond a number of rows. @returns rows */
@@ -126,10 +128,29 @@ export const upkeepTables = (lock: string): UpkeepTables => ({
     const { oldest, paused, resting, failing } = row!;
     return { oldest, paused: number(paused), resting: number(resting), failing: number(failing) };
   },
+  knowsEndpoint,
   dropIdleEndpoints,
   trimActivity,
   pull,
 });
+
+/** One condition for each index: jobs that wait and those that are kept have their own. */
+const KNOWING = [
+  "adbind_jobs where topic = ? and endpoint = ? and state = 'ready'",
+  "adbind_jobs where topic = ? and endpoint = ? and state <> 'ready'",
+  "adbind_endpoints where topic = ? and endpoint = ?",
+];
+const REGISTERED = [
+  "adbind_sent_tasks where push_endpoint = ?",
+  "adbind_sent_tasks where a2a_endpoint = ?",
+  "adbind_channels where endpoint = ?",
+];
+
+function* knowsEndpoint(q: Query, topic: string, endpoint: string): Coroutine<boolean> {
+  const any = [...KNOWING, ...REGISTERED].map((place) => `exists (select 1 from ${place})`).join(" or ");
+  const values = [...KNOWING.flatMap(() => [topic, endpoint]), ...REGISTERED.map(() => endpoint)];
+  return (yield* q.rows(`select 1 as known where ${any}`, values)).length > 0;
+}
 
 const none = (which: string): string =>
   `not exists (select 1 from adbind_jobs j where j.topic = e.topic and j.endpoint = e.endpoint and j.state ${which})`;

@@ -164,9 +164,9 @@ pages("another site's form, an old form and another name change nothing", async 
   assert.match(first.headers.get("set-cookie")!, "HttpOnly; SameSite=Strict");
   assert.match(first.headers.get("content-security-policy")!, "default-src 'none'");
   const csrf = /name="csrf" value="([^"]+)"/.exec(await first.text())![1]!;
-  const post = async (given: Record<string, string>, headers: Record<string, string>) =>
+  const post = async (given: Record<string, string>, headers: Record<string, string>, form = "pause") =>
     (
-      await fetch(`${urlOf(open)}/pause`, {
+      await fetch(`${urlOf(open)}/${form}`, {
         method: "POST",
         redirect: "manual",
         headers,
@@ -181,8 +181,11 @@ pages("another site's form, an old form and another name change nothing", async 
   assert.is(await post({}, { cookie, origin }), 403);
   assert.is(await post({ csrf: "x".repeat(9_000) }, { cookie, origin }), 413);
   assert.ok((await sender.outbox.endpoints()).every(({ state }) => state !== "paused"));
+  assert.is(await post({ csrf, endpoint: `${endpoint}x` }, { cookie, origin }), 404);
+  assert.is(await post({ csrf, endpoint: `${endpoint}x` }, { cookie, origin }, "resume"), 404);
+  assert.ok((await sender.outbox.endpoints()).every(({ state }) => state !== "paused"));
   assert.is(await post({ csrf }, { cookie, origin }), 303);
-  assert.ok(await sender.outbox.resume(endpoint));
+  assert.is(await post({ csrf }, { cookie, origin }, "resume"), 303);
   const { request } = await import("node:http");
   const status = await new Promise((resolve) => {
     request({ port: portOf(open), host: "127.0.0.1", headers: { host: "rebound.example" } }, (answer) => {

@@ -36,6 +36,18 @@ async function dropsNothingElse(given: readonly string[]): Promise<void> {
   assert.match(atHost.out, "0 events", "that is no endpoint");
 }
 
+async function pausesNoneThatIsUnknown(endpoint: string, given: readonly string[]): Promise<void> {
+  const argv = ["pause", "https://buyer.example", endpoint, ...given, "--yes", "--json"];
+  const half = await runCommand(outbox, argv);
+  assert.is(half.code, 1);
+  assert.match(half.err, `"${endpoint}"`, "it is offered");
+  assert.equal(JSON.parse(half.out), { paused: [endpoint] });
+  const ahead = await runCommand(outbox, ["pause", "https://new.example a.b", "--ahead", ...given]);
+  assert.match(ahead.out, "left alone");
+  const resumed = await runCommand(outbox, ["resume", "https://new.example a.b", endpoint, ...given, "--yes"]);
+  assert.is(resumed.code, 0);
+}
+
 async function resumesWhereNothingWaits(endpoint: string, given: readonly string[]): Promise<void> {
   await runCommand(outbox, ["pause", endpoint, ...given]);
   await runCommand(outbox, ["drop", "--endpoint", endpoint, ...given, "--yes"]);
@@ -98,6 +110,7 @@ test("dead letters are listed without secrets, retried and dropped", async () =>
   assert.match((await runCommand(outbox, ["endpoints", ...given])).out, /paused +1 waiting/);
   assert.match((await runCommand(outbox, ["resume", endpoint, ...given])).out, "delivered to again");
   assert.is((await runCommand(outbox, ["resume", endpoint, ...given])).code, 1);
+  await pausesNoneThatIsUnknown(endpoint, given);
   await resumesWhereNothingWaits(endpoint, given);
   process.exitCode = 0;
 });

@@ -1,6 +1,8 @@
 /** What an operator sees of endpoints, and does to them, on every store. */
 import * as assert from "uvu/assert";
+import { endpointOf } from "../../runtime/sender/endpoint-names.js";
 import type { Sender } from "../../runtime/sender/index.js";
+import { thrownBy } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { NOW } from "./fixture.js";
 import {
@@ -50,6 +52,40 @@ function pauseCase(of: SenderCase): void {
     await until(() => drained(sender));
     assert.equal(await sender.outbox.endpoints(), []);
     assert.not.ok(await sender.outbox.resume(endpoint));
+  });
+
+  test.run();
+}
+
+/** A name that was mistyped, or that comes later. */
+function unknownCase(of: SenderCase): void {
+  const test = suiteOf(of, "operators, unknown");
+  test("a name that nothing is known of is not paused, unless that is said; one that is registered is, before its first event", async ({
+    sender,
+  }) => {
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.update("task-1", { status: "working" });
+    await sender.tasks.attach(start({ taskId: "task-2", principal: "p" }), { url: HOOK });
+    await sender.channels.open({ mediaBuyId: "mb", principal: "q" }, { events: push });
+    const [known] = await sender.outbox.endpoints();
+    const mistyped = known!.endpoint.slice(0, -2);
+    const { code, message } = await thrownBy(() => sender.outbox.pause(mistyped));
+    assert.is(code, "endpoint_unknown");
+    assert.match(message, `(${mistyped})`);
+    assert.match(message, known!.endpoint);
+    const elsewhere = await thrownBy(() => sender.outbox.pause("https://elsewhere.example a.b"));
+    assert.not.match(elsewhere.message, known!.endpoint);
+    assert.equal(await sender.outbox.endpoints(), [known]);
+    assert.not.ok(await sender.outbox.resume(mistyped));
+    const registered = [
+      { principal: "p", url: HOOK },
+      { principal: "q", url: push.url, operation: push.operation_id },
+    ];
+    for (const one of registered) await sender.outbox.pause(endpointOf(one));
+    await sender.outbox.pause("https://elsewhere.example a.b", { ahead: true });
+    await sender.outbox.pause("https://elsewhere.example a.b");
+    const paused = (await sender.outbox.endpoints()).filter(({ state }) => state === "paused");
+    assert.is(paused.length, 3);
   });
 
   test.run();
@@ -138,5 +174,5 @@ function capsCase(of: SenderCase): void {
 }
 
 export function operatorCase(of: SenderCase): void {
-  for (const cases of [pauseCase, resumeCase, capsCase]) cases(of);
+  for (const cases of [pauseCase, unknownCase, resumeCase, capsCase]) cases(of);
 }

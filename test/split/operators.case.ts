@@ -42,6 +42,21 @@ export function splitOperatorCase(ground: Ground): void {
 }
 
 function changes(test: Case): void {
+  test("an endpoint that none of the databases knows is not paused", async ({ place }) => {
+    const { sender } = await place.instance(3);
+    for (const principal of going.slice(0, 2)) await fill(sender, principal, 1);
+    const [known] = await sender.outbox.endpoints();
+    const { code, message } = await thrownBy(() => sender.outbox.pause(`${known!.endpoint}x`));
+    assert.is(code, "endpoint_unknown");
+    assert.match(message, known!.endpoint);
+    assert.not.ok((await sender.outbox.endpoints()).some(({ state }) => state === "paused"));
+    await sender.outbox.pause(known!.endpoint);
+    assert.equal(
+      (await sender.outbox.endpoints()).filter(({ state }) => state === "paused").map(({ endpoint }) => endpoint),
+      [known!.endpoint],
+    );
+  });
+
   test("a replay and a drop are refused while a principal moves, and done to what is where it has gone", async ({
     place,
   }) => {

@@ -27,7 +27,7 @@ export const budgets: Record<string, number> = {
   "adbind/receiver": 306,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 762,
+  "adbind/sender": 763,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,

@@ -137,6 +137,11 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
     cause: "The status is no arm of the tool, or the data break the schema of the release.",
     remedy: "Send what the release allows; the message has the pointer.",
   },
+  endpoint_unknown: {
+    cause:
+      "An endpoint was to be paused that no event is for, and nobody registered: most often its name was mistyped.",
+    remedy: "Take its name from `adbind outbox endpoints`; for what will be registered say `ahead`, or `--ahead`.",
+  },
   transition_refused: {
     cause: "The task has ended, or goes from one state to one it cannot reach.",
     remedy: "Read the task first: [transitions](../protocol/tasks.md#transitions).",

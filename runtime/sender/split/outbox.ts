@@ -4,6 +4,7 @@ import { KeyspaceElsewhere } from "../../store/split/elsewhere.js";
 import { innerId, outerId } from "../../store/split/ids.js";
 import { SLOTS } from "../../store/split/placement.js";
 import type { KeyspaceRow } from "../../store/split/rows.js";
+import { isKnown, namesNear, unknownEndpoint } from "../known-endpoints.js";
 import type { Moved } from "../move.js";
 import type { EndpointEntry, Outbox, OutboxCounts } from "../operators.js";
 import { inEach } from "./channels.js";
@@ -109,21 +110,26 @@ export function splitOutbox(senders: SplitSenders): Outbox {
       const lists = await all(senders, ({ sender }) => sender.outbox.endpoints({ after, limit }));
       return joined(lists.flat()).slice(0, limit);
     },
-    pause: (endpoint) => pauseWhere(senders, endpoint),
+    pause: (endpoint, { ahead = false } = {}) => pauseWhere(senders, endpoint, ahead),
     async resume(endpoint) {
       return (await all(senders, ({ sender }) => sender.outbox.resume(endpoint))).includes(true);
     },
   };
 }
 
-/** Where something waits for it; where nothing does yet, it will be in whichever database has its principal. */
-async function pauseWhere(senders: SplitSenders, endpoint: string): Promise<void> {
+/**
+ * Where something waits for it; where nothing does yet, it will be in whichever database has its principal.
+ * @throws AdbindError `endpoint_unknown`
+ */
+async function pauseWhere(senders: SplitSenders, endpoint: string, ahead: boolean): Promise<void> {
+  if (!ahead && !(await all(senders, (one) => isKnown(one, endpoint))).includes(true))
+    throw unknownEndpoint(endpoint, (await all(senders, (one) => namesNear(one, endpoint))).flat());
   const waits = await all(senders, async ({ name, sender }) =>
     (await sender.outbox.list({ endpoint, limit: 1 })).length > 0 ? [name] : [],
   );
   const names = waits.flat();
   await inEach(senders, async ({ name, sender }) => {
-    if (names.length === 0 || names.includes(name)) await sender.outbox.pause(endpoint);
+    if (names.length === 0 || names.includes(name)) await sender.outbox.pause(endpoint, { ahead: true });
   });
 }
 

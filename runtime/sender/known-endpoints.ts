@@ -1,0 +1,31 @@
+/** Whether an endpoint that an operator names is one: a name that was mistyped is not paused instead of what was meant. */
+import { AdbindError } from "../errors.js";
+import type { MoveParts } from "./move.js";
+
+type Parts = Pick<MoveParts, "queue" | "tables">;
+
+/** Names that are offered for one that is not known. */
+const NEAR = 3;
+/** Characters at the end of a name that are left out where its neighbours are looked for. */
+const ENDING = 4;
+
+export const isKnown = ({ queue, tables }: Parts, endpoint: string): Promise<boolean> =>
+  queue.read((q) => tables.knowsEndpoint(q, queue.topic, endpoint));
+
+/** Names at the same host, those that begin as the given one first. */
+export async function namesNear({ queue }: Parts, endpoint: string): Promise<string[]> {
+  const origin = URL.parse(endpoint.split(" ")[0]!)?.origin;
+  if (origin === undefined) return [];
+  for (const after of [endpoint.slice(0, -ENDING), origin]) {
+    const page = await queue.endpoints({ after, limit: NEAR });
+    const near = page.map((one) => one.endpoint).filter((name) => name.startsWith(`${origin} `));
+    if (near.length > 0) return near;
+  }
+  return [];
+}
+
+export const unknownEndpoint = (endpoint: string, near: readonly string[]): AdbindError =>
+  new AdbindError("endpoint_unknown", "no endpoint is known by that name", {
+    where: endpoint,
+    remedy: `${near.length === 0 ? "" : `at its host are ${near.map((name) => `"${name}"`).join(", ")}; `}see \`adbind outbox endpoints\`, or say \`ahead\` for one that will be`,
+  });
