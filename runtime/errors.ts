@@ -20,6 +20,7 @@ export const errorTable = {
   database_unreachable: "a database cannot be reached or opened",
   database_busy: "another writer held the database, or a row of it, for too long",
   database_failed: "a database that was open cannot be read or written any more",
+  name_invalid: "a name cannot be part of an index's entry",
   transaction_invalid: "what was given as a transaction is not an open one of this database",
   // store
   store_option_invalid: "a store cannot be opened with these options",

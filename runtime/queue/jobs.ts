@@ -1,4 +1,5 @@
 /** Jobs as every engine keeps them; `types.ts` says what a queue does with them. Times are unix milliseconds. */
+import { checkIndexNames } from "../db/names.js";
 
 /**
  * `ready`: due at its time, or leased. `dead`: attempted and given up. `expired`: waited too long without an attempt.
@@ -15,15 +16,24 @@ export interface NewJob {
    * grows dearer with the backlog. Default false.
    */
   readonly random?: boolean;
-  /** Whom it burdens: turns are shared out among endpoints, and an endpoint may be paused. At most 1,024 characters. */
+  /** Whom it burdens: turns are shared out among endpoints, and an endpoint may be paused. At most 2,400 bytes of UTF-8. */
   readonly endpoint: string;
-  /** Jobs under one key are first attempted one after the other, in the order they were added. At most 1,024 characters. */
+  /** Jobs under one key are first attempted one after the other, in the order they were added. At most 2,400 bytes of UTF-8. */
   readonly orderingKey?: string | null;
   /** Not to be leased before; now by default. */
   readonly due?: number;
   /** What is known of it, for lists; JSON. */
   readonly meta: string;
   readonly body: Uint8Array;
+}
+
+/** @throws AdbindError `name_invalid` for a job that no index takes */
+export function checkJobNames(topic: string, jobs: readonly NewJob[]): void {
+  for (const { key, endpoint, orderingKey } of jobs) {
+    checkIndexNames({ topic, key });
+    checkIndexNames({ topic, endpoint });
+    if (orderingKey != null) checkIndexNames({ topic, orderingKey });
+  }
 }
 
 /** A job as operators see it. Times are unix milliseconds. */

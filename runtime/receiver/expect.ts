@@ -22,6 +22,9 @@ const TOKEN_CHARS = 16;
 /** Identifiers are `[A-Za-z0-9_.:-]{1,255}` where published; anything a database stores as it is will do. */
 const MAX_OPERATION_BYTES = 1024;
 
+/** A route and its sender, together: part of index entries with an operation's id. */
+const MAX_PLACE_BYTES = 1_600;
+
 const invalid = (what: string, where: string, remedy: string): AdbindError =>
   new AdbindError("registration_invalid", what, { where, remedy });
 
@@ -69,6 +72,9 @@ function checkMode<Tx>(config: ReceiverConfig<Tx>, sender: SenderConfig, mode: R
 function toRegistration<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation): Registration {
   const { route, sender, kind, mode = "signature", operationId, token, format, expiresInSeconds } = expectation;
   if (!isRoute(route)) throw invalid("the route is no request target", "route", "start with / and use printable ASCII");
+  if (Buffer.byteLength(route) + Buffer.byteLength(sender) > MAX_PLACE_BYTES) {
+    throw invalid("the route is too long", "route", `use at most ${MAX_PLACE_BYTES} bytes, with its sender's`);
+  }
   const choices: readonly (readonly [name: string, value: string, known: readonly string[]])[] = [
     ["kind", kind, kinds],
     ["mode", mode, Object.keys(credentials)],

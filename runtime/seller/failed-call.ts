@@ -1,5 +1,6 @@
 /** What a caller gets of a call that failed. */
 import { isJsonObject, type JsonObject, type ProtocolError, type Release } from "../contract/index.js";
+import { AdbindError } from "../errors.js";
 import { producerFault } from "../facts/index.js";
 import type { Call, CallAnswer } from "../transport/answerer.js";
 import { TaskNotWaiting } from "./continuation.js";
@@ -26,13 +27,19 @@ interface FailedCall {
   readonly taskId: string;
 }
 
+/** What is kept under names of its request, and cannot be: all others are the seller's, who bounds his own. */
+const tooLong = (error: unknown): ToolError | undefined =>
+  error instanceof AdbindError && error.code === "name_invalid"
+    ? new ToolError("INVALID_REQUEST", "An id in the request is longer than can be kept.")
+    : undefined;
+
 /** The answer to a call that failed, in the shape both transports carry. */
 export function failedCall<Tx>(
   settings: SellerSettings<Tx>,
   { error, args, servedRelease, newest, call, taskId }: FailedCall,
 ): CallAnswer {
   const release = servedRelease?.release ?? newest;
-  const known = error instanceof ToolError ? error : undefined;
+  const known = error instanceof ToolError ? error : tooLong(error);
   if (known === undefined) settings.logger?.error({ err: error, tool: call.tool, taskId }, "a handler failed");
   const protocolError = known?.error ?? {
     ...ownError(error, `The call could not be answered; its reference is ${taskId}.`, release),

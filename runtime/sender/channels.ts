@@ -127,8 +127,10 @@ export function createChannels(parts: ChannelDependencies): Channels {
       const rows = ofBuy(buy.mediaBuyId, "buy", "events", "reporting");
       return fault ?? run(options, rows, (open) => openFlow(parts, open, buy, channels));
     },
-    impairment: (mediaBuyId, event, options = {}) =>
-      run(options, ofBuy(mediaBuyId, "events"), (open) => impairmentFlow(parts, open, mediaBuyId, event)),
+    impairment(mediaBuyId, event, options = {}) {
+      checkStorableNames({ notificationId: event.notificationId, eventType: event.eventType });
+      return run(options, ofBuy(mediaBuyId, "events"), (open) => impairmentFlow(parts, open, mediaBuyId, event));
+    },
     adjusted: (mediaBuyId, report, options = {}) =>
       run(options, ofBuy(mediaBuyId, "reporting"), (open) => adjustedFlow(parts, open, mediaBuyId, report)),
     close: (mediaBuyId, options = {}) =>

@@ -13,6 +13,8 @@ const called = {
   resource: "a resource's name",
   account: "an account's id",
   subject: "a subject",
+  notificationId: "a notification's id",
+  eventType: "an event's type",
 } as const;
 
 /** A text that every database can keep. */

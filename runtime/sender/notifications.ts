@@ -150,8 +150,9 @@ const filled = ["idempotency_key", "notification_id", "notification_type", "fire
 const isToldOf = ({ releases }: NotificationDependencies, channel: "account" | "agent", kind: string): boolean =>
   eventCatalogue(releases.of().release).get(kind)?.channels.includes(channel) === true;
 
-function checkEvent(parts: NotificationDependencies, { kind, account, subject }: NotificationEvent): void {
-  checkStorableNames({ account, subject });
+function checkEvent(parts: NotificationDependencies, event: NotificationEvent): void {
+  const { kind, account, subject, notificationId } = event;
+  checkStorableNames({ account, subject, notificationId });
   const channel = account === undefined ? "agent" : "account";
   if (isToldOf(parts, channel, kind)) return;
   throw new AdbindError("event_invalid", `the release tells no ${channel} of ${kind}`, {

@@ -1,5 +1,6 @@
 /** Changes of accounts, in the order of their commits. */
 import type { Coroutine } from "../db/coroutine.js";
+import { checkIndexNames } from "../db/names.js";
 import type { Query } from "../db/types.js";
 
 export interface AccountChangeRow {
@@ -27,9 +28,13 @@ export interface NewAccountChange {
   readonly expires: number;
 }
 
-/** Appends a change; until the transaction ends nobody else appends to the account's. */
+/**
+ * Appends a change; until the transaction ends nobody else appends to the account's.
+ * @throws AdbindError `name_invalid` for an account that no index takes
+ */
 export function* appendChange(q: Query, change: NewAccountChange): Coroutine<void> {
   const { account, changeId, resourceType, body, now, expires } = change;
+  checkIndexNames({ account });
   const [feed] = yield* q.rows<{ last: number }>(
     "insert into adbind_account_feeds (account, last, first_at) values (?, 1, ?) " +
       "on conflict (account) do update set last = adbind_account_feeds.last + 1 returning last",

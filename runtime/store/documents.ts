@@ -6,6 +6,7 @@ import { randomInt } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { MaybePromise } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
+import { checkIndexNames } from "../db/names.js";
 import type { Database, Query } from "../db/types.js";
 import type { Effect } from "./types.js";
 
@@ -69,12 +70,12 @@ export interface DocumentStore<Tx = unknown> {
   list(collection: string, owner: string): Promise<StoredDocument[]>;
   /** Whose documents a collection has. */
   owners(collection: string): Promise<string[]>;
-  /** Part of a transaction; on SQLite no promise. @throws StaleDocument, and nothing of it is to be committed */
+  /** Part of a transaction; on SQLite no promise. @throws StaleDocument, and nothing of it is to be committed; AdbindError `name_invalid` */
   write(tx: Tx, changes: readonly DocumentChange[]): MaybePromise<void>;
   /**
    * A transaction of its own, with what else belongs into it.
    * @param owner whose transaction it is where it changes no documents: on several databases it is begun where that one is
-   * @throws StaleDocument
+   * @throws StaleDocument; AdbindError `name_invalid` for a place whose names no index takes
    */
   commit(changes: readonly DocumentChange[], effects?: readonly Effect<Tx>[], owner?: string): Promise<void>;
 }
@@ -98,6 +99,7 @@ function* writeOne(q: Query, { collection, owner, id, version, body, unchanged }
     yield* q.run(`delete from adbind_documents ${AT}`, at);
     return true;
   }
+  checkIndexNames({ collection, owner, id });
   const row = [...at, nextVersion(), body];
   if (version === 0) return (yield* q.run(`${INSERT} do nothing`, row)) > 0;
   if (version === undefined) {
@@ -116,7 +118,7 @@ function* writeOne(q: Query, { collection, owner, id, version, body, unchanged }
 
 const keyOf = ({ collection, owner, id }: DocumentPlace): string => JSON.stringify([collection, owner, id]);
 
-/** @throws StaleDocument */
+/** @throws StaleDocument; AdbindError `name_invalid` for a place whose names no index takes */
 export function* writeDocuments(q: Query, changes: readonly DocumentChange[]): Coroutine<void> {
   // In one order everywhere: two transactions on the same documents would wait for each other otherwise.
   const ordered = [...changes].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));

@@ -5,6 +5,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { exampleSignals } from "../../runtime/behaviours/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
+import { wide } from "../support/wide.js";
 import { account, behavingSeller, key, versions } from "./behaving-seller.js";
 
 const image = { asset_type: "image", url: "https://cdn.acmeoutdoor.example/a.png", width: 300, height: 250 };
@@ -43,6 +44,8 @@ for (const version of versions) {
       creatives: [upload(canonical, "four"), unknown],
     });
     assert.match(String(fault.field), /creatives\[1\]/);
+    const long = { ...key(), account, creatives: [upload(canonical, wide(1_024))] };
+    assert.is((await refused("sync_creatives", long)).code, "INVALID_REQUEST", "no store could keep it");
     // In strict mode one that cannot be taken stops all.
     assert.equal(await ids({ creative_ids: ["four"] }), []);
     await close();

@@ -4,6 +4,7 @@ import { openPostgres } from "../../runtime/db/index.js";
 import { natsQueue } from "../../runtime/queue/index.js";
 import { hasNats, NO_NATS, startNats } from "../support/nats.js";
 import { sharedPostgres } from "../support/postgres.js";
+import { jobNamesCase } from "./names.case.js";
 import { queueCase } from "./queue.case.js";
 import { queueFaultsCase } from "./queue-faults.case.js";
 import type { QueueCase } from "./queue-suite.js";
@@ -26,6 +27,7 @@ if (hasNats()) {
     },
   };
   queueCase(engine);
+  jobNamesCase(engine);
   queueWorkerCase(engine);
   queueFaultsCase(engine);
 

@@ -9,6 +9,7 @@ import type { JobRecord } from "../../runtime/queue/types.js";
 import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
+import { jobNamesCase } from "./names.case.js";
 import { queueCase } from "./queue.case.js";
 import { queueFaultsCase } from "./queue-faults.case.js";
 import { job, put, type QueueCase } from "./queue-suite.js";
@@ -31,6 +32,7 @@ const engine: QueueCase = {
   },
 };
 queueCase(engine);
+jobNamesCase(engine);
 queueWorkerCase(engine);
 queueFaultsCase(engine);
 

@@ -9,6 +9,7 @@ import { openQueue } from "../../runtime/queue/index.js";
 import { createWorker } from "../../runtime/queue/worker.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
+import { jobNamesCase } from "./names.case.js";
 import { queueCase } from "./queue.case.js";
 import { queueFaultsCase } from "./queue-faults.case.js";
 import { job, NOW, put, type QueueCase, record } from "./queue-suite.js";
@@ -36,6 +37,7 @@ const engine: QueueCase = {
   },
 };
 queueCase(engine);
+jobNamesCase(engine);
 queueWorkerCase(engine);
 queueFaultsCase(engine);
 

@@ -16,6 +16,7 @@ import {
   TOKEN,
 } from "../support/receiver.js";
 import { codeOf } from "../support/thrown.js";
+import { wide } from "../support/wide.js";
 import { receiverSuite } from "./receiver-suite.js";
 
 const test = receiverSuite("options");
@@ -55,6 +56,9 @@ test("configuration that cannot work is refused when it is given", async ({ open
   const s = await open({ senderConfig: { bearer: { current: "short" } } });
   const base = { route: "/hooks/x", sender: SELLER, kind: "task" } as const;
   assert.is(await codeOf(() => s.receiver.expect({ ...base, route: "hooks" })), "registration_invalid");
+  const long = `/${"x".repeat(1_600 - SELLER.length)}`;
+  assert.is(await codeOf(() => s.receiver.expect({ ...base, route: long })), "registration_invalid");
+  await s.receiver.expect({ ...base, route: long.slice(0, -1), operationId: wide(256) });
   assert.is(await codeOf(() => s.receiver.expect({ ...base, sender: OTHER })), "registration_invalid");
   assert.is(await codeOf(() => s.receiver.expect({ ...base, mode: "HMAC-SHA256" })), "registration_invalid");
   assert.is(await codeOf(() => s.receiver.expect({ ...base, mode: "Bearer" })), "secret_weak");

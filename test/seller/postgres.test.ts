@@ -15,6 +15,7 @@ import { until } from "../support/until.js";
 import { accountChangesCase } from "./account-changes.case.js";
 import { buyRequest, newBench, openSeller, settled } from "./fixture.js";
 import { idempotencyCase } from "./idempotency.case.js";
+import { namesOfSellersCase } from "./names.case.js";
 import { principalsCase } from "./principals.case.js";
 import type { SellerCase } from "./store-suite.js";
 import { tasksCase } from "./tasks.case.js";
@@ -41,6 +42,7 @@ const of = {
 
 accountChangesCase(of);
 idempotencyCase(of);
+namesOfSellersCase(of);
 principalsCase(of);
 tasksCase(of);
 

@@ -4,6 +4,7 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js"
 import { tempFolder } from "../support/release.js";
 import { accountChangesCase } from "./account-changes.case.js";
 import { idempotencyCase } from "./idempotency.case.js";
+import { namesOfSellersCase } from "./names.case.js";
 import { principalsCase } from "./principals.case.js";
 import type { SellerCase } from "./store-suite.js";
 import { tasksCase } from "./tasks.case.js";
@@ -26,5 +27,6 @@ const of = {
 
 accountChangesCase(of);
 idempotencyCase(of);
+namesOfSellersCase(of);
 principalsCase(of);
 tasksCase(of);

@@ -3,6 +3,7 @@ import { randomBytes, randomInt } from "node:crypto";
 import * as assert from "uvu/assert";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
+import { wide } from "../support/wide.js";
 import { drained, holds, push, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
 export function namesCase(of: SenderCase): void {
@@ -29,11 +30,20 @@ export function namesCase(of: SenderCase): void {
       ])
         assert.is(await codeOf(async () => refusal()), "event_invalid");
     }
+    for (const eventType of ["fraud", "impairment"])
+      for (const bad of [{ notificationId: wide(1_024) }, { notificationId: "i", eventType: wide(1_024) }]) {
+        const told = { eventType, impairment: {}, ...bad };
+        assert.is(await codeOf(async () => sender.channels.impairment("mb", told)), "event_invalid");
+      }
+    const nowhere = `https://x.example ${wide(1_024)}`;
+    assert.is(await codeOf(() => sender.outbox.pause(nowhere, { ahead: true })), "name_invalid");
     sender.start();
     for (const name of [long, cjk]) {
       const mediaBuyId = name(1_000);
       assert.equal(await sender.channels.open({ mediaBuyId, principal: name(1_000) }, { events: push }), { ok: true });
-      await sender.channels.impairment(mediaBuyId, { notificationId: "i", eventType: "fraud", impairment: {} });
+      await sender.channels.impairment(mediaBuyId, {
+        ...{ notificationId: name(1_000), eventType: "fraud", impairment: {} },
+      });
     }
     await until(() => drained(sender));
     assert.is(network.sent.length, 2);

@@ -22,12 +22,12 @@ export const budgets: Record<string, number> = {
   "adbind/store": 325,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
-  "adbind/queue": 325,
+  "adbind/queue": 327,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
   "adbind/receiver": 306,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 763,
+  "adbind/sender": 765,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
@@ -41,7 +41,7 @@ export const budgets: Record<string, number> = {
   "adbind-cli/conformance": 633,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1325,
+  "adbind-cli/registry": 1327,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
   "adbind/testing": 631,

@@ -59,6 +59,10 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
     cause: "The disk is full or failing, the file is damaged, or the server gave up in the middle.",
     remedy: "See [the runbook](../runbook.md#a-disk-fills). Nothing of the failed transaction was kept.",
   },
+  name_invalid: {
+    cause: "A name, an id or a key is longer than the indexes of every database take.",
+    remedy: "Use fewer bytes, or a digest of it; the message says which name, and how many it may have.",
+  },
   transaction_invalid: {
     cause:
       "What was handed in as a transaction is a pool, has ended, or is of another database, file or schema than the store.",

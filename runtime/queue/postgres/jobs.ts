@@ -5,7 +5,7 @@
  */
 import { isAscii } from "node:buffer";
 import { type Coroutine, type JobAddition, kept, type Query } from "../../db/index.js";
-import { BEHIND_DUE_MS, type Job, type NewJob } from "../jobs.js";
+import { BEHIND_DUE_MS, checkJobNames, type Job, type NewJob } from "../jobs.js";
 import { isJob, jobIn, type LeasedColumns, type LeasedTask, taskIn } from "../leased.js";
 
 /** The database's clock, in unix milliseconds. */
@@ -27,6 +27,7 @@ export function additionOf(
   topic: string,
   { now, notifies }: { readonly now: number; readonly notifies: boolean },
 ): JobAddition {
+  checkJobNames(topic, jobs);
   const bodies: string[] = [];
   const rows = jobs.map(({ key, random = false, endpoint, orderingKey = null, due = now, meta, body }) => {
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);

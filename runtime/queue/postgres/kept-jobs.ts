@@ -1,5 +1,6 @@
 /** Endpoints that fail, and jobs as an operator sees them: listed, counted, sent again, dropped. */
 import type { Coroutine, Query } from "../../db/index.js";
+import { checkIndexNames } from "../../db/names.js";
 import {
   BEHIND_DUE_MS,
   ENDPOINTS_SQL,
@@ -92,12 +93,14 @@ export function* endpointHealth(q: Query, topic: string, endpoint: string): Coro
   return toHealth(row);
 }
 
-export const stopEndpoint = (q: Query, topic: string, endpoint: string, now: number): Coroutine<number> =>
-  q.run(
+export function* stopEndpoint(q: Query, topic: string, endpoint: string, now: number): Coroutine<void> {
+  checkIndexNames({ topic, endpoint });
+  yield* q.run(
     `insert into adbind_endpoints (topic, endpoint, stopped_at) values (?, ?, ?::bigint)
     on conflict (topic, endpoint) do update set stopped_at = excluded.stopped_at`,
     [topic, endpoint, now],
   );
+}
 
 export function* stoppedEndpoints(q: Query, topic: string, endpoints: readonly string[]): Coroutine<string[]> {
   const text =

@@ -2,10 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "better-sqlite3";
 import { type Coroutine, type Query, runSync, type SqliteDatabase } from "../../db/index.js";
+import { checkIndexNames } from "../../db/names.js";
 import type { SqliteQuery } from "../../db/sqlite/query.js";
 import { AdbindError } from "../../errors.js";
 import { oneOf } from "../each.js";
 import { type JobRemoval, removeKept } from "../evicting.js";
+import { checkJobNames } from "../jobs.js";
 import { jobsUnderWay } from "../ordering-keys.js";
 import {
   type EndpointNote,
@@ -110,6 +112,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
 const comingTo = (topic: string, now: () => number, wake: () => void): Pick<Queue, "add" | "redirect"> => ({
   // biome-ignore lint/correctness/useYield: a statement of SQLite never waits
   *add(query, added) {
+    checkJobNames(topic, added);
     jobsOf((query as SqliteQuery).db).add(topic, added, now());
     setImmediate(wake);
   },
@@ -146,7 +149,10 @@ function careOf({ database, jobs, kept, topic, leaseMs, now, alone, waking }: Ca
       alone(() => jobs.expire(topic, endpoint, { before, now: now(), error })),
     expireBeyond: (endpoint: string, keep: number, error: string) =>
       alone(() => jobs.expireBeyond(topic, endpoint, { keep, now: now(), error })),
-    stop: (endpoint: string, at: number) => alone(() => jobs.stop(topic, endpoint, at)),
+    async stop(endpoint: string, at: number) {
+      checkIndexNames({ topic, endpoint });
+      await alone(() => jobs.stop(topic, endpoint, at));
+    },
     stopped: async (endpoints: readonly string[]) => jobs.stopped(topic, endpoints),
     resume: (endpoint: string) => waking(() => jobs.resume(topic, endpoint, now())),
     endpoints: async ({ after = "", limit }: { readonly after?: string; readonly limit: number }) =>

@@ -2,10 +2,22 @@
 import { randomBytes } from "node:crypto";
 import * as assert from "uvu/assert";
 import type { Arrival } from "../../../runtime/store/types.js";
+import { wide } from "../../support/wide.js";
 import { accepted, type Cases, goBy, ordered, take } from "./case.js";
 import { arrival, DAY_SECONDS, NOW, newEvent, registration, SELLER } from "./events.js";
 
 export const registrations: Cases = {
+  "the longest names that a receiver takes are registered, and wait for it": async ({ store }) => {
+    const place = {
+      route: `/${randomBytes(1_200)
+        .toString("base64url")
+        .slice(0, 1_599 - SELLER.length)}`,
+      operationId: wide(256),
+    };
+    accepted(await store.inbox.accept(arrival(newEvent(place), { registered: false })));
+    assert.equal(await store.registrations.add(registration(place), NOW), { released: 1 });
+  },
+
   "an event before its registration is parked, and released in order by it": async ({ store }) => {
     const parked = (a: Arrival): Arrival => ({ ...a, registered: false });
     const first = accepted(await store.inbox.accept(parked(ordered("t-1", 1))));
