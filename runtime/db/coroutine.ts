@@ -86,3 +86,8 @@ export function runSync<T>(coroutine: Coroutine<T>, refuse: () => Error = refusa
   coroutine.return(undefined as T);
   throw error;
 }
+
+/** Work on what has first to be waited for. */
+export function* inJoined<Q, T>(joining: Coroutine<Q>, work: (query: Q) => Coroutine<T>): Coroutine<T> {
+  return yield* work(yield* joining);
+}

@@ -158,6 +158,7 @@ export interface Database<Tx = unknown> {
   /**
    * Part of a transaction of somebody else's: nothing is begun or committed here.
    * @returns on SQLite no promise
+   * @throws AdbindError `transaction_invalid` as {@link join}
    */
   within<T>(tx: Tx, work: (query: Query) => Coroutine<T>): MaybePromise<T>;
   /** The statements of a transaction of somebody else's, for coroutines that run already. */

@@ -34,7 +34,8 @@ export interface AccountChanges<Tx> {
   /**
    * Records a change in the transaction that makes it; those who asked for `account.change_recorded` are told of it in the
    * same one. On SQLite the answer is no promise.
-   * @throws AdbindError `name_invalid` for an account of more than 2,500 bytes
+   * @throws AdbindError `transaction_invalid` for a transaction of another database than the store's, or none; `name_invalid`
+   * for an account of more than 2,500 bytes
    */
   record(change: AccountChange, tx: Tx): MaybePromise<{ readonly changeId: string }>;
   /** Answers `list_account_changes`. */

@@ -5,6 +5,7 @@ import type { Release } from "../../runtime/contract/index.js";
 import { createAccountChanges, createSeller } from "../../runtime/seller/index.js";
 import { eventRelease, notification } from "../support/event-release.js";
 import { SELLER, send, setup, statusOf } from "../support/receiver.js";
+import { thrownBy } from "../support/thrown.js";
 import { newBench, sellerOptions } from "./fixture.js";
 import type { SellerCase } from "./store-suite.js";
 
@@ -111,6 +112,30 @@ function undoneCases(test: Suite, of: SellerCase): void {
   });
 }
 
+function elsewhereCases(test: Suite, of: SellerCase): void {
+  test("a change in a transaction of another database than the store's is refused, and is in no feed", async () => {
+    const [ours, theirs] = [await world(of), await world(of)];
+    const strayed = () =>
+      of.within(theirs.store as never, (tx) =>
+        ours.changes.record(
+          {
+            ...{ account: "acct-1", action: "updated", resource: { type: "creative", resource_id: "c" } },
+            ...{ origin: { kind: "seller_system" }, repair: { task: "list_creatives" } },
+          },
+          tx,
+        ),
+      );
+    const { code, where } = await thrownBy(strayed);
+    assert.equal([code, where], ["transaction_invalid", "tx"]);
+    for (const { list, record } of [ours, theirs]) {
+      assert.equal(idsOf(await list()), []);
+      await record();
+      assert.is(idsOf(await list()).length, 1);
+    }
+    for (const one of [ours, theirs]) await one.close();
+  });
+}
+
 function cursorCases(test: Suite, of: SellerCase): void {
   test("a cursor belongs to its caller, account and filter; an account nobody may read is none; one too old is told so", async () => {
     let now = Date.now();
@@ -170,6 +195,6 @@ function awayCases(test: Suite, of: SellerCase): void {
 
 export function accountChangesCase(of: SellerCase): void {
   const test = suite(`${of.name}: account changes`);
-  for (const cases of [readCases, undoneCases, cursorCases, awayCases]) cases(test, of);
+  for (const cases of [readCases, undoneCases, elsewhereCases, cursorCases, awayCases]) cases(test, of);
   test.run();
 }

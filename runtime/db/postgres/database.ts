@@ -1,7 +1,7 @@
 /** An open PostgreSQL database. What loads this has loaded the driver. */
 import type pg from "pg";
 import { missingStore } from "../access.js";
-import { type Coroutine, runAsync } from "../coroutine.js";
+import { type Coroutine, inJoined, runAsync } from "../coroutine.js";
 import { assertComplete, missingSteps, refuseMissing, statusOf } from "../schema.js";
 import type { Database, Query, Statements } from "../types.js";
 import { ask, unlimited } from "./client.js";
@@ -128,8 +128,8 @@ function databaseOn(connections: Connections, place: OwnPlace, options: Postgres
     queryWoken: (work) => runAsync(work(woken)),
     execute: (text, values) => runAsync(alone.rows(text, values)),
     write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),
-    within: (tx, work) => runAsync(work(statements(tx))),
-    withinOther: (tx, work) => runAsync(work(statements(tx))),
+    within: (tx, work) => runAsync(inJoined(joined(tx, place), work)),
+    withinOther: (tx, work) => runAsync(inJoined(joined(tx, place), work)),
     statements,
     join: (tx, anywhere = false) => joined(tx, anywhere ? undefined : place),
     onTransactionEnd,

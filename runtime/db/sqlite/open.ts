@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import type Sqlite from "better-sqlite3";
 import { AdbindError } from "../../errors.js";
 import { missingStore } from "../access.js";
-import { type Coroutine, runSync } from "../coroutine.js";
+import { type Coroutine, inJoined, runSync } from "../coroutine.js";
 import { assertComplete, type DatabaseSchema, missingSteps, refuseMissing, statusOf } from "../schema.js";
 import type { Database, DatabaseOptions } from "../types.js";
 import { isSqliteError, sqlite } from "./driver.js";
@@ -88,7 +88,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     query: async (work) => told(() => run(work(query))),
     execute: (text, values) => writer.guarded(() => run(query.rows(text, values))),
     write: (work) => writer.guarded(() => run(work(query, file))),
-    within: (tx, work) => run(work(statements(tx))),
+    within: (tx, work) => run(inJoined(joined(tx, statements, { own: file, anywhere: false }), work)),
     statements,
     join: (tx, anywhere = false) => joined(tx, statements, { own: file, anywhere }),
     onNotify: (channel, listener) => notifications.on(channel, listener),
