@@ -20,7 +20,7 @@ import { continuedTask, threadMember } from "./continuation.js";
 import { echo, failedCall, toldFailure, unknownTool } from "./failed-call.js";
 import { type Claim, claimKey, type IdempotencyOptions, keyIn, keyOf, requestHash } from "./idempotency.js";
 import { ownError } from "./own-error.js";
-import { channelsOf } from "./registrations.js";
+import { channelsOf, registeredArgs } from "./registrations.js";
 import { checkReply, openMembers, statusMember, versionMember } from "./reply.js";
 import { negotiate, type ServedRelease, type ServedTool } from "./served-releases.js";
 import type { SellerSettings } from "./settings.js";
@@ -239,8 +239,8 @@ class Invocation<Tx> {
 
   private answered(payload: JsonObject): AnsweredCall {
     const { args, served, servedRelease } = this.at;
-    const { principal } = this.call.identity;
-    return { tool: served.tool.name, principal, release: servedRelease.release.version, args, payload };
+    const of = { tool: served.tool.name, principal: this.call.identity.principal };
+    return { ...of, release: servedRelease.release.version, args: registeredArgs(this.call, args), payload };
   }
 
   private contextBase() {
@@ -275,9 +275,10 @@ class Invocation<Tx> {
   }): Promise<void> {
     const { claim, after, status, payload, id } = done;
     const { repository, database, plug } = this.dependencies;
-    const { args, served, servedRelease } = this.at;
+    const { served, servedRelease } = this.at;
     const { release, names } = servedRelease;
     const { call, continued } = this;
+    const args = registeredArgs(call, this.at.args);
     const interim = !isTerminal(status);
     const keeps = status === "completed" && plug.keeps(served.tool.name, args);
     if (claim === undefined && after.effects.length === 0 && !interim && !keeps && continued === undefined) return;

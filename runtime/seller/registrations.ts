@@ -3,6 +3,13 @@ import { isJsonObject, type JsonObject } from "../contract/index.js";
 import type { A2aPushConfig, PushNotificationConfig, TaskChannels } from "../sender/types.js";
 import type { Call } from "../transport/answerer.js";
 
+/**
+ * A request with the protocol's own registration, which A2A carries beside it: what goes by it later does so whatever the transport was.
+ * A2A's native one is no part of it: it has the task's changes alone (docs/protocol/transports.md#registration-channel).
+ */
+export const registeredArgs = ({ push }: Pick<Call, "push">, args: JsonObject): JsonObject =>
+  isJsonObject(push) ? { ...args, push_notification_config: push } : args;
+
 /** Where the caller wants to hear of the task; undefined where it has not said. */
 export function channelsOf({ push: beside, a2aPush }: Call, args: JsonObject): TaskChannels | undefined {
   const push = beside ?? args.push_notification_config;

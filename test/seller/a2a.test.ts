@@ -132,6 +132,31 @@ test("a task goes on: its webhooks have the shape of the channel they were regis
   assert.is((await call(seller, "get_task_status", { task_id: task.id }, "anonymous")).status, "completed");
 });
 
+test("events of a buy follow its push_notification_config over A2A too, and no native registration", async (context) => {
+  const { seller, sender, network } = context;
+  const push = { url: "https://buyer.example/hooks/a", operation_id: "op-1" };
+  const native = { url: "https://buyer.example/hooks/native" };
+  const registered = { pushNotificationConfig: push, taskPushNotificationConfig: native };
+  for (const [product, key] of [
+    ["prod_ctv_evening", "channel-at-once-1"],
+    ["prod_later", "channel-later-0001"],
+  ] as const) {
+    const request = buyRequest(product, { idempotency_key: key });
+    const { result } = await rpc(seller, "SendMessage", current("create_media_buy", request, registered), v1);
+    const bought = async () => (await rpc(seller, "GetTask", { id: result.task.id }, v1)).result ?? result.task;
+    const artifact = result.task.artifacts ?? [];
+    if (artifact.length === 0) await until(async () => (await bought()).status.state === "TASK_STATE_COMPLETED");
+    const { data } = (artifact[0] ?? (await bought()).artifacts[0]).parts[0];
+    await sender.channels.impairment(data.media_buy_id, { notificationId: key, eventType: "fraud", impairment: {} });
+    await until(() => network.sent.some(({ body }) => body.notification_id === key), key);
+  }
+  const told = network.sent.filter(({ body }) => body.notification_id !== undefined);
+  assert.equal(
+    told.map(({ url }) => url),
+    [push.url, push.url],
+  );
+});
+
 test("a native registration may come later, change and go", async ({ seller, network }) => {
   for (const [method, wrap] of [
     ["CreateTaskPushNotificationConfig", (taskId: string, url: string) => ({ taskId, id: "", url })],
