@@ -83,6 +83,8 @@ export interface KnownConfigs {
   readonly rows: ReadonlyMap<string, ChannelRow>;
   /** As they were given; without those whose secrets cannot be opened. */
   readonly opened: ReadonlyMap<string, JudgedConfig>;
+  /** Subscribers of those whose secrets are under a key that is not here. */
+  readonly lost: ReadonlySet<string>;
 }
 
 /** What there is of a scope. Locks nothing. */
@@ -102,10 +104,15 @@ export function* knownConfigs(
     const config = openedWith(keyring, row, boxOf.get(channelRegistration(row)));
     return config === undefined ? [] : [[row.subscriber, config]];
   });
+  const lost = sealed.filter((row) => {
+    const box = boxOf.get(channelRegistration(row));
+    return box !== undefined && !keyring.knows(box.key_id);
+  });
   return {
     record: recordIn(set),
     rows: new Map(rows.map((row) => [row.subscriber, row])),
     opened: new Map(opened),
+    lost: new Set(lost.map(({ subscriber }) => subscriber)),
   };
 }
 

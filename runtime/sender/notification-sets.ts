@@ -26,6 +26,7 @@ import {
   shownConfig,
 } from "./notification-configs.js";
 import { refused } from "./registration.js";
+import { keyless } from "./sealing.js";
 import { inTransaction, takeRows } from "./transact.js";
 import type { NotificationConfig, NotificationScope, Refused, WithinOptions } from "./types.js";
 
@@ -143,6 +144,26 @@ const channelsOf = (scope: NotificationScope, { changed, removed }: Plan): Chann
   ...removed,
 ];
 
+/**
+ * What there is of a scope, to compare with what is given: where that needs a key which is not here, the keys are asked for again.
+ * @throws AdbindError `secret_keys_invalid` where there is none at all: what was sealed would be stored as it is, and proved anew;
+ * what the source of keys throws
+ */
+async function comparable(
+  parts: NotificationDependencies,
+  scope: NotificationScope,
+  configs: readonly NotificationConfig[],
+): Promise<KnownConfigs> {
+  const read = (): Promise<KnownConfigs> => parts.queue.read((q) => knownConfigs(parts, q, scope));
+  const isLost = ({ lost }: KnownConfigs): boolean =>
+    configs.some(({ subscriber_id: id }) => lost.has(configKey(scope, id).subscriber));
+  const known = await read();
+  if (!isLost(known)) return known;
+  await parts.keyring.refresh();
+  if (!parts.keyring.seals) throw keyless("notification configs are sealed, and there are no keys of secrets here");
+  return read();
+}
+
 /** @returns what may be stored, or why not: nothing has been stored either way */
 export async function prepareConfigs(
   parts: NotificationDependencies,
@@ -150,7 +171,7 @@ export async function prepareConfigs(
   configs: readonly NotificationConfig[],
   { prove = true, expected }: PrepareOptions = {},
 ): Promise<PreparedConfigs | Refused> {
-  const known = await parts.queue.read((q) => knownConfigs(parts, q, scope));
+  const known = await comparable(parts, scope, configs);
   const before = known.record;
   if (expected !== undefined && expected !== before?.version) return conflict();
   const plan = planOf(parts, scope, known, configs);

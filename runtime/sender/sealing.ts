@@ -63,6 +63,13 @@ export interface Keyring {
   refresh(): Promise<void>;
 }
 
+/** The fault of an instance that was started without any key. */
+export const keyless = (message: string): AdbindError =>
+  new AdbindError("secret_keys_invalid", message, {
+    where: "secrets",
+    remedy: "give the sender secrets, or set ADBIND_SECRET_KEYS_FILE",
+  });
+
 const bound = ({ principal, registration, url }: BoxOwner, keyId: string): Buffer =>
   Buffer.from(JSON.stringify([principal, registration, url, keyId]));
 
@@ -124,11 +131,7 @@ export async function createKeyring(
 ): Promise<Keyring> {
   let held = await fetchedFrom(source, limitMs);
   const sealBytes: Keyring["sealBytes"] = (bytes, owner) => {
-    if (held === undefined)
-      throw new AdbindError("secret_keys_invalid", "there is no key to seal with", {
-        where: "secrets",
-        remedy: "give the sender secrets, or set ADBIND_SECRET_KEYS_FILE",
-      });
+    if (held === undefined) throw keyless("there is no key to seal with");
     const { current, keys } = held;
     return { key_id: current, box: sealWith(keys[current]!, bytes, bound(owner, current)) };
   };
