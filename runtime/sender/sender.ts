@@ -74,6 +74,7 @@ export interface Sender {
   stop(options?: SenderStopOptions): Promise<number>;
 }
 
+/** How long a stop waits. */
 export interface SenderStopOptions {
   /**
    * Longest wait for attempts, and whatever else is under way, in milliseconds; 30,000 by default. What connections need to be
