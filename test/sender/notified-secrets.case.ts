@@ -5,7 +5,33 @@ import type { AdbindError } from "../../runtime/errors.js";
 import { until } from "../support/until.js";
 import { verify } from "./fixture.js";
 import { account, bearer, changed, countSecrets, listening, proving, secretOf, told } from "./registered-secrets.js";
-import { codeIn, drained, reopened, type SenderCase, suiteOf } from "./sender-suite.js";
+import { type Context, codeIn, drained, reopened, type SenderCase, suiteOf } from "./sender-suite.js";
+
+/** A set whose only secret is in its URL, at instances with other keys and without. */
+async function syncedElsewhere(of: SenderCase, context: Context): Promise<void> {
+  const { network } = context;
+  network.react = listening;
+  const { authentication: _, ...hidden } = told;
+  const [k1, k2] = [8, 9].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];
+  const older = { current: "k1", keys: { k1 } };
+  const newer = { current: "k2", keys: { k1, k2 } };
+  const first = await reopened(of, context, { ...proving, secrets: newer });
+  assert.ok((await first.notifications.sync(account, [hidden])).ok);
+  assert.ok(!(await of.bytes()).includes(secretOf("place")));
+  const keyless = await reopened(of, context, { ...proving, secrets: undefined as never });
+  const fault = await Promise.resolve(keyless.notifications.sync(account, [hidden])).catch((error: unknown) => error);
+  assert.is((fault as AdbindError).code, "secret_keys_invalid");
+  assert.is(await countSecrets(of), 1);
+  assert.ok(!(await of.bytes()).includes(secretOf("place")));
+  // A key that came since it started is asked for.
+  let asked = 0;
+  const late = await reopened(of, context, { ...proving, secrets: () => (asked++ === 0 ? older : newer) as never });
+  assert.ok((await late.notifications.sync(account, [hidden])).ok);
+  assert.is(network.sent.filter(({ body }) => body.type === "webhook.challenge").length, 1);
+  const gone = await reopened(of, context, { ...proving, secrets: undefined as never });
+  assert.ok((await gone.notifications.sync(account, [])).ok, "what goes needs no key");
+  assert.is(await countSecrets(of), 0);
+}
 
 export function notifiedSecretCase(of: SenderCase): void {
   const test = suiteOf(of, "secrets of notifications");
@@ -49,29 +75,7 @@ export function notifiedSecretCase(of: SenderCase): void {
     assert.is(refused.ok ? "" : refused.error.field, "notification_configs[0].authentication");
   });
 
-  test("a config whose URL is sealed is neither stored as it is nor proved anew by who lacks its key", async (context) => {
-    const { network } = context;
-    network.react = listening;
-    const { authentication: _, ...hidden } = told;
-    const [k1, k2] = [8, 9].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];
-    const older = { current: "k1", keys: { k1 } };
-    const newer = { current: "k2", keys: { k1, k2 } };
-    const first = await reopened(of, context, { ...proving, secrets: newer });
-    assert.ok((await first.notifications.sync(account, [hidden])).ok);
-    assert.ok(!(await of.bytes()).includes(secretOf("place")));
-    const keyless = await reopened(of, context, { ...proving, secrets: undefined as never });
-    const fault = await Promise.resolve(keyless.notifications.sync(account, [hidden])).catch((error: unknown) => error);
-    assert.is((fault as AdbindError).code, "secret_keys_invalid");
-    assert.is(await countSecrets(of), 1);
-    assert.ok(!(await of.bytes()).includes(secretOf("place")));
-    // A key that came since it started is asked for.
-    let asked = 0;
-    const late = await reopened(of, context, { ...proving, secrets: () => (asked++ === 0 ? older : newer) as never });
-    assert.ok((await late.notifications.sync(account, [hidden])).ok);
-    assert.is(network.sent.filter(({ body }) => body.type === "webhook.challenge").length, 1);
-    const gone = await reopened(of, context, { ...proving, secrets: undefined as never });
-    assert.ok((await gone.notifications.sync(account, [])).ok, "what goes needs no key");
-    assert.is(await countSecrets(of), 0);
-  });
+  test("a config whose URL is sealed is neither stored as it is nor proved anew by who lacks its key", (context) =>
+    syncedElsewhere(of, context));
   test.run();
 }
