@@ -1,5 +1,6 @@
 /** Requests and answers against the release's schemas, where the application wants to be told. */
 import type { AnyTool, JsonObject, Release } from "../contract/index.js";
+import { safely } from "../listener.js";
 import type { ExchangeResult } from "./exchange.js";
 import { localError } from "./fault.js";
 import type { BuyerSettings } from "./settings.js";
@@ -18,7 +19,8 @@ export function createMessageValidation({ onInvalid, validatorOf }: BuyerSetting
       const judged = (await validatorOf(release)).request(name, args);
       if (judged.ok) return undefined;
       const { errors } = judged;
-      onInvalid({ tool: name, direction: "request", release: release.version, status: undefined, errors });
+      const told = { tool: name, direction: "request", release: release.version, status: undefined, errors } as const;
+      safely(() => onInvalid(told));
       const [first] = errors;
       return localError("INVALID_REQUEST", `${first?.pointer ?? ""} ${first?.message ?? ""}`.trim(), "correctable", {
         ...(first !== undefined && first.pointer !== "" && { field: first.pointer }),
@@ -29,7 +31,8 @@ export function createMessageValidation({ onInvalid, validatorOf }: BuyerSetting
       if (payload === null) return;
       const judged = (await validatorOf(release)).arm(name, status, payload);
       if (judged.ok) return;
-      onInvalid({ tool: name, direction: "answer", release: release.version, status, errors: judged.errors });
+      const { errors } = judged;
+      safely(() => onInvalid({ tool: name, direction: "answer", release: release.version, status, errors }));
     },
   };
 }

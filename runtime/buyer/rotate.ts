@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Answer, AnyArms, JsonObject, MaybePromise } from "../contract/index.js";
-import { safely } from "../queue/periodic.js";
+import { safely } from "../listener.js";
 import type { Buyer } from "./create.js";
 import { badBuyerOption } from "./settings.js";
 

@@ -2,13 +2,13 @@
  * Leases jobs where they are kept, has each wait its turn, runs many side by side, renews their leases and gives back what has
  * not begun. What a job is and what becomes of it is for who runs it: the queue's worker, the receiver's inbox.
  */
+import { safely } from "../listener.js";
 import { Ahead, type BegunAttempt, type HeldJob, type Leasable } from "./ahead.js";
 import { Aside } from "./aside.js";
 import { Ends } from "./ends.js";
 import { HeldJobs, times } from "./held-jobs.js";
 import type { JobLoopFault, JobLoopOptions } from "./job-loop-options.js";
 import { Pauses, waitWithin } from "./pauses.js";
-import { safely } from "./periodic.js";
 
 /** Jobs leased in one go; more would hold up the event loop. */
 const CLAIM_LIMIT_JOBS = 256;

@@ -3,6 +3,7 @@
  * timer that touches a database uses this, so that an error is told in one way and never ends the process.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { safely } from "../listener.js";
 import type { Logger } from "../log.js";
 
 /**
@@ -60,15 +61,6 @@ export interface PeriodicOptions {
 const TOLD_EVERY = 1_024;
 
 const isTold = (failures: number): boolean => Number.isInteger(Math.log2(failures)) || failures % TOLD_EVERY === 0;
-
-/** Never throws: a listener that fails must not end what it listens to. */
-export function safely(tell: () => void): void {
-  try {
-    tell();
-  } catch (error) {
-    process.emitWarning(`a listener for faults has thrown itself: ${textOf(error)}`, "AdbindFault");
-  }
-}
 
 const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));
 

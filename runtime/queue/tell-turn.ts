@@ -1,4 +1,5 @@
 /** What a worker learns of an endpoint, for other instances and for itself after a restart. */
+import { safely } from "../listener.js";
 import type { Turn } from "./endpoints.js";
 import type { WorkerSettings } from "./worker-options.js";
 
@@ -65,7 +66,8 @@ async function tellTurn(
   const failed = ended - failingSince;
   const why = "its endpoint has failed for too long";
   const until = async (state: "dead" | "expired", end: () => Promise<number>): Promise<void> => {
-    for (let count = await end(); count > 0; count = await end()) options.onGivenUp?.(endpoint, count, state);
+    for (let count = await end(); count > 0; count = await end())
+      safely(() => options.onGivenUp?.(endpoint, count, state));
   };
   if (failed >= giveUpMs) await until("dead", () => queue.deadLetter(endpoint, ended - giveUpMs, why));
   if (failed >= expireMs) await until("expired", () => queue.expire(endpoint, ended - expireMs, why));

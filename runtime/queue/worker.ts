@@ -1,5 +1,6 @@
 /** Leases jobs from a queue, attempts them, acknowledges them in batches, and leaves endpoints alone that keep failing. */
 import { AdbindError } from "../errors.js";
+import { safely } from "../listener.js";
 import { Acks } from "./acks.js";
 import type { HeldJob } from "./ahead.js";
 import { Aside } from "./aside.js";
@@ -7,7 +8,6 @@ import { Endpoints, type Turn } from "./endpoints.js";
 import { JobLoop } from "./job-loop.js";
 import type { AttemptTurn, JobSource, Sharing } from "./job-loop-options.js";
 import { waitWithin } from "./pauses.js";
-import { safely } from "./periodic.js";
 import { restMs } from "./rest.js";
 import { TurnNotes } from "./tell-turn.js";
 import type { Job } from "./types.js";

@@ -1,5 +1,6 @@
 /** Judges what a handler answered: refused in development, reported in production. */
 import { type AnyTool, isJsonObject, type JsonObject, type TaskStatus } from "../contract/index.js";
+import { safely } from "../listener.js";
 import { project } from "./projection.js";
 import type { ServedRelease, ServedTool } from "./served-releases.js";
 import type { SellerSettings } from "./settings.js";
@@ -26,7 +27,7 @@ export function checkedAnswer<Tx>(
   const errors = judged.errors.slice(0, MAX_ISSUES).map(({ pointer, message }) => ({ pointer, message }));
   const report = { tool: tool.name, status, release: release.version, errors };
   settings.logger?.warn(report, "an answer breaks the release's schema");
-  settings.onInvalidAnswer?.(report);
+  safely(() => settings.onInvalidAnswer?.(report));
   if (settings.mode === "production") return payload;
   const [first] = errors;
   throw new ToolError(

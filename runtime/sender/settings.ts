@@ -1,5 +1,6 @@
 /** A sender's options, judged: what cannot work is refused before anything is sent. */
 import { AdbindError } from "../errors.js";
+import { safely } from "../listener.js";
 import { checkedPolicy } from "../net/policy.js";
 import type { AttemptOptions } from "./attempt.js";
 import { CALLBACK_MS } from "./deadline.js";
@@ -68,7 +69,7 @@ export const rulesOf = (
   tell: (of, message) => logger?.warn(of, message),
   warn: (message) => {
     logger?.warn({}, message);
-    onDeprecated(message);
+    safely(() => onDeprecated(message));
   },
 });
 

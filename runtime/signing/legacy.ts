@@ -6,6 +6,7 @@ import { wireNames } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { parseStrict } from "../json.js";
+import { safely } from "../listener.js";
 import type { CryptoBackend } from "./crypto.js";
 import { fieldValue } from "./headers.js";
 import { checkBody } from "./sign.js";
@@ -108,7 +109,8 @@ function enter(scheme: string, options: LegacyOptions, secrets: Readonly<Record<
   const schemes = told.get(onDeprecated) ?? new Set();
   if (schemes.has(scheme)) return;
   told.set(onDeprecated, schemes.add(scheme));
-  onDeprecated(`${scheme} webhooks are deprecated and end with release 4.0: use signed webhooks`);
+  const message = `${scheme} webhooks are deprecated and end with release 4.0: use signed webhooks`;
+  safely(() => onDeprecated(message));
 }
 
 function warn(message: string): void {

@@ -29,4 +29,22 @@ test("whoever wants to be told of invalid messages is, and an invalid request is
   }
 });
 
+for (const [how, fails] of [
+  ["throws", () => assert.unreachable("ours")],
+  ["rejects", async () => assert.unreachable("ours")],
+] as const) {
+  test(`a listener that ${how} costs no answer`, async () => {
+    const made = await scene({
+      answer: () => ({ payload: { status: "completed", products: 7 } }),
+      buyer: { onInvalid: fails },
+    });
+    try {
+      const answered = await made.buyer.tools.get_products({ buying_mode: "brief", brief: "sports" } as never);
+      assert.is(answered.answer.status, "completed");
+    } finally {
+      await made.close();
+    }
+  });
+}
+
 test.run();

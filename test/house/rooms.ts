@@ -8,6 +8,7 @@ const base = [
   "runtime/errors",
   "runtime/json",
   "runtime/url",
+  "runtime/listener",
   "runtime/log",
   "runtime/peer",
   "runtime/trace-context",

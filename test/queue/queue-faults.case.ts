@@ -46,6 +46,28 @@ function throwingCase(of: QueueCase): void {
     assert.is(faults.length, 1);
   });
 
+  test("a listener that rejects ends nothing", async (context) => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    let told = 0;
+    const worker = workerOf(context, {
+      onFault: async () => {
+        told += 1;
+        throw new Error("the listener's own");
+      },
+      handle: async () => {
+        throw new Error("ours");
+      },
+    });
+    await put(context.queue, job());
+    worker.start();
+    await until(() => told > 0 && worker.out === 0);
+    await worker.stop();
+    process.off("unhandledRejection", note);
+    assert.equal(unhandled, []);
+  });
+
   test.run();
 }
 

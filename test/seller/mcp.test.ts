@@ -126,6 +126,15 @@ test("an answer the release refuses is refused in development and reported in pr
   });
 });
 
+test("a listener that fails costs no answer", async (context) => {
+  for (const onInvalidAnswer of [() => assert.unreachable("ours"), async () => assert.unreachable("ours")]) {
+    await with_(context, { mode: "production", auth: openAuth, onInvalidAnswer }, async (seller) => {
+      const passed = await tool(seller, "create_media_buy", buyRequest("prod_wrong"));
+      assert.is(passed.body.result.structuredContent.media_buy_id, 7);
+    });
+  }
+});
+
 test("capabilities are what is registered, under both names", async ({ seller }) => {
   const { body } = await tool(seller, "get_agent_capabilities", { context: { a: 1 } });
   const other = await tool(seller, "get_proto_capabilities", { context: { a: 1 } });

@@ -112,6 +112,22 @@ brand("a key set that moves is used from its new place, and reported", async () 
   assert.equal(changes, [{ agentUrl: AGENT, before: JWKS, after: moved }]);
 });
 
+brand("a listener that fails costs no key", async () => {
+  const moved = "https://keys.example.com/new.json";
+  for (const onJwksUriChange of [() => assert.unreachable("ours"), async () => assert.unreachable("ours")]) {
+    const site = web({
+      [BRAND]: { agents: [entry(AGENT)] },
+      [JWKS]: { keys: [key("a")] },
+      [moved]: { keys: [key("b")] },
+    });
+    const source = brandSource(site, { onJwksUriChange });
+    await source.resolve("a");
+    site.pages[BRAND] = { agents: [entry(AGENT, { jwks_uri: moved })] };
+    site.clock.at += 601;
+    assert.is(codeOf(await source.resolve("b")), "ok");
+  }
+});
+
 brand("wrong options throw", () => {
   for (const options of [{ agentUrl: "agent" }, { operator: "https://example.com" }, { brandUrl: "brand.json" }]) {
     assert.throws(

@@ -3,6 +3,7 @@
  * alone whose own origin leads to it, by an authoritative location or by ads.txt (docs/protocol/files.md#where-it-is).
  */
 import { isJsonObject } from "../../contract/json-object.js";
+import { safely } from "../../listener.js";
 import { expectedUrl } from "../model.js";
 import type { JsonRecord } from "./document.js";
 import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
@@ -164,7 +165,7 @@ export async function networkLinks(
     for (const [at, domain] of next) {
       const found = await look(domain);
       links[at] = found;
-      onLooked?.(found);
+      safely(() => onLooked?.(found));
     }
   };
   await Promise.all(Array.from({ length: concurrency }, turn));

@@ -1,6 +1,7 @@
 /** A part of the search's index, asked over HTTP: within a time, and never waited for by all where it is late again and again. */
 import { Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
+import { safely } from "../../listener.js";
 import type { AgentPart } from "../../store/registry-profiles.js";
 import type { PartEvent, PartFault } from "../search-types.js";
 import {
@@ -120,12 +121,8 @@ export function partClient({ url, part, token, deadlineMs, onAnswer }: PartClien
     const why = outcome.ok ? undefined : outcome.why;
     const changed = before !== why && !(before === "unknown" && why === undefined);
     before = why;
-    onAnswer?.({
-      part: name,
-      url: where.origin,
-      changed,
-      ...(!outcome.ok && { why: outcome.why, detail: outcome.detail }),
-    });
+    const failed = !outcome.ok && { why: outcome.why, detail: outcome.detail };
+    safely(() => onAnswer?.({ part: name, url: where.origin, changed, ...failed }));
   };
   return {
     name,

@@ -1,6 +1,7 @@
 /** Keys of an agent as the release that it speaks has them found: nothing else need be known of it than its URL. */
 import type { Release } from "../../contract/index.js";
 import { discoveryRules } from "../../facts/index.js";
+import { safely } from "../../listener.js";
 import type { KeySource } from "../types.js";
 import { type BrandKeysOptions, brandKeys, type DeclaredIdentity } from "./brand.js";
 import { askIdentity } from "./capabilities.js";
@@ -53,7 +54,7 @@ function declaredBy({ agentUrl, release, fetch, purpose, onUnasked }: AgentKeysO
       return await ask();
     } catch (error) {
       if (must || !(error instanceof Error)) throw error;
-      onUnasked?.(error.message);
+      safely(() => onUnasked?.(error.message));
       return {};
     }
   };

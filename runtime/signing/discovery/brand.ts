@@ -1,5 +1,6 @@
 /** The chain brand file -> `agents[]` entry -> key set (docs/protocol/signing.md#key-discovery). */
 import type { MaybePromise } from "../../contract/index.js";
+import { safely } from "../../listener.js";
 import { registrableDomain } from "../../net/index.js";
 import { canonicalAgentUrl } from "../../url.js";
 import type { KeyResolution, KeySource } from "../types.js";
@@ -128,7 +129,8 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
 
   const keySet = (uri: string): RemoteDocument<JwksDocument> => {
     if (keys?.uri === uri) return keys.document;
-    if (keys !== undefined) options.onJwksUriChange?.({ agentUrl, before: keys.uri, after: uri });
+    const before = keys?.uri;
+    if (before !== undefined) safely(() => options.onJwksUriChange?.({ agentUrl, before, after: uri }));
     keys = { uri, document: jwksDocument(shared, uri, ttl) };
     return keys.document;
   };

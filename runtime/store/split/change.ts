@@ -4,6 +4,7 @@ import type { Coroutine } from "../../db/coroutine.js";
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
+import { safely } from "../../listener.js";
 import { tablesOf } from "./kinds.js";
 import { type SetMember, type SplitDatabase, splitMember } from "./member.js";
 import { FENCE_MS, type MovedKeyspace, type MoveStep, moveKeyspace } from "./move.js";
@@ -246,7 +247,7 @@ async function moveFrom(
             }),
           ),
         );
-        onMoved?.({ ...cost, ...of });
+        safely(() => onMoved?.({ ...cost, ...of }));
         moved += 1;
       } catch (error) {
         // The others do not wait for one that is too large, or held for too long.

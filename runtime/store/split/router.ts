@@ -4,6 +4,7 @@ import type { Coroutine } from "../../db/coroutine.js";
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
+import { safely } from "../../listener.js";
 import { type Asking, type Elsewhere, KeyspaceElsewhere } from "./elsewhere.js";
 import { type HealthListener, type SetMember, type SplitDatabase, splitMember } from "./member.js";
 import { everyMember, memberNames, placesIn, type SplitKind, type SplitSet } from "./placement.js";
@@ -78,7 +79,7 @@ export async function openRouter<P, D extends Database = AnyDatabase>(
     known: new Map(),
     absent: new Set(),
   };
-  const tell = options.onHealth ?? (() => undefined);
+  const tell: HealthListener = (...told) => safely(() => options.onHealth?.(...told));
   for (const given of databases) {
     const asking: Asking = {
       kind,

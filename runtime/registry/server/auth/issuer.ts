@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from "jose";
 import { type Configuration, Provider, errors as providerErrors } from "oidc-provider";
+import { safely } from "../../../listener.js";
 import type { RegistryAccess } from "../../../store/index.js";
 import { html } from "../pages/html.js";
 import { page, pageHeaders } from "../pages/layout.js";
@@ -158,7 +159,7 @@ function openProvider(options: IssuerOptions, keys: readonly JWK[], cookieKey: s
   const provider = new Provider(options.baseUrl, configurationOf(options, keys, cookieKey));
   const { onError } = options;
   provider.proxy = true;
-  if (onError !== undefined) provider.on("server_error", (_, error) => onError(error));
+  if (onError !== undefined) provider.on("server_error", (_, error) => safely(() => onError(error)));
   return {
     kids: kidsOf(keys),
     provider,
@@ -201,7 +202,7 @@ export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
       current()
         .then(({ answer }) => answer(request, response))
         .catch((error: Error) => {
-          onError?.(error);
+          safely(() => onError?.(error));
           if (response.headersSent) response.destroy();
           else response.writeHead(503, { "retry-after": "5" }).end();
         });
