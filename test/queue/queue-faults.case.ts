@@ -46,6 +46,12 @@ function throwingCase(of: QueueCase): void {
     assert.is(faults.length, 1);
   });
 
+  test.run();
+}
+
+/** Listeners that fail. */
+function listeningCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("a listener that rejects ends nothing", async (context) => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
@@ -199,5 +205,5 @@ function unwrittenYetCase(of: QueueCase): void {
 }
 
 export function queueFaultsCase(of: QueueCase): void {
-  for (const cases of [throwingCase, brokenCase, unwrittenCase, unwrittenYetCase]) cases(of);
+  for (const cases of [throwingCase, listeningCase, brokenCase, unwrittenCase, unwrittenYetCase]) cases(of);
 }
