@@ -45,7 +45,7 @@ test("a handle on another file is refused, though it has our tables, and nothing
     assert.equal([refused.code, refused.where], ["transaction_invalid", "tx"]);
     assert.match(refused.message, where);
     assert.match(refused.message, ours.file);
-    assert.match(refused.remedy ?? "", "open the file that the sender's store is in");
+    assert.match(refused.remedy ?? "", "open the file that adbind's store is in");
   }
   // It is no worse for the sender whose file it is.
   elsewhere.transaction(() => theirs.sender.tasks.update("task-1", working, { tx: elsewhere }))();

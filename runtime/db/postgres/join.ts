@@ -12,7 +12,7 @@ import { type OwnPlace, PLACE, refuseElsewhere, type SessionPlace } from "./plac
 import { type Ask, PostgresQuery } from "./query.js";
 
 const refused = (what: string, cause?: unknown): AdbindError =>
-  new AdbindError("transaction_invalid", `${what}: the event would be stored though the rest is not`, {
+  new AdbindError("transaction_invalid", `${what}: it would be stored though the rest is not`, {
     where: "tx",
     remedy: "give what your library hands to the work of a transaction, and leave tx out for a transaction of its own",
     ...(cause !== undefined && { cause }),

@@ -50,8 +50,8 @@ export class OwnPlace {
     const own = yield* wait(this.look());
     if (this.has(other)) return;
     const server = nameOf(own) === nameOf(other) ? ", on another server" : "";
-    const what = `the transaction is in ${nameOf(other)}, and the sender's store in ${nameOf(own)} (${this.where})${server}`;
-    throw new AdbindError("transaction_invalid", `${what}: the event would be lost to it`, {
+    const what = `the transaction is in ${nameOf(other)}, and adbind's store in ${nameOf(own)} (${this.where})${server}`;
+    throw new AdbindError("transaction_invalid", `${what}: what is stored would be lost to it`, {
       where: "tx",
       remedy:
         "nothing was stored: give a transaction in the store's own database, whose search_path finds the store's schema first",

@@ -11,7 +11,7 @@ const isHandle = (tx: unknown): tx is Database =>
 /** Of each handle of ours, those on the same file: asking each time would cost more than storing an event does. */
 const beside = new WeakMap<Database, WeakSet<Database>>();
 
-const OPEN_OURS = "open the file that the sender's store is in";
+const OPEN_OURS = "open the file that adbind's store is in";
 
 const refused = (what: string, remedy: string): AdbindError =>
   new AdbindError("transaction_invalid", what, { where: "tx", remedy });
@@ -38,7 +38,7 @@ function refuseElsewhere({ own, anywhere }: JoinPlace, tx: Database): void {
   const [ours, theirs] = [fileOf(own), fileOf(tx)];
   if (anywhere || isSameFile(ours, theirs)) return;
   const where = theirs === "" ? "in memory" : `on ${theirs}`;
-  throw refused(`the handle is ${where}, and the sender's store is ${ours}: the event would be lost to it`, OPEN_OURS);
+  throw refused(`the handle is ${where}, and adbind's store is ${ours}: what is stored would be lost to it`, OPEN_OURS);
 }
 
 /** Where a transaction may be: in the file of `own`, or in another one of a split, whose own file is asked for then. */
@@ -56,15 +56,12 @@ export function* joined(
 ): Coroutine<SqliteQuery> {
   if (tx instanceof SqliteQuery) return tx;
   if (!isHandle(tx)) {
-    throw refused(
-      "a sender on SQLite takes a handle of better-sqlite3",
-      "give the handle that the transaction runs on",
-    );
+    throw refused("a store on SQLite takes a handle of better-sqlite3", "give the handle that the transaction runs on");
   }
   if (!tx.inTransaction) {
     const remedy =
       "call it inside db.transaction(() => ...), or after `begin`; leave tx out for a transaction of its own";
-    throw refused("the handle is in no transaction: the event would be stored though the rest is not", remedy);
+    throw refused("the handle is in no transaction: it would be stored though the rest is not", remedy);
   }
   if (tx === place.own) return statements(tx);
   const known = beside.get(place.own) ?? new WeakSet();
