@@ -69,15 +69,20 @@ export interface EnqueueParts {
   readonly bodies: Bodies;
 }
 
-export function* enqueue(
+export function enqueue(
   { queue, bodies }: EnqueueParts,
   query: Query,
   deliveries: readonly Delivery[],
 ): Coroutine<void> {
-  for (let at = 0; at < deliveries.length; at += ADD_LIMIT) {
-    const jobs = deliveries.slice(at, at + ADD_LIMIT).map((delivery) => toNewJob(delivery, bodies));
-    yield* queue.add(query, jobs);
-  }
+  return addInParts(
+    queue,
+    query,
+    deliveries.map((delivery) => toNewJob(delivery, bodies)),
+  );
+}
+
+export function* addInParts(queue: Pick<Queue, "add">, query: Query, jobs: readonly NewJob[]): Coroutine<void> {
+  for (let at = 0; at < jobs.length; at += ADD_LIMIT) yield* queue.add(query, jobs.slice(at, at + ADD_LIMIT));
 }
 
 /** A change of a task that an application stored, and no sender has looked at yet. */

@@ -5,8 +5,8 @@ import { isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Locking, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { type EachWork, lockedElsewhere, oneOf } from "../queue/each.js";
-import type { DedupRow, SentTaskRow, TaskChange, TasksFound, TasksWritten } from "../store/sent-tasks.js";
-import { type Delivery, enqueue, toNewJob } from "./outbox.js";
+import type { DedupRow, SentTaskRow, TasksFound, TasksWritten, WrittenChange } from "../store/sent-tasks.js";
+import { addInParts, type Delivery, toNewJob } from "./outbox.js";
 import { changeOf, type SenderTaskDependencies, taskExpires } from "./task-events.js";
 import type { Emitted, StatusChange } from "./types.js";
 
@@ -55,7 +55,7 @@ export const updateWork = (parts: SenderTaskDependencies): EachWork<Update, Emit
       atOnce: function* (query: Query, updates: readonly Update[]): Coroutine<Results | undefined> {
         const guess = parts.tables.changeTasksAtOnce && guessed(parts, updates);
         if (guess === undefined) return undefined;
-        const answer = yield* write({ parts, query, updates, locking: "skip", atOnce: true }, guess.made);
+        const answer = yield* write({ parts, query, updates, locking: "skip", atOnce: true }, guess);
         return "notified" in answer ? guess.results : undefined;
       },
     },
@@ -72,12 +72,12 @@ function* updateFlow(asking: Asking): Coroutine<Results> {
   const { parts, updates } = asking;
   let judged = guessed(parts, updates);
   for (let turn = 0; turn < TURNS; turn++) {
-    const answer = yield* write(asking, judged?.made);
+    const answer = yield* write(asking, judged);
     if ("notified" in answer) return judged!.results;
     judged = judge(asking, answer);
     const refused = judged.results.find(({ status }) => status === "rejected");
     if (asking.whole && refused !== undefined) throw (refused as PromiseRejectedResult).reason;
-    if (changesOf(judged.made).length === 0) return judged.results;
+    if (judged.changes.length === 0) return judged.results;
   }
   throw new AdbindError("database_busy", "another transaction keeps changing the same tasks", {
     where: `task ${updates[0]!.taskId}`,
@@ -88,6 +88,7 @@ function* updateFlow(asking: Asking): Coroutine<Results> {
 interface Judged {
   readonly results: Results;
   readonly made: Made;
+  readonly changes: readonly WrittenChange[];
 }
 
 /** By what is known here; undefined where that is not enough, or the tasks themselves must be asked whether it may be. */
@@ -111,25 +112,26 @@ function judge({ parts, updates }: Pick<Asking, "parts" | "updates">, found: Tas
       return { status: "rejected", reason };
     }
   });
-  return { results, made };
+  return { results, made, changes: changesOf(made) };
 }
 
 const idsOf = (updates: readonly Update[]): string[] => [...new Set(updates.map(({ taskId }) => taskId))];
 
 const principalsOf = ({ before }: Made): string[] => [...before.values()].map(({ principal }) => principal);
 
-/** Tasks, dedup keys and jobs together. @param made nothing: they are only looked at */
-function* write(asking: Asking, made: Made | undefined): Coroutine<TasksWritten | TasksFound> {
+/** Tasks, dedup keys and jobs together. @param judged nothing: they are only looked at */
+function* write(asking: Asking, judged: Judged | undefined): Coroutine<TasksWritten | TasksFound> {
   const { parts, query, updates, locking, atOnce = false } = asking;
   const keyed = updates.flatMap(({ taskId, dedupKey }) =>
     dedupKey === undefined ? [] : [{ task_id: taskId, dedup_key: dedupKey }],
   );
+  const made = judged?.made;
   const jobs = made?.events.map((event) => toNewJob(event, parts.bodies)) ?? [];
   const part = jobs.length > 0 ? parts.queue.part(jobs) : undefined;
-  const writes = made && {
-    changes: changesOf(made),
-    dedups: made.newDedups,
-    addJobs: (q: Query) => enqueue(parts, q, made.events),
+  const writes = judged && {
+    changes: judged.changes,
+    dedups: judged.made.newDedups,
+    addJobs: (q: Query) => addInParts(parts.queue, q, jobs),
     jobs: part?.addition,
   };
   const principals = [...new Set(updates.flatMap(({ principal }) => principal ?? []))];
@@ -146,13 +148,15 @@ function* write(asking: Asking, made: Made | undefined): Coroutine<TasksWritten 
   return answer;
 }
 
-const changesOf = ({ before, tasks }: Made): (TaskChange & { was: number })[] =>
-  [...tasks.values()].flatMap((row) => {
-    const { revision: was } = before.get(row.task_id)!;
-    if (row.revision === was) return [];
-    const { task_id, status, instant, expires, revision } = row;
-    return [{ task_id, status, instant, expires, revision, was }];
-  });
+function changesOf({ before, tasks }: Made): WrittenChange[] {
+  const changes: WrittenChange[] = [];
+  for (const { task_id, status, instant, expires, revision } of tasks.values()) {
+    const was = before.get(task_id)!;
+    if (revision === was.revision) continue;
+    changes.push({ task_id, status, instant, expires, revision, was: was.revision, prolongs: expires !== was.expires });
+  }
+  return changes;
+}
 
 const nameOf = (taskId: string, dedupKey: string): string => JSON.stringify([taskId, dedupKey]);
 

@@ -33,10 +33,16 @@ export interface DedupRow {
 
 export type DedupName = Pick<DedupRow, "task_id" | "dedup_key">;
 
+/** A change with the revision of the row it was made from. */
+export interface WrittenChange extends TaskChange {
+  readonly was: number;
+  /** The task is remembered longer than the row says. */
+  readonly prolongs: boolean;
+}
+
 /** What changes of tasks come to: written all together, or not at all. */
 export interface TaskWrites {
-  /** Each with the revision of the row it was made from. */
-  readonly changes: readonly (TaskChange & { readonly was: number })[];
+  readonly changes: readonly WrittenChange[];
   readonly dedups: readonly DedupRow[];
   /** Adds the jobs of the events. */
   readonly addJobs: (query: Query) => Coroutine<void>;

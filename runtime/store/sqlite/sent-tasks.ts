@@ -27,12 +27,11 @@ export const changeTasks: ChangeTasks = function* (query: Query, { taskIds, keye
 };
 
 function* write(query: Query, { changes, dedups, addJobs }: TaskWrites): Coroutine<void> {
-  for (const { task_id, status, instant, revision, expires } of changes) {
+  for (const { task_id, status, instant, revision, expires, prolongs } of changes) {
     const text = "update adbind_sent_tasks set status = ?, instant = ?, revision = ? where task_id = ?";
     yield* query.run(text, [status, instant, revision, task_id]);
     // Once a day, and apart: an index is written anew by an update that changes nothing, too.
-    const prolong = "update adbind_sent_tasks set expires = ? where task_id = ? and expires <> ?";
-    yield* query.run(prolong, [expires, task_id, expires]);
+    if (prolongs) yield* query.run("update adbind_sent_tasks set expires = ? where task_id = ?", [expires, task_id]);
   }
   const rows = dedups.map((row) => DEDUP_COLUMNS.map(([name]) => row[name]));
   if (rows.length > 0) yield* query.insert("adbind_dedup", DEDUP_COLUMNS, rows);
