@@ -35,6 +35,8 @@ export function createSocketTransport(policy: NetPolicy): Transport {
       connect: guardedConnector(policy),
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      // A peer that names a longer time has no descriptor for longer.
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
   let agent = fresh();

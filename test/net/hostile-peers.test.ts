@@ -1,0 +1,36 @@
+/** Peers that answer so that it costs: connections, descriptors, processor. Real sockets on loopback. */
+import { createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { cleanUp, codeOf, guardedFetch, listen } from "./loopback-server.js";
+
+const test = suite("hostile peers");
+test.after.each(cleanUp);
+
+/** A peer that answers each request in its own way, and its connections that are open. */
+async function peer(answer: (socket: Socket) => void) {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => open.delete(socket));
+    socket.on("data", () => answer(socket));
+  });
+  const port = await listen(server);
+  return { url: `http://seller.example.com:${port}/`, open };
+}
+
+const head = (text: string): string => `HTTP/1.1 ${text}\r\n\r\n`;
+
+test("a peer that asks for its connection to be kept for longer than others has it for no longer", async () => {
+  const { url, open } = await peer((socket) =>
+    socket.write(head("200 OK\r\ncontent-length: 0\r\nkeep-alive: timeout=600")),
+  );
+  assert.is(codeOf(await guardedFetch()(url)), "status 200");
+  assert.is(open.size, 1);
+  await sleep(5_500);
+  assert.is(open.size, 0);
+});
+
+test.run();
