@@ -31,6 +31,26 @@ const REST_MS = 1_000;
 /** The same for what is read briefly: the exchange is not to end before it. */
 export const briefMs = (deadline: Deadline): number => Math.min(REST_MS, deadline.leftMs / 2);
 
+/** So many bodies that nobody waits for may be on their way at once: each holds a connection, and whoever was told may ask again. */
+const MOST_RESTS = 64;
+
+/** Answers that were told and whose bodies are still on their way: of too many the oldest are given up. */
+export class Rests {
+  readonly #all = new Set<() => void>();
+
+  add(giveUp: () => void): void {
+    this.#all.add(giveUp);
+    if (this.#all.size <= MOST_RESTS) return;
+    const [oldest] = this.#all;
+    this.#all.delete(oldest!);
+    oldest!();
+  }
+
+  delete(giveUp: () => void): void {
+    this.#all.delete(giveUp);
+  }
+}
+
 export const NOBODY_READS = new NetFault("aborted", "nobody reads the rest");
 
 type Fields = Readonly<Record<string, string | string[] | undefined>>;
@@ -80,6 +100,7 @@ export class BodyReader {
 
 export interface AnswerOptions {
   readonly deadline: Deadline;
+  readonly rests: Rests;
   readonly readingOf: (status: number, headers: HttpAnswer["headers"]) => BodyWanted;
   readonly resolve: (answer: HttpAnswer) => void;
   readonly reject: (error: unknown) => void;
@@ -94,6 +115,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   #rest: NodeJS.Timeout | undefined;
   #ended = false;
   #stop = (): void => undefined;
+  readonly #giveRestUp = (): void => this.#giveUp(NOBODY_READS);
 
   constructor(readonly options: AnswerOptions) {
     this.#stop = options.deadline.onEnd((fault) => this.#giveUp(fault));
@@ -117,7 +139,9 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     const restMs = reading.read === "briefly" ? briefMs(this.options.deadline) : REST_MS;
     // Most answers are whole by then.
     queueMicrotask(() => {
-      if (!this.#ended) this.#rest = setTimeout(() => this.#giveUp(NOBODY_READS), restMs);
+      if (this.#ended) return;
+      this.#rest = setTimeout(this.#giveRestUp, restMs);
+      if (reading.read === false) this.options.rests.add(this.#giveRestUp);
     });
   }
 
@@ -133,15 +157,19 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#ended = true;
-    clearTimeout(this.#rest);
+    this.#end();
     if (!this.#told) this.#tell(this.#reader!.body, false);
   }
 
   onResponseError(_controller: Controller, error: Error): void {
+    this.#end();
+    this.#fail(error);
+  }
+
+  #end(): void {
     this.#ended = true;
     clearTimeout(this.#rest);
-    this.#fail(error);
+    this.options.rests.delete(this.#giveRestUp);
   }
 
   #tell(body: Uint8Array, truncated: boolean): void {

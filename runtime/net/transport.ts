@@ -1,6 +1,6 @@
 /** Carries one request, no redirects: over our own checked connections, or through a given `fetch`. */
 import { Agent, type Dispatcher, errors } from "undici";
-import { AnswerHandler, BodyReader, type BodyWanted, briefMs, type HttpAnswer, NOBODY_READS } from "./answer.js";
+import { AnswerHandler, BodyReader, type BodyWanted, briefMs, type HttpAnswer, NOBODY_READS, Rests } from "./answer.js";
 import { NetFault } from "./codes.js";
 import { errorCode, guardedConnector, resolveChecked } from "./connect.js";
 import type { Deadline } from "./deadline.js";
@@ -40,6 +40,7 @@ export function createSocketTransport(policy: NetPolicy): Transport {
       maxHeaderSize: MAX_HEADER_BYTES,
     });
   let agent = fresh();
+  const rests = new Rests();
   return {
     send: ({ url, path }, { method, headers, body, timeouts, deadline, readingOf }) =>
       new Promise((resolve, reject) => {
@@ -53,7 +54,7 @@ export function createSocketTransport(policy: NetPolicy): Transport {
             headersTimeout: timeouts.readMs,
             bodyTimeout: timeouts.readMs,
           },
-          new AnswerHandler({ deadline, readingOf, resolve, reject }),
+          new AnswerHandler({ deadline, rests, readingOf, resolve, reject }),
         );
       }),
     close() {
