@@ -31,6 +31,9 @@ const REST_MS = 1_000;
 /** The same for what is read briefly: the exchange is not to end before it. */
 export const briefMs = (deadline: Deadline): number => Math.min(REST_MS, deadline.leftMs / 2);
 
+/** A peer may say so many times that its answer is to come: it could say nothing else until the time is over, and fast. */
+const MOST_INTERIM = 16;
+
 /** So many bodies that nobody waits for may be on their way at once: each holds a connection, and whoever was told may ask again. */
 const MOST_RESTS = 64;
 
@@ -110,6 +113,7 @@ export interface AnswerOptions {
 export class AnswerHandler implements Dispatcher.DispatchHandler {
   #controller: Controller | undefined;
   #status = 0;
+  #interim = 0;
   #reader: BodyReader | undefined;
   #told = false;
   #rest: NodeJS.Timeout | undefined;
@@ -128,8 +132,11 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Controller, status: number, fields: Fields): void {
-    // An interim answer; the real one follows.
-    if (status < 200) return;
+    // The real one follows.
+    if (status < 200) {
+      this.#hearInterim();
+      return;
+    }
     const headers = flatHeaders(fields);
     this.#status = status;
     const reading = this.options.readingOf(status, headers);
@@ -164,6 +171,12 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Controller, error: Error): void {
     this.#end();
     this.#fail(error);
+  }
+
+  #hearInterim(): void {
+    this.#interim += 1;
+    if (this.#interim > MOST_INTERIM)
+      this.#giveUp(new NetFault("too_large", `more than ${MOST_INTERIM} interim answers`));
   }
 
   #end(): void {

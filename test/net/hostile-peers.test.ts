@@ -48,4 +48,16 @@ test("a peer that asks for its connection to be kept for longer than others has 
   assert.is(open.size, 0);
 });
 
+test("a few interim answers go before the real one; whoever sends nothing else is not listened to", async () => {
+  const early = head("103 Early Hints\r\nlink: </a>");
+  const polite = await peer((socket) => socket.write(`${early.repeat(3)}${head("204 No Content")}`));
+  assert.is(codeOf(await guardedFetch()(polite.url)), "status 204");
+  const endless = await peer((socket) => {
+    const timer = setInterval(() => socket.write(early.repeat(100)), 5);
+    socket.on("close", () => clearInterval(timer));
+  });
+  assert.is(codeOf(await guardedFetch({ timeouts: { totalMs: 3_000 } })(endless.url)), "too_large");
+  await until(() => endless.open.size === 0);
+});
+
 test.run();
