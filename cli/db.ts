@@ -101,7 +101,7 @@ export function register(command: Command): void {
     .action(status);
   storeOption(command.command("partitions"))
     .description(
-      "makes the partitions of days to come, drops those that are over, and says what it has left and why; to be run daily, by a role that may create tables",
+      "makes the partitions of days to come, drops those that are over, and says what it has left and why; to be run daily, by the owner of adbind's tables",
     )
     .option("--days <n>", "days made ahead", daysOf, DAYS_AHEAD)
     .option("--activity-days <n>", "days the sender keeps its activity", daysOf, ACTIVITY_DAYS)

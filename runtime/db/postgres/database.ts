@@ -7,7 +7,7 @@ import type { Database, Query, Statements } from "../types.js";
 import { ask, unlimited } from "./client.js";
 import { type Connections, openConnections } from "./connections.js";
 import { each, type Question } from "./each.js";
-import { toldMigration, unreachable } from "./faults.js";
+import { toldMigration, toldPartitions, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { askedPlace, joined, onTransactionEnd } from "./join.js";
 import { isNameFault, nameOf, numberedText } from "./kept.js";
@@ -105,9 +105,9 @@ function databaseOn(connections: Connections, place: OwnPlace, options: Postgres
   );
   const transaction = <T>(work: (tx: pg.ClientBase) => Promise<T>, lockTimeoutMs?: number): Promise<T> =>
     connections.transaction(work, { lockTimeoutMs });
-  const told = <T>(change: Promise<T>): Promise<T> =>
+  const told = <T>(change: Promise<T>, tell: typeof toldMigration): Promise<T> =>
     change.catch((error: unknown) => {
-      throw toldMigration(error, where);
+      throw tell(error, where);
     });
   let closing: Promise<void> | undefined;
   return {
@@ -134,10 +134,17 @@ function databaseOn(connections: Connections, place: OwnPlace, options: Postgres
     join: (tx, anywhere = false) => joined(tx, anywhere ? undefined : place),
     onTransactionEnd,
     onNotify: (channel, given) => listener.on(channel, given),
-    migrate: () => told(transaction((tx) => unlimited(tx, () => migrate(tx, schema, where)))),
+    migrate: () =>
+      told(
+        transaction((tx) => unlimited(tx, () => migrate(tx, schema, where))),
+        toldMigration,
+      ),
     // Of a command that is run once a day: whoever opens a database need not load it.
     partitions: (request) =>
-      told(import("./partitions.js").then(({ keepPartitions }) => keepPartitions(transaction, request))),
+      told(
+        import("./partitions.js").then(({ keepPartitions }) => keepPartitions(transaction, request)),
+        toldPartitions,
+      ),
     status: async () => statusOf(schema, await transaction((tx) => appliedSteps(tx)), where),
     async close() {
       closing ??= listener.close().then(() => pool.end());

@@ -84,6 +84,17 @@ export function toldMigration(error: unknown, where: string): unknown {
   });
 }
 
+/** Making days, or dropping them, was refused. */
+export function toldPartitions(error: unknown, where: string): unknown {
+  if (!isDatabaseError(error) || error.code !== NOT_PERMITTED) return error;
+  return new AdbindError("store_schema", `this role may not make or drop partitions: ${error.message}`, {
+    where,
+    remedy:
+      "run `adbind db partitions` as the owner of adbind's tables, who may create in their schema; a partition of another owner is given to that role (alter table ... owner to ...)",
+    cause: error,
+  });
+}
+
 /** A connection that answered so can be used on; any other fault may have left it half way through. */
 export const isUsable = (error: unknown): boolean =>
   isDatabaseError(error) && error.severity !== "FATAL" && error.severity !== "PANIC";

@@ -3,6 +3,7 @@ import type pg from "pg";
 import { ask, unlimited } from "./client.js";
 import {
   attach,
+  createLike,
   type Day,
   dayStart,
   isOfDay,
@@ -90,10 +91,7 @@ async function moveFew(run: Transactions, over: Over): Promise<Ending> {
 async function replace(run: Transactions, over: Over): Promise<void> {
   const { name, column, partition } = over;
   const [copy, kept] = [copyOf(over), keptOf(over)];
-  const like = `like ${name} including defaults including storage including indexes`;
-  await run.patient((tx) =>
-    ask(tx, `create table ${copy} (${like}, constraint ${copy}_day check (${isOfDay(column, over)}))`),
-  );
+  await run.patient((tx) => createLike(tx, over, copy, `, constraint ${copy}_day check (${isOfDay(column, over)})`));
   const begun = await run.patient(async (tx) => {
     const text = "select pg_snapshot_xmin(pg_current_snapshot())::text as xmin";
     return (await ask<{ xmin: string }>(tx, text)).rows[0]!.xmin;

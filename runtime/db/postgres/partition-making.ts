@@ -4,6 +4,7 @@ import {
   attach,
   bytesOfDefault,
   type ClientWork,
+  createLike,
   type Day,
   isOfDay,
   LARGE_BYTES,
@@ -18,7 +19,7 @@ const created =
   (day: Day): ClientWork<string> =>
   async (tx) => {
     const made = partitionOf(day);
-    await ask(tx, `create table ${made} (like ${day.name} including defaults including storage including indexes)`);
+    await createLike(tx, day, made);
     return made;
   };
 

@@ -96,6 +96,19 @@ export async function daysThere(tx: pg.ClientBase, { name }: Table): Promise<Map
   return new Map(dated.sort(([a], [b]) => a - b));
 }
 
+/**
+ * A table that becomes a partition. It is the owner's of all of them, also where a superuser or a member of that role makes it:
+ * whoever makes and drops days every day could not read it otherwise.
+ * @param more further parts of its definition
+ */
+export async function createLike(tx: pg.ClientBase, { name }: Table, made: string, more = ""): Promise<void> {
+  await ask(tx, `create table ${made} (like ${name} including defaults including storage including indexes${more})`);
+  const text = `select t.relowner::regrole::text as owner from pg_class t join pg_class p on p.oid = $2::regclass
+    where t.oid = $1::regclass and t.relowner <> p.relowner and has_schema_privilege(t.relowner, p.relnamespace, 'create')`;
+  const { rows } = await ask<{ owner: string }>(tx, text, [name, made]);
+  for (const { owner } of rows) await ask(tx, `alter table ${made} owner to ${owner}`);
+}
+
 export const attach = (tx: pg.ClientBase, { name, day }: Day, partition: string): Promise<unknown> => {
   const bounds = `from (${dayStart(day)}) to (${dayStart(day + 1)})`;
   return ask(tx, `alter table ${name} attach partition ${partition} for values ${bounds}`);

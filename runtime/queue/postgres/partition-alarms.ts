@@ -40,7 +40,7 @@ export function* partitionAlarms(q: Query, now: number, activityDays: number): C
     [now - (BODY_DAYS + 1) * DAY_MS, now - DAY_MS],
   ]);
   const option = activityDays === ACTIVITY_DAYS ? "" : ` --activity-days ${activityDays}`;
-  const remedy = `run \`adbind db partitions${option}\` daily, as a role that may create tables`;
+  const remedy = `run \`adbind db partitions${option}\` daily, as the owner of adbind's tables`;
   const unmade = rows.filter(({ made }) => !made).map(({ name }) => name);
   const over = rows.flatMap(({ name, over: end }) =>
     end === null ? [] : [`${name} (the oldest is ${dayBefore(end)})`],
