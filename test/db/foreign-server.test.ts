@@ -2,9 +2,11 @@
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { isPassing } from "../../runtime/db/postgres/faults.js";
 import { openPostgres } from "../../runtime/db/postgres/open.js";
 import type { PartitionsKept } from "../../runtime/db/types.js";
 import { AdbindError } from "../../runtime/errors.js";
+import { openQueue } from "../../runtime/queue/index.js";
 import { startPostgres } from "../support/postgres.js";
 
 const DAY = 86_400_000;
@@ -69,6 +71,40 @@ test("a role that may not make or drop partitions is told who may", async () => 
     /may not make or drop partitions: permission denied .*`adbind db partitions` as the owner/,
   );
   assert.not.match(fault.message, "adbind db migrate");
+});
+
+async function withSetting(setting: string): Promise<string> {
+  const url = await postgres.database();
+  await apply(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
+  return url;
+}
+
+test("backslashes in strings are characters, whatever a database has by default", async () => {
+  const database = await openPostgres({ url: await withSetting("standard_conforming_strings = off") });
+  const queue = openQueue(database, "t");
+  const body = Buffer.from(String.raw`{"said":"a \\ b 'c' \n"}`);
+  await queue.transact((q) => queue.add(q, [{ key: "k", random: true, endpoint: "e", meta: "{}", body }]));
+  const [job] = await queue.take({ now: Date.now() + DAY, limit: 1, room: () => 1 });
+  assert.is(Buffer.from(job!.body).toString(), body.toString());
+  await queue.close();
+  await database.close();
+});
+
+test("a server that takes no writes says what may be behind it", async () => {
+  const fault = await faultOf(openPostgres({ url: await withSetting("default_transaction_read_only = on") }));
+  assert.is(fault.code, "database_unreachable");
+  assert.match(fault.message, /takes no writes .*target_session_attrs=read-write.*default_transaction_read_only/);
+});
+
+test("a limit on whole transactions ends no migration, and what it ends may be asked again", async () => {
+  const url = await withSetting("transaction_timeout = '500ms'");
+  const slow = [{ version: 1, name: "slow", about: "", compatibleFrom: 1, sql: "select pg_sleep(1);" }];
+  const database = await openPostgres({ url, schema: slow });
+  assert.equal((await database.status()).missing, []);
+  const ended = await database.write((q) => q.rows("select pg_sleep(2)")).catch((error: unknown) => error);
+  assert.ok(isPassing(ended), String(ended));
+  assert.equal(await database.query((q) => q.rows("select 1 as one")), [{ one: 1 }]);
+  await database.close();
 });
 
 test.after(() => postgres.stop());

@@ -54,8 +54,13 @@ export function deadlineOf(client: pg.ClientBase): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Runs work whose statements may take as long as they take. */
+/** Of the transaction's statements and, from PostgreSQL 17 on, of all of it: a server may have such a limit by default. */
+const NO_LIMIT = `select set_config(name, '0', true) from unnest(array['statement_timeout', 'transaction_timeout']) as name
+  where current_setting(name, true) is not null`;
+
+/** Within a transaction: runs work whose statements may take as long as they take, to the end of the transaction. */
 export async function unlimited<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+  await ask(client, NO_LIMIT);
   if (!isOwnClient(client)) return work();
   const { deadline } = client;
   client.deadline = UNLIMITED;

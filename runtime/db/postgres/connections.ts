@@ -122,9 +122,9 @@ function whereOf(url: string): string {
 function startupOptions(url: string, timeouts: Timeouts): string {
   const given = new URL(url, "postgres://localhost").searchParams.get("options") ?? "";
   const ours = Object.entries(timeouts).map(([name, value]) => `-c ${name}=${value}`);
-  return [...ours, `-c default_transaction_isolation=${LEVEL.replace(" ", "\\ ")}`, `-c ${MARK}=on`, given]
-    .join(" ")
-    .trim();
+  const level = `-c default_transaction_isolation=${LEVEL.replace(" ", "\\ ")}`;
+  // A backslash in a string is a character, also where a database has it otherwise for an old application.
+  return [...ours, level, "-c standard_conforming_strings=on", `-c ${MARK}=on`, given].join(" ").trim();
 }
 
 function configOf(given: string, options: PostgresOptions, timeouts: Timeouts | undefined): PostgresClientConfig {

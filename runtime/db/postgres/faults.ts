@@ -23,7 +23,10 @@ const reasons: Readonly<Record<string, Reason>> = {
   "3D000": ["there is no such database", "create it, or correct the name in the URL"],
   "57P03": ["it is starting up", "try again in a moment"],
   "53300": ["it has too many connections", "raise max_connections, put a pooler in front, or lower `connections`"],
-  "25006": ["it takes no writes", "name all servers of the database in the URL, with ?target_session_attrs=read-write"],
+  "25006": [
+    "it takes no writes",
+    "name all servers of the database in the URL, with ?target_session_attrs=read-write; if it is the primary, take default_transaction_read_only off its configuration, the database or the role",
+  ],
   "42501": ["the role may not do that", "grant it select, insert, update and delete on adbind's tables"],
 };
 
@@ -117,7 +120,7 @@ export const isUnsent = (error: unknown): boolean => error instanceof Error && /
 
 /** Connection, resources, shut down or demoted, a statement or a lock that took too long; and what the system says. */
 const passing =
-  /^(08...|53...|57P0.|57014|58...|55P03|25P03|25006|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH)$/;
+  /^(08...|53...|57P0.|57014|58...|55P03|25P0[34]|25006|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH)$/;
 /** What the driver says when nobody answers. */
 const passingText =
   /connection terminated|is not queryable|timeout expired|timeout exceeded when trying to connect|pool after calling end/i;

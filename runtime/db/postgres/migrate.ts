@@ -30,7 +30,7 @@ export async function appliedSteps(client: pg.ClientBase): Promise<AppliedStep[]
 
 /** Inside a transaction: applies what is missing. @returns names of what was applied */
 export async function migrate(client: pg.ClientBase, schema: DatabaseSchema, where: string): Promise<string[]> {
-  await ask(client, `set local statement_timeout = 0; set local lock_timeout = ${TURN_MS}`);
+  await ask(client, `set local lock_timeout = ${TURN_MS}`);
   await ask(client, "select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
   await ask(client, `set local lock_timeout = ${TABLE_LOCK_MS}`);
   const missing = missingSteps(schema, await appliedSteps(client), where);

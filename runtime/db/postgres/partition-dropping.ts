@@ -115,7 +115,6 @@ async function replace(run: Transactions, over: Over): Promise<void> {
  */
 const copyChanged = (tx: pg.ClientBase, over: Over, begun: string): Promise<void> =>
   unlimited(tx, async () => {
-    await ask(tx, "set local statement_timeout = 0");
     await ask(
       tx,
       `insert into ${copyOf(over)} select p.* from adbind_jobs j join ${over.partition} p on p.at = j.body_at and p.job = j.id

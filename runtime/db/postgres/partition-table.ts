@@ -64,13 +64,7 @@ export function transactionsOn(
   transaction: <T>(work: ClientWork<T>, lockTimeoutMs?: number) => Promise<T>,
 ): Transactions {
   return {
-    patient: (work) =>
-      transaction((tx) =>
-        unlimited(tx, async () => {
-          await ask(tx, "set local statement_timeout = 0");
-          return work(tx);
-        }),
-      ),
+    patient: (work) => transaction((tx) => unlimited(tx, () => work(tx))),
     async brief(work) {
       for (let tried = 1; ; tried++) {
         try {
