@@ -6,11 +6,13 @@ import type { EndpointEntry, Outbox } from "../runtime/sender/operators.js";
 import {
   type ConfirmOptions,
   countOf,
+  endpointPages,
   LIST_LIMIT,
   mayChange,
   originOf,
   outboxCommand,
   shownAt,
+  tellOfMore,
   withOutbox,
   yesOption,
 } from "./outbox-store.js";
@@ -37,9 +39,10 @@ interface PageOptions extends StoreOption {
 }
 
 async function endpoints({ after, limit, json, ...option }: PageOptions): Promise<void> {
-  const page = { ...(after !== undefined && { after }), limit: countOf(limit) };
+  const most = countOf(limit);
   await withOutbox(option, "read", async (outbox) => {
-    const found = await outbox.endpoints(page);
+    const found: EndpointEntry[] = [];
+    for await (const page of endpointPages(outbox, after, most)) found.push(...page);
     const shownEndpoint = ({ restsUntil, failingSince, ...entry }: EndpointEntry) => ({
       ...entry,
       restsUntil: shownAt(restsUntil),
@@ -48,6 +51,7 @@ async function endpoints({ after, limit, json, ...option }: PageOptions): Promis
     if (json) return printJson({ endpoints: found.map(shownEndpoint) });
     for (const entry of found) console.log(endpointLine(entry));
     console.log(plural(found.length, "endpoint"));
+    if (found.length === most) tellOfMore(most, "endpoint", JSON.stringify(printable(found.at(-1)!.endpoint)));
   });
 }
 
@@ -64,15 +68,13 @@ async function endpointsMeant(outbox: Outbox, names: readonly string[], meant: E
     throw new AdbindError("usage", "no endpoint is named", { remedy: "name some, or give --principal, --destination" });
   const origin = destination === undefined ? undefined : originOf(destination);
   const found: string[] = [];
-  for (let after: string | undefined = ""; after !== undefined; ) {
-    const page: EndpointEntry[] = await outbox.endpoints({ after });
+  for await (const page of endpointPages(outbox)) {
     const fits = page.filter(
       (one) =>
         (principal === undefined || one.endpoint.includes(principalPart(principal))) &&
         (origin === undefined || one.endpoint.startsWith(`${origin} `)),
     );
     found.push(...fits.map(({ endpoint }) => endpoint));
-    after = page.at(-1)?.endpoint;
   }
   return found;
 }

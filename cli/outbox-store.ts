@@ -6,7 +6,13 @@ import { AdbindError } from "../runtime/errors.js";
 import { checkedPolicy } from "../runtime/net/policy.js";
 import { openQueue } from "../runtime/queue/index.js";
 import type { MoveParts } from "../runtime/sender/move.js";
-import { type Outbox, type OutboxFilter, outboxOf } from "../runtime/sender/operators.js";
+import {
+  type EndpointEntry,
+  type Outbox,
+  type OutboxEntry,
+  type OutboxFilter,
+  outboxOf,
+} from "../runtime/sender/operators.js";
 import { OUTBOX_TOPIC } from "../runtime/sender/outbox.js";
 import { bodiesOf } from "../runtime/sender/sealed-bodies.js";
 import { createKeyring } from "../runtime/sender/sealing.js";
@@ -130,16 +136,53 @@ export const filterOf = ({ state, destination, endpoint, principal, task, from, 
   ...(to !== undefined && { to: timeOf(to) }),
 });
 
-const PAGE = 1_000;
+/** What the store answers at once, at most. */
+const EVENTS_PAGE = 1_000;
+const ENDPOINTS_PAGE = 100;
+
+/** Events that are meant, in their order, page by page. @param most of them */
+export async function* eventPages(
+  outbox: Outbox,
+  { after, ...filter }: OutboxFilter,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<OutboxEntry[]> {
+  let last = after;
+  for (let left = most; left > 0; ) {
+    const limit = Math.min(left, EVENTS_PAGE);
+    const page = await outbox.list({ ...filter, limit, ...(last !== undefined && { after: last }) });
+    yield page;
+    if (page.length < limit) return;
+    last = page.at(-1)!.id;
+    left -= page.length;
+  }
+}
+
+/** Endpoints by name, page by page. @param most of them */
+export async function* endpointPages(
+  outbox: Outbox,
+  after = "",
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<EndpointEntry[]> {
+  let last = after;
+  for (let left = most; left > 0; ) {
+    const limit = Math.min(left, ENDPOINTS_PAGE);
+    const page = await outbox.endpoints({ after: last, limit });
+    yield page;
+    if (page.length < limit) return;
+    last = page.at(-1)!.endpoint;
+    left -= page.length;
+  }
+}
+
+/** Says, beside what is listed, how what may stand behind it is. */
+export const tellOfMore = (count: number, noun: string, after: string): void =>
+  console.error(`${plural(count, noun)} are listed; those after them: --after ${after}`);
 
 /** Numbers of every event that is meant. */
 export async function eventsOf(outbox: Outbox, filter: OutboxFilter): Promise<number[]> {
   const ids: number[] = [];
-  for (;;) {
-    const page = await outbox.list({ ...filter, limit: PAGE, ...(ids.length > 0 && { after: ids.at(-1)! }) });
-    ids.push(...page.map(({ id }) => id));
-    if (page.length < PAGE) return ids;
-  }
+  for await (const page of eventPages(outbox, filter)) for (const { id } of page) ids.push(id);
+  return ids;
 }
 
 export interface ConfirmOptions {

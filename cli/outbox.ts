@@ -9,6 +9,7 @@ import {
   type ConfirmOptions,
   countOf,
   eventNumber,
+  eventPages,
   eventsOf,
   filterOf,
   type KeysOption,
@@ -18,6 +19,7 @@ import {
   outboxCommand,
   STATES,
   shownAt,
+  tellOfMore,
   type WhichOptions,
   whichOptions,
   withOutbox,
@@ -54,14 +56,16 @@ interface ListOptions extends StoreOption, WhichOptions {
 }
 
 async function list({ after, limit, json, store, ...which }: ListOptions): Promise<void> {
-  const page = { limit: countOf(limit), ...(after !== undefined && { after: eventNumber(after) }) };
-  const filter = { ...filterOf(which), ...page };
+  const most = countOf(limit);
+  const filter = { ...filterOf(which), ...(after !== undefined && { after: eventNumber(after) }) };
   await withOutbox({ ...(store !== undefined && { store }) }, "read", async (outbox) => {
-    const entries = await outbox.list(filter);
+    const entries: OutboxEntry[] = [];
+    for await (const page of eventPages(outbox, filter, most)) entries.push(...page);
     const counts = await outbox.counts();
     if (json) return printJson({ counts, events: entries.map(shown) });
     for (const entry of entries) console.log(line(entry));
     console.log(STATES.map((one) => `${counts[one]} ${one}`).join(", "));
+    if (entries.length === most) tellOfMore(most, "event", String(entries.at(-1)!.id));
   });
 }
 
@@ -102,8 +106,8 @@ async function show(number: string, { json, body, ...option }: ShowOptions): Pro
 }
 
 const changes = {
-  retry: { done: "is due at once", many: "tried at once", not: "does not wait for another attempt" },
-  replay: { done: "is due again, for another day", many: "sent again", not: "has not ended" },
+  retry: { done: "is due at once", many: "tried at once", not: "is not there, or does not wait for another attempt" },
+  replay: { done: "is due again, for another day", many: "sent again", not: "is not there, or has not ended" },
   drop: { done: "is removed, unsent", many: "removed, unsent", not: "is not there" },
 } as const;
 type Change = keyof typeof changes;
@@ -138,7 +142,7 @@ type MoveOptions = StoreOption & KeysOption & ConfirmOptions;
 
 async function move(endpoint: string, url: string, options: MoveOptions): Promise<void> {
   await withOutbox(options, "change", async (outbox) => {
-    const waiting = (await outbox.list({ endpoint })).length;
+    const waiting = (await eventsOf(outbox, { endpoint })).length;
     if (!(await mayChange(Math.max(waiting, 2), "event", `sent to ${url}, as all that follows`, options))) return;
     const moved = await outbox.move(endpoint, url);
     if (options.json) return printJson(moved);
