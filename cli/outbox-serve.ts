@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
+import { commandFailureOf } from "./failure.js";
 import { listenAt, portNumber } from "./listening.js";
 import { createOutboxServer } from "./outbox-server.js";
 import { outboxCommand, withOutbox } from "./outbox-store.js";
@@ -52,7 +53,8 @@ async function serve(options: ServeOptions): Promise<void> {
       const { port: at } = server.address() as AddressInfo;
       return [host, "localhost", "127.0.0.1", "[::1]"].map((name) => `${name}:${at}`);
     };
-    const server = createOutboxServer({ outbox, token, ...(token === undefined && { hosts: own }) });
+    const onFault = (error: unknown) => console.error(`adbind: ${commandFailureOf(error).message}`);
+    const server = createOutboxServer({ outbox, token, onFault, ...(token === undefined && { hosts: own }) });
     console.log(`outbox on ${await listenAt(server, host, port)}/`);
     const close = () => {
       server.close();

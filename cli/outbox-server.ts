@@ -25,6 +25,8 @@ export interface OutboxServerOptions {
   readonly token?: string | undefined;
   /** Names it is called by, with their port; others are somebody's who points a name of their own here. Any without them. */
   readonly hosts?: () => readonly string[];
+  /** Hears why a page that says "See the server" could not be made. */
+  readonly onFault?: (error: unknown) => void;
 }
 
 const COOKIE = "adbind_outbox";
@@ -61,13 +63,16 @@ const problem = (status: number, title: string, text: string): Answer => ({ stat
 /** Seconds after which an operator tries again what is on its way to another database. */
 const MOVING_SECONDS = 5;
 
+/** Of what a page does not tell: names of tables and files are nobody's but the operator's. */
+const UNTOLD = 500;
+
 function failed(error: unknown): Answer {
   const { code, message } = error instanceof AdbindError ? error : { code: "", message: "" };
   if (code === "split_moving")
     return { ...problem(503, "On its way", message), headers: { "retry-after": String(MOVING_SECONDS) } };
   if (code === "split_wrong_database") return problem(409, "In another database", message);
   if (code === "endpoint_unknown") return problem(404, "No such endpoint", "It is not known any more, or never was.");
-  return problem(500, "It failed", "The outbox could not be read or changed. See the server.");
+  return problem(UNTOLD, "It failed", "The outbox could not be read or changed. See the server.");
 }
 
 const seeOther = (location: string): Answer => ({ status: 303, headers: { location } });
@@ -84,7 +89,12 @@ export function createOutboxServer(options: OutboxServerOptions): Server {
   const server = createServer({ requestTimeout: REQUEST_MS }, (request, response) => {
     answerOf(options, sign, request).then(
       (answer) => send(request, response, answer),
-      (error: unknown) => send(request, response, failed(error)),
+      (error: unknown) => {
+        const answer = failed(error);
+        // Whoever broke off has made the fault himself.
+        if (answer.status === UNTOLD && request.errored === null) options.onFault?.(error);
+        send(request, response, answer);
+      },
     );
   });
   return server;
@@ -125,7 +135,8 @@ async function answerOf(
   const host = request.headers.host ?? "";
   if (hosts !== undefined && !hosts().includes(host))
     return problem(421, "Not here", "This server is not called that.");
-  const url = new URL(request.url ?? "/", "http://outbox.invalid");
+  const url = URL.parse(request.url ?? "/", "http://outbox.invalid");
+  if (url === null) return problem(404, "Not here", "There is no such page.");
   if (url.pathname === OUTBOX_STYLE_PATH)
     return { status: 200, headers: { "content-type": "text/css" }, page: new Html(outboxStyle) };
   const session = sessionOf(request, sign);

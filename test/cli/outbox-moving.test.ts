@@ -1,5 +1,6 @@
 /** The operators' pages while a principal is on its way to another database. */
 import { once } from "node:events";
+import { get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -21,7 +22,10 @@ test("what is done to an event that moves is answered 503 with a time, and 409 w
       throw new AdbindError(code, "told so");
     },
   } as unknown as Outbox;
-  const server = createOutboxServer({ outbox }).listen(0, "127.0.0.1").unref();
+  const faults: unknown[] = [];
+  const server = createOutboxServer({ outbox, onFault: (error) => faults.push(error) })
+    .listen(0, "127.0.0.1")
+    .unref();
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const page = await fetch(url);
@@ -34,10 +38,26 @@ test("what is done to an event that moves is answered 503 with a time, and 409 w
   assert.match(await moving.text(), "told so");
   code = "split_wrong_database";
   assert.is((await replay()).status, 409);
+  assert.equal(faults, []);
   code = "database_unreachable";
   const failed = await replay();
   assert.is(failed.status, 500);
   assert.not.match(await failed.text(), "told so");
+  assert.is((faults[0] as AdbindError).message, "told so", "the server's operator reads it");
+  server.closeAllConnections();
+  server.close();
+});
+
+test("a path that is none is not there, and no fault of the server's", async () => {
+  const faults: unknown[] = [];
+  const server = createOutboxServer({ outbox: {} as Outbox, onFault: (error) => faults.push(error) });
+  await once(server.listen(0, "127.0.0.1").unref(), "listening");
+  const [answer] = await once(
+    get({ host: "127.0.0.1", port: (server.address() as AddressInfo).port, path: "//" }),
+    "response",
+  );
+  assert.is(answer.statusCode, 404);
+  assert.equal(faults, []);
   server.closeAllConnections();
   server.close();
 });
