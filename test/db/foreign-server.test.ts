@@ -96,6 +96,11 @@ test("a server that takes no writes says what may be behind it", async () => {
   assert.match(fault.message, /takes no writes .*target_session_attrs=read-write.*default_transaction_read_only/);
 });
 
+test("a search_path that leads nowhere is told as that", async () => {
+  const fault = await faultOf(openPostgres({ url: await withSetting("search_path = nowhere") }));
+  assert.match(fault.message, /search_path names no schema .*create the schema, grant usage on it/);
+});
+
 test("a limit on whole transactions ends no migration, and what it ends may be asked again", async () => {
   const url = await withSetting("transaction_timeout = '500ms'");
   const slow = [{ version: 1, name: "slow", about: "", compatibleFrom: 1, sql: "select pg_sleep(1);" }];

@@ -27,6 +27,10 @@ const reasons: Readonly<Record<string, Reason>> = {
     "it takes no writes",
     "name all servers of the database in the URL, with ?target_session_attrs=read-write; if it is the primary, take default_transaction_read_only off its configuration, the database or the role",
   ],
+  "3F000": [
+    "its search_path names no schema that is there, and that the role may use",
+    "create the schema, grant usage on it, or name another (?options=-c%20search_path%3DNAME)",
+  ],
   "42501": ["the role may not do that", "grant it select, insert, update and delete on adbind's tables"],
 };
 
