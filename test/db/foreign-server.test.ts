@@ -101,6 +101,16 @@ test("a search_path that leads nowhere is told as that", async () => {
   assert.match(fault.message, /search_path names no schema .*create the schema, grant usage on it/);
 });
 
+test("a database whose encoding lacks characters is refused before anything is stored in it", async () => {
+  const url = await postgres.database();
+  const name = "latin_one";
+  await apply(url, `create database ${name} encoding 'LATIN1' locale 'C' template template0`);
+  const latin = Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  const fault = await faultOf(openPostgres({ url: latin }).then((database) => database.close()));
+  assert.is(fault.code, "store_option_invalid");
+  assert.match(fault.message, /encoding is LATIN1.*encoding 'UTF8'/);
+});
+
 test("a limit on whole transactions ends no migration, and what it ends may be asked again", async () => {
   const url = await withSetting("transaction_timeout = '500ms'");
   const slow = [{ version: 1, name: "slow", about: "", compatibleFrom: 1, sql: "select pg_sleep(1);" }];

@@ -71,7 +71,8 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   for (const given of [timeouts, undefined]) {
     const pool = poolOf(options, given, { deadline, keeping });
     try {
-      const { direct, statementMs, level } = await lookAt(pool);
+      const { direct, statementMs, level, encoding } = await lookAt(pool);
+      refuseEncoding(encoding, where);
       // What the URL says wins; behind a pooler it is the role's, for statements outside of transactions.
       if (direct) deadline.ms = statementMs === 0 ? Number.POSITIVE_INFINITY : statementMs + slack;
       else deadline.ms = Math.max(timeouts.statement_timeout, statementMs) + slack;
@@ -95,14 +96,29 @@ interface Found {
   readonly statementMs: number;
   /** Isolation of a statement that is its own transaction. */
   readonly level: string;
+  readonly encoding: string;
 }
 
 async function lookAt(pool: pg.Pool): Promise<Found> {
-  const text = `select current_setting($1, true) as mark, setting as ms, current_setting('default_transaction_isolation') as level
-    from pg_settings where name = 'statement_timeout'`;
-  const { rows } = await pool.query<{ mark: string | null; ms: string; level: string }>(text, [MARK]);
-  const { mark, ms, level } = rows[0]!;
-  return { direct: mark === "on", statementMs: Number(ms), level };
+  const text = `select current_setting($1, true) as mark, setting as ms, current_setting('default_transaction_isolation') as level,
+    current_setting('server_encoding') as encoding from pg_settings where name = 'statement_timeout'`;
+  const { rows } = await pool.query<Omit<Found, "direct" | "statementMs"> & { mark: string | null; ms: string }>(text, [
+    MARK,
+  ]);
+  const { mark, ms, level, encoding } = rows[0]!;
+  return { direct: mark === "on", statementMs: Number(ms), level, encoding };
+}
+
+/** Those that hold every character; the second one looks at none. */
+const WHOLE_ENCODINGS: readonly string[] = ["UTF8", "SQL_ASCII"];
+
+/** Before anything is stored: an event would fail in the middle of its application's transaction, at the first name that has one. */
+function refuseEncoding(encoding: string, where: string): void {
+  if (WHOLE_ENCODINGS.includes(encoding)) return;
+  throw new AdbindError("store_option_invalid", `the database's encoding is ${encoding}, which lacks most characters`, {
+    where,
+    remedy: "make a database for it with encoding UTF8 (create database NAME encoding 'UTF8' template template0)",
+  });
 }
 
 /** Host, port and database. @throws AdbindError `store_option_invalid` for what is no URL of PostgreSQL */
