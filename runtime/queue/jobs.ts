@@ -230,6 +230,9 @@ export const UNWELL_SQL = `select endpoint from adbind_endpoints
 /** A job behind another under its ordering key has no time of its own yet: later than any clock. */
 export const BEHIND_DUE_MS = Number.MAX_SAFE_INTEGER;
 
+/** By then what was under way when an endpoint was resumed has ended everywhere, in milliseconds. */
+export const LATE_MS = 60_000;
+
 /** Most rows of one list. */
 export const LIST_LIMIT_JOBS = 1_000;
 

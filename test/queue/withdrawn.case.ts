@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { createWorker, type Worker, type WorkerOptions } from "../../runtime/queue/worker.js";
 import { queueWith } from "../support/queue-with.js";
 import { until } from "../support/until.js";
-import { workerOf } from "./queue-steps.js";
+import { end, take, workerOf } from "./queue-steps.js";
 import { type Context, job, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
 interface Held {
@@ -173,6 +173,28 @@ function lateCase(of: QueueCase): void {
   test.run();
 }
 
+function forgottenCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("what an operator resumed, and has nothing that waits any more, is told nothing late either, but what is noted", async (context) => {
+    const { queue, clock } = context;
+    await queue.stop("a", clock.at);
+    assert.ok(await queue.resume("a"));
+    await put(queue, job());
+    const taken = await take(queue, clock.at);
+    await queue.ack(
+      taken.map((one) => end(one, { kind: "done" })),
+      clock.at,
+    );
+    assert.equal(await take(queue, clock.at), []);
+    const bad = { pausedUntil: clock.at + 60_000, failingSince: clock.at };
+    assert.equal(await queue.pause("a", { ...bad, began: clock.at - 1 }), { pausedUntil: 0, failingSince: null });
+    assert.equal(await queue.pause("a", { ...bad, began: clock.at }), bad);
+    assert.equal(await queue.pause("a", { ...bad, began: clock.at - 1 }), bad);
+  });
+
+  test.run();
+}
+
 function claimedCase(of: QueueCase): void {
   const test = queueSuite(of);
   test("what is leased while an operator pauses its endpoint is not begun", async (context) => {
@@ -216,7 +238,7 @@ function claimedCase(of: QueueCase): void {
 }
 
 export function withdrawnCase(of: QueueCase): void {
-  for (const cases of [resumedCase, lateCase, claimedCase]) cases(of);
+  for (const cases of [resumedCase, lateCase, forgottenCase, claimedCase]) cases(of);
   const test = queueSuite(of);
   test("an endpoint that an operator pauses has nothing begun any more of what was leased ahead", async (context) => {
     const { worker, begun, live, go } = await holding(context);

@@ -17,6 +17,7 @@ import {
   type JobRecord,
   type JobRow,
   type JobState,
+  LATE_MS,
   LIST_LIMIT_JOBS,
   NOTED,
   noJobs,
@@ -30,9 +31,6 @@ import { BODY, letNextGo, orderAnew, UNLEASED } from "./jobs.js";
 
 /** Has a statement wait a moment for a row that somebody holds: what is learnt of an endpoint is learnt again. */
 const IMPATIENT = "(select set_config('lock_timeout', '100', true)) impatient";
-
-/** By then what was under way when an endpoint was resumed has ended everywhere, in milliseconds. */
-const LATE_MS = 60_000;
 
 export function* pauseEndpoint(
   q: Query,
@@ -51,7 +49,7 @@ export function* pauseEndpoint(
     returning paused_until, failing_since`,
     [topic, endpoint, pausedUntil, failingSince, began],
   );
-  return toHealth(row);
+  return row === undefined ? yield* endpointHealth(q, topic, endpoint) : toHealth(row);
 }
 
 export function* recoverEndpoint(

@@ -145,7 +145,7 @@ function healths(db: Database): Pick<EndpointCare, "pause" | "recover" | "health
   });
   return {
     pause: (topic, endpoint, { pausedUntil, failingSince, began }) =>
-      toHealth(pause.get(topic, endpoint, pausedUntil, pausedUntil, failingSince, began)),
+      toHealth(pause.get(topic, endpoint, pausedUntil, pausedUntil, failingSince, began) ?? find.get(topic, endpoint)),
     recover(topic, endpoint, { until, now }) {
       recover.run(until, now, until, until, topic, endpoint);
     },

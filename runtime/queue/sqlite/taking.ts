@@ -1,6 +1,6 @@
 /** Leases jobs on SQLite, endpoint by endpoint: who has waited longest comes first, and no look reads more than its part of them. */
 import type { Database } from "better-sqlite3";
-import { BEHIND_DUE_MS, type JobRow } from "../jobs.js";
+import { BEHIND_DUE_MS, type JobRow, LATE_MS } from "../jobs.js";
 import { jobIn, type LeasedTask, taskIn } from "../leased.js";
 import { JOB_BODY, READY, type Round, type SqliteJobs, type TakeSqlite, type TurnPlace } from "./sqlite-jobs.js";
 
@@ -123,12 +123,13 @@ function leaving(db: Database): (topic: string, endpoint: string, now: number) =
   const rest = db.prepare<[number, string, string]>(
     "update adbind_endpoints set ready_at = max(paused_until, ?) where topic = ? and endpoint = ?",
   );
-  const forget = db.prepare<[string, string]>(
-    "delete from adbind_endpoints where topic = ? and endpoint = ? and failing_since is null and stopped_at is null",
+  const forget = db.prepare<[string, string, number]>(
+    "delete from adbind_endpoints where topic = ? and endpoint = ? and failing_since is null and stopped_at is null " +
+      "and coalesce(resumed_at, 0) <= ?",
   );
   return (topic, endpoint, now) => {
     const at = next.get(topic, endpoint)!.due;
     if (at !== null) rest.run(Math.min(Math.max(at, now), BEHIND_DUE_MS), topic, endpoint);
-    else if (forget.run(topic, endpoint).changes === 0) rest.run(BEHIND_DUE_MS, topic, endpoint);
+    else if (forget.run(topic, endpoint, now - LATE_MS).changes === 0) rest.run(BEHIND_DUE_MS, topic, endpoint);
   };
 }
