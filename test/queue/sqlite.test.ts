@@ -144,6 +144,22 @@ test("taking and adding look things up by index, whatever waits", async () => {
 
 test("a time beyond all numbers that somebody has written keeps nobody else's jobs", async () => {
   const database = fresh();
+test("what a dead worker left at an endpoint goes to another, as what waits there", async () => {
+  const database = fresh();
+  const clock = { at: NOW };
+  const queue = openQueue(database, "test", { now: () => clock.at });
+  await put(queue, job({ orderingKey: "t" }), job());
+  assert.is((await queue.take({ now: clock.at, ...all })).length, 2);
+  await queue.stop("a", clock.at);
+  clock.at += queue.leaseMs;
+  await queue.transact((q) => queue.redirect(q, "t", "b"));
+  assert.is((await queue.take({ now: clock.at, ...all })).length, 1);
+  assert.is(await queue.adjust({ kind: "rehome", from: "a", to: "b", limit: 9 }, clock.at), 1);
+  assert.is((await queue.take({ now: clock.at, ...all })).length, 1);
+  await queue.close();
+  await database.close();
+});
+
   const queue = openQueue(database, "test");
   await put(queue, job({ endpoint: "a" }), job({ endpoint: "b" }));
   database.file.exec("update adbind_jobs set due = 9223372036854775807 where endpoint = 'a'");

@@ -1,7 +1,7 @@
 /** What became of leased jobs on SQLite, and leases prolonged. */
 import type { Database } from "better-sqlite3";
 import { type Ack, type JobState, letsNextGo, movedTo } from "../jobs.js";
-import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
+import { type Basics, READY, type SqliteJobs, UNHELD } from "./sqlite-jobs.js";
 
 export function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<SqliteJobs, "ack" | "renew"> {
   const done = db.prepare<[string], { id: number }>(
@@ -16,9 +16,9 @@ export function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<
       "first_at = case when ? = 0 and (attempts = 0 or first_at = started_at) then null else first_at end, due = coalesce(?, due), " +
       "error = coalesce(?, error), endpoint = coalesce(?, endpoint) where id = ? and token = ?",
   );
-  const move = db.prepare<[string, string, string, string]>(
+  const move = db.prepare<[string, string, string, number, string]>(
     `update adbind_jobs set endpoint = ? where topic = ? and ordering_key = ? and ${READY} and attempts = 0 ` +
-      "and token is null and endpoint = ?",
+      `and ${UNHELD} and endpoint = ?`,
   );
   const prolong = db.prepare<[number, number, string]>("update adbind_jobs set due = ? where id = ? and token = ?");
   /** In one statement: a call of a statement costs more than what it does here, and most attempts end so. */
@@ -44,7 +44,7 @@ export function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<
       for (const ack of written) {
         const { job, outcome } = ack;
         const moved = movedTo(ack);
-        if (moved !== null && job.orderingKey !== null) move.run(moved, job.topic, job.orderingKey, job.endpoint);
+        if (moved !== null && job.orderingKey !== null) move.run(moved, job.topic, job.orderingKey, now, job.endpoint);
         if ("due" in outcome) touch(job.topic, moved ?? job.endpoint, outcome.due);
       }
       const over = written.filter(letsNextGo).map(({ job }) => job);

@@ -15,7 +15,7 @@ import {
 } from "../jobs.js";
 import { acknowledging } from "./acknowledging.js";
 import { adding, redirecting } from "./adding.js";
-import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
+import { type Basics, READY, type SqliteJobs, UNHELD } from "./sqlite-jobs.js";
 import { taking } from "./taking.js";
 
 export function sqliteJobs(db: Database): SqliteJobs {
@@ -184,7 +184,7 @@ function operators(db: Database): Pick<EndpointCare, "stop" | "stopped" | "resum
   };
 }
 
-/** Jobs of an endpoint that nobody holds end in a state: a token whose lease has ended is nobody's. */
+/** Jobs of an endpoint that nobody holds end in a state. */
 function ending(
   db: Database,
   { letNextGo }: Basics,
@@ -192,7 +192,7 @@ function ending(
 ): SqliteJobs["expire"] {
   const old = db.prepare<[string, string, number, number, number], Pick<JobRow, "id" | "ordering_key" | "attempts">>(
     `select id, ordering_key, attempts from adbind_jobs where topic = ? and endpoint = ? and ${READY} and ${which} <= ? ` +
-      "and (token is null or due <= ?) order by due, id limit ?",
+      `and ${UNHELD} order by due, id limit ?`,
   );
   const end = db.prepare<[JobState, string, number]>(
     "update adbind_jobs set state = ?, token = null, started_at = null, error = ? || coalesce('; at last: ' || error, '') where id = ?",

@@ -13,7 +13,7 @@ import {
   noJobs,
   toJobRecord,
 } from "../jobs.js";
-import { JOB_BODY, READY, type SqliteJobs } from "./sqlite-jobs.js";
+import { JOB_BODY, READY, type SqliteJobs, UNHELD } from "./sqlite-jobs.js";
 
 export interface KeptJobs {
   list(filter: JobFilter): JobRecord[];
@@ -102,8 +102,8 @@ function adjustJobs(db: Database, { touch }: SqliteJobs, topic: string, what: Jo
       const text = (which: string): string =>
         `update adbind_jobs set endpoint = ? where id in (select id from adbind_jobs where topic = ? and endpoint = ? and ${which} limit ?)`;
       let count = 0;
-      for (const which of [`${READY} and token is null`, "state <> 'ready'"])
-        count += db.prepare(text(which)).run(what.to, topic, what.from, what.limit - count).changes;
+      for (const [which, ...given] of [[`${READY} and ${UNHELD}`, now], ["state <> 'ready'"]] as const)
+        count += db.prepare(text(which)).run(what.to, topic, what.from, ...given, what.limit - count).changes;
       if (count > 0) touch(topic, what.to, now);
       return count;
     }

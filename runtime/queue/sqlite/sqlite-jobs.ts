@@ -78,6 +78,8 @@ export interface EndingRequest {
 export const READY = "state = 'ready'";
 /** What is sent of a job in `j`. */
 export const JOB_BODY = "left join adbind_job_bodies b on b.job = j.id";
+/** Condition on a job that nobody holds; parameter: now. A token whose lease has ended is nobody's. */
+export const UNHELD = "(token is null or due <= ?)";
 
 /** What the others are made of. */
 export type Basics = Pick<SqliteJobs, "letNextGo" | "touch">;
