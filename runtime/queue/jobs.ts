@@ -20,7 +20,7 @@ export interface NewJob {
   readonly endpoint: string;
   /** Jobs under one key are first attempted one after the other, in the order they were added. At most 2,400 bytes of UTF-8. */
   readonly orderingKey?: string | null;
-  /** Not to be leased before; now by default. */
+  /** Not to be leased before, unless it has to wait for another under its ordering key; now by default. */
   readonly due?: number;
   /** What is known of it, for lists; JSON. */
   readonly meta: string;

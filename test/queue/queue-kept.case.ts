@@ -183,6 +183,19 @@ const afterwards: Record<string, (of: QueueCase, taken: Job, context: Context) =
 /** What is replayed while another of its order is under way. */
 export function orderedReplayCase(of: QueueCase): void {
   const test = queueSuite(of);
+  test("what was given back until a time is not attempted before it, whatever is replayed behind it", async (context) => {
+    const { queue, clock, database } = context;
+    await put(queue, ...["1", "2"].map((key) => job({ key, orderingKey: "t" })));
+    const [first] = await take(queue, clock.at);
+    await queue.ack([end(first!, { kind: "released", due: clock.at + 1_000 })], clock.at);
+    await database.query((q) => q.run("update adbind_jobs set state = 'expired' where key = '2'"));
+    const [expired] = await queue.list({ state: "expired" });
+    assert.ok(await queue.replay(expired!.id, clock.at));
+    assert.equal(keys(await take(queue, clock.at)), []);
+    clock.at += 1_000;
+    assert.equal(keys(await take(queue, clock.at)), ["1"]);
+  });
+
   for (const [what, then] of Object.entries(afterwards))
     test(`what was replayed goes when what is under way under its key is ${what}, and not before`, async (context) => {
       const { queue, clock } = context;
@@ -206,8 +219,7 @@ export function orderedReplayCase(of: QueueCase): void {
         for (const one of now) await queue.ack([end(one, { kind: "done" })], clock.at);
       }
       const again = what === "done" || what === "dropped" ? [] : ["2"];
-      assert.equal([...order].sort(), ["1", ...again, "4", "5"]);
-      assert.equal(order.slice(-2), ["4", "5"]);
+      assert.equal(order, ["1", ...again, "4", "5"]);
     });
 
   test.run();

@@ -199,8 +199,9 @@ export function* orderAnew(q: Query, topic: string, key: string, now: number): C
   const waiting = "topic = ? and ordering_key = ? and state = 'ready' and attempts = 0";
   yield* q.run(
     `update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, lease_until = null, started_at = null
-      where ${waiting} and due <> ${BEHIND_DUE_MS} and ${UNLEASED}`,
-    [topic, key],
+      where ${waiting} and due <> ${BEHIND_DUE_MS} and ${UNLEASED}
+        and id > (select min(id) from adbind_jobs where ${waiting})`,
+    [topic, key, topic, key],
   );
   yield* q.rows(`select id from adbind_jobs where ${waiting} and lease_until > ${CLOCK} for share`, [topic, key]);
   yield* letNextGo(q, topic, [key], now);

@@ -3,7 +3,15 @@ import type { Database } from "better-sqlite3";
 import { type Ack, type JobState, letsNextGo, movedTo } from "../jobs.js";
 import { type Basics, READY, type SqliteJobs, UNHELD } from "./sqlite-jobs.js";
 
-export function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<SqliteJobs, "ack" | "renew"> {
+const isDone = ({ outcome }: Ack): boolean => outcome.kind === "done";
+/** It waits in its place under its ordering key again. */
+const waitsInOrder = ({ job, outcome }: Ack): boolean =>
+  outcome.kind === "released" && job.orderingKey !== null && job.attempts === 0;
+
+export function acknowledging(
+  db: Database,
+  { letNextGo, orderAnew, touch }: Basics,
+): Pick<SqliteJobs, "ack" | "renew"> {
   const done = db.prepare<[string], { id: number }>(
     "delete from adbind_jobs where id in (select j.id from json_each(?) v cross join adbind_jobs j " +
       "on j.id = v.value ->> 0 and j.token = v.value ->> 1) returning id",
@@ -35,7 +43,6 @@ export function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<
     const error = "error" in outcome ? outcome.error : null;
     return kept.run(state, counted, counted, due, error, movedTo(ack), job.id, job.token).changes === 1;
   };
-  const isDone = ({ outcome }: Ack): boolean => outcome.kind === "done";
   return {
     ack(acks, now) {
       const removed = new Set(remove(acks.filter(isDone)));
@@ -46,6 +53,8 @@ export function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<
         const moved = movedTo(ack);
         if (moved !== null && job.orderingKey !== null) move.run(moved, job.topic, job.orderingKey, now, job.endpoint);
         if ("due" in outcome) touch(job.topic, moved ?? job.endpoint, outcome.due);
+        // An older one that was replayed meanwhile goes before it.
+        if (waitsInOrder(ack)) orderAnew(job.topic, job.orderingKey!, now);
       }
       const over = written.filter(letsNextGo).map(({ job }) => job);
       // All of one queue's.

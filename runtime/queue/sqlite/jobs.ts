@@ -24,7 +24,7 @@ export function sqliteJobs(db: Database): SqliteJobs {
     ...base,
     add: adding(db, base),
     redirect: redirecting(db, base),
-    take: taking(db),
+    take: taking(db, base),
     ...acknowledging(db, base),
     ...endpointCare(db, base),
   };
@@ -46,17 +46,29 @@ function basics(db: Database): Basics {
       "and u.attempts = 0 and u.token is not null)",
   );
   const free = db.prepare<[number, number]>("update adbind_jobs set due = ? where id = ?");
+  const waiting = `topic = ? and ordering_key = ? and ${READY} and attempts = 0`;
+  const hold = db.prepare<[string, string, number, string, string]>(
+    `update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, started_at = null where ${waiting} ` +
+      `and due <> ${BEHIND_DUE_MS} and ${UNHELD} ` +
+      // Whatever the first waits for it waits for still.
+      `and id > (select min(id) from adbind_jobs where ${waiting})`,
+  );
   const touch = (topic: string, endpoint: string, readyAt: number): void => {
     touched.run(topic, endpoint, readyAt);
   };
+  const letNextGo: Basics["letNextGo"] = (topic, orderingKeys, now) => {
+    const freed = orderingKeys.length === 0 ? [] : behind.all(JSON.stringify(orderingKeys), topic);
+    for (const { id, endpoint } of freed) {
+      free.run(now, id);
+      touch(topic, endpoint, now);
+    }
+  };
   return {
     touch,
-    letNextGo(topic, orderingKeys, now) {
-      const freed = orderingKeys.length === 0 ? [] : behind.all(JSON.stringify(orderingKeys), topic);
-      for (const { id, endpoint } of freed) {
-        free.run(now, id);
-        touch(topic, endpoint, now);
-      }
+    letNextGo,
+    orderAnew(topic, orderingKey, now) {
+      hold.run(topic, orderingKey, now, topic, orderingKey);
+      letNextGo(topic, [orderingKey], now);
     },
   };
 }

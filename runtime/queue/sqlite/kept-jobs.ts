@@ -25,13 +25,13 @@ export interface KeptJobs {
 }
 
 export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
-  const { letNextGo, touch } = jobs;
+  const { letNextGo, orderAnew, touch } = jobs;
   const one = db.prepare<[number], JobRow>(`select j.*, b.meta, b.body from adbind_jobs j ${JOB_BODY} where id = ?`);
   const revive = db.prepare<[number, number, number], JobRow>(
-    "update adbind_jobs set state = 'ready', token = null, started_at = null, first_at = null, due = ?, created_at = ?, " +
-      "error = null where id = ? and state <> 'ready' returning *",
+    "update adbind_jobs set state = 'ready', token = null, started_at = null, first_at = null, created_at = ?, error = null, " +
+      `due = iif(ordering_key is null or attempts > 0, ?, ${BEHIND_DUE_MS}) ` +
+      "where id = ? and state <> 'ready' returning *",
   );
-  const inItsOrder = ordering(db, jobs);
   const remove = db.prepare<[number], JobRow>("delete from adbind_jobs where id = ? returning *");
   const removeBody = db.prepare<[number]>("delete from adbind_job_bodies where job = ?");
   const counts = db.prepare<[string], { state: JobState; n: number }>(
@@ -47,7 +47,7 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
     replay(id, now) {
       const row = revive.get(now, now, id);
       if (row === undefined) return false;
-      if (row.ordering_key !== null && row.attempts === 0) inItsOrder(row.topic, row.ordering_key, now);
+      if (row.ordering_key !== null && row.attempts === 0) orderAnew(row.topic, row.ordering_key, now);
       else touch(row.topic, row.endpoint, now);
       return true;
     },
@@ -60,19 +60,6 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
     counts(topic) {
       return { ...noJobs, ...Object.fromEntries(counts.all(topic).map((row) => [row.state, row.n])) };
     },
-  };
-}
-
-/** Of those that were never attempted under an ordering key the first goes, unless one is under way: then it goes after that. */
-function ordering(db: Database, { letNextGo }: SqliteJobs): (topic: string, orderingKey: string, now: number) => void {
-  const waiting = `topic = ? and ordering_key = ? and ${READY} and attempts = 0`;
-  const hold = db.prepare<[string, string, number]>(
-    `update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, started_at = null where ${waiting} ` +
-      `and due <> ${BEHIND_DUE_MS} and (token is null or due <= ?)`,
-  );
-  return (topic, orderingKey, now) => {
-    hold.run(topic, orderingKey, now);
-    letNextGo(topic, [orderingKey], now);
   };
 }
 

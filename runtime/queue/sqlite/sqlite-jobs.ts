@@ -63,6 +63,8 @@ export interface SqliteJobs {
   pull(topic: string, times: { readonly horizon: number; readonly now: number; readonly leased: number }): number;
   /** Makes the next job under each ordering key due. */
   letNextGo(topic: string, orderingKeys: readonly string[], now: number): void;
+  /** Of those that were never attempted under an ordering key the first goes, unless one is under way: then it goes after that. */
+  orderAnew(topic: string, orderingKey: string, now: number): void;
   /** Says when something of an endpoint may be due. */
   touch(topic: string, endpoint: string, readyAt: number): void;
 }
@@ -76,10 +78,10 @@ export interface EndingRequest {
 }
 
 export const READY = "state = 'ready'";
-/** What is sent of a job in `j`. */
-export const JOB_BODY = "left join adbind_job_bodies b on b.job = j.id";
 /** Condition on a job that nobody holds; parameter: now. A token whose lease has ended is nobody's. */
 export const UNHELD = "(token is null or due <= ?)";
+/** What is sent of a job in `j`. */
+export const JOB_BODY = "left join adbind_job_bodies b on b.job = j.id";
 
 /** What the others are made of. */
-export type Basics = Pick<SqliteJobs, "letNextGo" | "touch">;
+export type Basics = Pick<SqliteJobs, "letNextGo" | "orderAnew" | "touch">;

@@ -2,7 +2,15 @@
 import type { Database } from "better-sqlite3";
 import { BEHIND_DUE_MS, type JobRow, LATE_MS } from "../jobs.js";
 import { jobIn, type LeasedTask, taskIn } from "../leased.js";
-import { JOB_BODY, READY, type Round, type SqliteJobs, type TakeSqlite, type TurnPlace } from "./sqlite-jobs.js";
+import {
+  type Basics,
+  JOB_BODY,
+  READY,
+  type Round,
+  type SqliteJobs,
+  type TakeSqlite,
+  type TurnPlace,
+} from "./sqlite-jobs.js";
 
 /** Endpoints read in one go: about two milliseconds. */
 const PAGE = 512;
@@ -15,7 +23,7 @@ const TASK =
   "left join adbind_sent_tasks t on t.task_id = iif(substr(j.ordering_key, 1, 4) in ('task', 'a2a:'), " +
   "substr(j.ordering_key, instr(j.ordering_key, ':') + 1), null)";
 
-export function taking(db: Database): SqliteJobs["take"] {
+export function taking(db: Database, { orderAnew }: Basics): SqliteJobs["take"] {
   const due = db.prepare<[string, string, number, number], JobRow & LeasedTask>(
     "select j.*, b.meta, b.body, t.task_id, t.principal as task_principal, t.status as task_status, " +
       `t.details as task_details from adbind_jobs j ${JOB_BODY} ${TASK} ` +
@@ -25,22 +33,34 @@ export function taking(db: Database): SqliteJobs["take"] {
     "update adbind_jobs set token = ?, due = ?, started_at = ?, first_at = coalesce(first_at, ?) " +
       "where id in (select value from json_each(?))",
   );
+  const first = db
+    .prepare<[string, string], number>(
+      `select min(id) from adbind_jobs where topic = ? and ordering_key = ? and ${READY} and attempts = 0`,
+    )
+    .pluck();
+  /** An older one was replayed while it was leased by a worker that has died. */
+  const isPassed = ({ id, topic, token, ordering_key: key, attempts }: JobRow): boolean =>
+    token !== null && key !== null && attempts === 0 && first.get(topic, key) !== id;
   const look = looking(db);
   const leave = leaving(db);
   return (request) => {
     const { topic, token, now, until } = request;
     const lookedAt = performance.now();
     const taken: (JobRow & LeasedTask)[] = [];
+    const passed: JobRow[] = [];
     // Endpoints first, rows after: a statement that is being read from must not see its own table change.
     const { served, goOn } = look(request);
     const looked = new Set<string>();
     for (const endpoint of served) {
       const left = request.limit - taken.length;
       if (left <= 0) break;
-      taken.push(...due.all(topic, endpoint, now, Math.min(request.room(endpoint), left)));
+      const found = due.all(topic, endpoint, now, Math.min(request.room(endpoint), left));
+      taken.push(...found.filter((row) => !isPassed(row)));
+      passed.push(...found.filter(isPassed));
       looked.add(endpoint);
     }
     goOn(looked);
+    for (const { ordering_key: key } of passed) orderAnew(topic, key!, now);
     if (taken.length > 0) lease.run(token, until, now, now, JSON.stringify(taken.map(({ id }) => id)));
     for (const endpoint of looked) leave(topic, endpoint, now);
     const leased = { topic, state: "ready", due: until, startedAt: now, token } as const;
