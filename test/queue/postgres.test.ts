@@ -9,6 +9,7 @@ import type { JobRecord } from "../../runtime/queue/types.js";
 import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
+import { modelCase } from "./model.case.js";
 import { jobNamesCase } from "./names.case.js";
 import { queueCase } from "./queue.case.js";
 import { queueFaultsCase } from "./queue-faults.case.js";
@@ -35,6 +36,10 @@ queueCase(engine);
 jobNamesCase(engine);
 queueWorkerCase(engine);
 queueFaultsCase(engine);
+modelCase(engine, {
+  runs: 20,
+  leasesNearer: "update adbind_jobs set lease_until = lease_until - ?::bigint where topic = ?",
+});
 
 test("instances that start together on an empty database all start", async () => {
   url = await postgres.database();

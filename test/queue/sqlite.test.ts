@@ -9,6 +9,7 @@ import { openQueue } from "../../runtime/queue/index.js";
 import { createWorker } from "../../runtime/queue/worker.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
+import { modelCase } from "./model.case.js";
 import { jobNamesCase } from "./names.case.js";
 import { queueCase } from "./queue.case.js";
 import { queueFaultsCase } from "./queue-faults.case.js";
@@ -40,6 +41,7 @@ queueCase(engine);
 jobNamesCase(engine);
 queueWorkerCase(engine);
 queueFaultsCase(engine);
+modelCase(engine, { runs: 100 });
 
 test("work that meets a promise is refused and undone", async () => {
   const database = fresh();
@@ -142,8 +144,6 @@ test("taking and adding look things up by index, whatever waits", async () => {
   await database.close();
 });
 
-test("a time beyond all numbers that somebody has written keeps nobody else's jobs", async () => {
-  const database = fresh();
 test("what a dead worker left at an endpoint goes to another, as what waits there", async () => {
   const database = fresh();
   const clock = { at: NOW };
@@ -160,6 +160,8 @@ test("what a dead worker left at an endpoint goes to another, as what waits ther
   await database.close();
 });
 
+test("a time beyond all numbers that somebody has written keeps nobody else's jobs", async () => {
+  const database = fresh();
   const queue = openQueue(database, "test");
   await put(queue, job({ endpoint: "a" }), job({ endpoint: "b" }));
   database.file.exec("update adbind_jobs set due = 9223372036854775807 where endpoint = 'a'");
