@@ -72,8 +72,7 @@ export class QueueModel {
     const fresh = { state: "ready", attempts: 0, createdAt: this.now, firstAt: null, startedAt: 0 } as const;
     const job: ModelJob = { id, key, orderingKey, endpoint, due, late: due, lease: undefined, ...fresh };
     this.jobs.set(id, job);
-    // Its time is when it is its turn.
-    if (orderingKey !== null && this.#line(job)[0] !== job) job.due = this.now;
+    this.#haveWait(job);
   }
 
   isHeld = ({ lease }: ModelJob): boolean => lease !== undefined && this.now < lease.sure;
@@ -93,6 +92,12 @@ export class QueueModel {
   #line({ orderingKey }: ModelJob): ModelJob[] {
     const line = this.ready.filter((one) => one.orderingKey === orderingKey && one.attempts === 0);
     return line.sort((one, other) => one.id - other.id);
+  }
+
+  /** Those behind the first under its key: the time of each is when it is its turn. */
+  #haveWait(job: ModelJob): void {
+    if (!this.#isOrdered(job)) return;
+    for (const one of this.#line(job).slice(1)) one.due = Math.min(one.due, this.now);
   }
 
   /** Whether it goes by its place under a key. */
@@ -156,8 +161,9 @@ export class QueueModel {
     if (outcome.kind === "later" || outcome.kind === "dead") known.attempts += 1;
     else if (known.attempts === 0 || known.firstAt === known.startedAt) known.firstAt = null;
     if (outcome.kind === "dead" || outcome.kind === "refused") known.state = outcome.kind;
-    if (outcome.kind !== "released" || outcome.endpoint === undefined) return;
-    known.endpoint = outcome.endpoint;
+    if (outcome.kind !== "released") return;
+    known.endpoint = outcome.endpoint ?? known.endpoint;
+    this.#haveWait(known);
   }
 
   /** Its lease was over, and is another's or nobody's now. */
@@ -179,6 +185,7 @@ export class QueueModel {
       firstAt: null,
       lease: undefined,
     });
+    this.#haveWait(job);
   }
 
   /** Ended where it waited. */
