@@ -55,8 +55,7 @@ export function taking(db: Database, { orderAnew }: Basics): SqliteJobs["take"] 
       const left = request.limit - taken.length;
       if (left <= 0) break;
       const found = due.all(topic, endpoint, now, Math.min(request.room(endpoint), left));
-      taken.push(...found.filter((row) => !isPassed(row)));
-      passed.push(...found.filter(isPassed));
+      for (const row of found) (isPassed(row) ? passed : taken).push(row);
       looked.add(endpoint);
     }
     goOn(looked);
