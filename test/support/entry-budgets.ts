@@ -10,16 +10,17 @@ export const budgets: Record<string, number> = {
   "adbind/contract": 16,
   "adbind/standalone": 36,
   "adbind/validate": 30,
-  "adbind/net": 51,
+  // Bounds of what a hostile peer may hold, and forms of dates are part of it.
+  "adbind/net": 53,
   // The profiles of every release line are part of it.
   "adbind/signing": 145,
   "adbind/signing/web": 145,
   // Asking an agent over both transports, and the rules of releases, are part of it.
-  "adbind/signing/discovery": 160,
+  "adbind/signing/discovery": 163,
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by
   // principal. The functions of the schema are text of it, and where an application's transaction is.
-  "adbind/store": 325,
+  "adbind/store": 328,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
   "adbind/queue": 335,
@@ -27,12 +28,12 @@ export const budgets: Record<string, number> = {
   "adbind/receiver": 306,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 775,
+  "adbind/sender": 781,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 1778,
+  "adbind/behaviours": 1784,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 154,
@@ -41,7 +42,7 @@ export const budgets: Record<string, number> = {
   "adbind-cli/conformance": 633,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1334,
+  "adbind-cli/registry": 1341,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
   "adbind/testing": 631,
