@@ -80,7 +80,7 @@ const resuming = steps(
     const resumed = await queues[at].resume(name);
     const answer = model.resumed(name);
     if (answer !== undefined) assert.is(resumed, answer);
-    if (resumed) model.endpoint(name).resumedAt = model.now;
+    if (resumed) Object.assign(model.endpoint(name), { resumedAt: model.now, mayBeForgotten: false });
   },
 );
 
@@ -91,7 +91,7 @@ const pausing = steps(
     const began = model.now - given.ago;
     const note = { pausedUntil: model.now + given.in, failingSince: given.failing ? began : null, began };
     const noted = await queues[given.at].pause(given.endpoint, note);
-    model.paused(given.endpoint, note);
+    model.paused(given.endpoint, note, noted);
     assert.equal(noted, await queues[other(given.at)].health(given.endpoint), "what is noted now");
   },
 );

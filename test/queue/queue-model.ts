@@ -1,6 +1,7 @@
 /** What a queue promises, kept in memory: what the real one does is judged by it. Times are unix milliseconds. */
 import * as assert from "uvu/assert";
-import type { EndpointNote, Job, JobOutcome, JobRecord, JobState } from "../../runtime/queue/types.js";
+import { LATE_MS } from "../../runtime/queue/jobs.js";
+import type { EndpointHealth, EndpointNote, Job, JobOutcome, JobRecord, JobState } from "../../runtime/queue/types.js";
 
 export const ENDPOINTS = ["a", "b", "c"] as const;
 export const ORDERING_KEYS = ["x", "y", "z"] as const;
@@ -37,8 +38,18 @@ interface ModelEndpoint {
   pausedUntil: number;
   failingSince: number | null;
   resumedAt: number;
+  /** The clock was set back after so long that nobody need know of it any more. */
+  mayBeForgotten: boolean;
   stopped: boolean;
 }
+
+const unknown: ModelEndpoint = {
+  pausedUntil: 0,
+  failingSince: null,
+  resumedAt: 0,
+  mayBeForgotten: false,
+  stopped: false,
+};
 
 export class QueueModel {
   readonly jobs = new Map<number, ModelJob>();
@@ -55,7 +66,7 @@ export class QueueModel {
   }
 
   endpoint(name: string): ModelEndpoint {
-    const known = this.endpoints.get(name) ?? { pausedUntil: 0, failingSince: null, resumedAt: 0, stopped: false };
+    const known = this.endpoints.get(name) ?? { ...unknown };
     this.endpoints.set(name, known);
     return known;
   }
@@ -193,9 +204,13 @@ export class QueueModel {
     Object.assign(job, { state, lease: undefined });
   }
 
-  paused(name: string, { pausedUntil, failingSince, began }: EndpointNote): void {
+  /** @param noted what is noted now */
+  paused(name: string, { pausedUntil, failingSince, began }: EndpointNote, noted: EndpointHealth): void {
     const known = this.endpoint(name);
-    if (known.resumedAt > began) return;
+    if (known.resumedAt > began) {
+      if (known.mayBeForgotten) Object.assign(known, noted);
+      return;
+    }
     const since = [known.failingSince, failingSince].filter((one) => one !== null);
     known.pausedUntil = Math.max(known.pausedUntil, pausedUntil);
     known.failingSince = since.length === 0 ? null : Math.max(Math.min(...since), known.resumedAt);
@@ -227,6 +242,7 @@ export class QueueModel {
       Object.assign(endpoint, {
         pausedUntil: Math.min(pausedUntil, this.now),
         resumedAt: Math.min(resumedAt, this.now),
+        mayBeForgotten: endpoint.mayBeForgotten || resumedAt <= this.now + ms - LATE_MS,
       });
     }
   }
