@@ -285,3 +285,7 @@ export const movedTo = ({ outcome }: Ack): string | null =>
 /** Its first attempt is over with this, or there will be none: the next under its ordering key may go. */
 export const letsNextGo = ({ job, outcome }: Ack): boolean =>
   job.orderingKey !== null && job.attempts === 0 && outcome.kind !== "released";
+
+/** It waits in its place under its ordering key again: an older one may have been replayed meanwhile, and goes before it. */
+export const waitsInOrder = ({ job, outcome }: Ack): boolean =>
+  job.orderingKey !== null && job.attempts === 0 && outcome.kind === "released";

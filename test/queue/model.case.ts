@@ -1,11 +1,13 @@
 /**
  * Whatever is done to a queue in whatever order: it keeps what it promises, as a model of it does. One body, run against each
- * engine. What fails tells its seed and its steps; `ADBIND_MODEL_RUNS` runs as many, `ADBIND_MODEL_SEED` the same again.
+ * engine. The commit chooses the steps; what fails tells its seed and them; `ADBIND_MODEL_RUNS` runs as many, `ADBIND_MODEL_SEED` chooses
+ * instead of the commit.
  */
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openQueue } from "../../runtime/queue/index.js";
+import { seedOf } from "../support/cells.js";
 import { endingSteps } from "./model-endings.js";
 import { FEW_TAKES, jobSteps } from "./model-jobs.js";
 import { compare, type Real, takeOnce } from "./model-steps.js";
@@ -72,8 +74,8 @@ export function modelCase(of: QueueCase, { runs, leasesNearer }: ModelRuns): voi
       await drain(model, real);
       for (const queue of real.queues) await queue.close();
     });
-    const seed = givenSeed === undefined ? {} : { seed: Number(givenSeed) };
-    await fc.assert(keepsPromises, { numRuns: Number(givenRuns ?? runs), includeErrorInReport: true, ...seed });
+    const seed = Number(givenSeed ?? seedOf(`model of ${of.name}`));
+    await fc.assert(keepsPromises, { numRuns: Number(givenRuns ?? runs), includeErrorInReport: true, seed });
     for (const database of [here, there]) await database.close();
   });
 }

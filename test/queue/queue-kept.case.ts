@@ -196,6 +196,21 @@ export function orderedReplayCase(of: QueueCase): void {
     assert.equal(keys(await take(queue, clock.at)), ["1"]);
   });
 
+  test("what was replayed goes at once when what was under way under its key is given back until a time", async (context) => {
+    const { queue, clock } = context;
+    await put(queue, ...["1", "2"].map((key) => job({ key, orderingKey: "t" })));
+    const [first] = await queue.list();
+    assert.is(await queue.expireBeyond("a", 1, "too many"), 1);
+    const [taken] = await take(queue, clock.at);
+    assert.ok(await queue.replay(first!.id, clock.at));
+    await queue.ack([end(taken!, { kind: "released", due: clock.at + 1_000 })], clock.at);
+    const [again] = await take(queue, clock.at);
+    assert.is(again?.key, "1");
+    await queue.ack([end(again!, { kind: "done" })], clock.at);
+    clock.at += 1_000;
+    assert.equal(keys(await take(queue, clock.at)), ["2"]);
+  });
+
   for (const [what, then] of Object.entries(afterwards))
     test(`what was replayed goes when what is under way under its key is ${what}, and not before`, async (context) => {
       const { queue, clock } = context;

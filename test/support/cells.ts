@@ -21,9 +21,17 @@ export function choice(): string {
   }
 }
 
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+/** Digits of a hash that are a number of 32 bits. */
+const SEED_DIGITS = 8;
+
+/** @returns what random steps begin with: the same for the same commit, so that a run of it says what another says */
+export const seedOf = (judge: string): number =>
+  Number.parseInt(hashOf(`${choice()}\0${judge}`).slice(0, SEED_DIGITS), 16);
+
 /** @returns the cells that come first when a hash of their names and of what chooses orders them, as they stood */
 export function choose<Name extends string>(by: string, cells: readonly Name[], take: number): Name[] {
-  const hash = (cell: string): string => createHash("sha256").update(`${by}\0${cell}`).digest("hex");
+  const hash = (cell: string): string => hashOf(`${by}\0${cell}`);
   const chosen = new Set([...cells].sort((a, b) => (hash(a) < hash(b) ? -1 : 1)).slice(0, take));
   return cells.filter((cell) => chosen.has(cell));
 }

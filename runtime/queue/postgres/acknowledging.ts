@@ -1,10 +1,10 @@
 /** What became of leased jobs on PostgreSQL. */
 import { binaryArray, type Coroutine, kept, type PostgresDatabase, type Query, runAsync } from "../../db/index.js";
 import { isRowKept } from "../../db/postgres/faults.js";
-import { type Ack, movedTo } from "../jobs.js";
+import { type Ack, movedTo, waitsInOrder } from "../jobs.js";
 import type { AckEffect, AckResult, AttemptActivity } from "../types.js";
 import type { AddingTransactions } from "./adding.js";
-import { UNLEASED } from "./jobs.js";
+import { letOlderGo, UNLEASED } from "./jobs.js";
 
 /** What became of jobs, and what is kept of the attempt of each. */
 export interface Acknowledged {
@@ -50,7 +50,10 @@ export function* ackJobs(
     String(lockMs),
   ]);
   const held = new Set(row!.held ?? ids);
-  for (const ack of acks) if (held.has(ack.job.id) && movedTo(ack) !== null) yield* moveRest(q, topic, ack);
+  const written = acks.filter(({ job }) => held.has(job.id));
+  for (const ack of written) if (movedTo(ack) !== null) yield* moveRest(q, topic, ack);
+  const backInOrder = written.filter(waitsInOrder).map(({ job }) => job.orderingKey!);
+  yield* letOlderGo(q, topic, backInOrder, now);
   return held;
 }
 

@@ -191,6 +191,20 @@ export function* letNextGo(q: Query, topic: string, keys: readonly string[], now
   yield* q.rows(LET_NEXT_GO, [topic, [...new Set(keys)], topic, now]);
 }
 
+const LET_OLDER_GO = kept(`select adbind_let_next_go(?::text, array(
+    select j.ordering_key from adbind_jobs j where j.id = any(array(
+      select (select h.id from adbind_jobs h where h.topic = ?::text and h.ordering_key = k.ordering_key and h.state = 'ready'
+        and h.attempts = 0 order by h.id limit 1) from unnest(?::text[]) as k (ordering_key)
+    )) and j.due = ${BEHIND_DUE_MS} and not ${UNDER_WAY} for update of j skip locked), ?::bigint)`);
+
+/**
+ * The same after jobs were given back, which are mostly the first under their keys themselves: there is nothing to be done then. Waits
+ * for no lock; one that somebody holds goes when what was given back has its turn.
+ */
+export function* letOlderGo(q: Query, topic: string, keys: readonly string[], now: number): Coroutine<void> {
+  if (keys.length > 0) yield* q.rows(LET_OLDER_GO, [topic, topic, [...new Set(keys)], now]);
+}
+
 /**
  * Of those that were never attempted under an ordering key the first goes, unless one is under way: then it goes after that, which is
  * locked against being acknowledged, so that whoever does that sees what waits.

@@ -1,12 +1,9 @@
 /** What became of leased jobs on SQLite, and leases prolonged. */
 import type { Database } from "better-sqlite3";
-import { type Ack, type JobState, letsNextGo, movedTo } from "../jobs.js";
+import { type Ack, type JobState, letsNextGo, movedTo, waitsInOrder } from "../jobs.js";
 import { type Basics, READY, type SqliteJobs, UNHELD } from "./sqlite-jobs.js";
 
 const isDone = ({ outcome }: Ack): boolean => outcome.kind === "done";
-/** It waits in its place under its ordering key again. */
-const waitsInOrder = ({ job, outcome }: Ack): boolean =>
-  outcome.kind === "released" && job.orderingKey !== null && job.attempts === 0;
 
 export function acknowledging(
   db: Database,
@@ -53,7 +50,6 @@ export function acknowledging(
         const moved = movedTo(ack);
         if (moved !== null && job.orderingKey !== null) move.run(moved, job.topic, job.orderingKey, now, job.endpoint);
         if ("due" in outcome) touch(job.topic, moved ?? job.endpoint, outcome.due);
-        // An older one that was replayed meanwhile goes before it.
         if (waitsInOrder(ack)) orderAnew(job.topic, job.orderingKey!, now);
       }
       const over = written.filter(letsNextGo).map(({ job }) => job);
