@@ -1,11 +1,17 @@
 /** An application's listeners: whoever is told of something must not end what he is told of. */
 
-const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+/** What an error says, with its name. */
+export const errorText = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
-function warn(error: unknown): void {
+/** A warning of the process, where there is one: not in browsers and workers. */
+export function processWarning(text: string, type: string): void {
   const { process } = globalThis as { process?: { emitWarning?: (text: string, type: string) => void } };
-  process?.emitWarning?.(`a listener has failed itself: ${textOf(error)}`, "AdbindFault");
+  process?.emitWarning?.(text, type);
 }
+
+const warn = (error: unknown): void =>
+  processWarning(`a listener has failed itself: ${errorText(error)}`, "AdbindFault");
 
 /**
  * Calls a listener. What it throws, or what a promise of its rejects with, becomes a warning of the process: it ends neither the
@@ -13,9 +19,7 @@ function warn(error: unknown): void {
  */
 export function safely(tell: () => unknown): void {
   try {
-    const answered = tell();
-    // Listeners answer nothing; one that is async does.
-    if (answered instanceof Object && "then" in answered) void Promise.resolve(answered).catch(warn);
+    void Promise.resolve(tell()).catch(warn);
   } catch (error) {
     warn(error);
   }

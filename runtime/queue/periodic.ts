@@ -3,7 +3,7 @@
  * timer that touches a database uses this, so that an error is told in one way and never ends the process.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { safely } from "../listener.js";
+import { errorText, safely } from "../listener.js";
 import type { Logger } from "../log.js";
 
 /**
@@ -62,12 +62,10 @@ const TOLD_EVERY = 1_024;
 
 const isTold = (failures: number): boolean => Number.isInteger(Math.log2(failures)) || failures % TOLD_EVERY === 0;
 
-const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));
-
 /** As log lines of an application; as a process warning where it has given no logger. */
 export const tellLog = (logger: Logger | undefined): Telling => ({
   failed({ error, step, failures }, message) {
-    if (logger === undefined) process.emitWarning(`${message} (${textOf(error)})`, "AdbindFault");
+    if (logger === undefined) process.emitWarning(`${message} (${errorText(error)})`, "AdbindFault");
     else logger.error({ err: error, step, failures }, message);
   },
   recovered: (step, failures) => logger?.info({ step, failures }, `${step}: works again`),
@@ -202,5 +200,6 @@ export async function eachAlone<T>(
   };
   await Promise.all(Array.from({ length: atOnce }, turn));
   if (faults.length === 1) throw faults[0];
-  if (faults.length > 1) throw new AggregateError(faults, `${faults.length} failed, first with ${textOf(faults[0])}`);
+  if (faults.length > 1)
+    throw new AggregateError(faults, `${faults.length} failed, first with ${errorText(faults[0])}`);
 }

@@ -6,7 +6,7 @@ import { wireNames } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { parseStrict } from "../json.js";
-import { safely } from "../listener.js";
+import { processWarning, safely } from "../listener.js";
 import type { CryptoBackend } from "./crypto.js";
 import { fieldValue } from "./headers.js";
 import { checkBody } from "./sign.js";
@@ -109,14 +109,11 @@ function enter(scheme: string, options: LegacyOptions, secrets: Readonly<Record<
   const schemes = told.get(onDeprecated) ?? new Set();
   if (schemes.has(scheme)) return;
   told.set(onDeprecated, schemes.add(scheme));
-  const message = `${scheme} webhooks are deprecated and end with release 4.0: use signed webhooks`;
-  safely(() => onDeprecated(message));
+  const text = `${scheme} webhooks are deprecated and end with release 4.0: use signed webhooks`;
+  safely(() => onDeprecated(text));
 }
 
-function warn(message: string): void {
-  const { process } = globalThis as { process?: { emitWarning?: (text: string, type: string) => void } };
-  process?.emitWarning?.(message, "DeprecationWarning");
-}
+const warn = (text: string): void => processWarning(text, "DeprecationWarning");
 
 /** `<timestamp text>.<raw body>`: the header's own text, so that no two spellings of a number share a MAC. */
 function message(timestamp: string, body: Uint8Array): Uint8Array {
