@@ -1,10 +1,9 @@
 /** An application's listeners: whoever is told of something must not end what he is told of. */
 
-/** What an error says, with its name. */
 export const errorText = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
-/** A warning of the process, where there is one: not in browsers and workers. */
+/** Where there is a process. */
 export function processWarning(text: string, type: string): void {
   const { process } = globalThis as { process?: { emitWarning?: (text: string, type: string) => void } };
   process?.emitWarning?.(text, type);
@@ -13,10 +12,7 @@ export function processWarning(text: string, type: string): void {
 const warn = (error: unknown): void =>
   processWarning(`a listener has failed itself: ${errorText(error)}`, "AdbindFault");
 
-/**
- * Calls a listener. What it throws, or what a promise of its rejects with, becomes a warning of the process: it ends neither the
- * work it is told of nor the process. Nobody waits for its promise.
- */
+/** Calls a listener. What it throws, or a promise of its rejects with, becomes a warning of the process. Nobody waits for its promise. */
 export function safely(tell: () => unknown): void {
   try {
     void Promise.resolve(tell()).catch(warn);
