@@ -13,7 +13,7 @@ import { PostgresOfRun } from "./runner/postgres-of-run.js";
 import { scratch } from "./runner/scratch.js";
 import { type CheckOutcome, print, runCheck, runFile } from "./runner/test-files.js";
 import { CHOICE, choice } from "./support/cells.js";
-import { SHARED_SETTINGS, startPostgres } from "./support/postgres.js";
+import { startShared } from "./support/postgres.js";
 
 /** Files start servers and databases: more at once would wait for memory and disk. */
 const MOST_AT_ONCE = 4;
@@ -29,7 +29,7 @@ interface Job {
 
 const root = path.dirname(import.meta.dirname);
 const removeScratch = scratch();
-const postgres = new PostgresOfRun(() => startPostgres(SHARED_SETTINGS));
+const postgres = new PostgresOfRun(startShared);
 /** What is compiled once is not compiled by each file's process again; coverage wants it compiled anew. */
 const compiled = process.env.NODE_V8_COVERAGE ? {} : { NODE_COMPILE_CACHE: keptCode(root) };
 /** Processes of a run live for seconds: with room for what is young they collect less, for a fourteenth of the time in all. In MiB. */

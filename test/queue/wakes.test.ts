@@ -26,7 +26,10 @@ interface Heard {
   readonly said: string[];
 }
 
-async function hearing(work: (of: Heard) => Promise<void>, databases = postgres): Promise<void> {
+async function hearing(
+  work: (of: Heard) => Promise<void>,
+  databases: Pick<TestDatabases, "database"> = postgres,
+): Promise<void> {
   const url = await databases.database();
   const database = await openPostgres({ url, connections: 4 });
   const queue = openQueue(database, "test");

@@ -16,7 +16,7 @@ export interface BesideApplication {
 
 /** @param over options of the sender */
 export async function openBeside(
-  postgres: TestDatabases,
+  postgres: Pick<TestDatabases, "database">,
   clock: { at: number },
   over: Partial<SenderOptions> = {},
 ): Promise<BesideApplication> {

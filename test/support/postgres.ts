@@ -13,15 +13,11 @@ import { freePort } from "../../runtime/testing/free-port.js";
 import { guard } from "../runner/guard.js";
 import { serverOfRun } from "../runner/postgres-of-run.js";
 
-/** Databases on some server. */
-export interface TestDatabases {
+export interface TestPostgres {
   /** URL of a fresh, empty database. */
   database(): Promise<string>;
-  /** Removes them, or the whole server where it is one's own. */
+  /** Removes the whole server. */
   stop(): Promise<void>;
-}
-
-export interface TestPostgres extends TestDatabases {
   /** URL of the database every cluster has. */
   readonly url: string;
   /** Stops it as `pg_ctl stop -m fast` does and starts it on the same data and port: connections break, commits stay. */
@@ -42,11 +38,14 @@ async function runStatements(url: string, statements: readonly string[]): Promis
 /** A connection is waited for that long, in seconds: on a machine with other work it takes longer than users should wait. */
 const PATIENCE_S = 60;
 
-async function createDatabase(url: string): Promise<string> {
+const urlOf = (url: string, name: string): string =>
+  Object.assign(new URL(url), { pathname: `/${name}`, search: `connect_timeout=${PATIENCE_S}` }).href;
+
+/** @param copied what it is a copy of; nobody ever connects to template0, so copies of it never wait for another */
+async function createDatabase(url: string, copied = "template0"): Promise<string> {
   const name = `test_${process.pid}_${randomBytes(4).toString("hex")}`;
-  // Nobody ever connects to template0, so copies of it never wait for another.
-  await runStatements(url, [`create database ${name} template template0`]);
-  return Object.assign(new URL(url), { pathname: `/${name}`, search: `connect_timeout=${PATIENCE_S}` }).href;
+  await runStatements(url, [`create database ${name} template ${copied}`]);
+  return urlOf(url, name);
 }
 
 /** Where the package hooks itself in when it is loaded. */
@@ -115,29 +114,50 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   };
 }
 
+/** Databases of a test on the server of its run. */
+export interface TestDatabases {
+  /** URL of a fresh database that has all tables, as if it had been opened before. */
+  database(): Promise<string>;
+  /** URL of one that has none. */
+  empty(): Promise<string>;
+  /** Removes them, or the whole server where it is one's own. */
+  stop(): Promise<void>;
+}
+
 /** What the server of a run is started with: two files at a time, each with several pools; what it keeps is thrown away. */
-export const SHARED_SETTINGS: Readonly<Record<string, string>> = {
-  max_connections: "400",
-  fsync: "off",
-  full_page_writes: "off",
-};
+const SHARED_SETTINGS = { max_connections: "400", fsync: "off", full_page_writes: "off" };
+/** The database with all tables. Its files are copied, for a fifth of what it costs to make those tables again. */
+const READY = "adbind_ready";
+
+/** Starts the server of a run. */
+export async function startShared(): Promise<TestPostgres> {
+  const server = await startPostgres(SHARED_SETTINGS);
+  await runStatements(server.url, [`create database ${READY} template template0`]);
+  const { openPostgres } = await import("../../runtime/db/index.js");
+  await (await openPostgres({ url: urlOf(server.url, READY), connections: 1 })).close();
+  return server;
+}
 
 /** Databases on the server of `./run test`, which starts it when it is first asked for; a file run alone has its own. */
 export async function sharedPostgres(): Promise<TestDatabases> {
-  const url = await serverOfRun();
-  if (url === undefined) return startPostgres(SHARED_SETTINGS);
+  const ofRun = await serverOfRun();
+  const own = ofRun === undefined ? await startShared() : undefined;
+  const url = ofRun ?? own!.url;
   const made: string[] = [];
+  const create = async (copied?: string): Promise<string> => {
+    const one = await createDatabase(url, copied);
+    made.push(new URL(one).pathname.slice(1));
+    return one;
+  };
   return {
-    async database() {
-      const one = await createDatabase(url);
-      made.push(new URL(one).pathname.slice(1));
-      return one;
-    },
+    database: () => create(`${READY} strategy file_copy`),
+    empty: () => create(),
     async stop() {
-      await runStatements(
-        url,
-        made.splice(0).map((name) => `drop database ${name} with (force)`),
-      );
+      await (own?.stop() ??
+        runStatements(
+          url,
+          made.splice(0).map((name) => `drop database ${name} with (force)`),
+        ));
     },
   };
 }
