@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
 import type { MoveStep } from "../../runtime/store/split/move.js";
 import { placeAmong } from "../../runtime/store/split/placement.js";
+import { receiverTables } from "../../runtime/store/split/receiver-tables.js";
 import type { SplitStore } from "../../runtime/store/split/receivers.js";
 import { arrival, NOW, newEvent, registration } from "../store/cases/events.js";
 import type { Ground } from "./databases.js";
@@ -67,6 +68,7 @@ export function moveCase(ground: Ground): void {
   test.after.each(async ({ place }) => place.close());
   stops(test);
   lifted(test);
+  outlasted(test);
 
   added(test);
   traffic(test);
@@ -213,6 +215,36 @@ function lifted(test: MoveSuite): void {
     assert.equal(
       (await store.inbox.list({ sender })).map(({ key }) => key),
       [...keys, event.key],
+    );
+  });
+}
+
+/** Whose copy takes longer than its fence may stand is told so, and not that another has its rows. */
+function outlasted(test: MoveSuite): void {
+  test("a move whose fence is over each time says that time was too short", async ({ place }) => {
+    const store = await place.instance(4);
+    const [sender] = going(1) as [string];
+    const route = `/hooks/${sender.replace(/\W/g, "")}`;
+    const keys = await fill(store, sender, 2);
+    const { copyFenced } = receiverTables;
+    const slow: typeof copyFenced = async (...given) => {
+      const rows = await copyFenced(...given);
+      const event = newEvent({ sender, route, operationId: null });
+      assert.is((await store.inbox.accept(arrival(event, { now: Date.now() }))).outcome, "accepted");
+      keys.push(event.key);
+      return rows;
+    };
+    Object.assign(receiverTables, { copyFenced: slow });
+    const change = place.change({ fenceMs: 300 });
+    await change.add("d");
+    const error = await change.move().catch((thrown: unknown) => thrown);
+    Object.assign(receiverTables, { copyFenced });
+    assert.match(String(error), "stood still for 300 ms");
+    assert.is(await place.change().move(), 1);
+    assert.equal(Object.keys(await place.where(sender)), ["d"]);
+    assert.equal(
+      (await store.inbox.list({ sender })).map(({ key }) => key),
+      keys,
     );
   });
 }

@@ -162,7 +162,7 @@ async function copyOver(move: KeyspaceMove, token: string): Promise<FencedCopy> 
       return await fenced(move, token, { live, logs });
     } catch (error) {
       await unfence(move, token);
-      // Rows that were not as many: the fence was lifted while it was over, or a lease ended under it. They are copied anew.
+      // Rows that were not as many: a lease ended under the fence. They are copied anew.
       if ((error instanceof FenceOver || isUnverified(error)) && tries < FENCES) continue;
       await from.database.write((q) => withdrawDrain(q, move.kind, keyspace));
       if (!(error instanceof FenceOver)) throw error;
@@ -211,7 +211,10 @@ async function fenced(
   for (const one of all) rows += await copyRows(copying, one);
   rows += (await logs?.(copying)) ?? 0;
   rows += await tables.copyFenced(copying, keyspace, until);
-  await verify(move, all);
+  await verify(move, all).catch((error: unknown) => {
+    // It was lifted meanwhile, and somebody has written.
+    throw isUnverified(error) && now() >= until ? new FenceOver() : error;
+  });
   await onStep("verified");
   await from.database.write(function* (q) {
     const row = yield* readKeyspace(q, kind, keyspace, true);
