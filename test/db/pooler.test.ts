@@ -18,7 +18,7 @@ if (!hasPgbouncer()) {
 }
 
 const postgres = await sharedPostgres();
-let direct = await postgres.database();
+let direct = await postgres.empty();
 const refusing = await startPgbouncer(direct);
 const ignoring = await startPgbouncer(direct, { ignore_startup_parameters: "options" });
 const poolers = { "refuses parameters": refusing, "drops parameters": ignoring };
@@ -30,7 +30,7 @@ for (const [name, pooler] of Object.entries(poolers)) {
     name: `pooler that ${name}`,
     open,
     reset: async () => {
-      direct = await postgres.database();
+      direct = await postgres.empty();
     },
     async transact(database, work) {
       const client = await (database as PostgresDatabase).pool.connect();
@@ -61,7 +61,7 @@ for (const [name, pooler] of Object.entries(poolers)) {
   });
 
   test(`behind a pooler that ${name} statements see what others have committed by then, whatever the database has by default`, async () => {
-    const url = await postgres.database();
+    const url = await postgres.empty();
     await withLevel(url, "serializable");
     const database = await openPostgres({ url: pooler.through(url), listenUrl: url, connections: 4 });
     const shown = (q: Query) => q.rows<{ transaction_isolation: string }>("show transaction_isolation");
@@ -81,7 +81,7 @@ for (const [name, pooler] of Object.entries(poolers)) {
   });
 
   test(`instances that start together behind a pooler that ${name} migrate once and are all there`, async () => {
-    direct = await postgres.database();
+    direct = await postgres.empty();
     const databases = await Promise.all(Array.from({ length: 6 }, open));
     for (const database of databases) assert.equal((await database.status()).missing, []);
     // More work at a time than the pooler has connections, and statements that one connection never sees twice.

@@ -104,8 +104,8 @@ const postgres = await sharedPostgres();
 const nats = hasNats() ? await startNats() : undefined;
 const { at, remove } = commandFolder();
 await runCommand(keys, ["generate", "--use", "webhook", "--word", "proto", "--out", "keys.json"]);
-const [url, other] = [await postgres.database(), await postgres.database()];
-const split = ["a", "b", "c"].map(async (name) => `${name}=${await postgres.database()}`);
+const [url, other] = [await postgres.empty(), await postgres.database()];
+const split = ["a", "b", "c"].map(async (name) => `${name}=${await postgres.empty()}`);
 // Its own `migrate` is run below.
 await (await openPostgresStore({ url: other })).close();
 const here = machine({

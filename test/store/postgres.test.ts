@@ -40,7 +40,7 @@ if (pooler === undefined)
 else storeCase(caseOf("postgres behind a pooler", () => pooler.through(url)));
 
 test("instances that start together migrate once", async () => {
-  url = await postgres.database();
+  url = await postgres.empty();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore({ url, connections: 2 })));
   const rows = await sql<{ n: number }>`select count(*)::int as n from adbind_migrations`.rows(stores[0]!.database);
   assert.is(rows[0]!.n, schemaSteps.length);
@@ -48,7 +48,7 @@ test("instances that start together migrate once", async () => {
 });
 
 test("who waited while another instance made the schema sees it, and makes nothing", async () => {
-  const fresh = await postgres.database();
+  const fresh = await postgres.empty();
   const other = new pg.Client(fresh);
   await other.connect();
   // Of this database: others' sessions wait for locks of theirs on the same server.
