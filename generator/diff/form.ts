@@ -81,7 +81,7 @@ export class Forms {
       case "needs":
         return JSON.stringify(["needs", condition.property, sorted(condition.properties)]);
       case "contains":
-        return JSON.stringify(["contains", one(condition.shape), condition.min ?? 1, condition.max ?? "any"]);
+        return JSON.stringify(["contains", one(condition.shape)]);
       case "entails":
         return JSON.stringify(["entails", condition.property, one(condition.shape)]);
       case "not":

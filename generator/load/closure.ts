@@ -1,9 +1,10 @@
 /**
- * The schema files of a release, with every `$ref` rewritten to `/<path>#<pointer>` and every `$id` removed.
+ * The schema files of a release, in draft-07, with every `$ref` rewritten to `/<path>#<pointer>` and every `$id` removed.
  * Files are keyed by path: published releases repeat ids. Ids decide only where a reference leads.
  */
 import type { Finding } from "../finding.js";
 import { pointer } from "../finding.js";
+import { isLaterDraft, type LaterSchema, movedRef, toDraft07 } from "./drafts.js";
 import type { ReleaseFiles } from "./files.js";
 import { absolute, ORIGIN, prefixesOf } from "./prefixes.js";
 import { type ReadJson, readJson } from "./read-json.js";
@@ -35,6 +36,7 @@ export class Closure {
   readonly prefixes: readonly string[];
   private readonly read: Map<string, ReadJson>;
   private readonly origins = new Map<SchemaFile, Origin>();
+  private readonly later: LaterSchema[] = [];
   private readonly found = new Map<string, string>();
   private index: Map<string, string> | undefined;
 
@@ -47,9 +49,19 @@ export class Closure {
     this.prefixes = prefixesOf(this.read, ids);
   }
 
-  /** Adds every file the release lists. */
+  /** Adds every file the release lists. Only then is all known that a schema of a later draft may lean on. */
   addAll(): void {
     for (const path of this.read.keys()) this.add(path);
+    const moved = toDraft07(this.later, (ref) => this.schemaAt(ref));
+    if (moved.size === 0) return;
+    for (const { scanned } of this.origins.values())
+      for (const schema of scanned) if (typeof schema.$ref === "string") schema.$ref = movedRef(schema.$ref, moved);
+  }
+
+  private schemaAt(ref: string): Schema | undefined {
+    const { path, pointer: at } = splitRef(ref);
+    const found = atPointer(this.files.get(path)?.schema ?? null, at);
+    return isMap(found) || typeof found === "boolean" ? found : undefined;
   }
 
   /** Adds a file and all it refers to. Returns undefined when the release has no such file. */
@@ -92,19 +104,20 @@ export class Closure {
   private link(file: SchemaFile, root: JsonMap): void {
     const own = typeof root.$id === "string" ? (absolute(root.$id, ORIGIN) ?? "") : undefined;
     const id = own ?? `/${file.path}`;
-    this.origins.set(file, { id, anchors: new Map(), scanned: new Set() });
+    this.origins.set(file, { id, later: isLaterDraft(root), anchors: new Map(), scanned: new Set() });
     this.scan(file, root, undefined);
   }
 
   /** Rewrites the references of a schema and of those inside it; each schema once. */
   private scan(file: SchemaFile, root: JsonMap, place: Place | undefined): void {
-    const { id, anchors, scanned } = this.origins.get(file)!;
+    const { id, later, anchors, scanned } = this.origins.get(file)!;
     const fresh: JsonMap[] = [];
     const refs: Reference[] = [];
     walkBases(root, place, { base: id, top: "" }, (schema, at, scope) => {
       if (scanned.has(schema)) return;
       scanned.add(schema);
       fresh.push(schema);
+      if (later) this.later.push({ schema, ref: `/${file.path}#${pointer(...pathOf(at))}`, file });
       const anchor = anchorOf(schema);
       if (anchor !== undefined) anchors.set(anchor, pointer(...pathOf(at)));
       if (typeof schema.$ref === "string") refs.push({ schema, text: schema.$ref, place: at, scope });
@@ -196,6 +209,8 @@ export class Closure {
 /** What a file's schemas were before their ids went. */
 interface Origin {
   id: string;
+  /** It is of a draft later than 07. */
+  later: boolean;
   anchors: Map<string, string>;
   scanned: Set<JsonMap>;
 }
@@ -240,9 +255,10 @@ const decode = (fragment: string): string => {
   }
 };
 
-/** Name a schema gives itself inside its file: `$anchor`, and draft-07's `$id: "#name"`. */
-const anchorOf = ({ $anchor, $id }: JsonMap): string | undefined => {
+/** Name a schema gives itself inside its file: `$anchor`, `$dynamicAnchor`, and draft-07's `$id: "#name"`. */
+const anchorOf = ({ $anchor, $dynamicAnchor, $id }: JsonMap): string | undefined => {
   if (typeof $anchor === "string") return $anchor;
+  if (typeof $dynamicAnchor === "string") return $dynamicAnchor;
   return typeof $id === "string" && $id.startsWith("#") ? $id.slice(1) : undefined;
 };
 

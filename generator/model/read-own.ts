@@ -33,7 +33,7 @@ const objectWords = [
   "minProperties",
   "maxProperties",
 ];
-const arrayWords = ["items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems"];
+const arrayWords = ["items", "additionalItems", "minItems", "maxItems", "uniqueItems"];
 
 const speaks = (schema: SchemaMap, words: readonly string[]): boolean =>
   words.some((word) => schema[word] !== undefined);
@@ -176,24 +176,19 @@ function opennessOf({ schema, child }: Making): Openness {
   return open;
 }
 
-/** `items` as a list, or 2020-12's `prefixItems`, is a tuple. */
+/** `items` as a list is a tuple. */
 function arrayOrTuple({ schema, pointer, child }: Making): ArrayShape | TupleShape {
   const any: Shape = { kind: "any", pointer };
-  const [key, listed, after] = Array.isArray(schema.prefixItems)
-    ? (["prefixItems", schema.prefixItems, "items"] as const)
-    : (["items", schema.items, "additionalItems"] as const);
+  const { items, additionalItems: rest } = schema;
   const bounds: { unique?: boolean } = schema.uniqueItems === true ? { unique: true } : {};
   take(bounds, schema, ["minItems", "maxItems"]);
-  if (!Array.isArray(listed)) {
-    const items = listed === undefined ? any : child(listed as Schema, [key]);
-    return { kind: "array", pointer, items, ...bounds };
-  }
-  const rest = schema[after];
+  if (!Array.isArray(items))
+    return { kind: "array", pointer, items: items === undefined ? any : child(items as Schema, ["items"]), ...bounds };
   return {
     kind: "tuple",
     pointer,
-    items: listed.map((inner, index) => child(inner as Schema, [key, index])),
-    rest: rest === undefined || Array.isArray(rest) ? any : child(rest as Schema, [after]),
+    items: items.map((inner, index) => child(inner as Schema, ["items", index])),
+    rest: rest === undefined ? any : child(rest as Schema, ["additionalItems"]),
     ...bounds,
   };
 }

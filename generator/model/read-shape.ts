@@ -1,6 +1,6 @@
 /**
  * Schema -> shape. The only place that knows how JSON Schema says things: lists of types, boolean schemas, what stands
- * beside a `$ref`, keywords that wait for a value of their kind, and the spellings of the drafts end here.
+ * beside a `$ref`, and keywords that wait for a value of their kind end here.
  */
 import { pointerToken } from "../finding.js";
 import { isMap, type Schema, type JsonMap as SchemaMap } from "../load/walk.js";
@@ -113,21 +113,12 @@ export class ShapeReader {
       });
     }
     if (has("not")) found.push({ kind: "not", shape: child(schema.not as Schema, ["not"], types) });
-    if (has("contains")) {
-      const bound = (key: string) => (typeof schema[key] === "number" ? schema[key] : undefined);
-      const [min, max] = [bound("minContains"), bound("maxContains")];
-      const shape = child(schema.contains as Schema, ["contains"]);
-      found.push({ kind: "contains", shape, ...(min !== undefined && { min }), ...(max !== undefined && { max }) });
-    }
+    if (has("contains")) found.push({ kind: "contains", shape: child(schema.contains as Schema, ["contains"]) });
     if (has("propertyNames"))
       found.push({ kind: "names", shape: child(schema.propertyNames as Schema, ["propertyNames"], stringOnly) });
-    for (const key of ["dependencies", "dependentRequired", "dependentSchemas"]) {
-      const held = schema[key];
-      if (!isMap(held)) continue;
-      for (const [property, demand] of Object.entries(held)) {
-        if (Array.isArray(demand)) found.push({ kind: "needs", property, properties: demand as string[] });
-        else found.push({ kind: "entails", property, shape: child(demand as Schema, [key, property], types) });
-      }
+    for (const [property, demand] of Object.entries(isMap(schema.dependencies) ? schema.dependencies : {})) {
+      if (Array.isArray(demand)) found.push({ kind: "needs", property, properties: demand as string[] });
+      else found.push({ kind: "entails", property, shape: child(demand as Schema, ["dependencies", property], types) });
     }
     return found;
   }

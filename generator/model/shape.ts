@@ -4,8 +4,8 @@
  *
  * A shape states what it states: where a value is not of the kind a shape speaks of, the shape refuses it, unless the
  * shape is `lenient`. Nothing in a shape is of TypeScript, and nothing needs JSON Schema to be understood:
- * lists of types are unions, boolean schemas are `any` and `never`, what stands beside a reference is the other part of
- * an `all`, and the spellings of the drafts are one.
+ * lists of types are unions, boolean schemas are `any` and `never`, and what stands beside a reference is the other part
+ * of an `all`.
  */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -32,8 +32,8 @@ export interface ShapeNotes {
 export type Condition =
   | { kind: "if"; test: Shape; whenTrue?: Shape; whenFalse?: Shape }
   | { kind: "not"; shape: Shape }
-  /** At least `min` (1 where absent) and at most `max` elements of an array are so. */
-  | { kind: "contains"; shape: Shape; min?: number; max?: number }
+  /** One element of an array is so, at least. */
+  | { kind: "contains"; shape: Shape }
   /** Every name of an object is so. */
   | { kind: "names"; shape: Shape }
   /** An object with the property has these too. */

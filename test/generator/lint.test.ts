@@ -227,6 +227,15 @@ const broken: [rule: string, change: Change, file: string, pointer: string][] = 
     "/tools/list_orders/mutating",
   ],
   [
+    "schema-draft",
+    (files) => {
+      files[request].$schema = "https://json-schema.org/draft/2020-12/schema";
+      files[request].properties.lines = { type: "array", contains: {}, maxContains: 3 };
+    },
+    request,
+    "/properties/lines/maxContains",
+  ],
+  [
     "duplicate-id",
     (files) => {
       files["core/zz.json"] = files["core/line.json"];

@@ -1,0 +1,152 @@
+/** Releases in a later draft: what is generated judges as ajv does by that draft, or the release is refused by keyword. */
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { checkNames } from "../../generator/emit/names.js";
+import { generate, lintRelease } from "../../generator/index.js";
+import { type AnyValidator, createValidator } from "../../runtime/validate/index.js";
+import { type Files, schema, smallRelease, writeRelease } from "../support/release.js";
+import { importGenerated, packageFolder } from "./mutants/judge.js";
+
+const later = "https://json-schema.org/draft/2020-12/schema";
+const request = "media-buy/list-orders-request.json";
+const shared = "core/shared.json";
+const text = { type: "string" };
+const number = { type: "number" };
+
+/** What a schema says by words of later drafts, with values it takes and refuses. */
+const said: Record<string, { schema: object; values: unknown[] }> = {
+  prefixItems: {
+    schema: { type: "array", prefixItems: [text, number], items: false, minItems: 1 },
+    values: [["a", 1], ["a"], [], [1], ["a", 1, 2]],
+  },
+  "prefixItems with a tail": {
+    schema: { type: "array", prefixItems: [text], items: { type: "boolean" }, additionalItems: false },
+    values: [["a", true], ["a", 1], [true]],
+  },
+  "a reference into prefixItems": {
+    schema: {
+      type: "object",
+      properties: {
+        list: { type: "array", prefixItems: [text, { type: "array", prefixItems: [number] }], items: number },
+        first: { $ref: "#/properties/mutant/properties/list/prefixItems/0" },
+        inner: { $ref: "#/properties/mutant/properties/list/prefixItems/1/prefixItems/0" },
+        rest: { $ref: "#/properties/mutant/properties/list/items" },
+      },
+    },
+    values: [{ first: "a", inner: 1, rest: 1 }, { first: 1 }, { inner: "a" }, { rest: "a" }, { list: ["a", ["b"]] }],
+  },
+  dependentRequired: {
+    schema: { type: "object", dependentRequired: { a: ["b"] } },
+    values: [{ a: 1 }, { a: 1, b: 1 }, { b: 1 }],
+  },
+  "dependentSchemas beside dependentRequired": {
+    schema: { type: "object", dependentRequired: { a: ["b"] }, dependentSchemas: { a: { properties: { c: number } } } },
+    values: [{ a: 1 }, { a: 1, b: 1 }, { a: 1, b: 1, c: "x" }, { a: 1, c: 1 }, { c: "x" }],
+  },
+  "none to contain": { schema: { type: "array", contains: text, minContains: 0 }, values: [[], [1], ["a"]] },
+  "one to contain": { schema: { type: "array", contains: text, minContains: 1 }, values: [[], [1], ["a"]] },
+  "unevaluatedProperties beside references and parts": {
+    schema: {
+      $ref: `/schemas/1.2.3/${shared}`,
+      allOf: [{ properties: { a: text }, patternProperties: { "^x_": number } }],
+      properties: { b: text },
+      unevaluatedProperties: false,
+    },
+    values: [{ a: "x", b: "y", shared: 1, x_1: 1 }, { c: 1 }, { shared: "x" }, { a: 1 }, { x_1: "x" }, {}],
+  },
+  "unevaluatedProperties of a schema": {
+    schema: { type: "object", properties: { a: text }, unevaluatedProperties: number },
+    values: [{ a: "x", b: 1 }, { a: "x", b: "y" }, { a: 1 }],
+  },
+  "unevaluatedProperties beside alternatives of demands": {
+    schema: {
+      type: "object",
+      properties: { a: text, b: text },
+      oneOf: [{ required: ["a"] }, { required: ["b"], properties: { b: { minLength: 2 } } }],
+      unevaluatedProperties: false,
+    },
+    values: [{ a: "x" }, { b: "yy" }, { b: "y" }, { a: "x", c: 1 }, {}],
+  },
+  "unevaluatedProperties where all are seen": {
+    schema: { allOf: [{ additionalProperties: number }], unevaluatedProperties: false },
+    values: [{ a: 1 }, { a: "x" }],
+  },
+  unevaluatedItems: {
+    schema: { type: "array", allOf: [{ prefixItems: [text, number] }], unevaluatedItems: { type: "boolean" } },
+    values: [["a", 1, true], ["a", 1, 2], [1], ["a"]],
+  },
+  "a name of its own": { schema: { $ref: "#node" }, values: [{ v: "x" }, { v: 1 }] },
+};
+
+function releaseOf(mutant: object): Files {
+  const files = smallRelease();
+  files[request] = {
+    ...schema(request, {
+      title: "List Orders Request",
+      type: "object",
+      properties: { mutant },
+      $defs: { node: { $dynamicAnchor: "node", type: "object", properties: { v: text } } },
+    }),
+    $schema: later,
+  };
+  files[shared] = { ...schema(shared, { type: "object", properties: { shared: number } }), $schema: later };
+  return files;
+}
+
+const workspace = packageFolder();
+
+for (const [index, [name, { schema: mutant, values }]] of Object.entries(said).entries()) {
+  test(`${name}: the verdicts are those of the draft`, async () => {
+    const files = releaseOf(mutant);
+    const ajv = new Ajv2020({ strict: false, logger: false, schemas: [files[shared] as object] });
+    const plain = ajv.compile(files[request] as object);
+    const { ok, releases } = await generate([writeRelease(files)], { out: `${workspace}/r${index}`, standalone: true });
+    assert.ok(ok, JSON.stringify(releases[0]?.findings));
+    const { release, standalone } = await importGenerated(`${workspace}/r${index}/1.2.3`, true);
+    const verdict = (by: AnyValidator) => values.map((one) => by.request("list_orders", { mutant: one }).ok);
+    const expected = values.map((one) => plain({ mutant: one }));
+    assert.ok(new Set(expected).size === 2 || name === "none to contain", "what all pass proves nothing");
+    assert.equal(verdict(await createValidator(release)), expected);
+    assert.equal(verdict(standalone!), expected);
+  });
+}
+
+/** What draft-07 cannot say. */
+const unsaid: Record<string, object> = {
+  unevaluatedProperties: { oneOf: [{ properties: { a: text } }, { properties: { b: text } }] },
+  unevaluatedItems: { contains: text },
+  minContains: { contains: text },
+  maxContains: { contains: text },
+  $dynamicRef: {},
+};
+const values: Record<string, unknown> = { minContains: 2, maxContains: 2, $dynamicRef: "#node" };
+
+for (const [keyword, beside] of Object.entries(unsaid)) {
+  test(`${keyword} that draft-07 cannot say is refused, where it is never passed over`, async () => {
+    const files = releaseOf({ ...beside, [keyword]: values[keyword] ?? false });
+    const { findings } = await lintRelease(writeRelease(files), checkNames);
+    assert.equal(
+      findings.filter(({ level }) => level === "error").map(({ rule, file, pointer }) => [rule, file, pointer]),
+      [["schema-draft", request, `/properties/mutant/${keyword}`]],
+    );
+  });
+}
+
+test("in draft-07 words of later drafts say nothing, to ajv as to what is generated", async () => {
+  const files = releaseOf({
+    type: "array",
+    prefixItems: [text],
+    contains: text,
+    maxContains: 1,
+    unevaluatedItems: false,
+  });
+  Object.assign(files[request] as object, { $schema: "http://json-schema.org/draft-07/schema#" });
+  const out = `${workspace}/words`;
+  assert.ok((await generate([writeRelease(files)], { out, standalone: true })).ok);
+  const { release, standalone } = await importGenerated(`${out}/1.2.3`, true);
+  for (const by of [await createValidator(release), standalone!])
+    assert.equal(by.request("list_orders", { mutant: ["a", "b", 1] }).ok, true);
+});
+
+test.run();
