@@ -1,9 +1,9 @@
 /** Where a release is read from: a folder, an archive of one, the path of its manifest, or the official bundle of either kind. */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../../runtime/errors.js";
 import { readVerified } from "./checksum.js";
-import { type FoundManifests, findManifests, join, manifestKindOf, type Tree } from "./find.js";
+import { type FoundManifests, findManifests, isHidden, join, manifestKindOf, type Tree } from "./find.js";
 
 export interface ReleaseFiles {
   /** As the user named it. */
@@ -32,15 +32,22 @@ const isProjectionManifest = (file: string): boolean => /^mcp\/(?:[^/]+\/)+manif
 const isJsonName = (file: string): boolean => file.endsWith(".json");
 
 const isListed = (file: string): boolean =>
-  isJsonName(file) &&
-  file !== "manifest.json" &&
-  !isProjection(file) &&
-  !file.split("/").some((segment) => segment.startsWith(".") || segment === "node_modules");
+  isJsonName(file) && file !== "manifest.json" && !isProjection(file) && !file.split("/").some(isHidden);
 
 /** Bytes one file may have, 64 MiB; the largest published schema has 1 MB. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-const isFile = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+/** What is there, links followed; undefined for nothing, and for a link that leads round in a circle. */
+function statOf(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ELOOP") return undefined;
+    throw error;
+  }
+}
+
+const isFile = (file: string): boolean => statOf(file)?.isFile() ?? false;
 
 /** Names end in what tar archives end in; what is in one is looked at when it is opened. */
 const isArchiveName = (name: string): boolean => /\.(tgz|tar|tar\.gz)$/.test(name);
@@ -51,7 +58,7 @@ function readBelow(root: string, file: string): Buffer | undefined {
   const full = path.join(root, file);
   // A reference must not lead out of the release, whatever its `..` say.
   if (full !== root && !full.startsWith(root + path.sep)) return undefined;
-  const stat = statSync(full, { throwIfNoEntry: false });
+  const stat = statOf(full);
   if (stat === undefined || !stat.isFile()) return undefined;
   if (stat.size > MAX_FILE_BYTES)
     throw new AdbindError("release_unreadable", `the file has more than ${MAX_FILE_BYTES} bytes`, {
@@ -73,16 +80,28 @@ const folderTree = (label: string): Tree => {
   };
 };
 
-const isFolder = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const isFolder = (file: string): boolean => statOf(file)?.isDirectory() ?? false;
+
+/**
+ * Files below a folder, links followed: a folder is not entered from within itself, and what a link leads to that is no
+ * file is not there.
+ */
+function* filesBelow(root: string, at = "", above: readonly string[] = []): Generator<string> {
+  const own = realpathSync(path.join(root, at));
+  if (above.includes(own)) return;
+  for (const entry of readdirSync(own, { withFileTypes: true })) {
+    const name = join(at, entry.name);
+    const found = entry.isSymbolicLink() ? statOf(path.join(own, entry.name)) : entry;
+    if (found?.isFile()) yield name;
+    else if (found?.isDirectory() && !isHidden(entry.name)) yield* filesBelow(root, name, [...above, own]);
+  }
+}
 
 function filesOfFolder(label: string, folder: string): ReleaseFiles {
   const root = path.resolve(folder);
   let names: string[] | undefined;
   const below = (): string[] => {
-    names ??= readdirSync(root, { recursive: true, withFileTypes: true })
-      .filter((entry) => !entry.isDirectory())
-      .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
-      .sort();
+    names ??= [...filesBelow(root)].sort();
     return names;
   };
   return {

@@ -42,7 +42,8 @@ export interface FoundManifests {
   others: string[];
 }
 
-const isHidden = (name: string): boolean => name.startsWith(".") || name === "node_modules";
+/** A file or folder that is never part of a release, by its own name. */
+export const isHidden = (name: string): boolean => name.startsWith(".") || name === "node_modules";
 
 class Search {
   readonly found: FoundManifests = { releases: [], others: [] };

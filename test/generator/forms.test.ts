@@ -1,5 +1,5 @@
 /** A release is one release in every form people have it: it is found, and has the same digest and the same output. */
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -95,6 +95,19 @@ const output = async (label: string): Promise<Record<string, string>> => {
   assert.is((await generate([label], { out })).ok, true);
   return tree(out);
 };
+
+test("links are followed, and those that lead nowhere, in a circle or to a folder are no files", async () => {
+  const linked = writeRelease(release());
+  const elsewhere = path.join(tempFolder(), "core");
+  renameSync(path.join(linked, "core"), elsewhere);
+  symlinkSync(elsewhere, path.join(linked, "core"));
+  symlinkSync("gone.json", path.join(linked, "enums/nowhere.json"));
+  symlinkSync("round.json", path.join(linked, "enums/round.json"));
+  mkdirSync(path.join(linked, "enums/folder.json"));
+  symlinkSync("folder.json", path.join(linked, "enums/to-folder.json"));
+  for (const name of ["again", "self"]) symlinkSync(".", path.join(linked, name));
+  assert.is(await digestOf(linked), expected);
+});
 
 test("however ids and references are spelled, digest and output are the same", async () => {
   const straight = await output(folder);
