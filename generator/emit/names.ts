@@ -1,4 +1,5 @@
 /** Names of generated code. One that cannot be told from another, or that would break the code, is handled or refused here. */
+import { createHash } from "node:crypto";
 import type { Finding } from "../finding.js";
 import { pointer } from "../finding.js";
 
@@ -63,8 +64,21 @@ export const splitPlace = (ref: string): { path: string; pointer: string } => {
   return hash < 0 ? { path: ref, pointer: "" } : { path: ref.slice(0, hash), pointer: ref.slice(hash + 1) };
 };
 
-/** File of a tool, without extension. */
-export const toolUnit = (tool: string): string => (tool === "index" ? "index-tool" : tool.replaceAll("_", "-"));
+/** Bytes a file's name may have before its extension: file systems take 255 with it. */
+const MAX_UNIT_BYTES = 200;
+
+/** Hex digits of a digest that tell names from each other whose ends are cut off. */
+const UNIT_DIGITS = 12;
+
+/** A file's name, of ASCII, at a length that every file system takes. */
+export const unitName = (name: string): string =>
+  name.length <= MAX_UNIT_BYTES
+    ? name
+    : `${name.slice(0, MAX_UNIT_BYTES - UNIT_DIGITS - 1)}-${createHash("sha256").update(name).digest("hex").slice(0, UNIT_DIGITS)}`;
+
+/** File of a tool, without extension. No tool's name gives two hyphens, so that none is called as the index is told apart. */
+export const toolUnit = (tool: string): string =>
+  unitName(tool === "index" ? "index--tool" : tool.replaceAll("_", "-"));
 
 /** Every name a tool exports, so that collisions show before anything is written. */
 const exportsOf = (tool: string): string[] => {
@@ -159,7 +173,7 @@ export function nameDocuments(
     const base = label;
     for (let count = 2; used.has(pascalCase(label).toLowerCase()); count++) label = `${base}-${count}`;
     used.add(pascalCase(label).toLowerCase());
-    names.set(path, { typeName: pascalCase(label), unit: kebab(label) });
+    names.set(path, { typeName: pascalCase(label), unit: unitName(kebab(label)) });
   }
   return names;
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
 import { firstSentence } from "../model/sentence.js";
 import { jsonLiteral, keyText, sourceText } from "./layout.js";
-import { identOf, pascalCase, toolUnit } from "./names.js";
+import { identOf, pascalCase, toolUnit, unitName } from "./names.js";
 import { contractModule, standaloneModule, standaloneSymbols, symbols } from "./symbols.js";
 import type { CompiledTypes, TypePlace, TypeUnit } from "./types/compile.js";
 
@@ -222,7 +222,7 @@ export const indexView = (model: Model): object => ({
 /** Part of the schemas a document is in: its first folder. */
 export function partOf({ path }: { path: string }): string {
   const folder = path.includes("/") ? path.slice(0, path.indexOf("/")).replace(/[^A-Za-z0-9-]/g, "-") : "root";
-  return folder === "index" ? "index-folder" : folder;
+  return folder === "index" ? "index-folder" : unitName(folder);
 }
 
 /** A file of compiled schemas; what they were made from is what they say. */
