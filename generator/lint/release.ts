@@ -17,6 +17,7 @@ const readingRules: readonly { id: string; level: Level; rule: string }[] = [
   { id: "manifest-schema-unusable", level: "error", rule: "the manifest.schema.json a release ships compiles" },
   { id: "schema-missing", level: "error", rule: "every path and reference names a file of the release" },
   { id: "ref-dangling", level: "error", rule: "every reference points at a schema" },
+  { id: "file-name", level: "error", rule: "no schema file has # in its name" },
   { id: "schema-type", level: "error", rule: "a schema is an object or a boolean" },
   { id: "schema-draft", level: "error", rule: "what a schema of a later draft demands can be said in draft-07" },
   { id: "schema-invalid", level: "error", rule: "a schema is one by the meta-schema of draft-07" },

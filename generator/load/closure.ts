@@ -77,6 +77,10 @@ export class Closure {
         fault(path, "", "schema-type", "a schema must be an object or a boolean", "Write a JSON schema here."),
       );
     }
+    if (path.includes("#"))
+      findings.push(
+        fault(path, "", "file-name", "# in a name cannot be told from a reference's own", "Rename the file."),
+      );
     const file: SchemaFile = { path, schema: usable ? value : true, uses: new Set(), findings };
     this.files.set(path, file);
     if (isMap(file.schema)) this.link(file, file.schema);
