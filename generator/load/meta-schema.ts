@@ -26,7 +26,8 @@ export async function checkSchemas({ schemas }: LoadedRelease): Promise<Finding[
   });
   // ajv leaves formats alone in its own copy, and with them the one that says what a pattern is.
   const own = ajv.getSchema("http://json-schema.org/draft-07/schema")!.schema as object;
-  const meta = ajv.compile({ ...own, $id: "https://adbind.invalid/draft-07" });
+  // Validators take `nullable` for one more type, and break on it where there is none to add it to.
+  const meta = ajv.compile({ ...own, dependencies: { nullable: ["type"] }, $id: "https://adbind.invalid/draft-07" });
   return [...schemas.values()]
     .filter(({ schema, findings }) => findings.length === 0 && !meta(schema))
     .flatMap(({ path, schema }) => {

@@ -16,9 +16,10 @@ import type {
 /** Kinds of values a schema demands, by JSON Schema's names. */
 export type Types = ReadonlySet<string>;
 
-export function typesOf({ type }: SchemaMap): Types | undefined {
-  if (typeof type === "string") return new Set([type]);
-  return Array.isArray(type) && type.length > 0 ? new Set(type as string[]) : undefined;
+export function typesOf({ type, nullable }: SchemaMap): Types | undefined {
+  const types = typeof type === "string" ? [type] : Array.isArray(type) ? (type as string[]) : [];
+  if (types.length === 0) return undefined;
+  return new Set(nullable === true ? [...types, "null"] : types);
 }
 
 type Child = (inner: Schema, keys: (string | number)[], kinds?: Types) => Shape;

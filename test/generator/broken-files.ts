@@ -20,6 +20,14 @@ export const brokenFiles: BrokenRule[] = [
     "",
   ],
   [
+    "schema-invalid",
+    (files) => {
+      files[request].properties.note = { nullable: true, enum: ["a", null] };
+    },
+    request,
+    "/properties/note",
+  ],
+  [
     "schema-draft",
     (files) => {
       files[request].$schema = "https://json-schema.org/draft/2020-12/schema";

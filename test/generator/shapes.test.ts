@@ -117,6 +117,11 @@ const readings: [name: string, schema: Schema, shape: object][] = [
     { kind: "tuple", items: [text], rest: { kind: "any" }, minItems: 1 },
   ],
   [
+    "null where a kind is nullable, as validators have it",
+    { type: "string", nullable: true },
+    { kind: "scalar", types: ["string", "null"] },
+  ],
+  [
     "words of later drafts, which no validator asks either",
     { type: "array", prefixItems: [{ type: "string" }], dependentRequired: { a: ["b"] } },
     { kind: "array", items: { kind: "any" } },
