@@ -108,7 +108,7 @@ async function show(number: string, { json, body, ...option }: ShowOptions): Pro
 const changes = {
   retry: { done: "is due at once", many: "tried at once", not: "is not there, or does not wait for another attempt" },
   replay: { done: "is due again, for another day", many: "sent again", not: "is not there, or has not ended" },
-  drop: { done: "is removed, unsent", many: "removed, unsent", not: "is not there" },
+  drop: { done: "is removed, unsent", many: "removed, unsent", not: "is not there, or is none of those" },
 } as const;
 type Change = keyof typeof changes;
 
@@ -126,7 +126,8 @@ async function change(what: Change, numbers: readonly string[], options: ChangeO
     const ids = given.length > 0 ? given : await eventsOf(outbox, filter);
     if (!(await mayChange(ids.length, "event", many, options))) return;
     const came: { id: number; done: boolean }[] = [];
-    for (const id of ids) came.push({ id, done: await outbox[what](id) });
+    for (const id of ids)
+      came.push({ id, done: what === "drop" ? await outbox.drop(id, filter) : await outbox[what](id) });
     if (options.json) printJson({ [what]: came.filter((one) => one.done).map(({ id }) => id) });
     for (const { id, done: changed } of came) {
       if (changed && !options.json) console.log(`${id} ${done}`);

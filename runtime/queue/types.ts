@@ -105,6 +105,13 @@ export const LEASE_MS = 10_000;
 /** Asked first, in the transaction of a change: where it throws nothing is changed. */
 export type JobGuard = (query: Query) => Coroutine<void>;
 
+/** What keeps a job from being removed. */
+export interface DropOptions {
+  readonly first?: JobGuard | undefined;
+  /** What the job has to be as it is removed: by then others may have sent it again, or moved it. */
+  readonly meant?: Omit<JobFilter, "topic" | "after" | "limit"> | undefined;
+}
+
 /** Jobs of one topic. A leased job is nobody else's while its worker renews the lease; then it is due again. */
 export interface Queue {
   readonly topic: string;
@@ -198,8 +205,8 @@ export interface Queue {
   get(id: number): Promise<JobRecord | undefined>;
   /** Makes a kept job due now, with a new time to live. False when there is none. */
   replay(id: number, now: number, first?: JobGuard): Promise<boolean>;
-  /** Removes a job, whatever its state. False when there is none. */
-  drop(id: number, now: number, first?: JobGuard): Promise<boolean>;
+  /** Removes a job, whatever its state. False when there is none that is meant. */
+  drop(id: number, now: number, only?: DropOptions): Promise<boolean>;
   counts(): Promise<JobCounts>;
   /** @returns how many jobs it was done to */
   adjust(adjustment: JobAdjustment, now: number, first?: JobGuard): Promise<number>;

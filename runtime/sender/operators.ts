@@ -74,6 +74,9 @@ export interface OutboxFilter extends Pick<JobFilter, "state" | "after" | "limit
   readonly to?: number;
 }
 
+/** The same, of events that are listed already. */
+export type EventsMeant = Omit<OutboxFilter, "after" | "limit">;
+
 const jobFilterOf = ({ origin, endpoint, principal, task, ...rest }: OutboxFilter): Omit<JobFilter, "topic"> => ({
   ...rest,
   ...(endpoint !== undefined && { endpoint }),
@@ -118,8 +121,9 @@ export interface Outbox {
   /**
    * Removes an event unsent: what is under way is sent, what is leased and waits for its turn is not; by another process it
    * is within the time in which leases are renewed. False when there is none.
+   * @param meant what it has to be still: another operator may have sent it again, or moved it, since it was listed
    */
-  drop(id: number): Promise<boolean>;
+  drop(id: number, meant?: EventsMeant): Promise<boolean>;
   /**
    * Gives every registration at an endpoint another URL, with the credentials it has, and takes its events along.
    * @param endpoint as `endpoints` names it
@@ -232,8 +236,8 @@ export function outboxOf(parts: MoveParts, worker?: OutboxWorker): Outbox {
     },
     retry: (id) => changed(parts, id, async (first) => (await queue.adjust({ kind: "hasten", id }, now(), first)) > 0),
     replay: (id) => changed(parts, id, (first) => queue.replay(id, now(), first)),
-    async drop(id) {
-      const dropped = await changed(parts, id, (first) => queue.drop(id, now(), first));
+    async drop(id, meant = {}) {
+      const dropped = await changed(parts, id, (first) => queue.drop(id, now(), { first, meant: jobFilterOf(meant) }));
       if (dropped) worker?.withdraw({ job: id });
       return dropped;
     },

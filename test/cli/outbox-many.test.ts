@@ -1,4 +1,5 @@
 /** `adbind outbox` on more events and endpoints than one question to the store answers. */
+import Sqlite from "better-sqlite3";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { register as outbox } from "../../cli/outbox.js";
@@ -60,6 +61,20 @@ test("a move says of all events that they would go elsewhere", async () => {
   const asked = await run("move", endpoint, "https://new.example/hooks");
   assert.is(asked.code, 2);
   assert.match(asked.err, "1001 events would be sent to https://new.example/hooks");
+});
+
+test("what another operator sends again meanwhile is not dropped with what had ended", async () => {
+  const file = new Sqlite(at("outbox.db"));
+  const ids = "select id from adbind_jobs order by id desc limit 3";
+  file.exec(`update adbind_jobs set state = 'dead' where id in (${ids})`);
+  // He does it as the first of them goes.
+  file.exec(`create trigger again after delete on adbind_jobs begin
+    update adbind_jobs set state = 'ready' where id = (select max(id) from adbind_jobs); end`);
+  assert.is((await run("drop", "--state", "dead", "--yes")).out.trimEnd().split("\n").at(-1), "2 events");
+  file.exec("drop trigger again");
+  const { counts } = JSON.parse((await run("list", "--json")).out);
+  assert.equal(counts, { waiting: EVENTS - 2, dead: 0, expired: 0, refused: 0 });
+  file.close();
 });
 
 test("an event that is not there is not said to be under way", async () => {

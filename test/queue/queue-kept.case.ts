@@ -1,6 +1,6 @@
 /** What is kept of jobs that ended, and of those that wait: one body, run against each engine. */
 import * as assert from "uvu/assert";
-import type { Job } from "../../runtime/queue/types.js";
+import type { Job, JobRecord } from "../../runtime/queue/types.js";
 import { end, keys, none, take } from "./queue-steps.js";
 import { type Context, job, LEASE, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
@@ -118,6 +118,27 @@ export function expiringCase(of: QueueCase): void {
 
   test.run();
 }
+
+/** What is dropped while somebody else does something to it. */
+export function droppedCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("what is dropped by what it is stays where it is something else by then", async (context) => {
+    const { queue, clock } = context;
+    await dead(context, "replayed");
+    const [{ id, createdAt }] = (await queue.list()) as [JobRecord];
+    for (const meant of [{ state: "dead" }, { endpoint: "b" }, { orderingKeys: ["u"] }, { to: createdAt }] as const)
+      assert.not(await queue.drop(id, clock.at, { meant }));
+    assert.is(await bodyCount(context), 1);
+    const meant = { state: "ready", endpoint: "a", orderingKeys: ["t"], from: createdAt } as const;
+    assert.ok(await queue.drop(id, clock.at, { meant }));
+    assert.is(await bodyCount(context), 0);
+  });
+
+  test.run();
+}
+
+const bodyCount = async ({ database }: Context): Promise<number> =>
+  (await database.query((q) => q.rows("select job from adbind_job_bodies"))).length;
 
 /** What is replayed, or becomes another endpoint's. */
 export function replayedCase(of: QueueCase): void {

@@ -261,14 +261,15 @@ export function* replayJob(q: Query, id: number, now: number): Coroutine<boolean
   return row !== undefined;
 }
 
-export function* dropJob(q: Query, topic: string, id: number, now: number): Coroutine<boolean> {
+export function* dropJob(q: Query, id: number, meant: JobFilter, now: number): Coroutine<boolean> {
+  const { where, values } = filterSql(meant);
   const [row] = yield* q.rows<Pick<JobRow, "ordering_key" | "attempts">>(
-    `with gone as (delete from adbind_jobs where id = ?::bigint returning id, body_at, ordering_key, attempts),
+    `with gone as (delete from adbind_jobs where id = ?::bigint and ${where} returning id, body_at, ordering_key, attempts),
       bodies as (delete from adbind_job_bodies b using gone where b.at = gone.body_at and b.job = gone.id)
     select * from gone`,
-    [id],
+    [id, ...values],
   );
-  if (row?.ordering_key != null && row.attempts === 0) yield* letNextGo(q, topic, [row.ordering_key], now);
+  if (row?.ordering_key != null && row.attempts === 0) yield* letNextGo(q, meant.topic, [row.ordering_key], now);
   return row !== undefined;
 }
 

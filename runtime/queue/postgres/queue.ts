@@ -21,6 +21,7 @@ import { jobsUnderWay, type OrderingKeys } from "../ordering-keys.js";
 import {
   type AckEffect,
   type AckResult,
+  type DropOptions,
   type JobGuard,
   LEASE_MS,
   type Queue,
@@ -110,11 +111,8 @@ export class PostgresQueue implements Queue {
   }
 
   #noteAdded(query: Query, jobs: readonly NewJob[], notified: boolean): void {
-    this.#adding.note(
-      query,
-      jobs.map(({ endpoint }) => endpoint),
-      notified,
-    );
+    const endpoints = jobs.map(({ endpoint }) => endpoint);
+    this.#adding.note(query, endpoints, notified);
     this.#growth.added(jobs.length);
   }
 
@@ -242,8 +240,8 @@ export class PostgresQueue implements Queue {
     return this.#waking((q) => kept.replayJob(q, id, now), first);
   }
 
-  drop(id: number, now: number, first?: JobGuard): Promise<boolean> {
-    return this.#waking((q) => kept.dropJob(q, this.topic, id, now), first);
+  drop(id: number, now: number, { first, meant }: DropOptions = {}): Promise<boolean> {
+    return this.#waking((q) => kept.dropJob(q, id, { ...meant, topic: this.topic }, now), first);
   }
 
   async #waking<T>(work: (query: Query) => Coroutine<T>, first?: JobGuard): Promise<T> {

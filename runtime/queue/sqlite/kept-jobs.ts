@@ -19,7 +19,7 @@ export interface KeptJobs {
   list(filter: JobFilter): JobRecord[];
   get(id: number): JobRecord | undefined;
   replay(id: number, now: number): boolean;
-  drop(id: number, now: number): boolean;
+  drop(id: number, meant: JobFilter, now: number): boolean;
   counts(topic: string): JobCounts;
   adjust(topic: string, what: JobAdjustment, now: number): number;
 }
@@ -32,7 +32,6 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
       `due = iif(ordering_key is null or attempts > 0, ?, ${BEHIND_DUE_MS}) ` +
       "where id = ? and state <> 'ready' returning *",
   );
-  const remove = db.prepare<[number], JobRow>("delete from adbind_jobs where id = ? returning *");
   const removeBody = db.prepare<[number]>("delete from adbind_job_bodies where job = ?");
   const counts = db.prepare<[string], { state: JobState; n: number }>(
     "select state, count(*) as n from adbind_jobs where topic = ? group by state",
@@ -51,11 +50,16 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
       else touch(row.topic, row.endpoint, now);
       return true;
     },
-    drop(id, now) {
-      const row = remove.get(id);
+    drop(id, meant, now) {
+      const { where, values } = filterSql(meant);
+      const remove = db.prepare<(string | number)[], JobRow>(
+        `delete from adbind_jobs where id = ? and ${where} returning *`,
+      );
+      const row = remove.get(id, ...values);
+      if (row === undefined) return false;
       removeBody.run(id);
-      if (row?.ordering_key != null && row.attempts === 0) letNextGo(row.topic, [row.ordering_key], now);
-      return row !== undefined;
+      if (row.ordering_key !== null && row.attempts === 0) letNextGo(row.topic, [row.ordering_key], now);
+      return true;
     },
     counts(topic) {
       return { ...noJobs, ...Object.fromEntries(counts.all(topic).map((row) => [row.state, row.n])) };

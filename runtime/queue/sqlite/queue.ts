@@ -10,6 +10,7 @@ import { type JobRemoval, removeKept } from "../evicting.js";
 import { checkJobNames } from "../jobs.js";
 import { jobsUnderWay } from "../ordering-keys.js";
 import {
+  type DropOptions,
   type EndpointNote,
   type EndpointRecovery,
   type JobAdjustment,
@@ -162,7 +163,8 @@ function careOf({ database, jobs, kept, topic, leaseMs, now, alone, waking }: Ca
     list: async (filter: Omit<JobFilter, "topic"> = {}) => kept.list({ ...filter, topic }),
     get: async (id: number) => kept.get(id),
     replay: (id: number, at: number, first?: JobGuard) => waking(() => kept.replay(id, at), first),
-    drop: (id: number, at: number, first?: JobGuard) => waking(() => kept.drop(id, at), first),
+    drop: (id: number, at: number, { first, meant }: DropOptions = {}) =>
+      waking(() => kept.drop(id, { ...meant, topic }, at), first),
     counts: async () => kept.counts(topic),
     adjust: (what: JobAdjustment, at: number, first?: JobGuard) => waking(() => kept.adjust(topic, what, at), first),
     removeKept: (what: JobRemoval) => database.write((q) => removeKept(q, topic, what, ["job"])),

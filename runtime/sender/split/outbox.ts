@@ -104,7 +104,7 @@ export function splitOutbox(senders: SplitSenders): Outbox {
     },
     retry: (id) => changed(senders, id, (outbox, inner) => outbox.retry(inner)),
     replay: (id) => changed(senders, id, (outbox, inner) => outbox.replay(inner)),
-    drop: (id) => changed(senders, id, (outbox, inner) => outbox.drop(inner)),
+    drop: (id, meant) => changed(senders, id, (outbox, inner) => outbox.drop(inner, meant)),
     move: (endpoint, url) => movedEverywhere(senders, endpoint, url),
     async endpoints({ after = "", limit = LIST_LIMIT } = {}) {
       const lists = await all(senders, ({ sender }) => sender.outbox.endpoints({ after, limit }));
