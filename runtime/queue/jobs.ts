@@ -180,6 +180,8 @@ export interface EndpointRecord extends EndpointHealth {
   readonly endpoint: string;
   /** Since when an operator has it paused; null where none has. */
   readonly stoppedAt: number | null;
+  /** When an operator resumed it last; 0 where none has. */
+  readonly resumedAt: number;
   /** Jobs that are ready or leased. */
   readonly waiting: number;
   /** One of them; null where there is none. */
@@ -193,6 +195,7 @@ export interface EndpointRow {
   paused_until: number | null;
   failing_since: number | null;
   stopped_at: number | null;
+  resumed_at: number | null;
 }
 
 export const toEndpointRecord = (row: EndpointRow): EndpointRecord => ({
@@ -200,6 +203,7 @@ export const toEndpointRecord = (row: EndpointRow): EndpointRecord => ({
   pausedUntil: row.paused_until ?? 0,
   failingSince: row.failing_since,
   stoppedAt: row.stopped_at,
+  resumedAt: row.resumed_at ?? 0,
   waiting: row.waiting,
   sample: row.sample,
 });
@@ -209,7 +213,7 @@ export const NOTED = "(stopped_at is not null or failing_since is not null or pa
 
 /** Parameters: topic; topic; topic, endpoint to begin after, limit; the same again; topic; limit. One text for every engine. */
 export const ENDPOINTS_SQL = `
-  select n.endpoint, e.paused_until, e.failing_since, e.stopped_at,
+  select n.endpoint, e.paused_until, e.failing_since, e.stopped_at, e.resumed_at,
     (select count(*) from adbind_jobs j where j.topic = ? and j.state = 'ready' and j.endpoint = n.endpoint) as waiting,
     (select min(id) from adbind_jobs j where j.topic = ? and j.state = 'ready' and j.endpoint = n.endpoint) as sample
   from (

@@ -5,7 +5,7 @@ import type { Queue } from "./types.js";
 export interface WaitingCaps {
   readonly queue: Queue;
   readonly now: () => number;
-  /** What was added this many milliseconds ago expires; not what an operator has paused. */
+  /** What was added this many milliseconds ago expires; not what an operator has paused, or has resumed since. */
   readonly expireMs: number;
   /** Most jobs of an endpoint. */
   readonly keep: number;
@@ -53,12 +53,13 @@ export function waitingCaps(caps: WaitingCaps): PeriodicStep {
       };
       for (let more = true; more && !stopping.aborted; ) {
         const page = await queue.endpoints({ after, limit: PAGE });
-        for (const { endpoint, stoppedAt, waiting } of page) {
+        for (const { endpoint, stoppedAt, resumedAt, waiting } of page) {
           const isFull = waiting > keep;
           if (isFull && !(await expired(endpoint, () => queue.expireBeyond(endpoint, keep, "too many wait for it"))))
             held = true;
-          if (stoppedAt === null && waiting > 0) {
-            const [before, why] = [now() - expireMs, "it waited for too long"];
+          const [before, why] = [now() - expireMs, "it waited for too long"];
+          // What has waited out a pause has its time from then on.
+          if (stoppedAt === null && resumedAt <= before && waiting > 0) {
             await expired(endpoint, () => queue.expire(endpoint, before, why));
             // Attempted once, and given back ever since.
             await expired(endpoint, () => queue.deadLetter(endpoint, before, why), "dead");

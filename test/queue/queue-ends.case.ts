@@ -67,6 +67,31 @@ export function waitingCase(of: QueueCase): void {
     assert.equal(keys(await take(queue, clock.at)), ["stopped 1"]);
   });
 
+  test("what waited for long at an endpoint that an operator had paused has its whole time from when he resumed it", async (context) => {
+    const { queue, clock } = context;
+    const told: string[] = [];
+    const capped = () =>
+      waitingCaps({
+        ...{ queue, expireMs: 500_000, keep: 9, now: () => clock.at },
+        onExpired: (endpoint, count, state) => told.push(`${endpoint} ${count} ${state}`),
+      }).run(new AbortController().signal);
+    await put(queue, job({ key: "tried" }), job({ key: "waits", due: clock.at + 1 }));
+    const [tried] = await take(queue, clock.at);
+    await queue.ack([end(tried!, { kind: "later", due: clock.at, error: "503" })], clock.at);
+    await queue.stop("a", clock.at);
+    clock.at += 900_000;
+    assert.ok(await queue.resume("a"));
+    await capped();
+    clock.at += 400_000;
+    // It is well, and there is much.
+    await queue.recover("a", { until: 0, now: clock.at });
+    await capped();
+    assert.equal(told, []);
+    clock.at += 100_000;
+    await capped();
+    assert.equal(told, ["a 1 expired", "a 1 dead"]);
+  });
+
   test("what is too much while all of it is held is looked for again soon", async ({ queue, clock }) => {
     const told: number[] = [];
     const caps = waitingCaps({

@@ -17,7 +17,6 @@ import {
   type JobRecord,
   type JobRow,
   type JobState,
-  LATE_MS,
   LIST_LIMIT_JOBS,
   NOTED,
   noJobs,
@@ -60,8 +59,8 @@ export function* recoverEndpoint(
 ): Coroutine<void> {
   const over =
     `delete from adbind_endpoints using ${IMPATIENT} where topic = ? and endpoint = ? and stopped_at is null ` +
-    "and least(paused_until, ?::bigint) <= ?::bigint and coalesce(resumed_at, 0) <= ?::bigint";
-  if ((yield* q.run(over, [topic, endpoint, until, now, now - LATE_MS])) > 0) return;
+    "and least(paused_until, ?::bigint) <= ?::bigint and resumed_at is null";
+  if ((yield* q.run(over, [topic, endpoint, until, now])) > 0) return;
   const text =
     `update adbind_endpoints set paused_until = least(paused_until, ?::bigint), failing_since = null from ${IMPATIENT} ` +
     "where topic = ? and endpoint = ?";
