@@ -67,6 +67,36 @@ export function waitingCase(of: QueueCase): void {
     assert.equal(keys(await take(queue, clock.at)), ["stopped 1"]);
   });
 
+  test("what is too much while all of it is held is looked for again soon", async ({ queue, clock }) => {
+    const told: number[] = [];
+    const caps = waitingCaps({
+      ...{ queue, expireMs: 5_000, keep: 1, heldLookMs: 0, now: () => clock.at },
+      onExpired: (_, count) => told.push(count),
+    });
+    const run = () => caps.run(new AbortController().signal);
+    await put(queue, job(), job(), job());
+    const held = await take(queue, clock.at);
+    await run();
+    assert.equal(told, []);
+    await queue.ack(
+      held.map((one) => end(one, { kind: "released", due: clock.at })),
+      clock.at,
+    );
+    await run();
+    assert.equal(told, [2]);
+    // With nothing too much there is no look for a while.
+    await put(queue, job());
+    await run();
+    assert.equal(told, [2]);
+  });
+
+  test.run();
+  resumedCase(of);
+}
+
+/** What waited while an operator had it paused. */
+function resumedCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("what waited for long at an endpoint that an operator had paused has its whole time from when he resumed it", async (context) => {
     const { queue, clock } = context;
     const told: string[] = [];
@@ -90,29 +120,6 @@ export function waitingCase(of: QueueCase): void {
     clock.at += 100_000;
     await capped();
     assert.equal(told, ["a 1 expired", "a 1 dead"]);
-  });
-
-  test("what is too much while all of it is held is looked for again soon", async ({ queue, clock }) => {
-    const told: number[] = [];
-    const caps = waitingCaps({
-      ...{ queue, expireMs: 5_000, keep: 1, heldLookMs: 0, now: () => clock.at },
-      onExpired: (_, count) => told.push(count),
-    });
-    const run = () => caps.run(new AbortController().signal);
-    await put(queue, job(), job(), job());
-    const held = await take(queue, clock.at);
-    await run();
-    assert.equal(told, []);
-    await queue.ack(
-      held.map((one) => end(one, { kind: "released", due: clock.at })),
-      clock.at,
-    );
-    await run();
-    assert.equal(told, [2]);
-    // With nothing too much there is no look for a while.
-    await put(queue, job());
-    await run();
-    assert.equal(told, [2]);
   });
 
   test.run();

@@ -120,7 +120,7 @@ export function expiringCase(of: QueueCase): void {
 }
 
 /** What is dropped while somebody else does something to it. */
-export function droppedCase(of: QueueCase): void {
+function droppedCase(of: QueueCase): void {
   const test = queueSuite(of);
   test("what is dropped by what it is stays where it is something else by then", async (context) => {
     const { queue, clock } = context;
@@ -191,6 +191,7 @@ export function replayedCase(of: QueueCase): void {
   });
 
   test.run();
+  droppedCase(of);
 }
 
 /** What becomes of what is under way while another of its order is replayed. */

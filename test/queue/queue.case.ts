@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import { BEHIND_DUE_MS } from "../../runtime/queue/jobs.js";
 import { asideCase, givingUpCase, leaseCase, lettingGoCase, movingCase, waitingCase } from "./queue-ends.case.js";
-import { droppedCase, expiringCase, keptJobsCase, orderedReplayCase, replayedCase } from "./queue-kept.case.js";
+import { expiringCase, keptJobsCase, orderedReplayCase, replayedCase } from "./queue-kept.case.js";
 import { end, keys, take } from "./queue-steps.js";
 import { job, NOW, put, type QueueCase, queueSuite, record, recorded } from "./queue-suite.js";
 
@@ -291,7 +291,6 @@ export function queueCase(of: QueueCase): void {
     movingCase,
     expiringCase,
     replayedCase,
-    droppedCase,
     orderedReplayCase,
     lettingGoCase,
     asideCase,
