@@ -10,6 +10,8 @@ import { isJob, jobIn, type LeasedColumns, type LeasedTask, taskIn } from "../le
 
 /** The database's clock, in unix milliseconds. */
 export const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
+/** Unix milliseconds that are given, by a clock that may be ahead: what is due then at once would be in hours for others. */
+export const BY_NOW = `least(?::bigint, ${CLOCK})`;
 /** Condition on a job that nobody holds. */
 export const UNLEASED = `(lease_until is null or lease_until <= ${CLOCK})`;
 
@@ -165,7 +167,7 @@ export const postponeJobs = (q: Query, behind: readonly Behind[], now: number): 
       select j.id from heads h join adbind_jobs j on j.id = h.id where not h.left_behind and j.state = 'ready'
         and j.attempts = 0 for share of j skip locked
     ), freed as (
-      update adbind_jobs set due = ?::bigint where id = any(array(
+      update adbind_jobs set due = ${BY_NOW} where id = any(array(
         select j.id from heads h join adbind_jobs j on j.id = h.id where h.left_behind and j.state = 'ready'
           and j.attempts = 0 and j.due = ${BEHIND_DUE_MS} for update of j skip locked)) returning id
     ), mine as materialized (

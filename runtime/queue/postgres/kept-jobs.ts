@@ -26,7 +26,7 @@ import {
   UNWELL_SQL,
 } from "../jobs.js";
 import { boundsOf, type OrderingKeys } from "../ordering-keys.js";
-import { BODY, letNextGo, orderAnew, UNLEASED } from "./jobs.js";
+import { BODY, BY_NOW, letNextGo, orderAnew, UNLEASED } from "./jobs.js";
 
 /** Has a statement wait a moment for a row that somebody holds: what is learnt of an endpoint is learnt again. */
 const IMPATIENT = "(select set_config('lock_timeout', '100', true)) impatient";
@@ -107,7 +107,7 @@ export function* stoppedEndpoints(q: Query, topic: string, endpoints: readonly s
 
 export const resumeEndpoint = (q: Query, topic: string, endpoint: string, now: number): Coroutine<number> =>
   q.run(
-    "update adbind_endpoints set stopped_at = null, paused_until = 0, failing_since = null, resumed_at = ?::bigint " +
+    `update adbind_endpoints set stopped_at = null, paused_until = 0, failing_since = null, resumed_at = ${BY_NOW} ` +
       `where topic = ? and endpoint = ? and ${NOTED}`,
     [now, topic, endpoint],
   );
@@ -230,7 +230,7 @@ export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: n
   switch (what.kind) {
     case "hasten":
       return yield* q.run(
-        `update adbind_jobs set due = ?::bigint, token = null, lease_until = null where id = ?::bigint and state = 'ready' and due > ?::bigint
+        `update adbind_jobs set due = ${BY_NOW}, token = null, lease_until = null where id = ?::bigint and state = 'ready' and due > ${BY_NOW}
           and due < ${BEHIND_DUE_MS} and ${UNLEASED}`,
         [now, what.id, now],
       );
@@ -252,7 +252,7 @@ export function* getJob(q: Query, id: number): Coroutine<JobRecord | undefined> 
 export function* replayJob(q: Query, id: number, now: number): Coroutine<boolean> {
   const [row] = yield* q.rows<Pick<JobRow, "topic" | "ordering_key" | "attempts">>(
     `update adbind_jobs set state = 'ready', first_at = null, created_at = ?::bigint, error = null,
-      due = case when ordering_key is null or attempts > 0 then ?::bigint else ${BEHIND_DUE_MS} end
+      due = case when ordering_key is null or attempts > 0 then ${BY_NOW} else ${BEHIND_DUE_MS} end
     where id = ?::bigint and state <> 'ready' returning topic, ordering_key, attempts`,
     [now, now, id],
   );

@@ -14,14 +14,17 @@ const LET_NEXT_GO = `    update adbind_jobs set due = at_ms where due = 90071992
 /**
  * What writes what became of leased jobs, by the parts that a later step has changed.
  * @param unattempted condition on a job in `j` whose first attempt was its lease's
+ * @param due when it is due then, in unix milliseconds; of what became of it in `v`
  */
 export const ackFunction = ({
   make,
   unattempted,
+  due = "coalesce(v.due, j.due)",
   letNextGo,
 }: {
   readonly make: "create" | "create or replace";
   readonly unattempted: string;
+  readonly due?: string;
   readonly letNextGo: string;
 }): string => `
 -- Writes what became of leased jobs, where the token is still the job's; with each what is kept of its attempt, which is
@@ -45,7 +48,7 @@ begin
       state = case v.kind when 'dead' then 'dead' when 'refused' then 'refused' else 'ready' end,
       attempts = j.attempts + case when v.kind in ('later', 'dead') then 1 else 0 end,
       first_at = case when v.kind in ('released', 'refused') and ${unattempted} then null else j.first_at end,
-      due = coalesce(v.due, j.due), error = coalesce(v.error, j.error), endpoint = coalesce(v.endpoint, j.endpoint)
+      due = ${due}, error = coalesce(v.error, j.error), endpoint = coalesce(v.endpoint, j.endpoint)
     from v where v.kind <> 'done' and j.id = v.id and j.token = v.token
     returning j.id, j.ordering_key, case v.kind when 'released' then false when 'refused' then j.attempts = 0
       else j.attempts = 1 end as first

@@ -4,11 +4,22 @@
  */
 import { ackFunction } from "./0017-functions.js";
 
-export const nextGo = `
+/** Of what `ackFunction` is made. */
+export const UNATTEMPTED_SINCE = "(j.attempts = 0 or j.first_at = j.started_at)";
+export const LET_NEXT_GO = "    perform adbind_let_next_go(topic_name, keys, at_ms);";
+
+/** @param due when the next one is, in unix milliseconds */
+export const nextGoFunction = ({
+  make,
+  due,
+}: {
+  readonly make: "create" | "create or replace";
+  readonly due: string;
+}): string => `
 -- Makes the first job that has not been attempted under each ordering key due, where it waited for another. Where the first
 -- does not wait, or has just ended, another transaction may be ending it, and may have found ours still there: such take
 -- turns under a lock of the key's, and look again, so that whoever is last sees what both have done.
-create function adbind_let_next_go(topic_name text, keys text[], at_ms bigint) returns void language plpgsql as $function$
+${make} function adbind_let_next_go(topic_name text, keys text[], at_ms bigint) returns void language plpgsql as $function$
 declare
   unsure text[] := keys;
 begin
@@ -19,7 +30,7 @@ begin
           and attempts = 0 order by id limit 1
       ) h
     ), freed as (
-      update adbind_jobs j set due = at_ms from heads h where j.id = h.id and j.due = 9007199254740991
+      update adbind_jobs j set due = ${due} from heads h where j.id = h.id and j.due = 9007199254740991
         and j.state = 'ready' and j.attempts = 0
       returning j.id
     )
@@ -33,10 +44,12 @@ begin
   end loop;
 end
 $function$;
+`;
 
+export const nextGo = `${nextGoFunction({ make: "create", due: "at_ms" })}
 -- A job that was replayed, and whose lease was given back without an attempt, has not been attempted since.
 ${ackFunction({
   make: "create or replace",
-  unattempted: "(j.attempts = 0 or j.first_at = j.started_at)",
-  letNextGo: "    perform adbind_let_next_go(topic_name, keys, at_ms);",
+  unattempted: UNATTEMPTED_SINCE,
+  letNextGo: LET_NEXT_GO,
 }).trimStart()}`;

@@ -22,6 +22,7 @@ import { resumedEndpoints } from "./0019-resumed-endpoints.js";
 import { nextGo } from "./0020-next-go.js";
 import { openChannels } from "./0021-open-channels.js";
 import { namedWakes } from "./0022-named-wakes.js";
+import { serverClock } from "./0023-server-clock.js";
 
 export const schema = schemaOf({
   receiver,
@@ -46,4 +47,5 @@ export const schema = schemaOf({
   "next-go": nextGo,
   "open-channels": openChannels,
   "named-wakes": namedWakes,
+  "server-clock": serverClock,
 });

@@ -1,0 +1,2 @@
+/** On SQLite everybody has the same clock. */
+export const serverClock = "-- Nothing on SQLite.\n";
