@@ -5,7 +5,7 @@ import type { Coroutine, Query } from "../db/index.js";
 const ENDPOINTS = 10_000;
 
 /**
- * `prune`: the oldest of what is kept, where it was added before a time. `evict`: where more than a number is kept, the oldest
+ * `prune`: of what is kept what ended before a time. `evict`: where more than a number is kept, the oldest
  * of what the owner has that has most; of his endpoints of the one that has most.
  */
 export type JobRemoval =
@@ -82,8 +82,8 @@ export function evictionsOf(
 const KEPT = "topic = ? and state <> 'ready'";
 
 // Twice that it is kept: somebody may be sending it again.
-const PRUNE = `delete from adbind_jobs where id in (select id from adbind_jobs where ${KEPT} and created_at < ?
-  order by created_at limit ?) and state <> 'ready' returning id, body_at`;
+const PRUNE = `delete from adbind_jobs where id in (select id from adbind_jobs where ${KEPT} and due < ?
+  order by due limit ?) and state <> 'ready' returning id, body_at`;
 const EVICT = `delete from adbind_jobs where id in (select id from adbind_jobs where ${KEPT} and endpoint = ?
   order by id limit ?) and state <> 'ready' returning id, body_at`;
 

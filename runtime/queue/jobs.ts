@@ -44,6 +44,7 @@ export interface JobRecord {
   readonly endpoint: string;
   readonly orderingKey: string | null;
   readonly state: JobState;
+  /** Of what has ended when it did. */
   readonly due: number;
   /** Attempts that ended. */
   readonly attempts: number;

@@ -23,7 +23,7 @@ export interface OutboxEntry {
   /** Empty for a change that no sender has made an event of. */
   readonly url: string;
   readonly attempts: number;
-  /** Unix milliseconds; null behind another event of its task. */
+  /** Unix milliseconds; null behind another event of its task, and where it has ended. */
   readonly due: number | null;
   readonly createdAt: number;
   readonly firstAt: number | null;
@@ -53,7 +53,7 @@ const toEntry = (job: JobRecord): OutboxEntry => ({
   key: job.key,
   state: job.state !== "ready" ? job.state : job.startedAt === null ? "waiting" : "out",
   attempts: job.attempts,
-  due: job.due === Number.MAX_SAFE_INTEGER ? null : job.due,
+  due: job.state !== "ready" || job.due === Number.MAX_SAFE_INTEGER ? null : job.due,
   createdAt: job.createdAt,
   firstAt: job.firstAt,
   error: job.error,

@@ -119,11 +119,10 @@ const removing = steps(
     );
     const expected = given.evicts
       ? Math.max(0, kept.length - given.keep)
-      : kept.filter((one) => one.createdAt < before).length;
+      : kept.filter((one) => one.due < before).length;
     assert.is(removed, expected);
     const left = new Set((await queues[0].list()).map(({ id }) => id));
-    for (const one of kept)
-      if (!left.has(one.id) && (given.evicts || one.createdAt < before)) model.jobs.delete(one.id);
+    for (const one of kept) if (!left.has(one.id) && (given.evicts || one.due < before)) model.jobs.delete(one.id);
   },
 );
 

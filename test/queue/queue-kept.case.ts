@@ -43,7 +43,7 @@ export function keptJobsCase(of: QueueCase): void {
     await put(queue, job({ key: "old 1" }), job({ key: "old 2" }), job({ key: "young" }), job({ key: "waits" }));
     await database.query((q) =>
       q.run(
-        "update adbind_jobs set state = 'dead', created_at = case key when 'young' then 10 else 1 end where key <> 'waits'",
+        "update adbind_jobs set state = 'dead', due = case key when 'young' then 10 else 1 end where key <> 'waits'",
       ),
     );
     const prune = () => queue.removeKept({ kind: "prune", before: 10, limit: 1 });
@@ -52,6 +52,32 @@ export function keptJobsCase(of: QueueCase): void {
       (await queue.list()).map(({ key }) => key),
       ["young", "waits"],
     );
+  });
+
+  test.run();
+  keptSinceCase(of);
+}
+
+/** From when on what has ended is kept. */
+function keptSinceCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("what has ended is kept from its end on, however long it had waited before", async (context) => {
+    const { queue, clock } = context;
+    const began = clock.at;
+    const prune = () => queue.removeKept({ kind: "prune", before: clock.at - 1_000, limit: 10 });
+    await put(queue, ...["dead", "refused", "expired", "behind"].map((key) => job({ key, orderingKey: key[0]! })));
+    await put(queue, job({ key: "last", orderingKey: "e" }));
+    clock.at += 5_000;
+    const jobs = await take(queue, clock.at, 2);
+    await queue.ack(
+      jobs.map((one) => end(one, { kind: one.key as "dead" | "refused", error: "over" })),
+      clock.at,
+    );
+    assert.is(await queue.expire("a", began, "waited"), 3);
+    clock.at += 1_000;
+    assert.is(await prune(), 0);
+    clock.at += 1;
+    assert.is(await prune(), 5);
   });
 
   test.run();

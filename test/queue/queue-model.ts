@@ -24,7 +24,7 @@ export interface ModelJob {
   endpoint: string;
   state: JobState;
   attempts: number;
-  /** Not to be leased before. */
+  /** Not to be leased before; when it ended, where it has. */
   due: number;
   /** Nor, where one before it under its key has it wait, has it to be leased before. */
   late: number;
@@ -171,7 +171,7 @@ export class QueueModel {
     if ("due" in outcome) Object.assign(known, { due: outcome.due, late: outcome.due });
     if (outcome.kind === "later" || outcome.kind === "dead") known.attempts += 1;
     else if (known.attempts === 0 || known.firstAt === known.startedAt) known.firstAt = null;
-    if (outcome.kind === "dead" || outcome.kind === "refused") known.state = outcome.kind;
+    if (outcome.kind === "dead" || outcome.kind === "refused") this.ended(known, outcome.kind);
     if (outcome.kind !== "released") return;
     known.endpoint = outcome.endpoint ?? known.endpoint;
     this.#haveWait(known);
@@ -199,9 +199,9 @@ export class QueueModel {
     this.#haveWait(job);
   }
 
-  /** Ended where it waited. */
+  /** Ended, where it waited or by an attempt. */
   ended(job: ModelJob, state: JobState): void {
-    Object.assign(job, { state, lease: undefined });
+    Object.assign(job, { state, due: this.now, lease: undefined });
   }
 
   /** @param noted what is noted now */

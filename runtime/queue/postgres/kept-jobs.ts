@@ -165,12 +165,12 @@ function* endJobs(
   { state, which, limit = GIVE_UP_LIMIT_ROWS }: Ending,
 ): Coroutine<number> {
   const rows = yield* q.rows<Pick<JobRow, "ordering_key" | "attempts">>(
-    `update adbind_jobs set state = ?, error = ?::text || coalesce('; at last: ' || error, ''), token = null, lease_until = null, started_at = null
+    `update adbind_jobs set state = ?, due = ?::bigint, error = ?::text || coalesce('; at last: ' || error, ''), token = null, lease_until = null, started_at = null
     where id = any(array(
       select id from adbind_jobs where topic = ? and endpoint = ? and state = 'ready' and ${which} <= ?::bigint
         and ${UNLEASED} order by due, id limit ${limit} for update skip locked
     )) returning ordering_key, attempts`,
-    [state, error, topic, endpoint, before],
+    [state, now, error, topic, endpoint, before],
   );
   const keys = rows.filter((row) => row.ordering_key !== null && row.attempts === 0).map((row) => row.ordering_key!);
   yield* letNextGo(q, topic, keys, now);

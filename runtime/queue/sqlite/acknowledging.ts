@@ -16,9 +16,9 @@ export function acknowledging(
   const doneBodies = db.prepare<[string]>(
     "delete from adbind_job_bodies where job in (select value from json_each(?))",
   );
-  const kept = db.prepare<[JobState, number, number, number | null, string | null, string | null, number, string]>(
+  const kept = db.prepare<[JobState, number, number, number, string | null, string | null, number, string]>(
     "update adbind_jobs set token = null, started_at = null, state = ?, attempts = attempts + ?, " +
-      "first_at = case when ? = 0 and (attempts = 0 or first_at = started_at) then null else first_at end, due = coalesce(?, due), " +
+      "first_at = case when ? = 0 and (attempts = 0 or first_at = started_at) then null else first_at end, due = ?, " +
       "error = coalesce(?, error), endpoint = coalesce(?, endpoint) where id = ? and token = ?",
   );
   const move = db.prepare<[string, string, string, number, string]>(
@@ -32,18 +32,18 @@ export function acknowledging(
     doneBodies.run(JSON.stringify(ids));
     return ids;
   };
-  const keep = (ack: Ack): boolean => {
+  const keep = (ack: Ack, now: number): boolean => {
     const { job, outcome } = ack;
     const state = outcome.kind === "dead" || outcome.kind === "refused" ? outcome.kind : "ready";
     const counted = Number(outcome.kind === "later" || outcome.kind === "dead");
-    const due = "due" in outcome ? outcome.due : null;
+    const due = "due" in outcome ? outcome.due : now;
     const error = "error" in outcome ? outcome.error : null;
     return kept.run(state, counted, counted, due, error, movedTo(ack), job.id, job.token).changes === 1;
   };
   return {
     ack(acks, now) {
       const removed = new Set(remove(acks.filter(isDone)));
-      const held = acks.map((ack) => (isDone(ack) ? removed.has(ack.job.id) : keep(ack)));
+      const held = acks.map((ack) => (isDone(ack) ? removed.has(ack.job.id) : keep(ack, now)));
       const written = acks.filter((_, at) => held[at]);
       for (const ack of written) {
         const { job, outcome } = ack;

@@ -206,12 +206,12 @@ function ending(
     `select id, ordering_key, attempts from adbind_jobs where topic = ? and endpoint = ? and ${READY} and ${which} <= ? ` +
       `and ${UNHELD} order by due, id limit ?`,
   );
-  const end = db.prepare<[JobState, string, number]>(
-    "update adbind_jobs set state = ?, token = null, started_at = null, error = ? || coalesce('; at last: ' || error, '') where id = ?",
+  const end = db.prepare<[JobState, number, string, number]>(
+    "update adbind_jobs set state = ?, due = ?, token = null, started_at = null, error = ? || coalesce('; at last: ' || error, '') where id = ?",
   );
   return (topic, endpoint, { before, now, error, limit = GIVE_UP_LIMIT_ROWS }) => {
     const rows = old.all(topic, endpoint, before, now, limit);
-    for (const row of rows) end.run(state, error, row.id);
+    for (const row of rows) end.run(state, now, error, row.id);
     const first = rows.filter(({ attempts }) => attempts === 0);
     letNextGo(
       topic,

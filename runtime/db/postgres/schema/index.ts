@@ -23,6 +23,7 @@ import { nextGo } from "./0020-next-go.js";
 import { openChannels } from "./0021-open-channels.js";
 import { namedWakes } from "./0022-named-wakes.js";
 import { serverClock } from "./0023-server-clock.js";
+import { keptSince } from "./0024-kept-since.js";
 
 export const schema = schemaOf({
   receiver,
@@ -48,4 +49,5 @@ export const schema = schemaOf({
   "open-channels": openChannels,
   "named-wakes": namedWakes,
   "server-clock": serverClock,
+  "kept-since": keptSince,
 });
