@@ -119,7 +119,7 @@ export const upkeepTables = (lock: string): UpkeepTables => ({
   *overview(tx, topic, now) {
     const count = (when: string) => `coalesce(sum(case when ${when} then 1 else 0 end), 0)`;
     const [row] = yield* tx.rows<Record<keyof Overview, number | null>>(
-      `select (select created_at from adbind_jobs where topic = ? and state = 'ready' order by id limit 1) as oldest,
+      `select (select min(created_at) from adbind_jobs where topic = ? and state = 'ready') as oldest,
         ${count("stopped_at is not null")} as paused, ${count("failing_since is not null")} as failing,
         ${count("stopped_at is null and paused_until > ?")} as resting from adbind_endpoints where topic = ?`,
       [topic, now, topic],

@@ -199,6 +199,10 @@ function telemetryCase(of: SenderCase): void {
     assert.equal(values("backlog"), holds({ waiting: 2 }));
     assert.equal(values("oldest_age"), { "": 60 });
     assert.is(values("endpoints").paused, 1);
+    // What was sent again is no older than that, and what waits beside it is.
+    await of.corrupt("update adbind_jobs set state = 'dead' where id = 1", async () => undefined);
+    assert.ok(await sender.outbox.replay(1));
+    assert.is((await sender.health()).oldestMs, 60_000);
     assert.equal(values("attempts"), { "failed 4xx": 2, "success 2xx": 1 });
     assert.is((values("duration")["2xx"] as { count: number }).count, 1);
     await sender.stop();
