@@ -65,6 +65,7 @@ export const schemaSteps = [
   { version: 22, name: "named-wakes", about: "whose jobs were added is told with them", compatibleFrom: 21 },
   { version: 23, name: "server-clock", about: "what is to go at once goes by the server's clock", compatibleFrom: 22 },
   { version: 24, name: "kept-since", about: "when what is kept has ended", compatibleFrom: 23 },
+  { version: 25, name: "any-session", about: "functions do the same in whatever session", compatibleFrom: 24 },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

@@ -1,4 +1,5 @@
 /** Jobs as every engine keeps them; `types.ts` says what a queue does with them. Times are unix milliseconds. */
+import { likePart } from "../db/like.js";
 import { checkIndexNames } from "../db/names.js";
 
 /**
@@ -120,9 +121,6 @@ export interface JobFilter {
   readonly limit?: number;
 }
 
-/** A pattern of `like` with `!` as its escape. */
-const patternOf = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
-
 /** A filter as conditions on `adbind_jobs`, one text for every engine, and the values for its `?`. */
 export function filterSql(filter: JobFilter): { readonly where: string; readonly values: (string | number)[] } {
   const { topic, state, endpoint, endpointStart, endpointPart, orderingKeys, from, to, after = 0 } = filter;
@@ -130,8 +128,8 @@ export function filterSql(filter: JobFilter): { readonly where: string; readonly
   conditions.push(["id > ?", after]);
   if (state !== undefined) conditions.push(["state = ?", state]);
   if (endpoint !== undefined) conditions.push(["endpoint = ?", endpoint]);
-  if (endpointStart !== undefined) conditions.push(["endpoint like ? escape '!'", `${patternOf(endpointStart)}%`]);
-  if (endpointPart !== undefined) conditions.push(["endpoint like ? escape '!'", `%${patternOf(endpointPart)}%`]);
+  if (endpointStart !== undefined) conditions.push(["endpoint like ? escape '!'", `${likePart(endpointStart)}%`]);
+  if (endpointPart !== undefined) conditions.push(["endpoint like ? escape '!'", `%${likePart(endpointPart)}%`]);
   if (orderingKeys !== undefined)
     conditions.push([`ordering_key in (${orderingKeys.map(() => "?").join(", ") || "null"})`, ...orderingKeys]);
   if (from !== undefined) conditions.push(["created_at >= ?", from]);

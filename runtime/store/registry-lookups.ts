@@ -1,5 +1,6 @@
 /** Questions about publishers, their properties and who may sell them. */
 import type { Coroutine } from "../db/coroutine.js";
+import { likePart } from "../db/like.js";
 import type { ListValue, Query } from "../db/types.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PublisherRow } from "./registry-publishers.js";
 
@@ -100,8 +101,8 @@ const matching = (
   q: Query,
   { publisher, sources, text, type }: MatchingProperties,
 ): { condition: string; values: (string | number | ListValue)[] } => {
-  const like = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
-  const within = ["name", "key", "identifiers", "tags"].map((column) => `lower(${column}) like ? escape '\\'`);
+  const like = `%${likePart(text.toLowerCase())}%`;
+  const within = ["name", "key", "identifiers", "tags"].map((column) => `lower(${column}) like ? escape '!'`);
   return {
     condition:
       `publisher = ? and ${q.dialect.among("source", "text")}` +

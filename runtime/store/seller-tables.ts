@@ -1,5 +1,6 @@
 /** Calls and tasks of a seller, and the transactions they are written in. */
 import type { Coroutine } from "../db/coroutine.js";
+import { likePart } from "../db/like.js";
 import type { Database, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
 import { type Runner, runner } from "./runner.js";
@@ -219,7 +220,7 @@ function whereOf(filter: TaskFilter): { text: string; values: Value[] } {
   if (filter.hasWebhook !== undefined) add("has_webhook = ?", filter.hasWebhook ? 1 : 0);
   if (filter.contextId !== undefined) add("context_id = ?", filter.contextId);
   if (filter.contextContains !== undefined) {
-    add("context like ? escape '\\'", `%${filter.contextContains.replace(/[\\%_]/g, "\\$&")}%`);
+    add("context like ? escape '!'", `%${likePart(filter.contextContains)}%`);
   }
   return { text: `where ${conditions.join(" and ")}`, values };
 }

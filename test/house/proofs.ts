@@ -241,6 +241,18 @@ export const proofs: Readonly<Record<RuleName, Proof>> = {
       "test/a.ts": "use(1 as never);",
     },
   },
+  "no string of SQL has a backslash": {
+    breaks: {
+      "runtime/store/a.ts": "const like = \"name like ? escape '\\\\'\";",
+      "runtime/queue/postgres/b.ts": "const x = 1;\nconst text = `select name like 'a\\\\_'`;",
+    },
+    says: [/store\/a\.ts:1 a backslash/, /queue\/postgres\/b\.ts:2 a backslash/],
+    keeps: {
+      "runtime/store/a.ts":
+        "const like = \"name like ? escape '!'\"; const newLine = `'a\\n'`; const other = \"\\\\\";",
+      "runtime/sender/b.ts": "const said = \"it's 'a\\\\b'\";",
+    },
+  },
   "a test's name states a fact": {
     breaks: {
       "test/a.test.ts":

@@ -1,4 +1,5 @@
 /** The rules of the house by name, and what is judged against the list of what breaks them today. */
+import { backslashRule } from "./backslashes.js";
 import { neverCastRule } from "./casts.js";
 import { circlesRule, folderPairsRule } from "./circles.js";
 import { guardsRule } from "./guards.js";
@@ -25,6 +26,7 @@ export const rules = {
   "a database engine is named in its own folder only": dialectRule,
   "the statuses of a task are listed once": statusListRule,
   "nothing is cast to never": neverCastRule,
+  "no string of SQL has a backslash": backslashRule,
   "a test's name states a fact": testNamesRule,
 } satisfies Record<string, Rule>;
 

@@ -15,11 +15,11 @@ interface Looked {
 }
 
 const BOUND = (word: string): string =>
-  `(regexp_match(pg_get_expr(c.relpartbound, c.oid), '${word} \\(''{0,1}(-{0,1}[0-9]+)'))[1]::bigint`;
+  `(regexp_match(pg_get_expr(c.relpartbound, c.oid), '${word} [(]''{0,1}(-{0,1}[0-9]+)'))[1]::bigint`;
 
 /** What has `_kept` in its name is what `adbind db partitions` has left of a day: what still waits. */
 const LOOK = `select t.name, coalesce(bool_or(d.begins <= t.written and d.ends > t.written), false) as made,
-    min(d.ends) filter (where d.ends <= t.over and d.name not like '%\\_kept') as over
+    min(d.ends) filter (where d.ends <= t.over and d.name not like '%!_kept' escape '!') as over
   from unnest(array['adbind_job_bodies', 'adbind_activity'], ?::bigint[], ?::bigint[]) as t (name, written, over)
   left join lateral (
     select c.relname as name, ${BOUND("FROM")} as begins, ${BOUND("TO")} as ends

@@ -24,6 +24,7 @@ import { openChannels } from "./0021-open-channels.js";
 import { namedWakes } from "./0022-named-wakes.js";
 import { serverClock } from "./0023-server-clock.js";
 import { keptSince } from "./0024-kept-since.js";
+import { anySession } from "./0025-any-session.js";
 
 export const schema = schemaOf({
   receiver,
@@ -50,4 +51,5 @@ export const schema = schemaOf({
   "named-wakes": namedWakes,
   "server-clock": serverClock,
   "kept-since": keptSince,
+  "any-session": anySession,
 });
