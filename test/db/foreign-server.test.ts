@@ -73,6 +73,42 @@ test("a role that may not make or drop partitions is told who may", async () => 
   assert.not.match(fault.message, "adbind db migrate");
 });
 
+const opening = (url: string): Promise<AdbindError> =>
+  faultOf(openPostgres({ url, migrate: false }).then((database) => database.close()));
+
+test("each right that a role lacks is told as it is opened, with the grant that gives it", async () => {
+  const url = await postgres.database();
+  const role = `"a ""role"`;
+  const north = `${as(url, encodeURIComponent('a "role'))}&options=-c%20search_path%3D%22No%22`;
+  await apply(url, `create role ${role} login password 'p'`, 'create schema "No"');
+  await (await openPostgres({ url: `${url}&options=-c%20search_path%3D%22No%22` })).close();
+  const name = new URL(url).pathname.slice(1);
+  await apply(
+    url,
+    `revoke connect on database ${name} from public`,
+    `revoke execute on all functions in schema "No" from public`,
+  );
+  const grants = [
+    [/may not connect to it.*grant connect on the database/, `grant connect on database ${name} to ${role}`],
+    [
+      /tables .*grant usage on schema "No" to "a ""role"; grant select, .* on all tables in schema "No" to "a ""role"; grant execute on all/,
+      `grant usage on schema "No" to ${role}; grant select, insert, update, delete on all tables in schema "No" to ${role};
+       revoke select on "No".adbind_migrations from ${role}`,
+    ],
+    [
+      /tables .*: grant select, insert, update, delete on "No"\.adbind_migrations to .*; grant execute on all functions in schema "No"/,
+      `grant select on "No".adbind_migrations to ${role}`,
+    ],
+  ] as const;
+  for (const [told, grant] of grants) {
+    const fault = await opening(north);
+    assert.is(fault.code, "database_unreachable");
+    assert.match(fault.message, told);
+    await apply(url, grant);
+  }
+  await (await openPostgres({ url: north })).close();
+});
+
 async function withSetting(setting: string): Promise<string> {
   const url = await postgres.database();
   await apply(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`);

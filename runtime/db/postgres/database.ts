@@ -7,7 +7,7 @@ import type { Database, Query, Statements } from "../types.js";
 import { ask, unlimited } from "./client.js";
 import { type Connections, openConnections } from "./connections.js";
 import { each, type Question } from "./each.js";
-import { toldMigration, toldPartitions, unreachable } from "./faults.js";
+import { isNotPermitted, toldMigration, toldPartitions, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { askedPlace, joined, onTransactionEnd } from "./join.js";
 import { isNameFault, nameOf, numberedText } from "./kept.js";
@@ -16,6 +16,7 @@ import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
 import { OwnPlace } from "./place.js";
 import { dialect, PostgresQuery } from "./query.js";
+import { refuseLacking } from "./rights.js";
 import { schema as ours } from "./schema/index.js";
 
 /** What a transaction is: a client of `pg` that has begun one, ours or an application's. */
@@ -81,9 +82,15 @@ async function bringUp(
   { schema = ours, access = "create", migrate: may }: PostgresOptions,
 ) {
   const { where } = database;
-  const [there, applied] = await database.transaction(
-    async (tx) => [await isStore(tx), await appliedSteps(tx)] as const,
-  );
+  const refuse = (cause?: unknown) => database.transaction((tx) => refuseLacking(tx, where, cause));
+  const [there, applied] = await database
+    .transaction(async (tx) => [await isStore(tx), await appliedSteps(tx)] as const)
+    .catch(async (error: unknown) => {
+      if (isNotPermitted(error)) await refuse(error);
+      throw error;
+    });
+  // Tables in a schema that the role may not use are as if they were not there.
+  if (!there) await refuse();
   if (access !== "create" && !there) throw missingStore("the database holds no store of adbind", where);
   const missing = missingSteps(schema, applied, where);
   if (missing.length === 0) return;

@@ -1,4 +1,5 @@
 /** Why PostgreSQL cannot be used, in words, with what to do about it. */
+import type pg from "pg";
 import { AdbindError } from "../../errors.js";
 import { isDatabaseError } from "./driver.js";
 
@@ -31,10 +32,12 @@ const reasons: Readonly<Record<string, Reason>> = {
     "its search_path names no schema that is there, and that the role may use",
     "create the schema, grant usage on it, or name another (?options=-c%20search_path%3DNAME)",
   ],
-  "42501": ["the role may not do that", "grant it select, insert, update and delete on adbind's tables"],
 };
 
-const inWords = (error: Error & { code?: string }): Reason | undefined => {
+const inWords = (error: Error & { code?: string; severity?: string }): Reason | undefined => {
+  // Of a statement the server says itself what may not be done.
+  if (error.code === NOT_PERMITTED && error.severity === "FATAL")
+    return ["the role may not connect to it", "grant connect on the database to the role of the URL"];
   const known = reasons[error.code ?? ""];
   if (known !== undefined) return known;
   if (/password must be a string/.test(error.message)) return ["it wants a password", CHECK_LOGIN];
@@ -81,19 +84,24 @@ const DEADLOCK = "40P01";
 /** Did a transaction give way to another one that waited for it? */
 export const isDeadlock = (error: unknown): boolean => isDatabaseError(error) && error.code === DEADLOCK;
 
+/** Does the role lack a right? */
+export const isNotPermitted = (error: unknown): error is pg.DatabaseError =>
+  isDatabaseError(error) && error.code === NOT_PERMITTED;
+
 /** Making tables was refused: who may is somebody else. */
 export function toldMigration(error: unknown, where: string): unknown {
-  if (!isDatabaseError(error) || error.code !== NOT_PERMITTED) return error;
-  return new AdbindError("store_schema", "this role may not create adbind's tables", {
+  if (!isNotPermitted(error)) return error;
+  return new AdbindError("store_schema", `this role may not create adbind's tables: ${error.message}`, {
     where,
-    remedy: "run `adbind db migrate` as their owner, or apply what `adbind db schema --sql --engine postgres` prints",
+    remedy:
+      "run `adbind db migrate` as their owner, who has to have create on their schema (grant create on schema NAME to ROLE), or apply what `adbind db schema --sql --engine postgres` prints",
     cause: error,
   });
 }
 
 /** Making days, or dropping them, was refused. */
 export function toldPartitions(error: unknown, where: string): unknown {
-  if (!isDatabaseError(error) || error.code !== NOT_PERMITTED) return error;
+  if (!isNotPermitted(error)) return error;
   return new AdbindError("store_schema", `this role may not make or drop partitions: ${error.message}`, {
     where,
     remedy:
