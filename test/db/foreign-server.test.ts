@@ -56,6 +56,25 @@ test("days that a role with more rights has made are the tables' owner's, who dr
   assert.equal([made.length, dropped.length], [4, 8]);
 });
 
+test("a member that may not become the tables' owner makes and drops days of its own, which the owner leaves, and tells", async () => {
+  const url = await postgres.database();
+  await apply(
+    url,
+    "create role owns login password 'p'",
+    "create role bob login password 'p'",
+    "grant owns to bob with inherit true, set false",
+    "grant create on schema public to owns",
+  );
+  await (await openPostgres({ url: as(url, "owns") })).close();
+  assert.is((await partitions(as(url, "bob"), NOW)).made.length, 4);
+  assert.is((await partitions(as(url, "owns"), NOW + 2 * DAY)).made.length, 4);
+  const owners = await partitions(as(url, "owns"), NOW + 60 * DAY);
+  assert.equal([owners.made.length, owners.dropped.length, owners.left.length], [4, 4, 4]);
+  assert.match(owners.left[0]!.why, "it is bob's");
+  const { dropped, left } = await partitions(as(url, "bob"), NOW + 120 * DAY);
+  assert.equal([dropped.length, left.length], [8, 0]);
+});
+
 test("a role that may not make or drop partitions is told who may", async () => {
   const url = await postgres.database();
   await (await openPostgres({ url })).close();

@@ -104,8 +104,7 @@ export function toldPartitions(error: unknown, where: string): unknown {
   if (!isNotPermitted(error)) return error;
   return new AdbindError("store_schema", `this role may not make or drop partitions: ${error.message}`, {
     where,
-    remedy:
-      "run `adbind db partitions` as the owner of adbind's tables, who may create in their schema; a partition of another owner is given to that role (alter table ... owner to ...)",
+    remedy: "run `adbind db partitions` as the owner of adbind's tables, who may create in their schema",
     cause: error,
   });
 }

@@ -78,27 +78,35 @@ export function transactionsOn(
   };
 }
 
-/** Days that a table has partitions for, with their names. */
-export async function daysThere(tx: pg.ClientBase, { name }: Table): Promise<Map<number, string>> {
-  const text =
-    "select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass";
-  const { rows } = await ask<{ name: string }>(tx, text, [name]);
-  const dated = rows.flatMap((row): [number, string][] => {
+interface DayThere {
+  readonly name: string;
+  /** Whose it is, where that is a role whose tables ours may not drop. */
+  readonly foreign: string | null;
+}
+
+/** Days that a table has partitions for. */
+export async function daysThere(tx: pg.ClientBase, { name }: Table): Promise<Map<number, DayThere>> {
+  const text = `select c.relname as name, case when not pg_has_role(c.relowner, 'usage') then c.relowner::regrole::text end as foreign
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass`;
+  const { rows } = await ask<DayThere>(tx, text, [name]);
+  const dated = rows.flatMap((row): [number, DayThere][] => {
     const date = /_(\d{4})(\d{2})(\d{2})(_kept)?$/.exec(row.name);
-    return date === null ? [] : [[dayOf(Date.UTC(Number(date[1]), Number(date[2]) - 1, Number(date[3]))), row.name]];
+    return date === null ? [] : [[dayOf(Date.UTC(Number(date[1]), Number(date[2]) - 1, Number(date[3]))), row]];
   });
   return new Map(dated.sort(([a], [b]) => a - b));
 }
 
 /**
  * A table that becomes a partition. It is the owner's of all of them, also where a superuser or a member of that role makes it:
- * whoever makes and drops days every day could not read it otherwise.
+ * whoever makes and drops days every day could not read it otherwise. A member that has the owner's rights and may not become it
+ * (PostgreSQL 16: `grant ... with set false`) cannot give it away: it stays with who made it, who can drop it.
  * @param more further parts of its definition
  */
 export async function createLike(tx: pg.ClientBase, { name }: Table, made: string, more = ""): Promise<void> {
   await ask(tx, `create table ${made} (like ${name} including defaults including storage including indexes${more})`);
   const text = `select t.relowner::regrole::text as owner from pg_class t join pg_class p on p.oid = $2::regclass
-    where t.oid = $1::regclass and t.relowner <> p.relowner and has_schema_privilege(t.relowner, p.relnamespace, 'create')`;
+    where t.oid = $1::regclass and t.relowner <> p.relowner and has_schema_privilege(t.relowner, p.relnamespace, 'create')
+      and case when current_setting('server_version_num')::int < 160000 then true else pg_has_role(t.relowner, 'set') end`;
   const { rows } = await ask<{ owner: string }>(tx, text, [name, made]);
   for (const { owner } of rows) await ask(tx, `alter table ${made} owner to ${owner}`);
 }

@@ -71,7 +71,12 @@ async function keepTable(run: Transactions, table: KeptTable, request: Partition
     else left.push({ name, why });
   }
   const over = [...there].filter(([day]) => table.isOver(day, request.now));
-  const days = over.map(([day, partition]): Over => ({ ...table, day, partition }));
+  for (const [, { name, foreign }] of over)
+    if (foreign !== null)
+      left.push({ name, why: `it is ${foreign}'s, who may drop it, or give it away (alter table ... owner to ...)` });
+  const days = over
+    .filter(([, { foreign }]) => foreign === null)
+    .map(([day, { name: partition }]): Over => ({ ...table, day, partition }));
   for await (const [{ partition }, outcome] of table.drop(run, days)) {
     if (outcome.dropped) dropped.push(partition);
     if (outcome.left !== undefined) left.push(outcome.left);
