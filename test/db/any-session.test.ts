@@ -21,7 +21,7 @@ async function apply(url: string, ...statements: string[]): Promise<void> {
 }
 
 async function withSetting(setting: string): Promise<string> {
-  const url = await postgres.database();
+  const url = await postgres.empty();
   await apply(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
   return url;
 }
@@ -58,7 +58,7 @@ if (hasPgbouncer())
 
 /** A schema for a store, under a name that has to be quoted, beside one that has the same tables and functions. */
 async function twoStores() {
-  const url = await postgres.database();
+  const url = await postgres.empty();
   await apply(url, 'create schema "North ""1"" a.b"', "create schema south");
   const stores = ['"North ""1"" a.b"', "south"].map((schema) => {
     const path = encodeURIComponent(`-c search_path=${schema.replaceAll(" ", "\\ ")}`);

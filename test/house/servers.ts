@@ -4,7 +4,6 @@ import type { Source } from "./source.js";
 
 /** Files that may, and why the server of the run will not do. */
 const ownServers: Readonly<Record<string, string>> = {
-  "test/run.ts": "it starts the server of the run",
   "test/support/postgres-child.ts": "it is killed, to see that its server goes with it",
   "test/db/postgres.test.ts": "it restarts the server under open connections",
   "test/db/schema.test.ts": "it makes a role, which belongs to the whole server",
