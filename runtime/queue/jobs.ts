@@ -141,12 +141,12 @@ export function filterSql(filter: JobFilter): { readonly where: string; readonly
 }
 
 /**
- * What an operator does to jobs that are not leased. `hasten`: what waits for its next attempt is due now. `rehome`: an
- * endpoint's jobs become another's, at most `limit` of them.
+ * What an operator does to jobs. `hasten`: what waits for its next attempt, and is not leased, is due now. `rehome`: those of
+ * some jobs that are an endpoint's become another's, what is leased too: after its attempt it waits there.
  */
 export type JobAdjustment =
   | { readonly kind: "hasten"; readonly id: number }
-  | { readonly kind: "rehome"; readonly from: string; readonly to: string; readonly limit: number };
+  | { readonly kind: "rehome"; readonly from: string; readonly to: string; readonly ids: readonly number[] };
 
 /** How many jobs there are, by state. */
 export type JobCounts = Readonly<Record<JobState, number>>;

@@ -12,7 +12,7 @@ import { activityRow } from "./activity.js";
 import { type AttemptOptions, attempt, type DeliveryMeta } from "./attempt.js";
 import { endpointOf, hostOf } from "./endpoint-names.js";
 import type { SenderMetrics } from "./metrics.js";
-import { isChange, metaOf } from "./outbox.js";
+import { isChange, metaOf, readableMeta } from "./outbox.js";
 import type { Bodies, OpenedBody } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { applyChange } from "./stored-changes.js";
@@ -225,10 +225,6 @@ function endpointFor(principal: string, url: string): string | undefined {
 
 /** What says where a job goes; none for what goes nowhere, or cannot be read: that is told when it is handled. */
 function expectedOf(job: Job): Expected[] {
-  try {
-    const meta = metaOf(job);
-    return isChange(meta) ? [] : [{ target: meta.target, task: job.task }];
-  } catch {
-    return [];
-  }
+  const meta = readableMeta(job);
+  return meta === undefined ? [] : [{ target: meta.target, task: job.task }];
 }

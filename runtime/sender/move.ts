@@ -4,19 +4,19 @@ import { AdbindError } from "../errors.js";
 import { NetFault, publicReason } from "../net/codes.js";
 import type { NetPolicy } from "../net/policy.js";
 import { checkTarget } from "../net/target.js";
-import type { Queue } from "../queue/types.js";
+import type { JobRecord, Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
 import type { TaskPlace } from "../store/sender-upkeep.js";
 import { channelOrderingKey } from "./channel.js";
 import { endpointOf, operationUrl, ownSegment } from "./endpoint-names.js";
 import { movedFromProof } from "./moved-configs.js";
 import type { StoredNotification } from "./notification-configs.js";
-import { taskOrderingKey } from "./outbox.js";
+import { readableMeta, taskOrderingKey } from "./outbox.js";
 import { openConfig, type StoredConfig } from "./registered-config.js";
 import { endpointIn, sealedConfig, taskEndpoints } from "./registered-secrets.js";
 import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
-import { configIn, registrationOf, type TargetRef } from "./stored-configs.js";
+import { configIn, readableConfig, registeredRows, registrationOf, type TargetRef } from "./stored-configs.js";
 import type { TaskDetails } from "./task-details.js";
 import type { PushNotificationConfig } from "./types.js";
 
@@ -32,7 +32,7 @@ export interface MoveParts {
 
 /** What came of a move. */
 export interface Moved {
-  /** Name of the endpoint now; the one it had where nothing was registered there. */
+  /** Name of the endpoint now; the one it had where nothing was there to be moved. */
   readonly endpoint: string;
   readonly registrations: number;
   readonly events: number;
@@ -44,7 +44,7 @@ export interface Moved {
 
 /** Rows in one transaction. */
 const PAGE_ROWS = 500;
-const PAGE_EVENTS = 2_000;
+const PAGE_EVENTS = 200;
 
 interface Found {
   readonly principal: string;
@@ -71,10 +71,9 @@ export async function moveEndpoint(parts: MoveParts, endpoint: string, url: stri
   const found = await moveAll(parts, { endpoint, url, dry: false });
   const count = (what: Found["came"]): number => found.filter(({ came }) => came === what).length;
   const first = found.find(({ came }) => came !== "sealed");
-  const to = first?.at ?? endpoint;
-  const events = first === undefined ? 0 : await moveEvents(parts, endpoint, to, first);
+  const { events, at } = await moveEvents(parts, endpoint);
   const [unproved, sealed] = [count("unproved"), count("sealed")];
-  return { endpoint: to, registrations: found.length - sealed, events, sealed, unproved };
+  return { endpoint: first?.at ?? at ?? endpoint, registrations: found.length - sealed, events, sealed, unproved };
 }
 
 async function moveAll(parts: MoveParts, move: Move): Promise<Found[]> {
@@ -87,18 +86,61 @@ async function moveAll(parts: MoveParts, move: Move): Promise<Found[]> {
   return found;
 }
 
-/** A few at a time: what is acknowledged meanwhile waits for none of it. What is leased moves by itself before its next attempt. */
-async function moveEvents(parts: MoveParts, from: string, to: string, first: Found): Promise<number> {
-  if (from === to) return 0;
-  let moved = 0;
-  for (let count = PAGE_EVENTS; count === PAGE_EVENTS; moved += count) {
-    const few = { kind: "rehome", from, to, limit: PAGE_EVENTS } as const;
-    count = await parts.queue.adjust(few, parts.now(), (q) => held(parts, q, first));
+/**
+ * Events of an endpoint go where their registrations are now: also those whose registrations a move has taken along that was
+ * broken off. A few at a time: what is acknowledged meanwhile waits for none of it.
+ * @returns how many, and the name of the endpoint that one of them has gone to
+ */
+async function moveEvents(
+  parts: MoveParts,
+  from: string,
+): Promise<{ readonly events: number; readonly at: string | undefined }> {
+  const { queue, now } = parts;
+  let [events, at]: [number, string | undefined] = [0, undefined];
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const jobs: JobRecord[] = await queue.list({ endpoint: from, after, limit: PAGE_EVENTS });
+    const places = await queue.read((q) => placesOf(parts, q, jobs));
+    for (const [to, { principal, ids }] of places) {
+      if (to === from) continue;
+      const few = { kind: "rehome", from, to, ids } as const;
+      events += await queue.adjust(few, now(), (q) => held(parts, q, principal));
+      at = to;
+    }
+    after = jobs.at(-1)?.id;
   }
-  return moved;
+  return { events, at };
 }
 
-function* held({ tables }: MoveParts, q: Query, { principal }: Found): Coroutine<void> {
+interface Place {
+  readonly principal: string;
+  readonly ids: number[];
+}
+
+/** Jobs by the endpoint of their registration; without those that have none any more, or cannot be read. */
+function* placesOf({ tables }: MoveParts, q: Query, jobs: readonly JobRecord[]): Coroutine<Map<string, Place>> {
+  const deliveries = jobs.flatMap((job) => {
+    const meta = readableMeta(job);
+    return meta === undefined ? [] : [{ id: job.id, meta }];
+  });
+  const rows = yield* registeredRows(
+    tables,
+    q,
+    deliveries.map(({ meta }) => meta.target),
+  );
+  const places = new Map<string, Place>();
+  for (const { id, meta } of deliveries) {
+    const { target, principal } = meta;
+    const stored = readableConfig(rows, target);
+    if (stored?.url === undefined || rows(target)?.principal !== principal) continue;
+    const endpoint = endpointIn(principal, stored);
+    const place = places.get(endpoint) ?? { principal, ids: [] };
+    places.set(endpoint, place);
+    place.ids.push(id);
+  }
+  return places;
+}
+
+function* held({ tables }: MoveParts, q: Query, principal: string): Coroutine<void> {
   if (tables.hold !== undefined) yield* tables.hold(q, principal);
 }
 

@@ -125,7 +125,8 @@ export interface Outbox {
    */
   drop(id: number, meant?: EventsMeant): Promise<boolean>;
   /**
-   * Gives every registration at an endpoint another URL, with the credentials it has, and takes its events along.
+   * Gives every registration at an endpoint another URL, with the credentials it has, and takes its events along; what is under
+   * way is attempted there next. Called again after it was broken off, it finishes what was begun.
    * @param endpoint as `endpoints` names it
    * @param url with `{operation_id}` where each operation's own id is to stand
    * @throws AdbindError `registration_invalid` for a URL that no registration may have, or one of them cannot

@@ -104,6 +104,16 @@ export function metaOf(job: WithMeta): DeliveryMeta | ChangeMeta {
   return job[READ];
 }
 
+/** The meta of a delivery; undefined for what is none, or cannot be read. */
+export function readableMeta(job: WithMeta): DeliveryMeta | undefined {
+  try {
+    const meta = metaOf(job);
+    return isChange(meta) ? undefined : meta;
+  } catch {
+    return undefined;
+  }
+}
+
 function metaIn({ id, meta }: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
   let read: unknown;
   try {

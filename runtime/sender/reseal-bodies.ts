@@ -4,7 +4,7 @@ import type { Queue } from "../queue/types.js";
 import type { BodyRow, PayloadRow } from "../store/sender-bodies.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { coalescedName } from "./coalescence.js";
-import { isChange, metaOf } from "./outbox.js";
+import { readableMeta } from "./outbox.js";
 import {
   type BodyOwner,
   bodiesOf,
@@ -47,12 +47,8 @@ const WHOLE_BYTES = 0x7fff_ffff;
 
 /** One row that cannot be read is nobody's, and stays as it is. */
 function ownerOf(row: BodyRow): BodyOwner | undefined {
-  try {
-    const meta = metaOf(row);
-    return isChange(meta) ? undefined : { principal: meta.principal, key: row.key };
-  } catch {
-    return undefined;
-  }
+  const meta = readableMeta(row);
+  return meta && { principal: meta.principal, key: row.key };
 }
 
 function* resealRow({ tables, keyring }: ResealParts, tx: Query, row: BodyRow): Coroutine<Came[]> {

@@ -202,18 +202,23 @@ export function replayedCase(of: QueueCase): void {
     assert.equal(order, ["2", "1", "3", "4", "5"]);
   });
 
-  test("jobs become another endpoint's a few at a time, what is kept too, and what is leased not", async (context) => {
+  test("jobs become another endpoint's a few at a time, what is kept too, and what is leased", async (context) => {
     const { queue, clock } = context;
     await dead(context, "kept");
     await put(queue, ...["leased", "1", "2"].map((key) => job({ key })));
     const taken = await take(queue, clock.at, 2);
     assert.equal(keys(taken), ["kept", "leased"]);
     await queue.ack([end(taken.find(({ key }) => key === "kept")!, { kind: "refused", error: "over" })], clock.at);
-    const few = { kind: "rehome", from: "a", to: "b", limit: 2 } as const;
-    for (const count of [2, 1, 0]) assert.is(await queue.adjust(few, clock.at), count);
+    const all = (await queue.list()).map(({ id }) => id);
+    const few = (ids: number[]) => queue.adjust({ kind: "rehome", from: "a", to: "b", ids }, clock.at);
+    assert.equal([await few(all.slice(1)), await few(all), await few([])], [3, 1, 0]);
     const places = (await queue.list()).map(({ key, endpoint }) => `${key} ${endpoint}`);
-    assert.equal(places.sort(), ["1 b", "2 b", "kept b", "leased a"]);
+    assert.equal(places.sort(), ["1 b", "2 b", "kept b", "leased b"]);
     assert.equal(keys(await take(queue, clock.at)), ["1", "2"]);
+    await queue.stop("a", clock.at);
+    const leased = taken.find(({ key }) => key === "leased")!;
+    assert.equal(await queue.ack([end(leased, { kind: "later", due: clock.at, error: "503" })], clock.at), [true]);
+    assert.equal(keys(await take(queue, clock.at)), ["leased"]);
   });
 
   test.run();

@@ -154,7 +154,7 @@ test("what a dead worker left at an endpoint goes to another, as what waits ther
   clock.at += queue.leaseMs;
   await queue.transact((q) => queue.redirect(q, "t", "b"));
   assert.is((await queue.take({ now: clock.at, ...all })).length, 1);
-  assert.is(await queue.adjust({ kind: "rehome", from: "a", to: "b", limit: 9 }, clock.at), 1);
+  assert.is(await queue.adjust({ kind: "rehome", from: "a", to: "b", ids: [1, 2] }, clock.at), 1);
   assert.is((await queue.take({ now: clock.at, ...all })).length, 1);
   await queue.close();
   await database.close();

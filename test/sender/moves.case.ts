@@ -1,5 +1,8 @@
 /** Endpoints that an operator moves: with their registrations, secrets and events, and to nobody who has not agreed. */
 import * as assert from "uvu/assert";
+import { openQueue } from "../../runtime/queue/index.js";
+import type { OpenQueue } from "../../runtime/queue/types.js";
+import { queueWith } from "../support/queue-with.js";
 import { until } from "../support/until.js";
 import { listening as answering } from "./fixture.js";
 import { authentication, tell } from "./operations.case.js";
@@ -89,6 +92,84 @@ function provedCase(of: SenderCase): void {
   test.run();
 }
 
+/** A queue of a process that is killed: before so many of its transactions have been written. */
+const killedAfter =
+  (of: SenderCase, written: number): OpenQueue =>
+  async (...args) => {
+    const queue = await (of.queue ?? openQueue)(...args);
+    let left = written;
+    const live = async (): Promise<void> => {
+      if (left-- <= 0) throw new Error("killed");
+    };
+    return queueWith(queue, {
+      transact: (work, key) => live().then(() => queue.transact(work, key)),
+      adjust: (what, now, first) => live().then(() => queue.adjust(what, now, first)),
+    });
+  };
+
+/** Writes of a move of what is below, and some. */
+const WRITES = 9;
+
+/** What becomes of events where a move is broken off, or an attempt is under way meanwhile. */
+function brokenOffCase(of: SenderCase): void {
+  const test = suiteOf(of, "operations, moves that are broken off");
+  const to = "https://new.example/h";
+  const rights = { rights_id: "r", brand_id: "b", reason: "x", effective_at: "2026-04-18T14:00:00Z" };
+
+  test("a move that was killed at any moment is finished by the next one, with every event once and in order", async (context) => {
+    for (let written = 0; written < WRITES; written++) {
+      await context.sender.stop();
+      await of.reset();
+      context.network.sent.length = 0;
+      let sender = await reopened(of, context, {});
+      for (const task of ["a", "b"]) {
+        await tell(sender, task);
+        await sender.tasks.update(task, { status: "input-required" });
+      }
+      await sender.channels.subscribe("rights", { resource: "r", principal: "buyer-1" }, { url: HOOK, authentication });
+      await sender.channels.notify("rights", "r", rights);
+      await of.rows("update adbind_jobs set state = 'dead' where id = (select max(id) from adbind_jobs) returning 1");
+      const [{ endpoint }] = (await sender.outbox.endpoints()) as unknown as [{ endpoint: string }];
+      await sender.outbox.pause(endpoint);
+      sender = await reopened(of, context, { queue: context.looks.opening(killedAfter(of, written)) });
+      await sender.outbox.move(endpoint, to).catch((error: Error) => assert.is(error.message, "killed"));
+      sender = await reopened(of, context, {});
+      await sender.outbox.move(endpoint, to);
+      assert.equal(await sender.outbox.list({ endpoint }), [], `killed after ${written}`);
+      sender.start();
+      for (const { id } of await sender.outbox.list({ state: "dead" })) assert.ok(await sender.outbox.replay(id));
+      await until(() => drained(sender));
+      const told = context.network.sent.map(({ url, body }) => [url, body.task_id ?? "r", body.status ?? ""].join(" "));
+      assert.equal(
+        ["a", "b", "r"].map((one) => told.filter((line) => line.includes(` ${one} `))),
+        [...["a", "b"].map((task) => [`${to} ${task} working`, `${to} ${task} input-required`]), [`${to} r `]],
+      );
+    }
+  });
+
+  test("what is under way while its endpoint moves, and fails, is attempted at the new place next", async (context) => {
+    const { sender, network, clock } = context;
+    const answer = Promise.withResolvers<number>();
+    network.react = ({ url }) => (url === to ? 200 : answer.promise);
+    sender.start();
+    await tell(sender, "a");
+    await until(() => network.sent.length === 1);
+    const [mine] = await sender.outbox.endpoints();
+    assert.is((await sender.outbox.move(mine!.endpoint, to)).events, 1);
+    await sender.outbox.pause(mine!.endpoint, { ahead: true });
+    answer.resolve(500);
+    await until(async () => (await sender.outbox.list())[0]?.attempts === 1);
+    clock.at += HOUR;
+    await until(() => drained(sender));
+    assert.equal(
+      network.sent.map(({ url }) => url),
+      [HOOK, to],
+    );
+  });
+
+  test.run();
+}
+
 export function moveCase(of: SenderCase): void {
-  for (const cases of [placeCase, provedCase]) cases(of);
+  for (const cases of [placeCase, provedCase, brokenOffCase]) cases(of);
 }

@@ -202,17 +202,17 @@ export function* listJobs(q: Query, filter: JobFilter): Coroutine<JobRecord[]> {
   return rows.map(toJobRecord);
 }
 
+/** What is being acknowledged is waited for: it would stay where it was. */
 const rehome = (
   q: Query,
   topic: string,
-  { from, to, limit }: Extract<JobAdjustment, { readonly kind: "rehome" }>,
-  which: string,
+  { from, to, ids }: Extract<JobAdjustment, { readonly kind: "rehome" }>,
 ): Coroutine<number> =>
   q.run(
     `update adbind_jobs set endpoint = ? where id = any(array(
-      select id from adbind_jobs where topic = ? and endpoint = ? and ${which} limit ?::int for update skip locked
+      select id from adbind_jobs where topic = ? and endpoint = ? and id = any(?::bigint[]) order by id for update
     ))`,
-    [to, topic, from, limit],
+    [to, topic, from, ids],
   );
 
 export const redirectJobs = (q: Query, topic: string, keys: OrderingKeys, endpoint: string): Coroutine<number> => {
@@ -234,11 +234,8 @@ export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: n
           and due < ${BEHIND_DUE_MS} and ${UNLEASED}`,
         [now, what.id, now],
       );
-    case "rehome": {
-      const ready = yield* rehome(q, topic, what, `state = 'ready' and ${UNLEASED}`);
-      if (ready >= what.limit) return ready;
-      return ready + (yield* rehome(q, topic, { ...what, limit: what.limit - ready }, "state <> 'ready'"));
-    }
+    case "rehome":
+      return yield* rehome(q, topic, what);
   }
 }
 

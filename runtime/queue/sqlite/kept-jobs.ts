@@ -13,7 +13,7 @@ import {
   noJobs,
   toJobRecord,
 } from "../jobs.js";
-import { JOB_BODY, READY, type SqliteJobs, UNHELD } from "./sqlite-jobs.js";
+import { JOB_BODY, type SqliteJobs } from "./sqlite-jobs.js";
 
 export interface KeptJobs {
   list(filter: JobFilter): JobRecord[];
@@ -90,13 +90,13 @@ function adjustJobs(db: Database, { touch }: SqliteJobs, topic: string, what: Jo
       return row === undefined ? 0 : 1;
     }
     case "rehome": {
-      const text = (which: string): string =>
-        `update adbind_jobs set endpoint = ? where id in (select id from adbind_jobs where topic = ? and endpoint = ? and ${which} limit ?)`;
-      let count = 0;
-      for (const [which, ...given] of [[`${READY} and ${UNHELD}`, now], ["state <> 'ready'"]] as const)
-        count += db.prepare(text(which)).run(what.to, topic, what.from, ...given, what.limit - count).changes;
-      if (count > 0) touch(topic, what.to, now);
-      return count;
+      const { changes } = db
+        .prepare<[string, string, string, string]>(
+          "update adbind_jobs set endpoint = ? where topic = ? and endpoint = ? and id in (select value from json_each(?))",
+        )
+        .run(what.to, topic, what.from, JSON.stringify(what.ids));
+      if (changes > 0) touch(topic, what.to, now);
+      return changes;
     }
   }
 }
