@@ -84,6 +84,9 @@ const DEADLOCK = "40P01";
 /** Did a transaction give way to another one that waited for it? */
 export const isDeadlock = (error: unknown): boolean => isDatabaseError(error) && error.code === DEADLOCK;
 
+/** Was a transaction undone because it was in another one's way, so that it has only to be done again? */
+export const hasGivenWay = (error: unknown): boolean => isRowKept(error) || isDeadlock(error);
+
 /** Does the role lack a right? */
 export const isNotPermitted = (error: unknown): error is pg.DatabaseError =>
   isDatabaseError(error) && error.code === NOT_PERMITTED;

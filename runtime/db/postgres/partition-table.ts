@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import { ask, unlimited } from "./client.js";
-import { isDeadlock, isRowKept } from "./faults.js";
+import { hasGivenWay } from "./faults.js";
 
 const DAY_MS = 86_400_000;
 /** Rows that are moved while others wait; where there are more, they are not. */
@@ -58,8 +58,6 @@ export interface Transactions {
   brief<T>(work: ClientWork<T>): Promise<T>;
 }
 
-const isInTheWay = (error: unknown): boolean => isRowKept(error) || isDeadlock(error);
-
 export function transactionsOn(
   transaction: <T>(work: ClientWork<T>, lockTimeoutMs?: number) => Promise<T>,
 ): Transactions {
@@ -70,7 +68,7 @@ export function transactionsOn(
         try {
           return await transaction(work, LOCK_MS);
         } catch (error) {
-          if (tried >= TRIES || !isInTheWay(error)) throw error;
+          if (tried >= TRIES || !hasGivenWay(error)) throw error;
           await pause(PAUSE_MS * 2 ** tried);
         }
       }

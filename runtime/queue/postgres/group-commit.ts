@@ -1,11 +1,12 @@
 /**
  * Group commit on PostgreSQL: work asked for while a transaction is under way shares the next one, so that a burst of small
  * changes pays for one begin, one commit and one flush of the log instead of one each. Alone, nothing waits. What meets a
- * row that another transaction holds leaves the others, and waits for that row by itself.
+ * row that another transaction holds leaves the others, and waits for that row by itself; so does what the server has stopped
+ * since another one waited for it in turn.
  */
 import { type Locking, type Query, runAsync } from "../../db/index.js";
-import { isRowKept, rowKept } from "../../db/postgres/faults.js";
-import type { AdbindError } from "../../errors.js";
+import { hasGivenWay, isRowKept, rowKept } from "../../db/postgres/faults.js";
+import { AdbindError } from "../../errors.js";
 import { type EachWork, eachOf, lockedElsewhere, type SharedWork } from "../each.js";
 
 /** Work of one transaction; more goes into the next. Bounds how long its rows stay locked. */
@@ -162,7 +163,7 @@ export class GroupCommit {
     if ("results" in attempted) {
       for (const [at, one] of batch.entries()) this.#told(one, attempted.results[at]!);
       this.#follow();
-    } else if (attempted.unsure || (batch.length === 1 && !isRowKept(attempted.error))) {
+    } else if (attempted.unsure || (batch.length === 1 && !hasGivenWay(attempted.error))) {
       for (const { reject } of batch) reject(attempted.error);
     } else if (batch.length === 1) {
       this.#wait(batch[0]!);
@@ -247,8 +248,8 @@ export class GroupCommit {
       const left = Math.max(one.until - performance.now(), this.patience.sharedMs);
       const attempted = await this.#attempt([one], "wait", Math.ceil(Math.min(turn, left)));
       if ("results" in attempted) answer(line.shift()!, attempted.results[0]!);
-      else if (attempted.unsure || !isRowKept(attempted.error)) line.shift()!.reject(attempted.error);
-      else this.#giveUp(line, attempted.error as AdbindError);
+      else if (attempted.unsure || !hasGivenWay(attempted.error)) line.shift()!.reject(attempted.error);
+      else this.#giveUp(line, attempted.error);
       if (line.length > 0) this.#waiting.push(line);
       else if (one.key !== undefined) this.#behind.delete(one.key);
     }
@@ -256,8 +257,9 @@ export class GroupCommit {
   }
 
   /** What has waited for as long as it may under a key whose row is held still. */
-  #giveUp(line: Asked[], { where, cause }: AdbindError): void {
+  #giveUp(line: Asked[], error: unknown): void {
     const { longestMs } = this.patience;
+    const { where, cause } = error instanceof AdbindError ? error : { where: undefined, cause: error };
     // Whoever came later has longer.
     while (line[0] !== undefined && line[0].until <= performance.now())
       line.shift()!.reject(rowKept(where, longestMs, cause));
