@@ -202,7 +202,10 @@ export function* listJobs(q: Query, filter: JobFilter): Coroutine<JobRecord[]> {
   return rows.map(toJobRecord);
 }
 
-/** What is being acknowledged is waited for: it would stay where it was. */
+/**
+ * What is being acknowledged is waited for: it would stay where it was. What is leased is locked last: no lease is kept from being
+ * renewed while a row is waited for that an application holds.
+ */
 const rehome = (
   q: Query,
   topic: string,
@@ -210,7 +213,7 @@ const rehome = (
 ): Coroutine<number> =>
   q.run(
     `update adbind_jobs set endpoint = ? where id = any(array(
-      select id from adbind_jobs where topic = ? and endpoint = ? and id = any(?::bigint[]) order by id for update
+      select id from adbind_jobs where topic = ? and endpoint = ? and id = any(?::bigint[]) order by token is not null, id for update
     ))`,
     [to, topic, from, ids],
   );
