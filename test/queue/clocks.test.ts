@@ -1,10 +1,12 @@
 /** Clocks of instances, of operators and of the server that are hours apart. */
+import { setTimeout as pause } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
-import { openQueue } from "../../runtime/queue/index.js";
+import { createWorker, openQueue, type WorkerOptions } from "../../runtime/queue/index.js";
 import type { Job, JobOutcome, Queue } from "../../runtime/queue/types.js";
 import { sharedPostgres } from "../support/postgres.js";
+import { until } from "../support/until.js";
 import { end, keys } from "./queue-steps.js";
 import { job, put } from "./queue-suite.js";
 
@@ -63,6 +65,63 @@ test("what an instance gives back or ends whose clock is ahead lets others go on
   await ack(ahead, back, { kind: "released", due: aheadNow() }, aheadNow());
   await ack(ahead, first, { kind: "done" }, aheadNow());
   assert.equal(keys(await take()), ["2", "given back"]);
+});
+
+/** As a server leaves leases whose clock was ahead by hours, and is right now. */
+const leaseAhead = () => database.query((q) => q.run("update adbind_jobs set lease_until = lease_until + ?", [HOURS]));
+
+/** What a worker attempts with leases of a second, while something is done. */
+async function working(short: Queue, handle: WorkerOptions["handle"], work: () => Promise<void>): Promise<void> {
+  const worker = createWorker({ queue: short, now: Date.now, renewMs: 200, longestDelayMs: HOURS, handle });
+  worker.start();
+  try {
+    await work();
+  } finally {
+    await worker.stop(0);
+    await short.close();
+  }
+}
+const done = { outcome: { kind: "done" }, healthy: true } as const;
+
+test("what a dead worker held by a server's clock that was ahead is attempted within seconds of its being set right", async () => {
+  const short = openQueue(database, "test", { leaseMs: 1_000 });
+  await put(queue, ...["1", "2"].map((key) => job({ key, orderingKey: "t" })), job({ key: "alone" }));
+  assert.equal(keys(await take(short)), ["1", "alone"]);
+  const attempted: string[] = [];
+  const handle = async ({ key }: Job) => {
+    attempted.push(key);
+    return done;
+  };
+  await working(short, handle, async () => {
+    await leaseAhead();
+    await until(() => attempted.length === 3);
+  });
+  assert.equal(attempted.sort(), ["1", "2", "alone"]);
+});
+
+test("a live worker keeps what it holds when the server's clock is set back, though others look", async () => {
+  const other = openQueue(database, "test", { leaseMs: 1_000 });
+  const ending = Promise.withResolvers<void>();
+  const lives: boolean[] = [];
+  const handle: WorkerOptions["handle"] = async (_, { live }) => {
+    lives.push(live());
+    await ending.promise;
+    lives.push(live());
+    return done;
+  };
+  await working(openQueue(database, "test", { leaseMs: 1_000 }), handle, async () => {
+    await put(queue, job({ key: "held" }));
+    await until(() => lives.length === 1);
+    for (let time = 0; time < 40; time++) {
+      if (time % 10 === 0) await leaseAhead();
+      assert.equal(await take(other), []);
+      await pause(50);
+    }
+    ending.resolve();
+    await until(async () => (await queue.list()).length === 0);
+  });
+  assert.equal(lives, [true, true]);
+  await other.close();
 });
 
 test.run();

@@ -62,7 +62,7 @@ export class NatsQueue extends PostgresQueue {
     { resendMs = RESEND_MS, ...options }: QueueOptions & Pick<NatsOptions, "resendMs">,
   ) {
     super(database, topic, options);
-    this.#turns = new Turns(database, topic);
+    this.#turns = new Turns(database, topic, this.leaseMs);
     this.#resendMs = resendMs;
   }
 

@@ -4,7 +4,7 @@
  */
 import type { PostgresDatabase } from "../../db/index.js";
 import type { TakeRequest } from "../types.js";
-import { nextEndpoints } from "./jobs.js";
+import { nextEndpoints } from "./due-endpoints.js";
 import { type Room, roomsOf } from "./rooms.js";
 
 /** Endpoints looked at in one statement, and statements of one look. */
@@ -23,10 +23,14 @@ export class Beside {
   #odd = 0;
   #restUntil = Number.NEGATIVE_INFINITY;
 
-  /** @param clock milliseconds, the process's own by default */
+  /**
+   * @param leaseMs how long a lease lasts, in milliseconds
+   * @param clock milliseconds, the process's own by default
+   */
   constructor(
     readonly database: Pick<PostgresDatabase, "query">,
     readonly topic: string,
+    readonly leaseMs: number,
     readonly clock: () => number = () => performance.now(),
   ) {}
 
@@ -44,7 +48,7 @@ export class Beside {
     const isKnown = (endpoint: string): boolean => known.has(ownerOf(endpoint).principal);
     const others: Room[] = [];
     for (let pages = 0; pages < PAGES && known.size < MANY && left > 0; pages++) {
-      const page = { after: this.#cursor, limit: ENDPOINTS, now };
+      const page = { after: this.#cursor, limit: ENDPOINTS, now, leaseMs: this.leaseMs };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, page));
       const due = found.filter(({ endpoint, next }) => next <= now && !isKnown(endpoint));
       const rooms = roomsOf(

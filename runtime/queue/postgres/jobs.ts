@@ -54,48 +54,6 @@ export function* addJobs(q: Query, { topic, at, jobs, bodies, notifies }: JobAdd
 export const BODY = `left join lateral (
   select meta, body from adbind_job_bodies b where b.at = j.body_at and b.job = j.id offset 0) b on true`;
 
-export interface DueEndpoint {
-  readonly endpoint: string;
-  /** When something of it may be leased. */
-  readonly next: number;
-}
-
-/**
- * How soon is looked again where the first job of an endpoint is leased, in milliseconds: a lease is no time at which
- * something is due, and what a dead worker held has to be back within seconds of its end.
- */
-const LEASED_LOOK_MS = 1_000;
-
-const NEXT_ENDPOINTS = kept(`with recursive found (endpoint, n) as (
-    (select endpoint, 1 from adbind_jobs where topic = ? and state = 'ready' and endpoint > ? order by endpoint limit 1)
-    union all
-    select (select j.endpoint from adbind_jobs j
-      where j.topic = ? and j.state = 'ready' and j.endpoint > found.endpoint order by j.endpoint limit 1), n + 1
-    from found where found.endpoint is not null and n < ?::int
-  )
-  select f.endpoint, greatest(
-      least(
-        coalesce((select j.due from adbind_jobs j where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready'
-          and ${UNLEASED} order by j.due, j.id limit 1), ${BEHIND_DUE_MS}),
-        (select case when ${UNLEASED} then null else ?::bigint end from adbind_jobs j
-          where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready' order by j.due, j.id limit 1)
-      ),
-      (select case when e.stopped_at is null then e.paused_until else ${BEHIND_DUE_MS} end
-        from adbind_endpoints e where e.topic = ? and e.endpoint = f.endpoint)) as next
-  from found f where f.endpoint is not null order by f.endpoint`);
-
-/**
- * The next endpoints that have jobs at all, in their order, and when something of them may be leased. The index is
- * entered twice for each endpoint, however many jobs it has, and followed past what is leased.
- * @param after endpoints after this one
- */
-export const nextEndpoints = (
-  q: Query,
-  topic: string,
-  { after, limit, now }: { readonly after: string; readonly limit: number; readonly now: number },
-): Coroutine<DueEndpoint[]> =>
-  q.rows<DueEndpoint>(NEXT_ENDPOINTS, [topic, after, topic, limit, topic, now + LEASED_LOOK_MS, topic, topic]);
-
 export interface LeaseRequest {
   readonly now: number;
   readonly token: string;

@@ -25,7 +25,7 @@ export class Leasing {
     clock?: () => number,
   ) {
     this.#known = new KnownDue(clock);
-    this.#turns = new Turns(database, topic, clock);
+    this.#turns = new Turns(database, topic, leaseMs, clock);
   }
 
   async take(request: TakeRequest): Promise<Job[]> {

@@ -2,7 +2,7 @@
 import type { PostgresDatabase } from "../../db/index.js";
 import type { TakeRequest } from "../types.js";
 import { Beside } from "./beside.js";
-import { nextEndpoints } from "./jobs.js";
+import { nextEndpoints } from "./due-endpoints.js";
 import { NamedEndpoints } from "./named-endpoints.js";
 import { countsOf, type Room, roomsOf } from "./rooms.js";
 
@@ -62,13 +62,17 @@ export class Turns {
   /** Of the last look, without those that were found beside, and where it began. */
   #served: { readonly rooms: readonly Room[]; readonly start: string } = { rooms: [], start: "" };
 
-  /** @param clock milliseconds, the process's own by default */
+  /**
+   * @param leaseMs how long a lease lasts, in milliseconds
+   * @param clock milliseconds, the process's own by default
+   */
   constructor(
     readonly database: Pick<PostgresDatabase, "query">,
     readonly topic: string,
+    readonly leaseMs: number,
     clock?: () => number,
   ) {
-    this.#beside = new Beside(database, topic, clock);
+    this.#beside = new Beside(database, topic, leaseMs, clock);
   }
 
   /**
@@ -140,7 +144,7 @@ export class Turns {
     this.#mayGuess = true;
     this.goesOn = false;
     for (let pages = 0; pages < PAGES; pages++) {
-      const page = { after: round.after, limit: ENDPOINTS, now };
+      const page = { after: round.after, limit: ENDPOINTS, now, leaseMs: this.leaseMs };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, page));
       const due = found.filter((one) => one.next <= now);
       round.next = Math.min(round.next, ...found.map((one) => one.next));
