@@ -63,7 +63,7 @@ interface PartitionsOptions extends StoreOption {
 
 const partitions = ({ store, json, days, activityDays }: PartitionsOptions): Promise<void> =>
   withDatabase(store, { migrate: false }, async (database) => {
-    const { made, dropped, left } = await database.partitions({ now: Date.now(), days, activityDays });
+    const { made, dropped, left } = await database.partitions({ days, activityDays });
     if (json) return printJson({ engine: database.engine, database: database.where, made, dropped, left });
     for (const name of made) console.log(`made ${name}`);
     for (const name of dropped) console.log(`dropped ${name}`);

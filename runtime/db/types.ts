@@ -102,10 +102,10 @@ export interface SchemaStatus {
   readonly missing: readonly { readonly version: number; readonly name: string }[];
 }
 
-/** Which days to have partitions for. `now` is unix milliseconds. */
+/** Which days to have partitions for. */
 export interface PartitionsRequest {
-  /** Unix milliseconds. */
-  readonly now: number;
+  /** Unix milliseconds; by default the clock of the database's server. */
+  readonly now?: number;
   /** Days made ahead, today's not counted. */
   readonly days: number;
   /** Days the activity of a sender is kept: its rows are in the partitions of the days they expire on. */

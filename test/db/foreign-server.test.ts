@@ -2,11 +2,13 @@
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { register } from "../../cli/db.js";
 import { isPassing } from "../../runtime/db/postgres/faults.js";
 import { openPostgres } from "../../runtime/db/postgres/open.js";
 import type { PartitionsKept } from "../../runtime/db/types.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { openQueue } from "../../runtime/queue/index.js";
+import { runCommand } from "../cli/run-command.js";
 import { startPostgres } from "../support/postgres.js";
 
 const DAY = 86_400_000;
@@ -126,6 +128,28 @@ test("each right that a role lacks is told as it is opened, with the grant that 
     await apply(url, grant);
   }
   await (await openPostgres({ url: north })).close();
+});
+
+/** By a command on a machine whose clock is off. @returns what it has made and dropped */
+async function partitionsAt(url: string, offMs: number): Promise<number[]> {
+  const { now } = Date;
+  Date.now = () => now() + offMs;
+  try {
+    const ran = await runCommand(register, ["partitions", "--store", url, "--days", "1", "--json"]);
+    assert.is(ran.code, 0, ran.err);
+    const { made, dropped } = JSON.parse(ran.out) as PartitionsKept;
+    return [made.length, dropped.length];
+  } finally {
+    Date.now = now;
+  }
+}
+
+test("days are made and dropped by the server's clock, whatever that of the machine is on which the command runs", async () => {
+  const url = await postgres.database();
+  await (await openPostgres({ url })).close();
+  assert.equal(await partitionsAt(url, -40 * DAY), [4, 0]);
+  assert.equal(await partitionsAt(url, 40 * DAY), [0, 0]);
+  assert.equal(await partitionsAt(url, 0), [0, 0]);
 });
 
 async function withSetting(setting: string): Promise<string> {

@@ -3,6 +3,7 @@
  * deleting would cost a row each. What has to be read for it is read before, while everybody works on; what others wait for is
  * done in transactions of its own, each as short as a change of the catalogue and a few rows.
  */
+import type pg from "pg";
 import type { PartitionLeft, PartitionsKept, PartitionsRequest } from "../types.js";
 import { ask } from "./client.js";
 import { dropBodies, dropDay, type Ending, neededBefore, type Over } from "./partition-dropping.js";
@@ -22,9 +23,11 @@ import {
 /** A day's bodies are of use while their jobs wait; those that wait for longer than this are few, and kept. */
 const BODY_DAYS = 2;
 
+type KeptRequest = Required<PartitionsRequest>;
+
 interface KeptTable extends Table {
   /** The day that rows are written to now. */
-  written(request: PartitionsRequest): number;
+  written(request: KeptRequest): number;
   /** Whether a day may go, by the clock. */
   isOver(day: number, now: number): boolean;
   /** Drops those of its days that are over, one after the other. */
@@ -58,7 +61,7 @@ const tables: readonly KeptTable[] = [
   },
 ];
 
-async function keepTable(run: Transactions, table: KeptTable, request: PartitionsRequest): Promise<PartitionsKept> {
+async function keepTable(run: Transactions, table: KeptTable, request: KeptRequest): Promise<PartitionsKept> {
   const [made, dropped, left]: [string[], string[], PartitionLeft[]] = [[], [], []];
   const there = await run.patient((tx) => daysThere(tx, table));
   await forgetLooked(run, table);
@@ -84,6 +87,12 @@ async function keepTable(run: Transactions, table: KeptTable, request: Partition
   return { made, dropped, left };
 }
 
+/** Not that of the machine we run on: it may be a desk's, and what is dropped is gone. */
+async function serverNow(tx: pg.ClientBase): Promise<number> {
+  const text = "select (extract(epoch from clock_timestamp()) * 1000)::bigint as now";
+  return (await ask<{ now: number }>(tx, text)).rows[0]!.now;
+}
+
 /**
  * @param transaction runs work in a transaction of its own; two of them are open at a time
  * @throws AdbindError `database_busy` where others do the same, or leave a transaction open; what was done before is done
@@ -97,8 +106,9 @@ export const keepPartitions = (
     await ask(turn, "set local idle_in_transaction_session_timeout = 0");
     await ask(turn, "select pg_advisory_xact_lock(hashtext('adbind partitions'))");
     const run = transactionsOn(transaction);
+    const now = request.now ?? (await serverNow(turn));
     const kept: PartitionsKept[] = [];
-    for (const table of tables) kept.push(await keepTable(run, table, request));
+    for (const table of tables) kept.push(await keepTable(run, table, { ...request, now }));
     return {
       made: kept.flatMap(({ made }) => made),
       dropped: kept.flatMap(({ dropped }) => dropped),
