@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { register } from "../../cli/db.js";
 import { isPassing } from "../../runtime/db/postgres/faults.js";
 import { openPostgres } from "../../runtime/db/postgres/open.js";
+import { schema } from "../../runtime/db/postgres/schema/index.js";
 import type { PartitionsKept } from "../../runtime/db/types.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { openQueue } from "../../runtime/queue/index.js";
@@ -150,6 +151,24 @@ test("days are made and dropped by the server's clock, whatever that of the mach
   assert.equal(await partitionsAt(url, -40 * DAY), [4, 0]);
   assert.equal(await partitionsAt(url, 40 * DAY), [0, 0]);
   assert.equal(await partitionsAt(url, 0), [0, 0]);
+});
+
+const schemasOf = async (url: string): Promise<string[]> => {
+  const client = new pg.Client(url);
+  await client.connect();
+  const text = "select distinct relnamespace::regnamespace::text as name from pg_class where relname like 'adbind%'";
+  const { rows } = await client.query<{ name: string }>(text);
+  await client.end();
+  return rows.map(({ name }) => name);
+};
+
+test("a schema that is named like the role, and came later, takes neither tables of later steps nor days", async () => {
+  const url = await postgres.database();
+  await (await openPostgres({ url, schema: schema.slice(0, 9) })).close();
+  await apply(url, "create schema authorization current_user");
+  await (await openPostgres({ url })).close();
+  assert.is((await partitions(url, NOW)).made.length, 4);
+  assert.equal(await schemasOf(url), ["public"]);
 });
 
 async function withSetting(setting: string): Promise<string> {

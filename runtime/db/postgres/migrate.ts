@@ -1,6 +1,7 @@
 /** Brings a database to a schema, one instance at a time. */
 import type pg from "pg";
 import { type AppliedStep, type DatabaseSchema, missingSteps, noteStep } from "../schema.js";
+import { stayBeside } from "./beside-ours.js";
 import { ask } from "./client.js";
 import { migrationTable } from "./migration-table.js";
 
@@ -33,6 +34,7 @@ export async function migrate(client: pg.ClientBase, schema: DatabaseSchema, whe
   await ask(client, `set local lock_timeout = ${TURN_MS}`);
   await ask(client, "select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
   await ask(client, `set local lock_timeout = ${TABLE_LOCK_MS}`);
+  await stayBeside(client);
   const missing = missingSteps(schema, await appliedSteps(client), where);
   await ask(client, migrationTable);
   for (const step of missing) await ask(client, `${step.sql}\n${noteStep(step)}`);

@@ -1,6 +1,7 @@
 /** Tables by days: how their days are named, and in which transactions they are changed. */
 import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
+import { stayBeside } from "./beside-ours.js";
 import { ask, unlimited } from "./client.js";
 import { hasGivenWay } from "./faults.js";
 
@@ -61,12 +62,18 @@ export interface Transactions {
 export function transactionsOn(
   transaction: <T>(work: ClientWork<T>, lockTimeoutMs?: number) => Promise<T>,
 ): Transactions {
+  const beside =
+    <T>(work: ClientWork<T>): ClientWork<T> =>
+    async (tx) => {
+      await stayBeside(tx);
+      return work(tx);
+    };
   return {
-    patient: (work) => transaction((tx) => unlimited(tx, () => work(tx))),
+    patient: (work) => transaction((tx) => unlimited(tx, () => beside(work)(tx))),
     async brief(work) {
       for (let tried = 1; ; tried++) {
         try {
-          return await transaction(work, LOCK_MS);
+          return await transaction(beside(work), LOCK_MS);
         } catch (error) {
           if (tried >= TRIES || !hasGivenWay(error)) throw error;
           await pause(PAUSE_MS * 2 ** tried);
