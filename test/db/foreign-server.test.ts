@@ -171,6 +171,29 @@ test("a schema that is named like the role, and came later, takes neither tables
   assert.equal(await schemasOf(url), ["public"]);
 });
 
+test("days stand in the tablespace that their table is given", async () => {
+  const url = await postgres.database();
+  await (await openPostgres({ url })).close();
+  await apply(
+    url,
+    "set allow_in_place_tablespaces = on",
+    "create tablespace large location ''",
+    "alter table adbind_activity set tablespace large",
+    "alter index adbind_activity_pkey set tablespace large",
+  );
+  const { made } = await partitions(url, NOW);
+  const database = await openPostgres({ url });
+  const text = `select distinct c.relkind, spcname from pg_tablespace s join pg_class c on c.reltablespace = s.oid
+    where c.relname like 'adbind_activity_2%' order by 1`;
+  assert.equal((await database.ask(text, [])).rows, [
+    { relkind: "i", spcname: "large" },
+    { relkind: "r", spcname: "large" },
+  ]);
+  assert.is(made.length, 4);
+  await database.close();
+  await apply(url, "drop table adbind_activity", "drop tablespace large");
+});
+
 async function withSetting(setting: string): Promise<string> {
   const url = await postgres.database();
   await apply(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`);

@@ -104,11 +104,19 @@ export async function daysThere(tx: pg.ClientBase, { name }: Table): Promise<Map
 /**
  * A table that becomes a partition. It is the owner's of all of them, also where a superuser or a member of that role makes it:
  * whoever makes and drops days every day could not read it otherwise. A member that has the owner's rights and may not become it
- * (PostgreSQL 16: `grant ... with set false`) cannot give it away: it stays with who made it, who can drop it.
+ * (PostgreSQL 16: `grant ... with set false`) cannot give it away: it stays with who made it, who can drop it. It stands in the
+ * tablespace that the table was given; its indexes do by themselves.
  * @param more further parts of its definition
  */
 export async function createLike(tx: pg.ClientBase, { name }: Table, made: string, more = ""): Promise<void> {
-  await ask(tx, `create table ${made} (like ${name} including defaults including storage including indexes${more})`);
+  const given =
+    "select quote_ident(spcname) as space from pg_tablespace where oid = (select reltablespace from pg_class where oid = $1::regclass)";
+  const [own] = (await ask<{ space: string }>(tx, given, [name])).rows;
+  const where = own === undefined ? "" : ` tablespace ${own.space}`;
+  await ask(
+    tx,
+    `create table ${made} (like ${name} including defaults including storage including indexes${more})${where}`,
+  );
   const text = `select t.relowner::regrole::text as owner from pg_class t join pg_class p on p.oid = $2::regclass
     where t.oid = $1::regclass and t.relowner <> p.relowner and has_schema_privilege(t.relowner, p.relnamespace, 'create')
       and case when current_setting('server_version_num')::int < 160000 then true else pg_has_role(t.relowner, 'set') end`;
