@@ -149,7 +149,7 @@ async function schemas(url: string): Promise<string[]> {
 }
 
 test("on PostgreSQL too: nothing is made where none is, nothing is started where one is", async () => {
-  const url = await postgres.database();
+  const url = await postgres.empty();
   for (const command of [...readers, ...changers]) {
     const { code, err } = await on(url, command);
     assert.equal([code, /holds no store of adbind \(127\.0\.0\.1/.test(err)], [1, true], err);

@@ -132,7 +132,7 @@ export const sender: World = {
     await rows(store, [
       `insert into adbind_endpoints (topic, endpoint, failing_since${engine.name === "sqlite" ? ", ready_at" : ""}) values ` +
         `('${OUTBOX_TOPIC}', 'https://slow.example p.idle', 1${engine.name === "sqlite" ? ", 9000000000000000" : ""}) on conflict do nothing`,
-      "update adbind_jobs set state = 'dead' where key like 'dead-%'",
+      "update adbind_jobs set state = 'dead', due = 1 where key like 'dead-%'",
       `${channel} ('mb-1', 'reporting', '', 'p', '${reporting}', ${NOW}, ${NOW + HOUR_MS}, 0, null) ${again}`,
       `${channel} ('mb-1', 'events', '', 'p', '${JSON.stringify(hook)}', null, null, 0, null) ${again}`,
       `${channel} ('a-1', 'account', 's', 'p', '${JSON.stringify(moved)}', null, 1, 0, null) ${again}`,
