@@ -6,29 +6,19 @@ import { printSchema } from "../../runtime/db/open.js";
 import { openPostgres } from "../../runtime/db/postgres/open.js";
 import { openQueue } from "../../runtime/queue/index.js";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
-import { sharedPostgres } from "../support/postgres.js";
+import { runStatements, sharedPostgres } from "../support/postgres.js";
 
 const postgres = await sharedPostgres();
 
-async function apply(url: string, ...statements: string[]): Promise<void> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
 async function withSetting(setting: string): Promise<string> {
   const url = await postgres.empty();
-  await apply(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
+  await runStatements(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
   return url;
 }
 
 test("what is printed is applied where a database takes backslashes for escapes, and no function has one", async () => {
   const url = await withSetting("standard_conforming_strings = off");
-  await apply(url, `begin; ${printSchema("postgres")} commit;`);
+  await runStatements(url, `begin; ${printSchema("postgres")} commit;`);
   const database = await openPostgres({ url, migrate: false });
   const functions = "select proname from pg_proc where proname like 'adbind%' and position(chr(92) in prosrc) > 0";
   assert.equal((await database.ask(functions, [])).rows, []);
@@ -59,7 +49,7 @@ if (hasPgbouncer())
 /** A schema for a store, under a name that has to be quoted, beside one that has the same tables and functions. */
 async function twoStores() {
   const url = await postgres.empty();
-  await apply(url, 'create schema "North ""1"" a.b"', "create schema south");
+  await runStatements(url, 'create schema "North ""1"" a.b"', "create schema south");
   const stores = ['"North ""1"" a.b"', "south"].map((schema) => {
     const path = encodeURIComponent(`-c search_path=${schema.replaceAll(" ", "\\ ")}`);
     return { schema, url: `${url}&options=${path}` };
@@ -130,7 +120,7 @@ test("every name of ours in a function of ours has its schema with it", async ()
 
 test("a schema that was renamed is told to its functions by their step", async () => {
   const { url, south } = await twoStores();
-  await apply(
+  await runStatements(
     url,
     "alter schema south rename to east",
     "delete from east.adbind_migrations where name = 'any-session'",

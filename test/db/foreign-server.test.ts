@@ -10,18 +10,11 @@ import type { PartitionsKept } from "../../runtime/db/types.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { openQueue } from "../../runtime/queue/index.js";
 import { runCommand } from "../cli/run-command.js";
-import { startPostgres } from "../support/postgres.js";
+import { runStatements, startPostgres } from "../support/postgres.js";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 3, 18, 12);
 const postgres = await startPostgres({ fsync: "off" });
-
-async function apply(url: string, ...statements: string[]): Promise<void> {
-  const client = new pg.Client(url);
-  await client.connect();
-  for (const statement of statements) await client.query(statement);
-  await client.end();
-}
 
 const as = (url: string, username: string): string => Object.assign(new URL(url), { username, password: "p" }).href;
 
@@ -45,7 +38,7 @@ const faultOf = async (work: Promise<unknown>): Promise<AdbindError> => {
 
 test("days that a role with more rights has made are the tables' owner's, who drops them", async () => {
   const url = await postgres.database();
-  await apply(
+  await runStatements(
     url,
     `create role "Own ""er" login password 'p'`,
     `create role alice login password 'p' in role "Own ""er"`,
@@ -61,7 +54,7 @@ test("days that a role with more rights has made are the tables' owner's, who dr
 
 test("a member that may not become the tables' owner makes and drops days of its own, which the owner leaves, and tells", async () => {
   const url = await postgres.database();
-  await apply(
+  await runStatements(
     url,
     "create role owns login password 'p'",
     "create role bob login password 'p'",
@@ -81,7 +74,7 @@ test("a member that may not become the tables' owner makes and drops days of its
 test("a role that may not make or drop partitions is told who may", async () => {
   const url = await postgres.database();
   await (await openPostgres({ url })).close();
-  await apply(
+  await runStatements(
     url,
     "create role runs login password 'p'",
     "grant select, insert, update, delete on all tables in schema public to runs",
@@ -102,10 +95,10 @@ test("each right that a role lacks is told as it is opened, with the grant that 
   const url = await postgres.database();
   const role = `"a ""role"`;
   const north = `${as(url, encodeURIComponent('a "role'))}&options=-c%20search_path%3D%22No%22`;
-  await apply(url, `create role ${role} login password 'p'`, 'create schema "No"');
+  await runStatements(url, `create role ${role} login password 'p'`, 'create schema "No"');
   await (await openPostgres({ url: `${url}&options=-c%20search_path%3D%22No%22` })).close();
   const name = new URL(url).pathname.slice(1);
-  await apply(
+  await runStatements(
     url,
     `revoke connect on database ${name} from public`,
     `revoke execute on all functions in schema "No" from public`,
@@ -126,7 +119,7 @@ test("each right that a role lacks is told as it is opened, with the grant that 
     const fault = await opening(north);
     assert.is(fault.code, "database_unreachable");
     assert.match(fault.message, told);
-    await apply(url, grant);
+    await runStatements(url, grant);
   }
   await (await openPostgres({ url: north })).close();
 });
@@ -165,7 +158,7 @@ const schemasOf = async (url: string): Promise<string[]> => {
 test("a schema that is named like the role, and came later, takes neither tables of later steps nor days", async () => {
   const url = await postgres.database();
   await (await openPostgres({ url, schema: schema.slice(0, 9) })).close();
-  await apply(url, "create schema authorization current_user");
+  await runStatements(url, "create schema authorization current_user");
   await (await openPostgres({ url })).close();
   assert.is((await partitions(url, NOW)).made.length, 4);
   assert.equal(await schemasOf(url), ["public"]);
@@ -174,7 +167,7 @@ test("a schema that is named like the role, and came later, takes neither tables
 test("days stand in the tablespace that their table is given", async () => {
   const url = await postgres.database();
   await (await openPostgres({ url })).close();
-  await apply(
+  await runStatements(
     url,
     "set allow_in_place_tablespaces = on",
     "create tablespace large location ''",
@@ -191,12 +184,12 @@ test("days stand in the tablespace that their table is given", async () => {
   ]);
   assert.is(made.length, 4);
   await database.close();
-  await apply(url, "drop table adbind_activity", "drop tablespace large");
+  await runStatements(url, "drop table adbind_activity", "drop tablespace large");
 });
 
 async function withSetting(setting: string): Promise<string> {
   const url = await postgres.database();
-  await apply(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
+  await runStatements(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
   return url;
 }
 
@@ -225,7 +218,7 @@ test("a search_path that leads nowhere is told as that", async () => {
 test("a database whose encoding lacks characters is refused before anything is stored in it", async () => {
   const url = await postgres.database();
   const name = "latin_one";
-  await apply(url, `create database ${name} encoding 'LATIN1' locale 'C' template template0`);
+  await runStatements(url, `create database ${name} encoding 'LATIN1' locale 'C' template template0`);
   const latin = Object.assign(new URL(url), { pathname: `/${name}` }).href;
   const fault = await faultOf(openPostgres({ url: latin }).then((database) => database.close()));
   assert.is(fault.code, "store_option_invalid");

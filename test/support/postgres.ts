@@ -24,8 +24,8 @@ export interface TestPostgres {
   restart(): Promise<void>;
 }
 
-/** @param url of any database of the server */
-async function runStatements(url: string, statements: readonly string[]): Promise<void> {
+/** Runs statements, each by itself, on a connection of their own. */
+export async function runStatements(url: string, ...statements: readonly string[]): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   try {
@@ -44,7 +44,7 @@ const urlOf = (url: string, name: string): string =>
 /** @param copied what it is a copy of; nobody ever connects to template0, so copies of it never wait for another */
 async function createDatabase(url: string, copied = "template0"): Promise<string> {
   const name = `test_${process.pid}_${randomBytes(4).toString("hex")}`;
-  await runStatements(url, [`create database ${name} template ${copied}`]);
+  await runStatements(url, `create database ${name} template ${copied}`);
   return urlOf(url, name);
 }
 
@@ -132,7 +132,7 @@ const READY = "adbind_ready";
 /** Starts the server of a run. */
 export async function startShared(): Promise<TestPostgres> {
   const server = await startPostgres(SHARED_SETTINGS);
-  await runStatements(server.url, [`create database ${READY} template template0`]);
+  await runStatements(server.url, `create database ${READY} template template0`);
   const { openPostgres } = await import("../../runtime/db/index.js");
   await (await openPostgres({ url: urlOf(server.url, READY), connections: 1 })).close();
   return server;
@@ -153,11 +153,7 @@ export async function sharedPostgres(): Promise<TestDatabases> {
     database: () => create(`${READY} strategy file_copy`),
     empty: () => create(),
     async stop() {
-      await (own?.stop() ??
-        runStatements(
-          url,
-          made.splice(0).map((name) => `drop database ${name} with (force)`),
-        ));
+      await (own?.stop() ?? runStatements(url, ...made.splice(0).map((name) => `drop database ${name} with (force)`)));
     },
   };
 }

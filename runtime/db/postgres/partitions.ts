@@ -6,6 +6,7 @@
 import type pg from "pg";
 import type { PartitionLeft, PartitionsKept, PartitionsRequest } from "../types.js";
 import { ask } from "./client.js";
+import { CLOCK } from "./clock.js";
 import { dropBodies, dropDay, type Ending, neededBefore, type Over } from "./partition-dropping.js";
 import { makeDay } from "./partition-making.js";
 import {
@@ -89,8 +90,7 @@ async function keepTable(run: Transactions, table: KeptTable, request: KeptReque
 
 /** Not that of the machine we run on: it may be a desk's, and what is dropped is gone. */
 async function serverNow(tx: pg.ClientBase): Promise<number> {
-  const text = "select (extract(epoch from clock_timestamp()) * 1000)::bigint as now";
-  return (await ask<{ now: number }>(tx, text)).rows[0]!.now;
+  return (await ask<{ now: number }>(tx, `select ${CLOCK} as now`)).rows[0]!.now;
 }
 
 /**

@@ -1,7 +1,8 @@
 /** Endpoints that have jobs, and when something of them may be leased. */
 import { type Coroutine, kept, type Query } from "../../db/index.js";
+import { CLOCK } from "../../db/postgres/clock.js";
 import { BEHIND_DUE_MS } from "../jobs.js";
-import { CLOCK, UNLEASED } from "./jobs.js";
+import { UNLEASED } from "./jobs.js";
 
 export interface DueEndpoint {
   readonly endpoint: string;

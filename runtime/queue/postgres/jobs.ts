@@ -5,11 +5,10 @@
  */
 import { isAscii } from "node:buffer";
 import { type Coroutine, type JobAddition, kept, type Query } from "../../db/index.js";
+import { CLOCK } from "../../db/postgres/clock.js";
 import { BEHIND_DUE_MS, checkJobNames, type Job, type NewJob } from "../jobs.js";
 import { isJob, jobIn, type LeasedColumns, type LeasedTask, taskIn } from "../leased.js";
 
-/** The database's clock, in unix milliseconds. */
-export const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 /** Unix milliseconds that are given, by a clock that may be ahead: what is due then at once would be in hours for others. */
 export const BY_NOW = `least(?::bigint, ${CLOCK})`;
 /** Condition on a job that nobody holds. */
