@@ -8,6 +8,7 @@ import type { ValidationError, ValidationResult } from "../validate/types.js";
 import type { Envelope } from "./envelope.js";
 import { eventOf } from "./kinds.js";
 import type { ReceiverConfig } from "./settings.js";
+import { storable } from "./storable.js";
 
 /** Findings kept of one event. */
 const MAX_NOTES = 8;
@@ -75,8 +76,8 @@ export function resultValidator<Tx>(config: ReceiverConfig<Tx>): ResultValidator
 const notesOf = (errors: readonly ValidationError[]): EventNote[] =>
   errors.slice(0, MAX_NOTES).map(({ pointer, message }) => ({
     code: "schema_mismatch",
-    pointer: pointer.slice(0, MAX_TEXT_CHARS),
-    message: message.slice(0, MAX_TEXT_CHARS),
+    pointer: storable(pointer, MAX_TEXT_CHARS),
+    message: storable(message, MAX_TEXT_CHARS),
   }));
 
 /** Judges what is told unasked, or the result in it, by its kind's schema; a release may have none. */

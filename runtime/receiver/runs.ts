@@ -4,6 +4,7 @@ import { HandlerOverdue, startRun, type TimedRun } from "./deadline.js";
 import { runHandler } from "./dispatch.js";
 import type { EventContent } from "./envelope.js";
 import type { ReceiverConfig } from "./settings.js";
+import { storable } from "./storable.js";
 import type { RunOutcome } from "./tracing.js";
 
 /** Longest delay between attempts, in milliseconds: an hour. */
@@ -16,10 +17,8 @@ const MAX_ERROR_CHARS = 500;
 /** The receiver was stopped before the handler was done. */
 class Stopped extends Error {}
 
-export const faultText = (error: unknown): string => {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return text.replaceAll("\0", "").toWellFormed().slice(0, MAX_ERROR_CHARS);
-};
+export const faultText = (error: unknown): string =>
+  storable(error instanceof Error ? `${error.name}: ${error.message}` : String(error), MAX_ERROR_CHARS);
 
 /** An event that is leased, and its body where it was read already. */
 export interface InboxJob {

@@ -9,7 +9,17 @@ import { sql } from "../../runtime/db/postgres/sql.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
 import { sharedPostgres } from "../support/postgres.js";
-import { envelope, keysOf, PUBLIC_URL, SELLER, START_MS, sellerKey, signed, statusOf } from "../support/receiver.js";
+import {
+  envelope,
+  errorOf,
+  keysOf,
+  PUBLIC_URL,
+  SELLER,
+  START_MS,
+  sellerKey,
+  signed,
+  statusOf,
+} from "../support/receiver.js";
 
 const postgres = await sharedPostgres();
 const url = await postgres.database();
@@ -70,6 +80,23 @@ test("of copies sent to both exactly one is accepted, and each event has one eff
   await receivers[1]!.idle();
   for (const receiver of receivers) await receiver.stop();
   for (const store of stores) await store.close();
+});
+
+test("a result that is wrong under a name with a NUL, which PostgreSQL stores nowhere, is told and kept for a human", async () => {
+  const store = await openPostgresStore({ url: await postgres.database() });
+  const receiver = instance(store);
+  await receiver.expect({ route: "/hooks/a", sender: SELLER, kind: "task", operationId: "op-1" });
+  const result = { creatives: [{ creative_id: "c", action: "failed", assignment_errors: { "p\0\ud800": 5 } }] };
+  const wrong = envelope({ task_type: "sync_creatives", status: "completed", result });
+  const answer = await receiver.handle(await signed({ key, clock: { ms: START_MS } }, wrong));
+  assert.equal([answer.status, errorOf(answer)], [400, "result_invalid"]);
+  const [dead] = await store.inbox.list({ state: "dead" });
+  assert.is(
+    dead?.error,
+    "the result is not what its release says: /creatives/0/assignment_errors/p\ufffd must be string",
+  );
+  await receiver.stop();
+  await store.close();
 });
 
 test.after(() => postgres.stop());
