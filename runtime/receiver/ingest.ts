@@ -150,12 +150,21 @@ interface PayloadDigestOf {
 
 /** What tells two payloads apart: their bytes, or what they say (RFC 8785). */
 export function payloadDigest(body: unknown, raw: Uint8Array, { bind, sha256 }: PayloadDigestOf): Uint8Array {
-  const canonical = bind ? canonicalize(body) : undefined;
+  const canonical = bind ? canonicalOf(body) : undefined;
   const whole =
     canonical === undefined && sha256 !== undefined
       ? Buffer.from(sha256, "base64url")
       : hash("sha256", canonical ?? raw, "buffer");
   return whole.subarray(0, DIGEST_BYTES);
+}
+
+/** There is no canonical form of half a character, nor of a number beyond doubles: such a payload is known by its bytes. */
+function canonicalOf(body: unknown): string | undefined {
+  try {
+    return canonicalize(body);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What a change of an account is known by, pushed or read from its feed. */

@@ -1,4 +1,5 @@
 /** Events of accounts and agents: a route takes a set of kinds, what is unknown is kept and told, a challenge is answered. */
+import { randomUUID } from "node:crypto";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventHandlers, ReceiverHandlers } from "../../runtime/receiver/index.js";
@@ -111,6 +112,21 @@ test("where a key stands for one payload, another one under it is 409; the same,
   assert.is(statusOf(await send(s, turned, { route })), "duplicate");
   const other = await send(s, { ...body, status: "closed" }, { route });
   assert.equal([other.status, errorOf(other)], [409, "idempotency_key_conflict"]);
+});
+
+test("a payload that has no canonical form is known by its bytes", async () => {
+  const s = await open();
+  const text = JSON.stringify(status({ reason: "cut" }));
+  for (const odd of [text.replace('"cut"', '"cut \\ud83d"'), text.replace('"cut"', "1e400")]) {
+    const keyed = (key: string) => ({
+      raw: Buffer.from(odd.replace(/"idempotency_key":"[^"]*"/, `"idempotency_key":"${key}"`)),
+      route,
+    });
+    const key = randomUUID();
+    assert.is(statusOf(await send(s, undefined, keyed(key))), "accepted");
+    assert.is(statusOf(await send(s, undefined, keyed(key))), "duplicate");
+    assert.is((await send(s, { ...status(), idempotency_key: key }, { route })).status, 409);
+  }
 });
 
 test("while a key is being claimed, the same payload is asked to wait, and another one refused", async () => {
