@@ -31,7 +31,7 @@ export async function applyOrder(
       missed = case when excluded.terminal then null else adbind_tasks.missed end
     where not adbind_tasks.terminal and (adbind_tasks.instant < excluded.instant
       or (${by} = 'poll' and excluded.terminal)
-      or (${by} = 'arrival' and adbind_tasks.instant = excluded.instant))
+      or ${by} = 'arrival')
     returning xmax = 0 as first`.first(tx);
   // A row that was inserted and not updated has no deleting transaction.
   if (applied !== undefined) return applied.first ? "first" : "applied";

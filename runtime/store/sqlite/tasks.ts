@@ -22,7 +22,7 @@ function applies({ instant, terminal, by }: TaskOrder, last: string): boolean {
     case "sender":
       return instant > last;
     case "arrival":
-      return instant >= last;
+      return true;
     case "poll":
       return terminal || instant > last;
   }

@@ -165,7 +165,11 @@ export const claims: Cases = {
       assert.equal(await store.task(SELLER, "t-1"), state);
 
       accepted(await store.inbox.accept(by(ordered("t-2", 10), "arrival")));
-      accepted(await store.inbox.accept(by(ordered("t-2", 10, "failed", true), "arrival")));
+      // By an instance whose clock is behind, or was set back: it came later all the same.
+      accepted(await store.inbox.accept(by(ordered("t-2", 8, "input-required"), "arrival")));
+      assert.is((await store.task(SELLER, "t-2"))!.instant, "2026-04-18T14:00:10.000000000");
+      accepted(await store.inbox.accept(by(ordered("t-2", 9, "failed", true), "arrival")));
+      assert.is((await store.inbox.accept(by(ordered("t-2", 9), "arrival"))).outcome, "stale", "an end is never left");
     },
 
   "a stale event keeps its key claimed": async ({ store }) => {
