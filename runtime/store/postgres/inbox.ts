@@ -1,7 +1,7 @@
 /** Accepted events until their handler is done: lease, complete, give back, give up. */
 import type { MaybePromise } from "../../contract/index.js";
 import { type Sql, sql } from "../../db/postgres/sql.js";
-import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
+import { ClockWatch, type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter, Lease } from "../types.js";
 import { type AcceptDependencies, acceptor } from "./accept.js";
@@ -17,12 +17,12 @@ interface Left {
 
 export function postgresInbox(db: Db, dependencies: AcceptDependencies): Inbox<Tx> {
   const { guard } = dependencies;
-  const leases = new LeaseWatch();
+  const watches = { leases: new LeaseWatch(), clock: new ClockWatch() };
   const alone = aloneOn(db, guard);
   const ended = endedTogether(db, guard);
   return {
     accept: acceptor(db, dependencies),
-    take: (request) => take(db, request, { leases, guard }),
+    take: (request) => take(db, request, { ...watches, guard }),
     async renew(ids, { owner, until }) {
       if (ids.length === 0) return;
       await sql`
@@ -87,11 +87,34 @@ const aloneOn =
 
 const joined = sql`select i.*, s.url from adbind_inbox i join adbind_senders s on s.id = i.sender`;
 
+interface TakeDependencies {
+  readonly leases: LeaseWatch;
+  readonly clock: ClockWatch;
+  readonly guard: Guarded;
+}
+
+/** After the clock was set back: what waits comes nearer, and a lease is as long as one is, which a holder that lives renews. */
+async function pull(
+  db: Db,
+  { until, now }: { until: number; now: number },
+  { clock, guard }: TakeDependencies,
+): Promise<void> {
+  const back = clock.look(now);
+  if (back === undefined) return;
+  await sql`
+    update adbind_inbox set due = case when owner is null then greatest(${now}, due - ${back.by}) else ${until} end
+    where state = 'pending' and due < ${BLOCKED_DUE_MS}
+      and ((owner is null and due > ${back.beyond}) or (owner is not null and due > ${until}))${guard.inPlace}`.run(db);
+}
+
 async function take(
   db: Db,
-  { owner, until, now, limit }: Lease & { now: number; limit: number },
-  { leases, guard }: { leases: LeaseWatch; guard: Guarded },
+  request: Lease & { now: number; limit: number },
+  taking: TakeDependencies,
 ): Promise<InboxEvent[]> {
+  const { owner, until, now, limit } = request;
+  const { leases, guard } = taking;
+  await pull(db, request, taking);
   const looking = await sql<LeasedRow>`
     select id, owner, due from adbind_inbox
     where state = 'pending' and due <= ${now} and owner is not null order by due limit ${limit}`.rows(db);

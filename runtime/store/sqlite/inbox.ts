@@ -2,7 +2,7 @@
 import type { Database } from "better-sqlite3";
 import type { SqliteDatabase } from "../../db/sqlite/open.js";
 import type { Writer } from "../../db/sqlite/writer.js";
-import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
+import { ClockWatch, type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter } from "../types.js";
 import { type AcceptDependencies, acceptor } from "./accept.js";
@@ -33,12 +33,19 @@ export function sqliteInbox(dependencies: InboxDependencies): SqliteInbox {
   const { db, writer, told, guard } = dependencies;
   const accept = acceptor(dependencies);
   const leases = new LeaseWatch();
+  const clock = new ClockWatch();
   const release = orderingKeyRelease(db);
   const due = db.prepare<[number, number], { id: number; owner: string | null; due: number }>(
     "select id, owner, due from adbind_inbox where state = 'pending' and due <= ?" +
       `${guard.inPlace} order by due limit ?`,
   );
   const lease = db.prepare("update adbind_inbox set owner = ?, due = ? where id = ?");
+  // After the clock was set back: what waits comes nearer, and a lease is as long as one is, which a holder that lives renews.
+  const pull = db.prepare(
+    "update adbind_inbox set due = case when owner is null then max(@now, due - @by) else @until end " +
+      `where state = 'pending' and due < ${BLOCKED_DUE_MS} ` +
+      `and ((owner is null and due > @beyond) or (owner is not null and due > @until))${guard.inPlace}`,
+  );
   const prolong = db.prepare("update adbind_inbox set due = ? where id = ? and owner = ? and state = 'pending'");
   const giveBack = db.prepare(
     "update adbind_inbox set owner = null, due = ? where id = ? and owner = ? and state = 'pending'",
@@ -52,6 +59,8 @@ export function sqliteInbox(dependencies: InboxDependencies): SqliteInbox {
     accept: (arrival) => guard.ofSender(arrival.event.sender, () => accept(arrival)),
     take: ({ owner, until, now, limit }) =>
       writer.write(() => {
+        const back = clock.look(now);
+        if (back !== undefined) pull.run({ now, until, ...back });
         const ids = takeable(due.all(now, limit + leases.size + WATCHED_ROWS), leases, { now, until, limit });
         for (const id of ids) lease.run(owner, until, id);
         return ids.map((id) => toEvent(one.get(id)!));

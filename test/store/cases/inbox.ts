@@ -1,6 +1,6 @@
 /** Leases, effects, back-off and dead letters. */
 import * as assert from "uvu/assert";
-import type { Effect } from "../../../runtime/store/types.js";
+import type { Effect, Store } from "../../../runtime/store/types.js";
 import { accepted, type Cases, ordered, take } from "./case.js";
 import { arrival, NOW, newEvent, SELLER } from "./events.js";
 
@@ -65,6 +65,39 @@ export const inbox: Cases = {
     assert.is((await store.inbox.get(id))!.attempts, 0);
     assert.is(await store.inbox.complete({ id, owner: "b", now: NOW }), "completed");
   },
+
+  "after a clock is set back what waits is as far off as before, and what a dead holder held is free within a lease":
+    async ({ store, open }) => {
+      const [minute, hour] = [60_000, 3_600_000];
+      const add = async (lease?: { owner: string; until: number }) =>
+        accepted(await store.inbox.accept(arrival(newEvent(), lease && { lease }))).id;
+      const taken = async (by: Store, now: number) => (await take(by, "a", now)).map((event) => event.id);
+      const fails = (id: number, now: number, due: number) => store.inbox.retry({ id, owner: "a", now }, due, "later");
+      const failed = await add();
+      assert.equal(await taken(store, NOW), [failed]);
+      await fails(failed, NOW, NOW + 10 * minute);
+      const fresh = await add();
+      const left = await add({ owner: "dead", until: NOW + 30_000 });
+      const back = NOW - 5 * hour;
+      assert.equal(await taken(store, back), [fresh]);
+      await store.inbox.complete({ id: fresh, owner: "a", now: back });
+      // Seen to look run out, and half a lease later not renewed.
+      assert.equal(await taken(store, back + 30_000), []);
+      assert.equal(await taken(store, back + 45_000), [left]);
+      await store.inbox.complete({ id: left, owner: "a", now: back });
+      assert.equal(await taken(store, back + 10 * minute - 1), []);
+      assert.equal(await taken(store, back + 10 * minute), [failed]);
+
+      // Where it was set back while nobody looked, no failure can have put off what is due in days.
+      await fails(failed, back, back + hour);
+      const held = await add({ owner: "live", until: NOW });
+      const other = await open();
+      const longAgo = back - 48 * hour;
+      assert.equal(await taken(other, longAgo), [failed]);
+      await store.inbox.renew([held], { owner: "live", until: longAgo + 40_000 });
+      assert.equal(await taken(other, longAgo + 30_000), [], "a holder that lives renews");
+      await other.close();
+    },
 
   "an effect commits with the completion or not at all": async ({ store, record, recorded }) => {
     const lease = { owner: "a", until: NOW + 30_000 };
