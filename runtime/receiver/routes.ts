@@ -24,15 +24,16 @@ export interface RouteCache {
 }
 
 export function routeCache(registrations: Registrations, now: () => number): RouteCache {
-  const known = new Map<string, KnownRoute & { readonly until: number }>();
+  const known = new Map<string, KnownRoute & { readonly at: number }>();
   const find = async (route: string): Promise<KnownRoute | undefined> => {
     const held = known.get(route);
-    if (held !== undefined && held.until > now()) return held;
+    // Of a clock that was set back nobody knows for how long: what was remembered by the old one is asked for again.
+    if (held !== undefined && Math.abs(now() - held.at) < MEMORY_MS) return held;
     const binding = await registrations.binding(route);
     // An unknown route is asked for each time: its registration may be a moment away.
     known.delete(route);
     if (binding === undefined) return undefined;
-    const entry = { binding, whole: await registrations.own(binding, null), until: now() + MEMORY_MS };
+    const entry = { binding, whole: await registrations.own(binding, null), at: now() };
     if (known.size >= MEMORY_ENTRIES) known.clear();
     known.set(route, entry);
     return entry;

@@ -94,6 +94,15 @@ test("a shorter window is kept and shown once it is announced", async ({ open })
   assert.not(statusOf(await send(s, body)) === "duplicate");
 });
 
+test("what another instance took back is known in seconds, though the clock is set back", async ({ open }) => {
+  const s = await open();
+  assert.is(statusOf(await send(s, envelope())), "accepted");
+  await s.store.registrations.remove("/hooks/a", "op-1");
+  assert.is((await send(s, envelope({ operation_id: "op-2" }))).status, 200, "remembered for a moment");
+  s.clock.ms -= 3_600_000;
+  assert.is((await send(s, envelope())).status, 404);
+});
+
 test("a registration taken back parks what comes for it", async ({ open }) => {
   const s = await open();
   await s.receiver.expect({ route: "/hooks/a", sender: SELLER, kind: "task", operationId: "op-2" });

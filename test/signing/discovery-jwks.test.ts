@@ -69,6 +69,26 @@ jwks("a set is renewed before it runs out, and never used after", async () => {
   assert.is(codeOf(await source.resolve("a")), "key_unknown", "removed meanwhile");
 });
 
+jwks("after a clock is set back nothing is believed, refused or left alone for as long as by the old one", async () => {
+  const site = web({ [JWKS]: { keys: [key("a"), key("b")] } });
+  const source = remoteJwks({ url: JWKS, sender: AGENT, fetch: site.fetch, now: site.now, ttlSeconds: 600 });
+  assert.is(codeOf(await source.resolve("a")), "ok");
+  assert.is(codeOf(await source.resolve("new")), "key_unknown", "and the set was looked at again");
+  site.clock.at -= 7_200;
+  site.pages[JWKS] = { keys: [key("b"), key("new")] };
+  assert.is(codeOf(await source.resolve("a")), "key_unknown", "withdrawn meanwhile");
+  assert.is(codeOf(await source.resolve("new")), "ok");
+  site.clock.at += 601;
+  site.pages[JWKS] = down;
+  assert.is(codeOf(await source.resolve("b")), "unavailable");
+  site.clock.at -= 7_200;
+  const again = await source.resolve("b");
+  assert.ok(!again.ok && (again.retryAfterSeconds ?? 0) <= 5);
+  site.clock.at -= 7_200;
+  site.pages[JWKS] = { keys: [key("b")] };
+  assert.is(codeOf(await source.resolve("b")), "ok", "its outage is over");
+});
+
 jwks("max-age shortens the time, a minute is the least", async () => {
   const lives: [string, number][] = [
     ["max-age=120", 120],

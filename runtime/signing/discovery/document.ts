@@ -61,27 +61,35 @@ const FAILURE_COOLDOWN_S = 5;
 /** Share of its life after which a document is renewed in the background. */
 const RENEW_AFTER = 0.8;
 
-interface Held<T> {
+/** A time by the clock, in unix seconds, for so many seconds. */
+interface Span {
+  readonly from: number;
+  readonly seconds: number;
+}
+
+/** Of a span that begins later than now, since the clock was set back, nobody knows how much is left: it is over. */
+const within = ({ from, seconds }: Span, now: number): boolean => now >= from && now < from + seconds;
+
+interface Held<T> extends Span {
   readonly value: T;
-  readonly renewAt: number;
-  readonly expiresAt: number;
 }
 
 /** Loads a document, one load at a time, and keeps what came of the last one. */
 class Loading<T> {
   held: Held<T> | undefined;
-  failure: { readonly reason: LoadFailure; readonly retryAt: number } | undefined;
+  failure: (Span & { readonly reason: LoadFailure }) | undefined;
   running: Promise<DocumentState<T>> | undefined;
 
   constructor(readonly options: DocumentOptions<T>) {}
 
   get coolingDown(): boolean {
-    return this.failure !== undefined && this.options.now() < this.failure.retryAt;
+    return this.failure !== undefined && within(this.failure, this.options.now());
   }
 
   failed(): DocumentState<T> {
-    const { reason, retryAt } = this.failure as NonNullable<typeof this.failure>;
-    return { ...reason, retryAfterSeconds: Math.max(1, Math.ceil(retryAt - this.options.now())) };
+    const { reason, from, seconds } = this.failure as NonNullable<typeof this.failure>;
+    const left = Math.min(seconds, from + seconds - this.options.now());
+    return { ...reason, retryAfterSeconds: Math.max(1, Math.ceil(left)) };
   }
 
   start(): Promise<DocumentState<T>> {
@@ -107,15 +115,15 @@ class Loading<T> {
         detail: `the fetch threw: ${error instanceof Error ? error.message : String(error)}`,
       }),
     );
-    const at = now();
+    const from = now();
     if (!loaded.ok) {
-      const waits = this.held === undefined ? FAILURE_COOLDOWN_S : failureCooldownSeconds;
-      this.failure = { reason: loaded, retryAt: at + waits };
+      const seconds = this.held === undefined ? FAILURE_COOLDOWN_S : failureCooldownSeconds;
+      this.failure = { reason: loaded, from, seconds };
       return this.failed();
     }
     this.failure = undefined;
     const { value, ttlSeconds } = loaded;
-    this.held = { value, renewAt: at + ttlSeconds * RENEW_AFTER, expiresAt: at + ttlSeconds };
+    this.held = { value, from, seconds: ttlSeconds };
     return { ok: true, value, fresh: true };
   }
 }
@@ -130,8 +138,8 @@ export function remoteDocument<T>(options: DocumentOptions<T>): RemoteDocument<T
     get() {
       const at = now();
       const { held, failure, running } = loading;
-      if (held !== undefined && at < held.expiresAt) {
-        if (at >= held.renewAt) loading.renew();
+      if (held !== undefined && within(held, at)) {
+        if (at >= held.from + held.seconds * RENEW_AFTER) loading.renew();
         return { ok: true, value: held.value, fresh: false };
       }
       if (failure !== undefined && held !== undefined && lastIsUsable(held.value)) {
@@ -145,7 +153,7 @@ export function remoteDocument<T>(options: DocumentOptions<T>): RemoteDocument<T
       const at = now();
       const { held, failure, running } = loading;
       if (running !== undefined) return running;
-      if (at - refreshedAt < REFRESH_COOLDOWN_S) {
+      if (within({ from: refreshedAt, seconds: REFRESH_COOLDOWN_S }, at)) {
         if (refreshFailed && failure !== undefined) return loading.failed();
         return held === undefined ? loading.failed() : { ok: true, value: held.value, fresh: false };
       }

@@ -111,7 +111,8 @@ const totalCounter = (db: Db) => {
     return row!.live;
   };
   return async (now: number): Promise<number> => {
-    if (now - read.at >= TOTAL_AGE_SECONDS) {
+    // A clock that was set back has a new count made, too.
+    if (Math.abs(now - read.at) >= TOTAL_AGE_SECONDS) {
       const asked = { at: now, live: count() };
       read = asked;
       // What could not be read is asked for again.
