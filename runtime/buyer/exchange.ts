@@ -142,7 +142,9 @@ function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): Exchang
   const { word } = release;
   const { payload, state, error } = wire;
   if (payload === null && state === undefined && error === null) {
-    return failedHere(localError("INVALID_ANSWER", `The answer has no data: ${wire.text ?? ""}`, "correctable"));
+    // It may have acted, and what was registered for it stays.
+    const error = localError("INVALID_ANSWER", `The answer has no data: ${wire.text ?? ""}`, "correctable");
+    return failedHere(error, { lost: true });
   }
   const transport = { status: state, taskId: wire.taskId, contextId: wire.contextId };
   const answer = readAnswer(tool, payload ?? {}, word, transport) as Answer<AnyArms>;

@@ -23,6 +23,9 @@ const byRpcCode: Readonly<Record<number, readonly [code: string, recovery: Recov
   [-32603]: ["SERVICE_UNAVAILABLE", "transient"],
 };
 
+/** JSON-RPC codes that tell nothing of what was done before: an internal error, a server's own, A2A's invalid agent response. */
+const unclear: ReadonlySet<number> = new Set([-32603, -32000, -32006]);
+
 export const localError = (
   code: string,
   message: string,
@@ -88,5 +91,5 @@ export function missOfRpc(error: { code: number; message: string; data?: unknown
   const stated = extractTransportError({ error }, word);
   if (stated !== null) return { error: stated, lost: false };
   const [code, recovery] = byRpcCode[error.code] ?? ["SERVICE_UNAVAILABLE", "correctable"];
-  return { error: localError(code, shortText(error.message), recovery), lost: false };
+  return { error: localError(code, shortText(error.message), recovery), lost: unclear.has(error.code) };
 }

@@ -74,7 +74,8 @@ export async function poll(dependencies: BuyerCallDependencies, of: PolledCall):
     // Of several refusals the one that says most: some agents have a tool under one of the names, and refuse all the same.
     const told = firstError(outcome);
     if (error === undefined || (isLacking(error) && told !== undefined)) error = told;
-    if (outcome.lost || outcome.recovery === "transient") {
+    // An answer that says nothing is a tool that is not there, as some agents put it.
+    if (outcome.recovery === "transient" || (outcome.lost && outcome.recovery !== "correctable")) {
       const seconds = error === undefined ? undefined : retryAfterSeconds(error);
       return { kind: "failed", error, afterMs: seconds === undefined ? undefined : seconds * 1_000 };
     }

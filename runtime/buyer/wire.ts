@@ -136,7 +136,10 @@ async function exchange(settings: BuyerSettings, { seen }: WireUse, outbound: Ou
     const remedy = "ask for less, or raise maxAnswerBytes";
     throw new WireFault(`The agent's answer has more than ${maxBytes} bytes: ${remedy}`, { unread: true });
   }
-  if (!result.ok) throw new WireFault(`No answer from the agent: ${result.code}`, { retryable: result.retryable });
+  if (!result.ok) {
+    const retryable = result.retryable || unread.has(result.code);
+    throw new WireFault(`No answer from the agent: ${result.code}`, { retryable });
+  }
   const text = new TextDecoder().decode(result.body);
   if (result.status >= 300) {
     throw new WireFault(`The agent answered HTTP ${result.status}`, {
@@ -153,10 +156,14 @@ async function exchange(settings: BuyerSettings, { seen }: WireUse, outbound: Ou
   return new Response(empty ? null : text, { status: result.status, headers: kept });
 }
 
+/** Something came back that nobody reads: what became of the request is not known. */
+const unread: ReadonlySet<string> = new Set(["encoding_refused", "response_malformed"]);
+
 function tell(text: string, seen: (message: unknown) => void): void {
   try {
     seen(JSON.parse(text));
   } catch {
-    throw new WireFault(`The agent's answer is no JSON: ${shortText(text.slice(0, 80))}`, { status: 200 });
+    // The request has come to whoever answers: what became of it is not known.
+    throw new WireFault(`The agent's answer is no JSON: ${shortText(text.slice(0, 80))}`, { retryable: true });
   }
 }

@@ -1,0 +1,56 @@
+/** Answers that do not tell what became of a call: nothing is done twice for them, and what was registered stays. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Says } from "../support/agent.js";
+import { capabilities, order, type Scene, transports, withScene } from "./fixtures.js";
+
+const rpc = (code: number): Says => ({ rpc: { code, message: "no word of it" } });
+
+/** Title -> what the agent says when it may have acted, and whether the same call may be of use once more. */
+const unclear: Readonly<Record<string, readonly [says: Says, again: boolean]>> = {
+  "an internal error": [rpc(-32603), true],
+  "a server's own error": [rpc(-32000), false],
+  "an answer that is cut off": [{ http: 200, body: '{"jsonrpc":"2.0","id":1,"res' }, true],
+  "a page of a proxy's": [{ http: 200, headers: { "content-type": "text/html" }, body: "<p>fine" }, true],
+  "an encoding that was declined": [{ http: 200, headers: { "content-encoding": "br" }, body: "?" }, true],
+  "an answer without data": [
+    { http: 200, body: '{"jsonrpc":"2.0","id":"ID","result":{"content":[],"kind":"x"}}' },
+    false,
+  ],
+};
+
+/** A receiver that notes what is expected of it. */
+function noting(): { readonly webhooks: never; readonly expected: Set<unknown> } {
+  const expected = new Set<unknown>();
+  const receiver = {
+    expect: async ({ operationId }: { operationId: string }) => void expected.add(operationId),
+    forget: async (_: string, operationId: string) => expected.delete(operationId),
+  };
+  return {
+    expected,
+    webhooks: { receiver, url: "https://h.example/x", route: "/x", sender: "https://s.example" } as never,
+  };
+}
+
+for (const kind of transports) {
+  for (const [title, [says, again]] of Object.entries(unclear)) {
+    test(`${kind}: ${title} is a lost one`, async () => {
+      for (const supported of [false, true]) {
+        const { webhooks, expected } = noting();
+        const run = async ({ buyer, calls }: Scene): Promise<void> => {
+          const called = await buyer.tools.create_media_buy(order);
+          assert.is(called.answer.status, "failed");
+          assert.is(called.attempts, supported && again ? 4 : 1, "an agent without keys is asked once");
+          assert.is(new Set(calls().map(({ args }) => args.idempotency_key)).size, 1);
+          assert.is(expected.size, 1, "its webhook is still expected");
+        };
+        const declares = capabilities({}, { idempotency: { supported } });
+        const answer = ({ message }: { message: { id?: unknown } }): Says =>
+          "body" in says ? { ...says, body: says.body?.replace('"ID"', JSON.stringify(message.id)) ?? "" } : says;
+        await withScene({ kind, declares, answer, buyer: { webhooks } }, run);
+      }
+    });
+  }
+}
+
+test.run();
