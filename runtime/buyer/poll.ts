@@ -60,16 +60,15 @@ export function estimateIn(data: unknown): number | undefined {
 
 /** Asks for a task. Never rejects but with the signal's reason. */
 export async function poll(dependencies: BuyerCallDependencies, of: PolledCall): Promise<Polled> {
-  const now = dependencies.settings.now();
   const native = await dependencies.exchange.task(of.tool, of.release, of.taskId, of.signal).catch(() => undefined);
   of.signal?.throwIfAborted();
-  const own = native === undefined ? undefined : nativeTask(native, now);
+  const own = native === undefined ? undefined : nativeTask(native);
   // A transport's task may have ended with the word that the work goes on: only the tool knows then.
   if (own?.kind === "task" && isTerminal(own.task.status)) return own;
   let error: ProtocolError | undefined;
   for (const name of namesFor(of.release)) {
     const outcome = await ask(dependencies, of, name);
-    const found = readTask(of, outcome, now);
+    const found = readTask(of, outcome);
     if (found !== undefined) return found;
     // Of several refusals the one that says most: some agents have a tool under one of the names, and refuse all the same.
     const told = firstError(outcome);
@@ -107,27 +106,31 @@ export const isLacking = (error: ProtocolError | undefined): boolean =>
   error === undefined || error.code === "UNSUPPORTED_FEATURE" || error.code === "UNNAMED_ERROR";
 
 /** A task by A2A's own means; undefined where the agent keeps none under this id, or its tool's task has another. */
-function nativeTask(outcome: ExchangeResult, now: number): Polled | undefined {
+function nativeTask(outcome: ExchangeResult): Polled | undefined {
   const { status } = outcome.answer;
   const failedHere = status === "failed" && (outcome.answer.data as Failure).raw === undefined;
   if (failedHere || outcome.payload === null) return undefined;
-  const task = { status, timestamp: new Date(now).toISOString(), result: outcome.payload };
-  return { kind: "task", task, answer: outcome.answer, expected: estimateIn(outcome.payload) };
+  return {
+    kind: "task",
+    task: { status, result: outcome.payload },
+    answer: outcome.answer,
+    expected: estimateIn(outcome.payload),
+  };
 }
 
 /** What the tool says of a task; undefined when it says nothing. */
-function readTask({ tool, release, taskId }: PolledCall, { payload }: ExchangeResult, now: number): Polled | undefined {
+function readTask({ tool, release, taskId }: PolledCall, { payload }: ExchangeResult): Polled | undefined {
   const status = member(payload, "status");
   if (!isJsonObject(payload) || member(payload, "task_id") !== taskId || !isTaskStatus(status)) return undefined;
   const result = resultOf(payload);
   const { updated_at: updated, message, context_id } = payload;
-  const timestamp = typeof updated === "string" ? updated : new Date(now).toISOString();
+  const changed = typeof updated === "string" ? { timestamp: updated } : {};
   const words = typeof message === "string" ? { message } : {};
   const thread = typeof context_id === "string" ? { context_id } : {};
   const envelope = { status, task_id: taskId, result: result ?? {}, ...words, ...thread };
   return {
     kind: "task",
-    task: { status, timestamp, ...(result !== undefined && { result }), ...words },
+    task: { status, ...changed, ...(result !== undefined && { result }), ...words },
     answer: readWebhookAnswer(tool, envelope, release.word) as Answer<AnyArms>,
     expected: estimateIn(payload) ?? estimateIn(result),
   };

@@ -168,8 +168,8 @@ export interface WebhookReceiver {
 /** A task as a poll finds it. */
 export interface TaskPoll {
   readonly status: TaskStatus;
-  /** RFC 3339. */
-  readonly timestamp: string;
+  /** RFC 3339; absent where the agent does not say. */
+  readonly timestamp?: string;
   readonly result?: unknown;
   readonly message?: string;
 }

@@ -3,7 +3,7 @@ import { isTaskStatus, isTerminal, type TaskStatus } from "../contract/index.js"
 import type { AcceptOutcome, RouteBinding, TaskState } from "../store/types.js";
 import { payloadOf } from "./envelope.js";
 import type { Ingest } from "./ingest.js";
-import { timeOf, toInstant } from "./instant.js";
+import { timeAt, toInstant } from "./instant.js";
 import type { ReceiverConfig } from "./settings.js";
 
 /** Pause between polls while webhooks are configured (docs/protocol/tasks.md#timing). */
@@ -16,8 +16,8 @@ const MAX_PAUSE_MS = 1_800_000;
 /** What the seller answers about a task (`get_task_status`). */
 export interface PolledTask {
   readonly status: TaskStatus;
-  /** When it changed (`updated_at`), a date-time of RFC 3339. */
-  readonly timestamp: string;
+  /** When it changed (`updated_at`), a date-time of RFC 3339. Where the seller does not say, only an end is an event. */
+  readonly timestamp?: string;
   /** The task's data, as a webhook would carry it. */
   readonly result?: unknown;
   readonly message?: string;
@@ -144,9 +144,12 @@ async function ingestPolled<Tx>(
   { sender, taskId, taskType, operationId, release }: WatchOptions,
   polled: PolledTask,
 ): Promise<void> {
+  const { status } = polled;
+  if (!isTaskStatus(status)) throw new TypeError("the poll gave no task status");
   const instant = toInstant(polled.timestamp);
-  if (!isTaskStatus(polled.status) || instant === undefined) throw new TypeError("the poll gave no task status");
-  const key = `poll:${taskId}:${polled.status}:${instant}`;
+  // Without a time nobody can tell whether it is news, nor what comes after it. An end is there once.
+  if (instant === undefined && !isTerminal(status)) return;
+  const key = ["poll", taskId, status, ...(instant === undefined ? [] : [instant])].join(":");
   const envelope = { idempotency_key: key, task_id: taskId, task_type: taskType, ...polled };
   const raw = Buffer.from(
     JSON.stringify(operationId === undefined ? envelope : { ...envelope, operation_id: operationId }),
@@ -159,7 +162,6 @@ async function ingestPolled<Tx>(
     format: "mcp",
     release: release ?? config.senderOf(sender)?.release ?? null,
   };
-  const { status } = polled;
   const body: unknown = JSON.parse(raw.toString());
   const outcome = await ingest(
     {
@@ -169,7 +171,7 @@ async function ingestPolled<Tx>(
       token: null,
       envelope: {
         ...{ key, format: "mcp", taskId, taskType, operationId: operationId ?? null, status },
-        ...{ time: { instant: timeOf(polled.timestamp, config.now()).instant, by: "poll" } },
+        ...{ time: { instant: timeAt(instant, config.now()).instant, by: "poll" } },
         ...{ notificationId: null, token: null, ordered: true, terminal: isTerminal(status) },
         payload: payloadOf(body, "task", "mcp"),
       },

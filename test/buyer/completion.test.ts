@@ -5,7 +5,8 @@ import { createCompletions } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import type { ReceivedEvent } from "../../runtime/receiver/index.js";
 import type { Says } from "../support/agent.js";
-import { bought, envelope, PUBLIC_URL, SELLER, send, setup } from "../support/receiver.js";
+import { bought, envelope, PUBLIC_URL, SELLER, send, setup, statusOf } from "../support/receiver.js";
+import { until } from "../support/until.js";
 import { failing, order, type Scene, scene } from "./fixtures.js";
 
 const answer = ({ tool }: { tool: string }) =>
@@ -38,6 +39,30 @@ async function endedBy(how: "handlers" | "inbox"): Promise<void> {
 
 test("a webhook that a handler of this process had ends its task", () => endedBy("handlers"));
 test("a webhook that is still in the inbox ends its task", () => endedBy("inbox"));
+
+test("a poll of an agent that says no time is no event, and a webhook from before it still counts", async () => {
+  const completions = createCompletions();
+  const seen: unknown[] = [];
+  const fallback = ({ status }: ReceivedEvent): void => void seen.push(status);
+  const hooks = await setup({ handlers: completions.through({ fallback }) });
+  const webhooks = { receiver: hooks.receiver, url: `${PUBLIC_URL}/hooks/a`, sender: SELLER, completions };
+  const says = (heard: { tool: string }): Says => (heard.tool === "get_task_status" ? state("working") : answer(heard));
+  const made = await scene({ answer: says, buyer: { webhooks } });
+  try {
+    const called = await made.buyer.tools.create_media_buy(order);
+    const ended = called.waitForCompletion();
+    await until(() => made.calls().some(({ tool }) => tool === "get_task_status"), "it is polled");
+    // By the seller's own clock, which is a second behind.
+    const timestamp = "2026-04-18T13:59:59Z";
+    const sent = await send(hooks, envelope({ operation_id: called.operationId, status: "completed", timestamp }));
+    assert.is(statusOf(sent), "accepted");
+    assert.is((await ended).status, "completed");
+    assert.equal(seen, ["completed"]);
+  } finally {
+    await made.close();
+    await hooks.close();
+  }
+});
 
 test("a submitted answer without a task is a failure that says so, and its webhook is still expected", async () => {
   const told = Promise.withResolvers<ReceivedEvent>();

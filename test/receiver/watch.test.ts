@@ -49,6 +49,37 @@ test("watching: polls go through the same order, and either side's terminal stat
   await pausing.stop();
 });
 
+test("a poll without a time of its own is an event at the end only, and outruns no webhook", async ({ open }) => {
+  const s = await open();
+  // A watch keeps no process alive.
+  const alive = setInterval(() => undefined, 1_000);
+  const polls = [{ status: "working" }, { status: "working", timestamp: "soon" }, { status: "completed" }] as const;
+  const task = { sender: SELLER, taskId: "untimed", taskType: "create_media_buy", firstMs: 0 };
+  const [first, second, last] = polls;
+  for (const polled of [first, second]) {
+    const stopped = new AbortController();
+    const poll = async (): Promise<typeof polled> => {
+      stopped.abort();
+      return polled;
+    };
+    assert.is(await s.receiver.watchTask({ ...task, poll, signal: stopped.signal }), null);
+  }
+  assert.is(await s.store.task(SELLER, "untimed"), undefined);
+  assert.is(
+    statusOf(await send(s, envelope({ task_id: "untimed", timestamp: at(1) }))),
+    "accepted",
+    "though it is older",
+  );
+  const twice = [1, 2].map(() => s.receiver.watchTask({ ...task, poll: async () => last }));
+  assert.equal(await Promise.all(twice), [{ status: "completed" }, { status: "completed" }]);
+  await s.receiver.idle();
+  assert.equal(
+    s.seen.map(({ status }) => status),
+    ["working", "completed"],
+  );
+  clearInterval(alive);
+});
+
 test("watching ends at once when a webhook ends the task, or when it is stopped", async ({ open }) => {
   const s = await open();
   const task = { sender: SELLER, taskType: "create_media_buy", poll: () => assert.unreachable() as never };
