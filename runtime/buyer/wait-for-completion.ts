@@ -13,6 +13,7 @@ import {
   readWebhookAnswer,
   type TaskStatus,
 } from "../contract/index.js";
+import { isStorableId } from "../contract/storable-id.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { failedHere } from "./exchange.js";
@@ -51,7 +52,8 @@ export async function waitForCompletion(
   const of = { ...awaited, taskId: taskId ?? "", signal: options.signal };
   if (taskId === undefined) return unknownEnd(of, "the agent named no task to ask for");
   const { webhooks } = dependencies.settings;
-  const alone = webhooks === undefined || of.operationId === undefined;
+  // No webhook of a task whose id cannot be stored is taken: only its agent tells of it.
+  const alone = webhooks === undefined || of.operationId === undefined || !isStorableId(taskId);
   const end = await (alone ? pollAlone(dependencies, of) : withWebhooks(dependencies, of));
   // Whatever the wire said of its end: what is still under way has not ended.
   return hasStopped(end) ? end : unknownEnd(of, "what was told of its end is none", { status: end.status });

@@ -4,6 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { isTaskStatus, isTerminal, type JsonObject } from "../contract/index.js";
+import { isStorableId } from "../contract/storable-id.js";
 import { a2aState, unwrapA2a } from "../extract/a2a.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { detectFormat, extractWebhook, type WebhookExtraction, type WebhookFormat } from "../extract/webhook.js";
@@ -63,25 +64,14 @@ export type EnvelopeResult =
 /** docs/protocol/webhooks.md#envelope. */
 const idempotencyKey = /^[A-Za-z0-9_.:-]{16,255}$/;
 
-/** Longest identifier, in UTF-8 bytes: it is part of an index entry, which databases bound. */
-const MAX_ID_BYTES = 1024;
-
-/** A text both databases store as it is: no NUL, no lone surrogate. */
-const isId = (value: unknown): value is string =>
-  typeof value === "string" &&
-  value !== "" &&
-  !value.includes("\0") &&
-  value.isWellFormed() &&
-  Buffer.byteLength(value) <= MAX_ID_BYTES;
-
 const checks: Record<string, (value: unknown) => boolean> = {
   idempotency_key: (value) => typeof value === "string" && idempotencyKey.test(value),
-  task_id: isId,
-  task_type: isId,
+  task_id: isStorableId,
+  task_type: isStorableId,
   status: isTaskStatus,
   timestamp: (value) => toInstant(value) !== undefined,
-  operation_id: isId,
-  notification_id: isId,
+  operation_id: isStorableId,
+  notification_id: isStorableId,
   token: (value) => typeof value === "string",
   artifacts: (value) => typeof value === "object" && value !== null,
 };
@@ -114,7 +104,7 @@ function readFlat(body: JsonObject, { kind, now }: EnvelopeContext, format: Webh
     return { ok: false, code: keyOnly ? "missing_idempotency_key" : "missing_envelope_fields", fields: missing };
   }
   const known = [...registeredEvents[kind].knownBy, ...optional.filter((field) => !absent(body, field))];
-  const invalid = known.filter((field) => !(checks[field] ?? isId)(body[field]));
+  const invalid = known.filter((field) => !(checks[field] ?? isStorableId)(body[field]));
   if (invalid.length > 0) {
     const statusOnly = invalid.length === 1 && invalid[0] === "status";
     return { ok: false, code: statusOnly ? "invalid_envelope_status" : "invalid_envelope_fields", fields: invalid };
@@ -144,12 +134,12 @@ function timeIn(body: JsonObject, now: number): EventTime | null {
   return said === undefined ? null : timeAt(said, now);
 }
 
-const id = (value: unknown): string | null => (isId(value) ? value : null);
+const id = (value: unknown): string | null => (isStorableId(value) ? value : null);
 
 const notificationIdOf = (body: JsonObject, kind: EventKind): string | null => {
   const places = [body.notification_id, member(body.result, "notification_id")];
   if (kind === "impairment") places.push(body.impairment_id, member(body.result, "impairment_id"));
-  return places.find(isId) ?? null;
+  return places.find(isStorableId) ?? null;
 };
 
 /** A push of A2A has no field for the token of a protocol's config: it stands in `metadata`, else in A2A's own header. */
@@ -169,7 +159,7 @@ function readTask(body: JsonObject, { now, raw }: EnvelopeContext): EnvelopeResu
   const key = pick("idempotency_key") ?? `a2a:${hash("sha256", raw, "base64url")}`;
   const given = { id: taskId, idempotency_key: key, operation_id: pick("operation_id") };
   const invalid = Object.entries(given)
-    .filter(([name, value]) => value != null && !(checks[name] ?? isId)(value))
+    .filter(([name, value]) => value != null && !(checks[name] ?? isStorableId)(value))
     .map(([name]) => name);
   if (invalid.length > 0) return { ok: false, code: "invalid_envelope_fields", fields: invalid };
   const state = a2aState(event);

@@ -1,5 +1,6 @@
 /** Registrations: what a receiver is told before anything arrives. */
 import type { Release } from "../contract/index.js";
+import { isStorableId, MAX_ID_BYTES } from "../contract/storable-id.js";
 import { AdbindError } from "../errors.js";
 import { eventCatalogue } from "../facts/index.js";
 import { checkSecret, standardKey } from "../signing/index.js";
@@ -19,9 +20,6 @@ const LEGACY_REMOVED_IN_MAJOR = 4;
  * no least length.
  */
 const TOKEN_CHARS = 16;
-/** Identifiers are `[A-Za-z0-9_.:-]{1,255}` where published; anything a database stores as it is will do. */
-const MAX_OPERATION_BYTES = 1024;
-
 /** A route and its sender, together: part of index entries with an operation's id. */
 const MAX_PLACE_BYTES = 1_600;
 
@@ -92,8 +90,8 @@ function toRegistration<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation
   }
   checkMode(config, held, mode, version);
   checkEvents(config.releases.get(version)!.release, expectation);
-  if (operationId !== undefined && !isOperationId(operationId)) {
-    throw invalid("the operation id cannot be stored", "operationId", `use 1 to ${MAX_OPERATION_BYTES} bytes of text`);
+  if (operationId !== undefined && !isStorableId(operationId)) {
+    throw invalid("the operation id cannot be stored", "operationId", `use 1 to ${MAX_ID_BYTES} bytes of text`);
   }
   if (token !== undefined && format !== "a2a" && [...token].length < TOKEN_CHARS) {
     throw invalid("the token is too short", "token", `give at least ${TOKEN_CHARS} characters: sellers refuse others`);
@@ -129,9 +127,6 @@ function checkEvents(release: Release, { kind, events }: Expectation): void {
     `give some of ${known.join(", ")}, or leave it out for all`,
   );
 }
-
-const isOperationId = (text: string): boolean =>
-  text !== "" && !text.includes("\0") && text.isWellFormed() && Buffer.byteLength(text) <= MAX_OPERATION_BYTES;
 
 /**
  * Stores an expectation.

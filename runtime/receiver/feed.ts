@@ -1,6 +1,7 @@
 /** An account's feed of changes, read by who was away: each row is an event, handled once whether it was pushed or not. */
 import { hash } from "node:crypto";
 import type { JsonObject } from "../contract/index.js";
+import { isStorableId } from "../contract/storable-id.js";
 import { member } from "../extract/json-object.js";
 import type { RouteBinding } from "../store/types.js";
 import type { Ingest } from "./ingest.js";
@@ -91,7 +92,9 @@ async function ingestChange<Tx>(
       ...{ binding, body, token: null, raw: Buffer.from(JSON.stringify(body)) },
       envelope: {
         ...{ key, format: null, taskId: null, taskType: null, operationId: null, status: null },
-        ...{ time: timeOf(member(change, "recorded_at"), config.now()), notificationId: id, token: null },
+        ...{ time: timeOf(member(change, "recorded_at"), config.now()) },
+        // What no database stores as it is stays in the body; the change is known by a digest.
+        ...{ notificationId: isStorableId(id) ? id : null, token: null },
         ...{ ordered: false, terminal: false, payload: null },
       },
     },

@@ -172,7 +172,7 @@ function onceOf({ kind }: Pick<NewEvent, "kind">, body: unknown): string | undef
   if (kind !== "account" && kind !== "agent") return undefined;
   const change = member(body, "change_id");
   return member(body, "notification_type") === "account.change_recorded" && typeof change === "string"
-    ? `change:${String(member(body, "account_id"))}:${change}`
+    ? `change:${JSON.stringify([member(body, "account_id"), change])}`
     : undefined;
 }
 

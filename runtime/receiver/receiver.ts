@@ -56,7 +56,10 @@ export interface Receiver<Tx = unknown> {
   expect(expectation: Expectation): Promise<number>;
   /** Takes an expectation back. Events that come for it afterwards are parked, or refused when the route has no other. */
   forget(route: string, operationId?: string): Promise<boolean>;
-  /** Polls a task until it ends, by webhook or by poll. See `WatchOptions`. */
+  /**
+   * Polls a task until it ends, by webhook or by poll. See `WatchOptions`.
+   * @throws AdbindError `receiver_option_invalid` for a task id that databases do not store as it is
+   */
   watchTask(options: WatchOptions): Promise<Watched>;
   /** Reads an account's feed of changes; what was pushed before is not handled again, nor the other way round. */
   readChanges(options: FeedOptions): Promise<FeedRead>;

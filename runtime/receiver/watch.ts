@@ -1,5 +1,7 @@
 /** Polling as the backup of webhooks: what it finds goes through the same claim, order and inbox. */
 import { isTaskStatus, isTerminal, type TaskStatus } from "../contract/index.js";
+import { isStorableId } from "../contract/storable-id.js";
+import { AdbindError } from "../errors.js";
 import type { AcceptOutcome, RouteBinding, TaskState } from "../store/types.js";
 import { payloadOf } from "./envelope.js";
 import type { Ingest } from "./ingest.js";
@@ -82,6 +84,7 @@ export class Endings {
 /**
  * Polls until the task ends, by a webhook or by a poll, whichever is first. Failed polls double the pause, up to half an
  * hour; a good one brings it back.
+ * @throws AdbindError `receiver_option_invalid` for a task id that databases do not store as it is
  */
 export async function watch<Tx>(
   config: ReceiverConfig<Tx>,
@@ -90,6 +93,10 @@ export async function watch<Tx>(
   { pause = timerPause, endings }: { pause?: Pause | undefined; endings: Endings },
 ): Promise<Watched> {
   const { sender, taskId, poll, webhooks = true } = options;
+  if (!isStorableId(taskId)) {
+    const remedy = "poll such a task yourself: no webhook of it is taken either";
+    throw new AdbindError("receiver_option_invalid", "the task's id cannot be stored", { where: "taskId", remedy });
+  }
   const signal = options.signal ?? new AbortController().signal;
   const usual = webhooks ? WITH_WEBHOOKS_MS : ALONE_MS;
   let wait = options.firstMs ?? usual;

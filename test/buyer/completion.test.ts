@@ -64,6 +64,24 @@ test("a poll of an agent that says no time is no event, and a webhook from befor
   }
 });
 
+test("a task whose id no database stores is polled for, and the receiver is not asked", async () => {
+  const hooks = await setup();
+  const webhooks = { receiver: hooks.receiver, url: `${PUBLIC_URL}/hooks/a`, sender: SELLER };
+  const task_id = "task \ud800";
+  const says = ({ tool }: { tool: string }): Says =>
+    tool === "create_media_buy"
+      ? { payload: { status: "submitted", task_id } }
+      : state("completed", { task_id, result: bought });
+  const made = await scene({ answer: says, buyer: { webhooks } });
+  try {
+    const called = await made.buyer.tools.create_media_buy(order);
+    assert.is((await called.waitForCompletion()).status, "completed");
+  } finally {
+    await made.close();
+    await hooks.close();
+  }
+});
+
 test("a submitted answer without a task is a failure that says so, and its webhook is still expected", async () => {
   const told = Promise.withResolvers<ReceivedEvent>();
   const handlers = { fallback: (delivery: ReceivedEvent) => told.resolve(delivery) };

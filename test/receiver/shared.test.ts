@@ -1,5 +1,6 @@
 /** Two instances on one PostgreSQL: one keyspace, one order, one effect. */
 
+import { randomBytes } from "node:crypto";
 import { pino } from "pino";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -17,9 +18,11 @@ import {
   SELLER,
   START_MS,
   sellerKey,
+  setup,
   signed,
   statusOf,
 } from "../support/receiver.js";
+import { codeOf } from "../support/thrown.js";
 
 const postgres = await sharedPostgres();
 const url = await postgres.database();
@@ -97,6 +100,41 @@ test("a result that is wrong under a name with a NUL, which PostgreSQL stores no
   );
   await receiver.stop();
   await store.close();
+});
+
+test("no two ids are one, and none is another, on either engine", async () => {
+  const store = await openPostgresStore({ url: await postgres.database() });
+  const plain = await setup();
+  const receivers = [instance(store), plain.receiver];
+  const odd = ["a\0b", "ab", "a\ud800", "a\ud801", "a\ufffd", randomBytes(6_000).toString("hex")];
+  const changes = odd.map((change_id) => ({ change_id, recorded_at: "2026-04-18T14:00:00Z" }));
+  for (const receiver of receivers) {
+    const read = (account: string, some: typeof changes) =>
+      receiver.readChanges({
+        sender: SELLER,
+        account,
+        list: async () => ({ changes: some, cursor: "c", has_more: false }),
+      });
+    assert.is((await read("acc", changes)).accepted, odd.length);
+    assert.is((await read("acc", changes)).accepted, 0);
+    const split = [
+      { ...changes[0]!, change_id: "y:z" },
+      { ...changes[0]!, change_id: "z" },
+    ] as const;
+    assert.is((await read("x", [split[0]])).accepted + (await read("x:y", [split[1]])).accepted, 2);
+    for (const taskId of odd.filter((id) => !["ab", "a\ufffd"].includes(id))) {
+      const watched = {
+        sender: SELLER,
+        taskId,
+        taskType: "create_media_buy",
+        poll: () => assert.unreachable() as never,
+      };
+      assert.is(await codeOf(() => receiver.watchTask(watched)), "receiver_option_invalid");
+    }
+  }
+  await receivers[0]!.stop();
+  await store.close();
+  await plain.close();
 });
 
 test.after(() => postgres.stop());
