@@ -16,11 +16,11 @@ export const budgets: Record<string, number> = {
   "adbind/signing": 145,
   "adbind/signing/web": 145,
   // Asking an agent over both transports, and the rules of releases, are part of it.
-  "adbind/signing/discovery": 163,
+  "adbind/signing/discovery": 164,
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by
   // principal. The functions of the schema are text of it, and where an application's transaction is.
-  "adbind/store": 332,
+  "adbind/store": 335,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
   "adbind/queue": 341,
@@ -33,17 +33,17 @@ export const budgets: Record<string, number> = {
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 1794,
+  "adbind/behaviours": 1796,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 154,
-  "adbind/buyer/web": 132,
+  "adbind/buyer/web": 133,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
   "adbind-cli/conformance": 633,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1349,
+  "adbind-cli/registry": 1351,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
-  "adbind/testing": 635,
+  "adbind/testing": 639,
 };
