@@ -88,7 +88,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/signing/discovery/": ["document maybe", "fetch-json", "*", "index"],
   "runtime/store/": [
     "event expiring",
-    "types keys jobs rows profile-row expiry sweep-clock lease-watch access sent-tasks guard alone keyspace-counts migrations/",
+    "types keys jobs rows profile-row expiry sweep-clock lease-watch clock-watch access sent-tasks guard alone keyspace-counts migrations/",
     "sqlite/ postgres/",
     "*",
     "split/",

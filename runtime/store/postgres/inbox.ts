@@ -1,7 +1,8 @@
 /** Accepted events until their handler is done: lease, complete, give back, give up. */
 import type { MaybePromise } from "../../contract/index.js";
 import { type Sql, sql } from "../../db/postgres/sql.js";
-import { ClockWatch, type LeasedRow, LeaseWatch } from "../lease-watch.js";
+import { ClockWatch } from "../clock-watch.js";
+import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter, Lease } from "../types.js";
 import { type AcceptDependencies, acceptor } from "./accept.js";

@@ -2,7 +2,8 @@
 import type { Database } from "better-sqlite3";
 import type { SqliteDatabase } from "../../db/sqlite/open.js";
 import type { Writer } from "../../db/sqlite/writer.js";
-import { ClockWatch, type LeasedRow, LeaseWatch } from "../lease-watch.js";
+import { ClockWatch } from "../clock-watch.js";
+import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter } from "../types.js";
 import { type AcceptDependencies, acceptor } from "./accept.js";
