@@ -4,6 +4,7 @@ import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { TransportName } from "../contract/index.js";
+import { drainInTime } from "../draining.js";
 import { parseStrict } from "../json.js";
 import type { Answerer, Asks } from "../transport/answerer.js";
 import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
@@ -30,6 +31,9 @@ export interface SellerServerDependencies<Tx> {
   readonly endpoints: readonly [ServedEndpoint<Tx>, ...ServedEndpoint<Tx>[]];
 }
 
+/** Longest a request may take to come in, in milliseconds: a slow sender holds a connection, and no more. */
+const REQUEST_MS = 30_000;
+
 /** The app, and which paths are its own. */
 export interface SellerApp {
   readonly app: FastifyInstance;
@@ -40,11 +44,13 @@ export async function createApp<Tx>(dependencies: SellerServerDependencies<Tx>):
   const { settings, endpoints } = dependencies;
   const app = fastify({
     bodyLimit: settings.limits.bodyBytes,
+    requestTimeout: REQUEST_MS,
     trustProxy: settings.trustProxy,
     logger: false,
     // Those that wait for nothing are ended; answers under way are given.
     forceCloseConnections: "idle",
   });
+  drainInTime(app);
   const owns = ownPaths(app);
   inCallersTrace(app);
   await app.register(rateLimit, { global: false });

@@ -5,6 +5,7 @@ import type { Finding, Import, Rule, Source } from "./source.js";
 const base = [
   "runtime/contract",
   "runtime/contract/",
+  "runtime/draining",
   "runtime/errors",
   "runtime/json",
   "runtime/url",

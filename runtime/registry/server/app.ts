@@ -3,6 +3,7 @@ import rateLimit from "@fastify/rate-limit";
 import { trace } from "@opentelemetry/api";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from "fastify";
 import { type Logger, pino } from "pino";
+import { drainInTime } from "../../draining.js";
 import type { RegistryAccess } from "../../store/index.js";
 import { createCrawler } from "../crawl/index.js";
 import { createRegistryData } from "../data.js";
@@ -60,6 +61,7 @@ function newApp(options: RegistryOptions, log: Logger): FastifyInstance {
       reply.code(400).type("application/json").send({ error: "The URL is not well-formed" });
     },
   });
+  drainInTime(app);
   app.removeContentTypeParser("text/plain");
   app.decorateRequest("identity");
   return app;

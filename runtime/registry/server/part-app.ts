@@ -7,6 +7,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { type Tracer, trace } from "@opentelemetry/api";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { type Logger, pino } from "pino";
+import { drainInTime } from "../../draining.js";
 import { AdbindError } from "../../errors.js";
 import { createPeriodic, type Periodic, tellLog } from "../../queue/periodic.js";
 import type { AnyStore } from "../../store/index.js";
@@ -163,6 +164,7 @@ export async function servePart(followed: FollowedIndex, options: ServingOptions
     return503OnClosing: false,
     forceCloseConnections: "idle",
   });
+  drainInTime(app);
   observeRequests(app, telemetry, options.tracer ?? trace.getTracer("adbind.registry"));
   observePart(telemetry, part);
   addRoutes(app, { part, name: partName(own), telemetry, state }, token);
