@@ -193,8 +193,10 @@ class Invocation<Tx> {
       this.at,
     );
     const { taskId } = this;
-    const { ctx, after } = createContext<Tx>(this.contextBase());
-    const reply: unknown = await served.handle(args, ctx);
+    // The handler's own copy: what is kept, told and tried again is the request as it came, whatever becomes of that one.
+    const request = structuredClone(args);
+    const { ctx, after } = createContext<Tx>(this.contextBase(request));
+    const reply: unknown = await served.handle(request, ctx);
     const { status, data } = checkReply(reply, served.tool);
     if (status === "failed" || status === "rejected" || status === "canceled") {
       const errors = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [this.unnamed()];
@@ -243,9 +245,9 @@ class Invocation<Tx> {
     return { ...of, release: servedRelease.release.version, args: registeredArgs(this.call, args), payload };
   }
 
-  private contextBase() {
+  private contextBase(args: JsonObject) {
     const { settings } = this.dependencies;
-    const { args, served, servedRelease } = this.at;
+    const { served, servedRelease } = this.at;
     return {
       tool: served.tool.name,
       transport: this.call.transport,

@@ -61,8 +61,8 @@ const buyOf = (id: string) => ({ ...bought, media_buy_id: id }) as never;
 
 /** What an order is answered with whose product says what becomes of it; undefined makes the buy. */
 // biome-ignore lint/suspicious/noExplicitAny: one context for replies of every kind
-function plannedReply(product: string, id: string, bench: Bench, ctx: any): never | undefined {
-  switch (product) {
+function plannedReply(request: JsonObject, id: string, bench: Bench, ctx: any): never | undefined {
+  switch (productOf(request)) {
     case "prod_missing":
       throw new ToolError("PRODUCT_NOT_FOUND", "There is no such product.", { field: "packages[0].product_id" });
     case "prod_poor":
@@ -71,6 +71,10 @@ function plannedReply(product: string, id: string, bench: Bench, ctx: any): neve
       throw new Error("the database password is hunter2");
     case "prod_wrong":
       return ctx.complete({ media_buy_id: 7 } as never);
+    case "prod_scribbled":
+      // Handlers are the application's: what they make of their request is theirs.
+      for (const name of Object.keys(request)) delete request[name];
+      return ctx.submitted();
     case "prod_later":
       return ctx.submitted({ message: "Waiting for a signature." }, async (task: Working) => {
         await bench.gate;
@@ -98,7 +102,7 @@ function plannedReply(product: string, id: string, bench: Bench, ctx: any): neve
 async function buy(bench: Bench, request: JsonObject, ctx: any): Promise<never> {
   bench.runs += 1;
   const id = `mb_${bench.runs}_${ctx.taskId}`;
-  const reply = earlyReply(request, ctx) ?? plannedReply(productOf(request), id, bench, ctx);
+  const reply = earlyReply(request, ctx) ?? plannedReply(request, id, bench, ctx);
   if (reply !== undefined) return reply;
   if (productOf(request) === "prod_slow") await bench.gate;
   ctx.effect((tx: unknown) => bench.effect?.(tx as never, id));

@@ -66,6 +66,29 @@ function work(test: Case): void {
   });
 }
 
+/** What is kept of a call. */
+function kept(test: Case): void {
+  test("what a handler makes of its request changes nothing that is kept or told", async ({
+    seller,
+    other,
+    network,
+  }) => {
+    const context = { trace: "t-1" };
+    const request = buyRequest("prod_scribbled", { push_notification_config: push, context });
+    const answer = await call(seller, "create_media_buy", request);
+    assert.equal(answer.context, context);
+    const again = await call(other, "create_media_buy", request);
+    assert.equal([again.replayed, again.context], [true, context]);
+    const { task_id: id } = answer;
+    const { history, has_webhook } = await call(other, "get_task_status", { task_id: id, include_history: true });
+    const { push_notification_config: _push, ...kept } = request;
+    assert.equal([history[0].data, has_webhook], [kept, true]);
+    await other.task(id).cancel();
+    await until(() => network.sent.length === 1);
+    assert.equal(network.sent[0]?.body.context, context);
+  });
+}
+
 /** What a task may become, and who moves it. */
 function moves(test: Case): void {
   test("a task that is canceled is told of, and stays so", async ({ seller, other, network }) => {
@@ -194,6 +217,6 @@ function buys(test: Case): void {
 
 export function tasksCase(of: SellerCase): void {
   const test = storeSuite(of, "tasks");
-  for (const some of [work, moves, lists, refusals, buys]) some(test);
+  for (const some of [work, kept, moves, lists, refusals, buys]) some(test);
   test.run();
 }
