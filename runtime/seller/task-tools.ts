@@ -15,8 +15,27 @@ import type { SellerContext, SellerHandler } from "./types.js";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const parsed = (text: string | null): JsonObject | undefined => (text === null ? undefined : JSON.parse(text));
-const texts = (...values: unknown[]): string[] =>
-  values.flatMap((value) => (Array.isArray(value) ? value : [value])).filter((value) => typeof value === "string");
+/** Most values that a filter names: more would be more than a statement takes. */
+const MOST_VALUES = 100;
+
+/** Releases without these tools have no schema that judges what is asked. */
+const refusedAt = (field: string, message: string): ToolError => new ToolError("INVALID_REQUEST", message, { field });
+
+/** What a filter names, each once, by either of its members. */
+function named(filters: JsonObject, ...members: readonly string[]): string[] {
+  const given = members.flatMap((member) => filters[member]).filter((value) => typeof value === "string");
+  const values = [...new Set(given)];
+  if (values.length <= MOST_VALUES) return values;
+  throw refusedAt(`filters.${members.at(-1)}`, `At most ${MOST_VALUES} values are looked for at a time.`);
+}
+
+function timeIn(filters: JsonObject, member: string): number | undefined {
+  const { [member]: value } = filters;
+  if (typeof value !== "string") return undefined;
+  const time = Date.parse(value);
+  if (!Number.isNaN(time)) return time;
+  throw refusedAt(`filters.${member}`, "This is no time: give one such as 2026-03-02T10:00:00Z.");
+}
 
 const taskRow = (row: SellerTaskRow) => ({
   task_id: row.task_id,
@@ -98,19 +117,15 @@ const orders: Readonly<Record<string, TaskPage["order"]>> = {
 function filterOf(request: JsonObject, principal: string): TaskFilter {
   const filters = isJsonObject(request.filters) ? request.filters : {};
   const wanted = {
-    protocol: texts(filters.protocol, filters.protocols, filters.domain, filters.domains),
-    status: texts(filters.status, filters.statuses),
-    tool: texts(filters.task_type, filters.task_types),
-    task_id: texts(filters.task_ids),
-  };
-  const time = (name: string): number | undefined => {
-    const value = filters[name];
-    return typeof value === "string" ? Date.parse(value) : undefined;
+    protocol: named(filters, "protocol", "domain", "domains", "protocols"),
+    status: named(filters, "status", "statuses"),
+    tool: named(filters, "task_type", "task_types"),
+    task_id: named(filters, "task_ids"),
   };
   const bounds = (side: "after" | "before") =>
     Object.fromEntries(
       (["created", "updated"] as const)
-        .map((name) => [`${name}_at`, time(`${name}_${side}`)] as const)
+        .map((name) => [`${name}_at`, timeIn(filters, `${name}_${side}`)] as const)
         .filter(([, value]) => value !== undefined),
     );
   return {
@@ -130,9 +145,10 @@ function pageOf(request: JsonObject): TaskPage {
   const { cursor, max_results: most } = pagination;
   const offset = typeof cursor === "string" ? Number(Buffer.from(cursor, "base64url").toString("latin1")) : 0;
   if (!Number.isSafeInteger(offset) || offset < 0) {
-    throw new ToolError("INVALID_REQUEST", "The cursor is not one that was given here.", {
-      field: "pagination.cursor",
-    });
+    throw refusedAt("pagination.cursor", "The cursor is not one that was given here.");
+  }
+  if (typeof most === "number" && !Number.isInteger(most)) {
+    throw refusedAt("pagination.max_results", `Give a whole number from 1 to ${PAGE.max}.`);
   }
   const field = typeof sort.field === "string" && Object.hasOwn(orders, sort.field) ? sort.field : "created_at";
   return {

@@ -1,11 +1,12 @@
 /** What goes on after an answer, on every store: tasks, their webhooks, the channels of a buy. */
 
 import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
 import { ToolError } from "../../runtime/seller/index.js";
 import { verify } from "../sender/fixture.js";
 import { noneOut } from "../sender/sender-suite.js";
 import { until } from "../support/until.js";
-import { buyRequest, call } from "./fixture.js";
+import { buyRequest, call, openSeller } from "./fixture.js";
 import { codeOf, HOUR, push, type SellerCase, storeSuite } from "./store-suite.js";
 
 type Case = ReturnType<typeof storeSuite>;
@@ -141,6 +142,26 @@ function lists(test: Case): void {
     assert.equal(times, times.toSorted().reverse());
     const none = await call(seller, "list_tasks", { filters: { status: "completed" } });
     assert.is(none.tasks.length, 0);
+  });
+
+  test("what cannot be looked for is refused at its place, in releases without a list of tasks too", async (context) => {
+    const { list_tasks: _list, get_task_status: _get, ...tools } = release.tools;
+    const { bench, store, sender } = context;
+    const bare = await openSeller<never>(bench, { store, sender, release: { ...release, tools } });
+    const many = Array.from({ length: 40_000 }, (_, index) => `task-${index}`);
+    for (const [asked, field] of [
+      [{ pagination: { max_results: 1.5 } }, "pagination.max_results"],
+      [{ pagination: { cursor: "bm9uZQ" } }, "pagination.cursor"],
+      [{ filters: { created_after: "yesterday" } }, "filters.created_after"],
+      [{ filters: { task_ids: many } }, "filters.task_ids"],
+    ] as const) {
+      const { proto_error: error } = await call(bare, "list_tasks", asked);
+      assert.equal([error?.code, error?.field], ["INVALID_REQUEST", field]);
+    }
+    const same = Array(40_000).fill("submitted");
+    for (const seller of [bare, context.seller])
+      assert.equal((await call(seller, "list_tasks", { filters: { statuses: same } })).tasks, []);
+    await bare.close();
   });
 
   test("after a restart what is not over can be found and carried on", async ({ seller, other, bench }) => {
