@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import * as fc from "fast-check";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
+import { buyRequest } from "./fixture.js";
 import { sellerSuite, tool } from "./mcp-suite.js";
 
 const test = sellerSuite("a seller under attack");
@@ -62,6 +63,27 @@ test("a text that nobody can keep is refused at its place, before any handler", 
     const [{ code, field: told }] = payload.errors as [{ code: string; field: string }];
     assert.equal([code, told], ["INVALID_REQUEST", field]);
   }
+});
+
+test("two requests of a batch under one id are refused, and neither is done", async ({ seller, bench }) => {
+  const params = (product: string) => ({ name: "create_media_buy", arguments: buyRequest(product) });
+  const message = (id: number, product: string) => ({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: params(product),
+  });
+  const sent = (...payload: object[]) =>
+    seller.app.inject({
+      ...{ method: "POST", url: "/mcp", payload },
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    });
+  const refused = await sent(message(1, "prod_a"), message(1, "prod_b"));
+  assert.is(refused.statusCode, 400);
+  assert.match(refused.json().error.message, /an id of its own/);
+  assert.is(bench.runs, 0);
+  const answered = await sent(message(1, "prod_a"), message(2, "prod_b"));
+  assert.equal([answered.json().length, bench.runs], [2, 2]);
 });
 
 test("members named __proto__ are data and nothing else", async ({ seller }) => {

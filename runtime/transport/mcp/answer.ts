@@ -77,7 +77,7 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
       tools: callsOf(body).map(({ tool }) => tool),
       beside: besideOf(rpcMessages(body).filter((message) => !isCall(message))),
     }),
-    fault: (body, single) => (single ? unresolved(body) : undefined),
+    fault: (body, single) => repeated(body) ?? (single ? unresolved(body) : undefined),
     async handle(request) {
       const { body } = request;
       const headers = headersOf(request);
@@ -96,6 +96,12 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
       return read(await stateless.fetch(received, { parsedBody: body }));
     },
   };
+}
+
+/** Answers are told apart by the ids of their requests: of two that share one, one would be answered for both. */
+function repeated(body: unknown): string | undefined {
+  const ids = rpcMessages(body).flatMap((message) => (isJsonObject(message) && "id" in message ? [message.id] : []));
+  return new Set(ids).size < ids.length ? "Each request of a batch needs an id of its own." : undefined;
 }
 
 /** Why a body does not come to one operation, or to a method that calls none. */
