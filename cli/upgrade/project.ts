@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { ImportExtension } from "../../generator/emit/import-extension.js";
+import { compareVersions } from "../../runtime/contract/version-order.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { userPath } from "../output.js";
 
@@ -35,9 +36,6 @@ function bindingsIn(file: string): ProjectBindings | undefined {
   }
 }
 
-const byVersion = (a: ProjectBindings, b: ProjectBindings): number =>
-  a.version.localeCompare(b.version, "en", { numeric: true });
-
 /** @throws AdbindError usage for a folder without bindings */
 export function openProject(given: string): UpgradedProject {
   const folder = userPath(given);
@@ -46,7 +44,7 @@ export function openProject(given: string): UpgradedProject {
     : [];
   const bindings = files
     .flatMap((file) => bindingsIn(path.join(folder, file)) ?? [])
-    .sort(byVersion)
+    .sort((a, b) => compareVersions(a.version, b.version))
     .at(-1);
   if (bindings === undefined)
     throw new AdbindError("usage", "no bindings of adbind generate are in the project", {

@@ -2,6 +2,7 @@
 
 import type { Release, WireNames } from "../contract/index.js";
 import { transportNames, wireNames } from "../contract/index.js";
+import { compareVersions } from "../contract/version-order.js";
 import { AdbindError } from "../errors.js";
 import type { Logger } from "../log.js";
 import type { Fetcher } from "../net/index.js";
@@ -52,17 +53,10 @@ const MIN_SECRET_CHARS = 32;
 export const badBuyerOption = (where: string, remedy: string): AdbindError =>
   new AdbindError("buyer_option_invalid", "an option of a buyer cannot be used", { where, remedy });
 
-const numeric = (release: Release): number[] => release.version.split(/[.-]/).map(Number);
-
-/** Newest first; a pre-release is older than its release. */
-const byAge = (a: Release, b: Release): number => {
-  const [x, y] = [numeric(a), numeric(b)];
-  for (let at = 0; at < 3; at++) if (x[at] !== y[at]) return y[at]! - x[at]!;
-  return Number(a.version.includes("-")) - Number(b.version.includes("-"));
-};
-
 function releasesOf({ release, releases = [] }: BuyerOptions): readonly Release[] {
-  const all = [release, ...releases.filter((one) => one !== release)].sort(byAge);
+  const all = [release, ...releases.filter((one) => one !== release)].sort((a, b) =>
+    compareVersions(b.version, a.version),
+  );
   if (new Set(all.map(({ version }) => version)).size < all.length)
     throw badBuyerOption("releases", "give each version once");
   if (new Set(all.map(({ word }) => word)).size > 1) {

@@ -38,15 +38,6 @@ export interface ServedRelease<Tx> {
   readonly domainStatus: ReadonlySet<string>;
 }
 
-const numeric = (release: Release): number[] => release.version.split(/[.-]/).map(Number);
-
-/** Newest first; a pre-release is older than its release. */
-export const byAge = (a: Release, b: Release): number => {
-  const [x, y] = [numeric(a), numeric(b)];
-  for (let at = 0; at < 3; at++) if (x[at] !== y[at]) return y[at]! - x[at]!;
-  return Number(a.version.includes("-")) - Number(b.version.includes("-"));
-};
-
 export async function createServedRelease<Tx>(
   release: Release,
   tools: ReadonlyMap<string, ServedTool<Tx>>,

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type Tracer, trace } from "@opentelemetry/api";
 import type { AnyTool, JsonObject, MaybePromise, Release, TransportName } from "../contract/index.js";
 import { shortVersion, specialismChecks, transportNames } from "../contract/index.js";
+import { compareVersions } from "../contract/version-order.js";
 import { AdbindError } from "../errors.js";
 import type { Logger } from "../log.js";
 import type { Sender } from "../sender/sender.js";
@@ -12,7 +13,6 @@ import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
 import { type SellerMetrics, sellerMetrics } from "./metrics.js";
-import { byAge } from "./served-releases.js";
 import type {
   AuthHook,
   InvalidAnswer,
@@ -198,7 +198,9 @@ function validatorOf(
 }
 
 function releasesOf({ release, releases = [] }: SellerOptions): readonly Release[] {
-  const all = [release, ...releases.filter((one) => one.version !== release.version)].sort(byAge);
+  const all = [release, ...releases.filter((one) => one.version !== release.version)].sort((a, b) =>
+    compareVersions(b.version, a.version),
+  );
   if (new Set(all.map(({ version }) => version)).size < all.length)
     throw badSellerOption("releases", "give each version once");
   const lines = all.map(({ version }) => shortVersion(version));

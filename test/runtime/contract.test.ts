@@ -15,6 +15,7 @@ import {
   UnexpectedStatusError,
   wireNames,
 } from "../../runtime/contract/index.js";
+import { compareVersions } from "../../runtime/contract/version-order.js";
 
 const tool = (statuses: Tool["statuses"], failureFields?: string[]): Tool<"buy", unknown, AnyArms> => ({
   name: "buy",
@@ -31,6 +32,14 @@ const statusOf = (payload: Record<string, unknown>, statuses: Tool["statuses"] =
   (readAnswer(tool(statuses, fields), payload, "proto") as Answer<AnyArms>).status;
 
 const wire = { code: "X", message: "m" };
+
+test("versions stand in the order of SemVer, pre-releases by their parts", () => {
+  const inOrder =
+    "3.0.26 3.1.9 3.1.19 3.2.0-alpha 3.2.0-alpha.1 3.2.0-beta 3.2.0-beta.2 3.2.0-beta.10 3.2.0-rc.1 3.2.0 10.0.0";
+  const versions = inOrder.split(" ");
+  assert.equal(versions.toReversed().sort(compareVersions), versions);
+  assert.is(compareVersions("3.2.0-beta.4", "3.2.0-beta.4"), 0);
+});
 
 test("a payload's status counts only where the schema types it as a task status", () => {
   assert.is(statusOf({ status: "submitted", task_id: "t" }, ["submitted"]), "submitted");

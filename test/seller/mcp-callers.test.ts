@@ -2,6 +2,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from "jose";
 import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
 import { jwtAuth, signatureAuth, tokenAuth } from "../../runtime/seller/index.js";
 import { signRequestSync, staticKeys } from "../../runtime/signing/index.js";
 import { buyRequest, mcp } from "./fixture.js";
@@ -184,6 +185,19 @@ test("pages of other origins may not call", async (context) => {
     assert.is(await from("https://seller.example"), 200);
     assert.is(await from("https://console.example"), 200);
   });
+});
+
+test("of two pre-releases the newer one answers who asks for none, in whatever order they are given", async (context) => {
+  const [older, newer] = ["3.1.0-beta.9", "3.1.0-beta.10"].map((version) => ({ ...release, version }));
+  for (const given of [
+    { release: older, releases: [newer] },
+    { release: newer, releases: [older] },
+  ]) {
+    await with_(context, given, async (seller) => {
+      const { structuredContent } = (await tool(seller, "get_agent_capabilities", {})).body.result;
+      assert.equal(structuredContent.proto.supported_versions, ["3.1-beta.10", "3.1-beta.9"]);
+    });
+  }
 });
 
 test.run();
