@@ -220,7 +220,7 @@ class Invocation<Tx> {
       },
     });
     await this.record({ claim, after, status, payload, id });
-    if (interim && after.later !== undefined) this.dependencies.repository.runLater(id, after.later);
+    if (interim && after.later !== undefined) this.dependencies.repository.runLater(id, served.tool, after.later);
     return { status, payload, failed: false, taskId: id };
   }
 

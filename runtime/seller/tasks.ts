@@ -15,6 +15,7 @@ import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js"
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
 import { ownError } from "./own-error.js";
+import { checkReply } from "./reply.js";
 import { handleOf, SELLER_TASK_RETENTION_MS, storeChange, type TaskRepositoryDependencies } from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
 import type { LaterWork, SellerError, TaskHandle, UnfinishedTask } from "./types.js";
@@ -51,7 +52,7 @@ export interface TaskRepository<Tx> {
   /** @param principal whose task it must be; anybody's by default */
   handle<T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx>;
   /** Starts what goes on after an answer, and ends the task with what it comes to. */
-  runLater(taskId: string, work: LaterWork<AnyTool, Tx>): void;
+  runLater(taskId: string, tool: AnyTool, work: LaterWork<AnyTool, Tx>): void;
   /** @param principal where nobody else's is of interest: it is looked for in one database then */
   row(taskId: string, principal?: string): Promise<SellerTaskRow | undefined>;
   /** A2A's own channel of a task. @throws ToolError where it is refused */
@@ -78,8 +79,8 @@ export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencie
     open: (tx, task) => openFlow(dependencies, tx, task),
     advance: (tx, taskId, change) => advanceFlow(dependencies, tx, taskId, change),
     handle,
-    runLater(taskId, work) {
-      const run = later(dependencies, handle(taskId), work);
+    runLater(taskId, tool, work) {
+      const run = later(dependencies, handle(taskId), tool, work);
       running.add(run, (error) => settings.logger?.error({ err: error, taskId }, "a task's work ended unheard"));
     },
     async row(taskId, principal) {
@@ -220,25 +221,40 @@ const interimOf = ({
 async function later<Tx>(
   { settings, servedReleases }: TaskRepositoryDependencies<Tx>,
   task: TaskHandle<AnyTool, Tx>,
+  tool: AnyTool,
   work: LaterWork<AnyTool, Tx>,
 ): Promise<void> {
   try {
-    const reply = (await work(task)) as { status: TaskStatus; data: JsonObject } | undefined;
-    if (reply === undefined) return;
-    const { status, data } = reply;
-    if (status === "completed") await task.complete(data);
-    else if (status === "failed") await task.fail((data.errors ?? []) as SellerError[]);
-    else if (status === "rejected") await task.reject((data.errors ?? []) as SellerError[]);
-    else if (status === "canceled") await task.cancel();
-    else if (status === "working") await (task.working as (data: JsonObject) => Promise<void>)(data);
-    else if (status === "input-required") await (task.inputRequired as (data: JsonObject) => Promise<void>)(data);
+    const reply: unknown = await work(task);
+    if (reply !== undefined) await moveOn(task, tool, reply);
   } catch (error) {
-    settings.logger?.error({ err: error, taskId: task.id }, "a task's work failed");
-    const told = ownError(
-      error,
-      `The task could not be carried out; its reference is ${task.id}.`,
-      servedReleases[0]!.release,
-    );
+    const refusal = error instanceof ToolError ? error.error : undefined;
+    if (refusal === undefined) settings.logger?.error({ err: error, taskId: task.id }, "a task's work failed");
+    const told =
+      refusal ??
+      ownError(error, `The task could not be carried out; its reference is ${task.id}.`, servedReleases[0]!.release);
     await task.fail(told).catch((second) => settings.logger?.error({ err: second, taskId: task.id }, "nor did it end"));
+  }
+}
+
+/** What work after an answer came to: a reply as of a handler, and no less checked, since nobody else looks at the task again. */
+async function moveOn<Tx>(task: TaskHandle<AnyTool, Tx>, tool: AnyTool, reply: unknown): Promise<void> {
+  const { status, data } = checkReply(reply, tool);
+  const errors = (data.errors ?? []) as SellerError[];
+  switch (status) {
+    case "completed":
+      return task.complete(data);
+    case "failed":
+      return task.fail(errors);
+    case "rejected":
+      return task.reject(errors);
+    case "canceled":
+      return task.cancel();
+    case "working":
+      return (task.working as (data: JsonObject) => Promise<void>)(data);
+    case "input-required":
+      return (task.inputRequired as (data: JsonObject) => Promise<void>)(data);
+    case "submitted":
+      throw new TypeError(`the work of ${tool.name} went back to submitted: let it end its task, or go on with it`);
   }
 }

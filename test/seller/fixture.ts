@@ -81,6 +81,14 @@ function plannedReply(request: JsonObject, id: string, bench: Bench, ctx: any): 
         await task.working({ percentage: 40 });
         return { status: "completed", data: buyOf(id) };
       });
+    case "prod_mumbled":
+      return ctx.submitted({}, async () => "done");
+    case "prod_put_off":
+      return ctx.submitted({}, async () => ctx.submitted());
+    case "prod_sold_out":
+      return ctx.submitted({}, async () => {
+        throw new ToolError("PRODUCT_UNAVAILABLE", "It was sold meanwhile.");
+      });
     case "prod_dies":
       return ctx.submitted({}, async () => {
         throw new Error("the ad server's password is hunter2");

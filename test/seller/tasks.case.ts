@@ -52,6 +52,9 @@ function work(test: Case): void {
   }) => {
     for (const [product, status, code] of [
       ["prod_dies", "failed", "CONFIGURATION_ERROR"],
+      ["prod_mumbled", "failed", "CONFIGURATION_ERROR"],
+      ["prod_put_off", "failed", "CONFIGURATION_ERROR"],
+      ["prod_sold_out", "failed", "PRODUCT_UNAVAILABLE"],
       ["prod_refused", "rejected", "HOUSE_RULE"],
     ] as const) {
       const url = `${push.url}/${product}`;
