@@ -37,12 +37,12 @@ export const budgets: Record<string, number> = {
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 154,
-  "adbind/buyer/web": 133,
+  "adbind/buyer/web": 134,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
   "adbind-cli/conformance": 633,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1352,
+  "adbind-cli/registry": 1353,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
   "adbind/testing": 639,
