@@ -18,10 +18,10 @@ export interface Reading {
   readonly domain: string;
   readonly via: Via;
   readonly problems: FileProblems;
-  /** The domain's properties in this file. */
-  readonly own: readonly PropertyRecord[];
-  /** Their ids. */
+  /** Ids of the domain's properties in this file. */
   readonly ownIds: ReadonlySet<string>;
+  /** Their tags. */
+  readonly ownTags: ReadonlySet<string>;
   /** Ids of properties in this file that are other publishers'. */
   readonly foreignIds: ReadonlySet<string>;
   readonly signals: ReadSignals;
@@ -107,7 +107,7 @@ function selectorIn(value: unknown): Selected | Unusable {
   if (one === (value.publisher_domains !== undefined))
     return new Unusable("publisher_selector", "give one of publisher_domain and publisher_domains");
   const given: unknown = one ? [value.publisher_domain] : value.publisher_domains;
-  const domains = (Array.isArray(given) ? given : []).flatMap((domain) => domainIn(domain) ?? []);
+  const domains = [...new Set((Array.isArray(given) ? given : []).flatMap((domain) => domainIn(domain) ?? []))];
   if (domains.length === 0) return new Unusable("publisher_selector", "no domain that could be read");
   const ids = textsOf(value.property_ids, MAX_VALUE, MAX_VALUES);
   const tags = textsOf(value.property_tags ?? value.tags, MAX_VALUE, MAX_VALUES);
@@ -144,7 +144,10 @@ function publisherEntries(entry: JsonRecord, base: Base, pointer: string, readin
     for (const publisher of selected.domains) {
       const name = sameSite(publisher, domain) ? domain : publisher;
       if (name !== domain && via !== "own") continue;
-      bySite.set(name, [...(bySite.get(name) ?? []), selected.selector]);
+      const known = bySite.get(name);
+      // Added in place: a file may name one publisher as often as its length allows.
+      if (known === undefined) bySite.set(name, [selected.selector]);
+      else known.push(selected.selector);
     }
   });
   if (!usable) {
@@ -200,7 +203,7 @@ function noteUnknown(
 function selectingEntry(
   { entry, type, pointer }: { entry: JsonRecord; type: "property_ids" | "property_tags"; pointer: string },
   base: Base,
-  { via, own, ownIds, foreignIds, problems }: Reading,
+  { via, ownIds, ownTags, foreignIds, problems }: Reading,
 ): AgentEntry | undefined | Unusable {
   const values = textsOf(entry[type], MAX_VALUE, MAX_VALUES);
   if (values === undefined || values.length === 0) return new Unusable("selector_empty", `${type} is missing or empty`);
@@ -217,7 +220,7 @@ function selectingEntry(
       return propertyIds.length === 0 ? undefined : { ...base, authorizationType: type, propertyIds };
     }
     case "property_tags": {
-      const reaches = own.some(({ tags }) => tags.some((tag) => values.includes(tag)));
+      const reaches = values.some((tag) => ownTags.has(tag));
       return via === "manager" && !reaches ? undefined : { ...base, authorizationType: type, propertyTags: values };
     }
   }

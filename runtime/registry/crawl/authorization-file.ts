@@ -84,18 +84,16 @@ const isLabelled = ({ publisher_domain }: JsonRecord, domain: string): boolean =
 };
 
 /** Does an entry select a property of the domain that cannot be used? Then the file names the domain, though not what it may sell. */
-const namesUnusable = (agents: readonly unknown[], unusable: readonly JsonRecord[]): boolean =>
-  unusable.length > 0 &&
-  agents.some((agent) => {
-    if (!isJsonObject(agent)) return false;
-    const ids = textsOf(agent.property_ids, 255, 10_000) ?? [];
-    const tags = textsOf(agent.property_tags, 255, 10_000) ?? [];
-    return unusable.some(
-      (one) =>
-        ids.includes(textOf(one.property_id, 255) ?? "") ||
-        (textsOf(one.tags, 255, 200) ?? []).some((tag) => tags.includes(tag)),
-    );
-  });
+function namesUnusable(agents: readonly unknown[], unusable: readonly JsonRecord[]): boolean {
+  const ids = new Set(unusable.flatMap(({ property_id }) => textOf(property_id, 255) ?? []));
+  const tags = new Set(unusable.flatMap((one) => textsOf(one.tags, 255, 200) ?? []));
+  return agents.some(
+    (agent) =>
+      isJsonObject(agent) &&
+      ((textsOf(agent.property_ids, 255, 10_000) ?? []).some((id) => ids.has(id)) ||
+        (textsOf(agent.property_tags, 255, 10_000) ?? []).some((tag) => tags.has(tag))),
+  );
+}
 
 /** `revoked_publisher_domains`: one with a date ahead is not yet in force; one without a readable date is. */
 function revocationsIn(document: JsonRecord, now: number, problems: FileProblems): string[] {
@@ -182,9 +180,10 @@ export function readAuthorizationFile(document: JsonRecord, options: ReadOptions
   const given = listIn(document, "authorized_agents", MAX_AGENTS, problems);
   const { own, foreignIds, unusable: unread } = propertiesIn(document, options, problems);
   const ownIds = new Set(own.flatMap(({ id }) => id ?? []));
+  const ownTags = new Set(own.flatMap(({ tags }) => tags));
   const signals = readSignals(listIn(document, "signals", MAX_SIGNALS, problems), document.signal_tags, problems);
   noteTwice(given, problems);
-  const { agents, others, usable } = entriesIn(given, { domain, via, problems, own, ownIds, foreignIds, signals });
+  const { agents, others, usable } = entriesIn(given, { domain, via, problems, ownIds, ownTags, foreignIds, signals });
   // Nothing at all that could be used is a broken file, not one that takes everything back.
   if (given.length > 0 && usable === 0)
     return unusable("no_usable_agent", "/authorized_agents", "no entry of authorized_agents can be used");
