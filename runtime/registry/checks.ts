@@ -12,7 +12,7 @@ import {
 } from "../store/registry-checks.js";
 import type { CheckedData, IdentifierCheck, PropertyCheck } from "./checked-types.js";
 import { propertyHandle } from "./feed/authorizations.js";
-import { identifierValue, publisherDomain } from "./model.js";
+import { identifierValue, publisherDomain, siteOf } from "./model.js";
 import { storeIdentifier } from "./store-addresses.js";
 
 type Schemas = components["schemas"];
@@ -34,10 +34,11 @@ interface Named {
 function named(text: string): Named | undefined {
   const whole = publisherDomain(text);
   if (whole === undefined) return undefined;
-  const [, prefix, rest] = /^(www|m)\.(.+)$/.exec(whole) ?? [];
-  const domain = rest === undefined ? undefined : publisherDomain(rest);
-  if (prefix !== undefined && domain !== undefined)
-    return { domain, differs: `the ${prefix}. is covered by the domain` };
+  const domain = siteOf(whole);
+  if (domain !== whole) {
+    const prefix = whole.slice(0, -domain.length);
+    return { domain, differs: `the ${prefix} is covered by the domain` };
+  }
   return { domain: whole, differs: text === whole ? undefined : "written as a domain" };
 }
 

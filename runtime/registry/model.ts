@@ -1,5 +1,6 @@
 /** The forms that domains, agent URLs and identifiers are compared in. */
 import { domainToASCII } from "node:url";
+import { registrableDomain } from "../net/index.js";
 import { canonicalUrl } from "../url.js";
 import type { AgentType } from "./types.js";
 
@@ -26,6 +27,15 @@ export function publisherDomain(text: string): string | undefined {
     .replace(/\.+$/, "");
   const domain = beyondAscii.test(host) ? domainToASCII(host) : host.toLowerCase();
   return domain.length <= DOMAIN_LIMIT_OCTETS && domainForm.test(domain) ? domain : undefined;
+}
+
+/**
+ * The domain that a name is the `www.` or `m.` of (docs/protocol/files.md#domains); otherwise the name itself. On a suffix that
+ * many share, the tenants of those names are strangers as all the others are: `m.github.io` is not GitHub's.
+ */
+export function siteOf(domain: string): string {
+  const rest = domain.replace(/^(?:www|m)\./, "");
+  return rest === domain || registrableDomain(rest) !== registrableDomain(domain) ? domain : rest;
 }
 
 /** Longest agent URL kept, in characters. */

@@ -44,6 +44,18 @@ test("a name in DNS is taken only of the file's own domain and what is under it"
   for (const value of ["victim.github.io", "*.github.io"])
     assert.is(of(value, { domain: "github.io" }).properties.length, 0, value);
   assert.is(of("a.tenant.github.io", { domain: "tenant.github.io" }).properties.length, 1);
+  // A tenant may be called as the host of a site is: it is no more the suffix's, and no less its own.
+  for (const tenant of ["m.github.io", "www.github.io"]) {
+    for (const value of ["github.io", "*.github.io", "www.github.io", "m.github.io"])
+      assert.is(of(value, { domain: tenant }).properties.length, value === tenant ? 1 : 0, `${value} of ${tenant}`);
+    assert.is(of(`a.${tenant}`, { domain: tenant }).properties.length, 1, tenant);
+    const labelled = property({ publisher_domain: tenant, identifiers: [{ type: "ios_bundle", value: "com.news" }] });
+    const found = readFile(
+      { authorized_agents: [agent()], properties: [labelled] },
+      { domain: "github.io", via: "pointed" },
+    );
+    assert.equal(found.properties, [], `${tenant} is not declared by the file of its suffix`);
+  }
 });
 
 test("a property that names another's domain is left out whole, and says by which rule, and what to do", () => {

@@ -1,6 +1,6 @@
 /** Reads values out of files that anyone may write: what cannot be used is left out and noted. */
 import { registrableDomain } from "../../net/index.js";
-import { publisherDomain } from "../model.js";
+import { publisherDomain, siteOf } from "../model.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /[\u0000-\u001f\u007f]+/g;
@@ -39,11 +39,9 @@ export function instantOf(value: unknown): number | undefined {
 export const domainIn = (value: unknown): string | undefined =>
   typeof value === "string" ? publisherDomain(value) : undefined;
 
-const site = (domain: string): string => domain.replace(/^(?:www|m)\./, "");
-
 /** A domain stands for its `www.` and `m.` too, and for no other host (docs/protocol/files.md#domains). */
 export const sameSite = (a: string, b: string): boolean =>
-  a === b || (site(a) === site(b) && (a === site(a) || b === site(b)));
+  a === b || (siteOf(a) === siteOf(b) && (a === siteOf(a) || b === siteOf(b)));
 
 /**
  * A domain speaks for itself, its `www.` and `m.`, and whatever is under it, since it hands those names out; never for
@@ -56,6 +54,6 @@ export function coversDomain(domain: string, name: string): boolean {
   const named = domainIn(wildcard ? `any${text.slice(1)}` : text);
   if (named === undefined) return false;
   if (!wildcard && sameSite(named, domain)) return true;
-  const owner = site(domain);
+  const owner = siteOf(domain);
   return named.endsWith(`.${owner}`) && registrableDomain(named) === registrableDomain(owner);
 }
