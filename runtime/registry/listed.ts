@@ -29,8 +29,8 @@ const FOUND = 5;
 /** Position in a list that is ordered by a text. */
 const cursorOf = (text: string | undefined): string | null =>
   text === undefined ? null : Buffer.from(text).toString("base64url");
-const afterOf = (cursor: string | undefined): string =>
-  cursor === undefined ? "" : Buffer.from(cursor, "base64url").toString("utf8");
+/** Any text is a place in the order; PostgreSQL takes none with the character that is left out. */
+const afterOf = (cursor = ""): string => Buffer.from(cursor, "base64url").toString("utf8").replaceAll("\0", "");
 
 function listedAgent({
   row,

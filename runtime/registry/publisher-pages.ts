@@ -33,8 +33,9 @@ function sourcesOf(row: PublisherRow, there: readonly string[]): PropertyRow["so
 
 /** @returns undefined for a text that is no cursor of ours: the list then begins at its beginning */
 function placeIn(cursor: string | undefined): { source: string; key: string } | undefined {
-  const found = /^(\w+) (.+)$/s.exec(Buffer.from(cursor ?? "", "base64url").toString("utf8"));
-  return found === null ? undefined : { source: found[1]!, key: found[2]! };
+  const text = Buffer.from(cursor ?? "", "base64url").toString("utf8");
+  const found = /^(\w+) (.+)$/s.exec(text);
+  return found === null || text.includes("\0") ? undefined : { source: found[1]!, key: found[2]! };
 }
 
 /** @see PagedData.propertiesPage */

@@ -187,7 +187,16 @@ function refusedLines(test: Case): void {
     // The last line is none at all: what was refused before it is told of before it.
     const result = await importRegistry(store, [...lines, "{"], { invalid: (number) => told.push(number) });
     assert.equal([told, result.members, result.invalid], [[2, 4], 2, 2]);
-    assert.equal(await slugs(), ["first", "last"]);
+    const nul = JSON.stringify({ kind: "member", slug: "nul", display_name: "a\0" });
+    const without = await importRegistry(store, [nul, line("after", "https://after.example/mcp")], {
+      invalid: (number) => told.push(number),
+    });
+    assert.equal(
+      [told, without.members, without.invalid],
+      [[2, 4, 1], 1, 1],
+      "what PostgreSQL cannot keep is nobody's",
+    );
+    assert.equal(await slugs(), ["after", "first", "last"]);
   });
 }
 

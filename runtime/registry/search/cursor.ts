@@ -33,7 +33,9 @@ export function formatCursor({ seq, after, waiting }: TraversalPlace): string {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function keyOf(score: unknown, url: unknown): Key | undefined {
-  return typeof score === "number" && Number.isFinite(score) && typeof url === "string" ? { score, url } : undefined;
+  if (typeof score !== "number" || !Number.isFinite(score) || typeof url !== "string") return undefined;
+  // PostgreSQL takes no text with this character.
+  return url.includes("\0") ? undefined : { score, url };
 }
 
 function waitingOf(value: unknown): Waiting | undefined {

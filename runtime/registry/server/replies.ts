@@ -6,7 +6,7 @@ import { AdbindError } from "../../errors.js";
 import { notOffered } from "./not-offered.js";
 import { html } from "./pages/html.js";
 import { page, pageHeaders } from "./pages/layout.js";
-import { Problem, unavailable } from "./problems.js";
+import { badRequest, Problem, unavailable } from "./problems.js";
 import { routeName, type Telemetry } from "./telemetry.js";
 
 /** @param stopping then connections are not kept, so that none is idle when the server closes */
@@ -18,6 +18,8 @@ export function addHeaders(app: FastifyInstance, stopping: () => boolean): void 
       "referrer-policy": "no-referrer",
     });
     if (stopping()) reply.header("connection", "close");
+    // Nothing that is kept has this character, and PostgreSQL takes no text with it.
+    if (request.url.includes("%00")) throw badRequest("The URL is not well-formed");
   });
   app.addHook("onResponse", async (request, reply) => {
     const about = { method: request.method, route: routeName(request), status: reply.statusCode };

@@ -3,7 +3,8 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import { AGENT_URL_LIMIT } from "../model.js";
 import type { TransferLine } from "./lines.js";
 
-const text = { type: "string", minLength: 1, maxLength: AGENT_URL_LIMIT };
+/** Without the one character that PostgreSQL keeps in no text: what one registry exports another imports. */
+const text = { type: "string", minLength: 1, maxLength: AGENT_URL_LIMIT, pattern: "^[^\\u0000]*$" };
 const texts = { type: "array", items: text };
 const list = (items: object): object => ({ type: "array", items });
 const record = (properties: Record<string, object>, required: string[] = []): object => ({

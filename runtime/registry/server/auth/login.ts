@@ -66,7 +66,7 @@ async function grantFor({ provider }: Issuer, details: Interaction): Promise<str
 
 const text = (body: Record<string, unknown> | undefined, name: string): string => {
   const value = body?.[name];
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" && !value.includes("\0") ? value : "";
 };
 
 /** Adds the pages of the embedded issuer, and hands everything else under `/oauth/` to it. */
