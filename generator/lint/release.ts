@@ -6,7 +6,11 @@ import { lintChecks, type NameCheck } from "./checks.js";
 
 /** Rules that reading a release applies before the table of checks has its turn. */
 const readingRules: readonly { id: string; level: Level; rule: string }[] = [
-  { id: "json", level: "error", rule: "every file is JSON that names no key twice" },
+  {
+    id: "json",
+    level: "error",
+    rule: "every file is JSON that names no key twice, with numbers and texts that can be told as they stand",
+  },
   { id: "protocol-word", level: "error", rule: "the manifest has exactly one <word>_version field" },
   {
     id: "manifest-schema",

@@ -25,11 +25,48 @@ function syntaxError(bytes: Buffer): string {
   }
 }
 
+/** A value that cannot be told as it stands, and where it is. */
+interface Untold {
+  readonly pointer: string;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+const tooLarge = {
+  message: "a number larger than a double can hold, which readers take for endless",
+  remedy: "Give one below 1.8e308, or leave the keyword out: a bound that large forbids nothing.",
+};
+const halved = {
+  message: "a text with half a character (a lone surrogate), which no UTF-8 text can hold",
+  remedy: "Write the character whole, or leave it out.",
+};
+
+const escaped = (key: string): string => key.toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
+
+function untoldIn(value: SchemaJson, pointer = ""): Untold | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : { pointer, ...tooLarge };
+  if (typeof value === "string") return value.isWellFormed() ? undefined : { pointer, ...halved };
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = key.isWellFormed() ? untoldIn(inner, `${pointer}/${escaped(key)}`) : { pointer, ...halved };
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const refused = (file: string, fault: Untold): ReadJson => ({
+  value: undefined,
+  findings: [{ level: "error", rule: "json", file, ...fault }],
+});
+
 /** Parses with keys sorted; a fault is a finding, and `value` then undefined. */
 export function readJson(bytes: Buffer, file: string): ReadJson {
   const text = withoutMark(bytes);
   const parsed = parseStrict(text, MAX_LEVELS);
-  if (parsed.ok) return { value: sortKeys(parsed.value as SchemaJson), findings: [] };
+  if (parsed.ok) {
+    const untold = untoldIn(parsed.value as SchemaJson);
+    return untold === undefined ? { value: sortKeys(parsed.value as SchemaJson), findings: [] } : refused(file, untold);
+  }
   const doubled = parsed.reason === "duplicate_keys";
   const message = doubled
     ? parsed.detail
@@ -37,5 +74,5 @@ export function readJson(bytes: Buffer, file: string): ReadJson {
       ? `nests deeper than ${MAX_LEVELS} levels`
       : syntaxError(text);
   const remedy = doubled ? "Keep one of each: a reader would silently drop the others." : "Correct the file.";
-  return { value: undefined, findings: [{ level: "error", rule: "json", file, pointer: "", message, remedy }] };
+  return refused(file, { pointer: "", message, remedy });
 }

@@ -9,7 +9,37 @@ export type BrokenRule = [rule: string, change: Change, file: string, pointer: s
 const manifest = "manifest.json";
 const request = "media-buy/place-order-request.json";
 
+/** The text of a file with a value that `JSON.stringify` cannot write. */
+const withText = (file: object, text: string): string => JSON.stringify(file).replace('"PLACE"', text);
+
 export const brokenFiles: BrokenRule[] = [
+  [
+    "json",
+    (files) => {
+      files[request].properties["a/b"] = { type: "number", maximum: "PLACE" };
+      files[request] = withText(files[request], "1e400");
+    },
+    request,
+    "/properties/a~1b/maximum",
+  ],
+  [
+    "json",
+    (files) => {
+      files[request].properties.note = { enum: ["a", "PLACE"] };
+      files[request] = withText(files[request], '"\\ud800"');
+    },
+    request,
+    "/properties/note/enum/1",
+  ],
+  [
+    "json",
+    (files) => {
+      files[request].properties.PLACE = { type: "string" };
+      files[request] = withText(files[request], '"\\udc00"');
+    },
+    request,
+    "/properties",
+  ],
   [
     "file-name",
     (files) => {

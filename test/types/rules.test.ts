@@ -54,7 +54,7 @@ const properties = {
     type: "string",
     enum: ["low", "high"],
     enumDescriptions: { low: "Little. Very.", high: "Much */ more." },
-    description: "How much. Or how little.",
+    description: "How\u0000 much. Or how little.",
     deprecated: true,
   },
 };

@@ -3,10 +3,14 @@ import { firstSentence } from "../../model/sentence.js";
 import type { ArrayShape, EnumShape, ScalarShape, Shape, TupleShape } from "../../model/shape.js";
 
 /** A comment ends where its text says so, unless it is kept from it. */
-const plain = (text: string): string => text.replace(/\s+/g, " ").trim().replaceAll("*/", "* /");
+const plain = (text: string): string =>
+  text
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .replaceAll("*/", "* /");
 
 /** Code in a comment: in JSON and in regular expressions alike an escaped slash is a slash. */
-const code = (text: string): string => text.replace(/[\r\n\u2028\u2029]+/g, " ").replaceAll("*/", "*\\/");
+const code = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").replaceAll("*/", "*\\/");
 
 /** A default longer than this many characters is left to the schema. */
 const MAX_DEFAULT = 120;
