@@ -17,6 +17,7 @@ const faults: Readonly<Record<string, string>> = {
   EEXIST: "a file stands where the output folder, or one above it, should be",
   ENAMETOOLONG: "the path of the output folder is too long",
   ENOENT: "the output folder cannot be made there",
+  EFBIG: "a file would be larger than the disk of the output folder, or a limit of this process (ulimit -f), allows",
   EIO: "the disk of the output folder fails",
 };
 

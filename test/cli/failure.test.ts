@@ -1,6 +1,6 @@
 /** Failures as users and programs are told of them, and what a terminal shows of a run. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -67,6 +67,17 @@ test("a wrong command line is an object too, and exit 2", () => {
     assert.equal([args, code, JSON.parse(out).error.code], [args, 2, "usage"]);
     assert.match(JSON.parse(out).error.message, said);
   }
+});
+
+test("a limit of the size of files is told of, and what stood there stays", () => {
+  const out = path.join(tempFolder(), "out");
+  assert.is(shell(`$ADBIND generate ${source} --out ${out}`).code, 0);
+  const before = readFileSync(path.join(out, "1.2.3/owned.json"), "utf8");
+  const { code, err } = shell(`ulimit -f 1; $ADBIND generate ${source} --out ${out} --force`);
+  assert.is(code, 1);
+  assert.match(err, /^adbind: a file would be larger than .* allows \(.*\): .*EFBIG/m);
+  assert.is(readFileSync(path.join(out, "1.2.3/owned.json"), "utf8"), before);
+  assert.equal(readdirSync(out), ["1.2.3"]);
 });
 
 test("a folder one may not write to is told of", () => {
