@@ -29,6 +29,14 @@ export interface HeldJob<J extends Leasable> {
 /** Attempts that may be younger than that, in milliseconds, by default. Slow ones do not count, however many they are. */
 const YOUNG_ATTEMPTS = 64;
 const YOUNG_MS = 20;
+/**
+ * How long the process must have waited for something to do since one began, in milliseconds, before it is slow: in one that is busy all
+ * the time answers lie unread, and more under way are only more connections. After as many as these it is slow all the same.
+ */
+const YOUNG_IDLE_MS = 2;
+const YOUNG_MOST_MS = 250;
+
+const idleMs = (): number => performance.eventLoopUtilization().idle;
 
 interface Line<J extends Leasable> {
   readonly waiting: HeldJob<J>[];
@@ -40,6 +48,8 @@ interface Line<J extends Leasable> {
 export interface BegunAttempt {
   readonly endpoint: string;
   readonly at: number;
+  /** How long the process had waited by then, in milliseconds. */
+  readonly idleAt: number;
   young: boolean;
 }
 
@@ -185,7 +195,7 @@ export class Ahead<J extends Leasable> {
   }
 
   #start(line: Line<J>, held: HeldJob<J>): void {
-    const begun = { endpoint: held.endpoint, at: performance.now(), young: true };
+    const begun = { endpoint: held.endpoint, at: performance.now(), idleAt: idleMs(), young: true };
     line.busy += 1;
     this.#underWay += 1;
     this.#young += 1;
@@ -209,10 +219,12 @@ export class Ahead<J extends Leasable> {
   }
 
   #age(): void {
-    const before = performance.now() - YOUNG_MS;
+    const [now, idle] = [performance.now(), idleMs()];
+    const isSlow = ({ at, idleAt }: BegunAttempt): boolean =>
+      now - at >= YOUNG_MOST_MS || (now - at >= YOUNG_MS && idle - idleAt >= YOUNG_IDLE_MS);
     let count = 0;
     for (const begun of this.#youngest) {
-      if (begun.young && begun.at > before) break;
+      if (begun.young && !isSlow(begun)) break;
       this.#grown(begun);
       count += 1;
     }

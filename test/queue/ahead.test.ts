@@ -42,6 +42,25 @@ test("few begin at once; those that take long do not hold up the others", async 
   assert.is(ahead.waiting, 100);
 });
 
+const busyFor = (ms: number): void => {
+  for (const end = performance.now() + ms; performance.now() < end; );
+};
+
+test("in a process that is busy all the time nothing is slow for its answer has not been read; in the end it is all the same", () => {
+  const begun: BegunAttempt[] = [];
+  const ahead = new Ahead({ concurrency: 200, widthOf: () => 200, begin: (_held, one) => void begun.push(one) });
+  for (let n = 0; n < 300; n++) ahead.add(heldOf("a"));
+  ahead.begin();
+  const first = begun.length;
+  busyFor(40);
+  ahead.begin();
+  assert.is(begun.length, first);
+  busyFor(300);
+  ahead.begin();
+  assert.ok(begun.length > first);
+  ahead.drop();
+});
+
 test("only an endpoint that is well, and has no limit of its own, is leased from ahead", () => {
   const settings = { queue: undefined as never, handle: undefined as never, longestDelayMs: 1 };
   const endpoints = new Endpoints(workerSettingsOf(settings));

@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { Endpoints } from "../../runtime/queue/endpoints.js";
 import { openQueue } from "../../runtime/queue/index.js";
+import { KnownDue } from "../../runtime/queue/postgres/known-due.js";
 import { Leasing } from "../../runtime/queue/postgres/leasing.js";
 import { workerSettingsOf } from "../../runtime/queue/worker-options.js";
 import { sharedPostgres } from "../support/postgres.js";
@@ -38,6 +39,24 @@ for (const [hosts, bigs, takes] of [
     await queue.close();
     await database.close();
   });
+
+test("what a look has found is leased from for the longer the longer it took, half a second at most", () => {
+  let clock = 0;
+  const known = new KnownDue(() => clock);
+  const request = { now: 0, limit: 256, room: () => 1, likely: () => 1 };
+  for (const [tookMs, lastsMs] of [
+    [0, 100],
+    [1, 100],
+    [6, 300],
+    [60, 500],
+  ] as const) {
+    known.looked([["a", 1]], true, tookMs);
+    clock += lastsMs;
+    assert.equal(known.rooms(request), [["a", 1]]);
+    clock += 1;
+    assert.equal(known.rooms(request), []);
+  }
+});
 
 test("of endpoints that had something lately the next one's job is had without a look, however long ago that was", async () => {
   const database = await openPostgres({ url: await postgres.database(), connections: 4 });

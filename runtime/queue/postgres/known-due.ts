@@ -7,11 +7,14 @@ import { countsOf, type Room, roomsOf } from "./rooms.js";
  * tells, waits so long.
  */
 const KNOWN_MS = 100;
+/** Where a look takes long, as many times as it took, so that looking is a small part of the work; so many milliseconds at most. */
+const KNOWN_LOOKS = 50;
+const MOST_KNOWN_MS = 500;
 
 export class KnownDue {
   /** The one whose turn is next first. */
   #endpoints: readonly string[] = [];
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #until = Number.NEGATIVE_INFINITY;
   #whole = false;
 
   /** @param clock milliseconds, the process's own by default */
@@ -19,14 +22,14 @@ export class KnownDue {
 
   /** @returns those for which there is room now */
   rooms({ limit, likely }: TakeRequest): Room[] {
-    if (likely === undefined || this.clock() - this.#lookedAt > KNOWN_MS) return [];
+    if (likely === undefined || this.clock() > this.#until) return [];
     return roomsOf(this.#endpoints, likely, limit);
   }
 
-  /** They were found due. @param whole there are no others */
-  looked(rooms: readonly Room[], whole: boolean): void {
+  /** They were found due. @param whole there are no others @param tookMs how long the look took, in milliseconds */
+  looked(rooms: readonly Room[], whole: boolean, tookMs: number): void {
     this.#endpoints = rooms.map(([endpoint]) => endpoint);
-    this.#lookedAt = this.clock();
+    this.#until = this.clock() + Math.max(KNOWN_MS, Math.min(MOST_KNOWN_MS, tookMs * KNOWN_LOOKS));
     this.#whole = whole;
   }
 

@@ -43,7 +43,7 @@ export class Leasing {
     // What was added while it was looked is due by now.
     if (rooms.length === 0 && !this.#turns.whole)
       return this.#guess({ ...request, now: request.now + Math.ceil(performance.now() - began) });
-    this.#known.looked(rooms, this.#turns.whole);
+    this.#known.looked(rooms, this.#turns.whole, performance.now() - began);
     const jobs = await this.#lease(rooms, request);
     this.#known.leased(rooms, jobs, request.limit);
     if (jobs.length > 0) this.#turns.had(endpointsOf(jobs), true);
@@ -71,7 +71,7 @@ export class Leasing {
 
   /** Jobs were added: something may be due of endpoints that were not found. @param endpoints theirs; none where it is not known which */
   added(endpoints: readonly string[] = []): void {
-    this.#known.looked([], false);
+    this.#known.looked([], false, 0);
     this.#turns.added(endpoints);
   }
 
