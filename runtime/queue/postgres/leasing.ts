@@ -22,7 +22,7 @@ export class Leasing {
     readonly database: Pick<PostgresDatabase, "query" | "queryWoken">,
     readonly topic: string,
     readonly leaseMs: number,
-    clock?: () => number,
+    readonly clock: () => number = () => performance.now(),
   ) {
     this.#known = new KnownDue(clock);
     this.#turns = new Turns(database, topic, leaseMs, clock);
@@ -38,12 +38,12 @@ export class Leasing {
       this.#turns.had(endpointsOf(more), false);
       return more;
     }
-    const began = performance.now();
+    const began = this.clock();
     const rooms = await this.#turns.rooms(request);
     // What was added while it was looked is due by now.
     if (rooms.length === 0 && !this.#turns.whole)
-      return this.#guess({ ...request, now: request.now + Math.ceil(performance.now() - began) });
-    this.#known.looked(rooms, this.#turns.whole, performance.now() - began);
+      return this.#guess({ ...request, now: request.now + Math.ceil(this.clock() - began) });
+    this.#known.looked(rooms, this.#turns.whole, this.clock() - began);
     const jobs = await this.#lease(rooms, request);
     this.#known.leased(rooms, jobs, request.limit);
     if (jobs.length > 0) this.#turns.had(endpointsOf(jobs), true);
