@@ -16,7 +16,7 @@ import {
 } from "./channel.js";
 import { CLOSED, CLOSING, OPEN } from "./channel-state.js";
 import { windowFor } from "./coalescence.js";
-import { checkStorableNames } from "./ids.js";
+import { checkSoughtNames, checkStorableNames } from "./ids.js";
 import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
 import { checkNotice, type NoticeKind, noticeFlow } from "./notices.js";
 import { channelRegistration } from "./registered-config.js";
@@ -65,12 +65,12 @@ export interface Channels {
   /**
    * Queues an impairment; changes of one media buy within the window of their event type become one event, with the newest one's
    * state and `notificationId`. What is urgent does not wait.
-   * @throws AdbindError `channel_closed` after the buy's final event
+   * @throws AdbindError `channel_closed` after the buy's final event, `event_invalid` for names that cannot be stored
    */
   impairment(mediaBuyId: string, event: Impairment, options?: OwnedOptions): MaybePromise<Emitted>;
   /**
    * Sends a corrected report of a period, or one whose measurement has a wider window now (`window_update`).
-   * @throws AdbindError `channel_closed` after the final one
+   * @throws AdbindError `channel_closed` after the final one, `event_invalid` for an id that no media buy can have
    */
   adjusted(mediaBuyId: string, report: CorrectedReport, options?: OwnedOptions): MaybePromise<Emitted>;
   /** The buy has ended: queued impairments go first, then the final report, then nothing. */
@@ -112,6 +112,7 @@ export function createChannels(parts: ChannelDependencies): Channels {
     channels: readonly ChannelKey[],
     flow: (open: Query) => Coroutine<T>,
   ): MaybePromise<T> => {
+    checkSoughtNames({ principal });
     const work: SharedWork<T> = function* (open, locking) {
       yield* holdOwner(parts.tables, open, principal);
       yield* takeRows(parts.tables, open, { channels }, locking);
@@ -128,13 +129,18 @@ export function createChannels(parts: ChannelDependencies): Channels {
       return fault ?? run(options, rows, (open) => openFlow(parts, open, buy, channels));
     },
     impairment(mediaBuyId, event, options = {}) {
+      checkSoughtNames({ mediaBuyId });
       checkStorableNames({ notificationId: event.notificationId, eventType: event.eventType });
       return run(options, ofBuy(mediaBuyId, "events"), (open) => impairmentFlow(parts, open, mediaBuyId, event));
     },
-    adjusted: (mediaBuyId, report, options = {}) =>
-      run(options, ofBuy(mediaBuyId, "reporting"), (open) => adjustedFlow(parts, open, mediaBuyId, report)),
-    close: (mediaBuyId, options = {}) =>
-      run(options, ofBuy(mediaBuyId, "events", "reporting"), (open) => closeFlow(parts, open, mediaBuyId)),
+    adjusted(mediaBuyId, report, options = {}) {
+      checkSoughtNames({ mediaBuyId });
+      return run(options, ofBuy(mediaBuyId, "reporting"), (open) => adjustedFlow(parts, open, mediaBuyId, report));
+    },
+    close(mediaBuyId, options = {}) {
+      checkSoughtNames({ mediaBuyId });
+      return run(options, ofBuy(mediaBuyId, "events", "reporting"), (open) => closeFlow(parts, open, mediaBuyId));
+    },
     subscribe(kind, { resource, principal }, config, options = {}) {
       checkStorableNames({ resource, principal });
       const fault = config === null ? undefined : registrationFault(config, kind, undefined, parts.rules);
@@ -146,6 +152,7 @@ export function createChannels(parts: ChannelDependencies): Channels {
       );
     },
     notify(kind, resource, payload, options = {}) {
+      checkSoughtNames({ resource });
       checkNotice(parts, kind, payload);
       return run(options, [], (open) =>
         noticeFlow(parts, open, { kind, resource, payload, principal: options.principal }),

@@ -15,6 +15,8 @@ const called = {
   subject: "a subject",
   notificationId: "a notification's id",
   eventType: "an event's type",
+  endpoint: "an endpoint's name",
+  origin: "an origin",
 } as const;
 
 /** A text that every database can keep. */
@@ -24,6 +26,18 @@ const isName = (text: string): boolean => isStorable(text) && text !== "" && tex
 
 const unusable = (where: keyof typeof called, remedy: string): AdbindError =>
   new AdbindError("event_invalid", `${called[where]} cannot be used`, { where, remedy });
+
+/**
+ * Names of what may be stored, or not: nothing is found by what nothing is stored under. Databases keep all lone surrogates as
+ * one character, so that what has it in its name would be found by each of them.
+ * @throws AdbindError `event_invalid` for a text that no database can tell from every other
+ */
+export function checkSoughtNames(names: { readonly [Name in keyof typeof called]?: string | undefined }): void {
+  for (const [where, name] of Object.entries(names) as [keyof typeof names, string | undefined][]) {
+    if (name === undefined || (isStorable(name) && name.isWellFormed())) continue;
+    throw unusable(where, "use a text without NUL and without half of a character");
+  }
+}
 
 /** @throws AdbindError `event_invalid` */
 export function checkId(where: "taskId" | "dedupKey", id: string): void {

@@ -5,6 +5,7 @@ import type { ChannelKey, ChannelRow } from "../store/sender-tables.js";
 import { type ChannelDependencies, channelOrderingKey } from "./channel.js";
 import { CLOSED, OPEN } from "./channel-state.js";
 import { type EndpointProof, fingerprintOf } from "./endpoint-proof.js";
+import { checkSoughtNames } from "./ids.js";
 import type { AskingConfig } from "./notification-kinds.js";
 import { orderingKeyOf } from "./outbox.js";
 import { channelRegistration, joinConfig, openConfig, type StoredConfig } from "./registered-config.js";
@@ -187,6 +188,8 @@ export function shownConfig(config: JudgedConfig): NotificationConfigState {
 
 /** A URL whose secrets cannot be opened is shown without them. */
 export async function readSet(parts: NotificationDependencies, scope: NotificationScope): Promise<NotificationSet> {
+  const { principal, account } = scope;
+  checkSoughtNames({ principal, account });
   const { record, rows, opened } = await parts.queue.read((q) => knownConfigs(parts, q, scope));
   const configs = [...rows.values()].map((row) =>
     shownConfig(opened.get(row.subscriber) ?? (joinConfig(storedIn(row)!, undefined) as JudgedConfig)),

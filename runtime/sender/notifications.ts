@@ -9,7 +9,7 @@ import { eventCatalogue } from "../facts/index.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { isReadable, target } from "./channel.js";
 import { encodeBody } from "./envelope.js";
-import { checkStorableNames } from "./ids.js";
+import { checkSoughtNames, checkStorableNames } from "./ids.js";
 import {
   AGENTS,
   type NotificationConfigState,
@@ -68,7 +68,7 @@ export interface NotificationConfigs {
   tells(channel: "account" | "agent", kind: string): boolean;
   /**
    * Stores an event for each config that asked for its kind, in the caller's transaction.
-   * @throws AdbindError `event_invalid` for a kind or a body that the release does not have
+   * @throws AdbindError `event_invalid` for a kind or a body that the release does not have, and for names that cannot be stored
    */
   notify(event: NotificationEvent, options?: WithinOptions): MaybePromise<Emitted>;
 }
@@ -151,7 +151,8 @@ const isToldOf = ({ releases }: NotificationDependencies, channel: "account" | "
   eventCatalogue(releases.of().release).get(kind)?.channels.includes(channel) === true;
 
 function checkEvent(parts: NotificationDependencies, event: NotificationEvent): void {
-  const { kind, account, subject, notificationId } = event;
+  const { kind, account, principal, subject, notificationId } = event;
+  checkSoughtNames({ principal });
   checkStorableNames({ account, subject, notificationId });
   const channel = account === undefined ? "agent" : "account";
   if (isToldOf(parts, channel, kind)) return;

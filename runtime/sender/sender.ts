@@ -18,6 +18,7 @@ import { fetchInTime } from "./deadline.js";
 import { type Deliverer, deliverer } from "./deliver.js";
 import { ownerOf } from "./endpoint-names.js";
 import { healthOf, type SenderHealth } from "./health.js";
+import { checkSoughtNames } from "./ids.js";
 import { knownTasks } from "./known-tasks.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
 import { provingStep } from "./moved-configs.js";
@@ -59,6 +60,7 @@ export interface Sender {
   /**
    * `webhook_activity[]` of a media buy or a task, newest first, for the principal it was fired for.
    * @param limit 1 to 200, default 50
+   * @throws AdbindError `event_invalid` for names that nothing can have
    */
   activity(request: { principal: string; subject: string; limit?: number }): Promise<ActivityRecord[]>;
   /** How it is, for a health check; never rejects. */
@@ -261,6 +263,7 @@ async function listActivity(
 ): Promise<ActivityRecord[]> {
   const limit = Math.min(Math.max(1, request.limit ?? ACTIVITY_LIMIT.default), ACTIVITY_LIMIT.max);
   const { principal, subject } = request;
+  checkSoughtNames({ principal, subject });
   // Outside any transaction: who asks inside one of its own waits for nobody.
   const [out, done] = await queue.read(function* (q: Query) {
     return [

@@ -8,7 +8,7 @@ import type { SecretRow } from "../store/sender-secrets.js";
 import type { NewTaskRow } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { activeTraceparent } from "../trace-context.js";
-import { checkId, checkStorableNames } from "./ids.js";
+import { checkId, checkSoughtNames, checkStorableNames } from "./ids.js";
 import { taskOrderingKey } from "./outbox.js";
 import { joinConfig, openConfig, taskRegistration } from "./registered-config.js";
 import { taskEndpoints } from "./registered-secrets.js";
@@ -61,7 +61,7 @@ export interface Tasks {
    * Records a change of status and stores its event for each channel, in the caller's transaction. A task that was not
    * registered has no channel, and nothing is sent.
    * @throws AdbindError `transition_refused` for a change that cannot be, `event_invalid` for a result the release's schema
-   *   refuses, `dedup_conflict` for a dedup key that was used for other content; nothing is stored then, and the caller's
+   *   refuses and for an id that no task can have, `dedup_conflict` for a dedup key that was used for other content; nothing is stored then, and the caller's
    *   transaction should not commit either. `transaction_invalid` for a `tx` that is no open transaction
    */
   update(taskId: string, change: StatusChange, options?: UpdateOptions): MaybePromise<Emitted>;
@@ -98,16 +98,20 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
     },
     attach(start, a2a, { tx } = {}) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
+      checkSoughtNames({ taskId: start.taskId });
       const fault = a2a === null ? undefined : faultIn(parts, { a2a }, start.tool, start.release);
       return fault ?? inOrder(start.taskId, tx, (open) => attachFlow(parts, open, start, a2a));
     },
-    attached: (taskId, { tx, principal } = {}) =>
-      inOrder(taskId, tx, function* (open): Coroutine<A2aPushConfig | undefined> {
+    attached(taskId, { tx, principal } = {}) {
+      checkSoughtNames({ taskId, principal });
+      return inOrder(taskId, tx, function* (open): Coroutine<A2aPushConfig | undefined> {
         yield* holdOwner(parts.tables, open, principal);
         const [row] = yield* parts.tables.task(open, taskId);
         return row === undefined ? undefined : yield* attachedIn(parts, open, row);
-      }),
+      });
+    },
     update(taskId, change, { tx, dedupKey, principal } = {}) {
+      checkSoughtNames({ taskId, principal });
       if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
       const item = { taskId, change, dedupKey, principal, trace: activeTraceparent() };
       return inTransactionEach(queue, tx, updating, { item, key: taskId });
@@ -115,6 +119,7 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
     updateAll(changes, { tx, principal } = {}) {
       const trace = activeTraceparent();
       const updates = changes.map(({ taskId, dedupKey, ...change }) => {
+        checkSoughtNames({ taskId, principal });
         if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
         return { taskId, change, dedupKey, principal, trace };
       });

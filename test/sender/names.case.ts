@@ -6,7 +6,7 @@ import { until } from "../support/until.js";
 import { wide } from "../support/wide.js";
 import { drained, holds, push, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
-export function namesCase(of: SenderCase): void {
+function lengthCase(of: SenderCase): void {
   const test = suiteOf(of, "names");
   test("names that no index takes are refused at once, and the longest that are taken are delivered", async (context) => {
     const { sender, network } = context;
@@ -51,4 +51,53 @@ export function namesCase(of: SenderCase): void {
   });
 
   test.run();
+}
+
+function soughtCase(of: SenderCase): void {
+  const test = suiteOf(of, "names that are sought");
+  test("what nothing can be called is not looked for, and finds nothing of another name", async (context) => {
+    const { sender } = context;
+    // As databases keep each of those below that is no whole text.
+    const taskId = "a\ufffd";
+    const scope = { principal: taskId };
+    await sender.tasks.register(start({ taskId, principal: taskId }), { push });
+    assert.equal(await sender.channels.open({ mediaBuyId: taskId, ...scope }, { events: push }), { ok: true });
+    const impairment = { notificationId: "i", eventType: "fraud", impairment: {} };
+    await sender.channels.impairment(taskId, impairment);
+    const working = { status: "working" } as const;
+    const report = { currency: "EUR", media_buy_deliveries: [], period: { start: 0, end: 1 } };
+    for (const bad of ["a\ud800", "a\0"]) {
+      const notice = { event: "x", list_id: "x", resolved_at: "x", signature: "x" };
+      const told = { kind: "capabilities.changed", principal: bad, subject: "s", notificationId: "n", body: {} };
+      for (const [at, sought] of [
+        () => sender.tasks.update(bad, working),
+        () => sender.tasks.update("task", working, { principal: bad }),
+        () => sender.tasks.updateAll([{ taskId: bad, ...working }]),
+        () => sender.tasks.attach(start({ taskId: bad, principal: taskId }), null),
+        () => sender.tasks.attached(bad),
+        () => sender.channels.impairment(bad, impairment),
+        () => sender.channels.adjusted(bad, report),
+        () => sender.channels.close(bad),
+        () => sender.channels.notify("list_change", bad, notice),
+        () => sender.notifications.read({ principal: bad }),
+        () => sender.notifications.notify(told as never),
+        () => sender.activity({ principal: taskId, subject: bad }),
+        () => sender.activity({ principal: bad, subject: taskId }),
+      ].entries())
+        assert.is(await codeOf(async () => sought()), "event_invalid", `${at} ${JSON.stringify(bad)}`);
+    }
+    assert.equal(await sender.outbox.counts(), holds({ waiting: 1 }));
+    await of.transaction((tx) => {
+      // Refused before the database is asked, the transaction goes on.
+      assert.throws(() => sender.tasks.update("a\0", working, { tx }));
+      return sender.tasks.update(taskId, working, { tx });
+    });
+    assert.equal(await sender.outbox.counts(), holds({ waiting: 2 }));
+  });
+
+  test.run();
+}
+
+export function namesCase(of: SenderCase): void {
+  for (const cases of [lengthCase, soughtCase]) cases(of);
 }

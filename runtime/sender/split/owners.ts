@@ -2,6 +2,7 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
+import { checkSoughtNames } from "../ids.js";
 import type { OneSender, SplitSenders } from "./members.js";
 
 /** Names remembered; beyond it the memory starts anew. */
@@ -14,7 +15,7 @@ export interface Owners {
   /**
    * @returns undefined where none of the databases knows of it
    * @throws what a database said that is away, where no other has it: it may be there; AdbindError `split_wrong_database` where
-   * two principals have it
+   * two principals have it, `event_invalid` for a name that nothing can have
    */
   of(name: string): Promise<string | undefined>;
   /** Of what is being registered: a change that is asked for meanwhile comes after it. */
@@ -61,10 +62,12 @@ const ownersBy = ({ everywhere }: SplitSenders, look: OwnerIn): Owners => {
 
 export const taskOwners = (senders: SplitSenders): Owners =>
   ownersBy(senders, function* ({ tables }, q, taskId) {
+    checkSoughtNames({ taskId });
     return (yield* tables.knownTasks(q, [taskId]))[0]?.principal;
   });
 
 export const buyOwners = (senders: SplitSenders): Owners =>
   ownersBy(senders, function* ({ tables }, q, resource) {
+    checkSoughtNames({ mediaBuyId: resource });
     return (yield* tables.channelTargets(q, [{ resource, kind: "buy", subscriber: "" }]))[0]?.principal;
   });
