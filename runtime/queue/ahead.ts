@@ -140,9 +140,9 @@ export class Ahead<J extends Leasable> {
       if (this.#young >= this.#atOnce || this.#underWay >= this.options.concurrency) break;
       // At the end of the turns again, where it has more: a set is walked in the order of its adding.
       this.#turns.delete(endpoint);
-      const line = this.#lineOf(endpoint);
+      const line = this.#lines.get(endpoint);
       // What is under way here begins the next when it ends.
-      if (line.busy >= this.options.widthOf(endpoint)) continue;
+      if (line === undefined || line.busy >= this.options.widthOf(endpoint)) continue;
       const held = line.waiting.shift();
       if (held === undefined) continue;
       this.#waiting -= 1;
@@ -165,28 +165,29 @@ export class Ahead<J extends Leasable> {
 
   /** Takes out what waits, of one endpoint or of all. */
   drop(endpoint?: string): HeldJob<J>[] {
-    return this.#dropOf(endpoint === undefined ? [...this.#lines.values()] : [this.#lines.get(endpoint)]);
+    return this.#dropOf(endpoint === undefined ? this.#lines.keys() : [endpoint]);
   }
 
   /** Takes out what waits and is lost. @param endpoints where something is */
   dropLost(endpoints: Iterable<string>): HeldJob<J>[] {
-    const lines = [...new Set(endpoints)].map((endpoint) => this.#lines.get(endpoint));
-    return this.#dropOf(lines, ({ lost }) => lost);
+    return this.#dropOf(new Set(endpoints), ({ lost }) => lost);
   }
 
   /** Takes out what waits where the first has waited for so many milliseconds. */
   overdue(ms: number): HeldJob<J>[] {
     if (this.#waiting === 0 || ms === Number.POSITIVE_INFINITY) return [];
     const before = performance.now() - ms;
-    return this.#dropOf(
-      [...this.#lines.values()].filter(({ waiting }) => waiting[0] && waiting[0].waitsSince <= before),
-    );
+    const isOverdue = ([, { waiting }]: [string, Line<J>]): boolean =>
+      waiting[0] !== undefined && waiting[0].waitsSince <= before;
+    return this.#dropOf([...this.#lines].filter(isOverdue).map(([endpoint]) => endpoint));
   }
 
-  #dropOf(lines: readonly (Line<J> | undefined)[], goes: (held: HeldJob<J>) => boolean = () => true): HeldJob<J>[] {
-    const dropped = lines.flatMap((line) => {
+  #dropOf(endpoints: Iterable<string>, goes: (held: HeldJob<J>) => boolean = () => true): HeldJob<J>[] {
+    const dropped = [...endpoints].flatMap((endpoint) => {
+      const line = this.#lines.get(endpoint);
       const all = line?.waiting.splice(0) ?? [];
       line?.waiting.push(...all.filter((held) => !goes(held)));
+      if (line?.busy === 0 && line.waiting.length === 0) this.#lines.delete(endpoint);
       return all.filter(goes);
     });
     this.#waiting -= dropped.length;

@@ -30,7 +30,7 @@ export interface TaskEvent {
  */
 export function encodeBody(value: JsonObject, what: string, reserved = 0): Uint8Array {
   const text = JSON.stringify(value);
-  if (text === undefined || !text.isWellFormed()) {
+  if (text === undefined) {
     throw new AdbindError("event_invalid", "an event has no JSON form", { where: what, remedy: "send plain data" });
   }
   // Of memory that Node has at hand: a memory of its own for each cost more than all else that is done with it.
