@@ -25,10 +25,10 @@ import { checkReply, openMembers, statusMember, versionMember } from "./reply.js
 import { negotiate, type ServedRelease, type ServedTool } from "./served-releases.js";
 import type { SellerSettings } from "./settings.js";
 import { type TaskRepository, unfinishedTask } from "./tasks.js";
-import { UNKEPT, unkeptText } from "./texts.js";
 import { invalidRequest, refusedBy, ToolError } from "./tool-error.js";
 import { tracedCall } from "./tracing.js";
 import type { SellerError } from "./types.js";
+import { unkeptValue } from "./unkept.js";
 
 export interface SellerCallDependencies<Tx> {
   readonly plug: CallPlug<Tx>;
@@ -101,8 +101,8 @@ class Invocation<Tx> {
   async run(): Promise<CallAnswer> {
     const { args, servedRelease, served } = this.at;
     const { tool } = served;
-    const unkept = unkeptText(args);
-    if (unkept !== undefined) throw invalidRequest([{ pointer: unkept, ...UNKEPT }]);
+    const unkept = unkeptValue(args);
+    if (unkept !== undefined) throw invalidRequest([unkept]);
     if (!served.builtIn || Object.hasOwn(servedRelease.release.tools, tool.name)) {
       const judged = servedRelease.validator.request(tool.name, args);
       if (!judged.ok && !this.leftToHandler(judged.errors)) throw invalidRequest(judged.errors);

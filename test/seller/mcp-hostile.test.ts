@@ -65,6 +65,25 @@ test("a text that nobody can keep is refused at its place, before any handler", 
   }
 });
 
+test("a number that no double holds is refused at its place, before any handler", async ({ seller, bench }) => {
+  const order = JSON.stringify(buyRequest("prod_a", { ext: { limit: 0 } })).replace('"limit":0', '"limit":1e400');
+  const asked = '{"buying_mode":"brief","brief":"b","context":{"deep":[-1e999]}}';
+  for (const [name, args, field] of [
+    ["create_media_buy", order, "ext.limit"],
+    ["get_products", asked, "context.deep[0]"],
+  ]) {
+    const response = await seller.app.inject({
+      method: "POST",
+      url: "/mcp",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      payload: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`,
+    });
+    const [error] = response.json().result.structuredContent.errors;
+    assert.equal([error.code, error.field], ["INVALID_REQUEST", field], response.body);
+  }
+  assert.is(bench.runs, 0);
+});
+
 test("two requests of a batch under one id are refused, and neither is done", async ({ seller, bench }) => {
   const params = (product: string) => ({ name: "create_media_buy", arguments: buyRequest(product) });
   const message = (id: number, product: string) => ({
