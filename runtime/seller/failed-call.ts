@@ -5,7 +5,7 @@ import { producerFault } from "../facts/index.js";
 import type { Call, CallAnswer } from "../transport/answerer.js";
 import { TaskNotWaiting } from "./continuation.js";
 import { ownError } from "./own-error.js";
-import { versionMember } from "./reply.js";
+import { unheldReason, versionMember } from "./reply.js";
 import type { ServedRelease } from "./served-releases.js";
 import type { SellerSettings } from "./settings.js";
 import { failurePayload, ToolError } from "./tool-error.js";
@@ -33,11 +33,19 @@ const tooLong = (error: unknown): ToolError | undefined =>
     ? new ToolError("INVALID_REQUEST", "An id in the request is longer than can be kept.")
     : undefined;
 
+/** An error that cannot be told is a fault of whoever threw it. */
+function tellable(error: unknown): unknown {
+  const reason = error instanceof ToolError ? unheldReason(error.error) : undefined;
+  if (reason === undefined) return error;
+  return new TypeError(`an error was thrown with what JSON cannot hold: ${reason}`, { cause: error });
+}
+
 /** The answer to a call that failed, in the shape both transports carry. */
 export function failedCall<Tx>(
   settings: SellerSettings<Tx>,
-  { error, args, servedRelease, newest, call, taskId }: FailedCall,
+  { error: thrown, args, servedRelease, newest, call, taskId }: FailedCall,
 ): CallAnswer {
+  const error = tellable(thrown);
   const release = servedRelease?.release ?? newest;
   const known = error instanceof ToolError ? error : tooLong(error);
   if (known === undefined) settings.logger?.error({ err: error, tool: call.tool, taskId }, "a handler failed");

@@ -40,17 +40,33 @@ export const versionMember = (
     ? { [names.version]: version }
     : {};
 
-/** A handler's reply: typed, and still checked, since not every application compiles with types. */
+/** Why JSON cannot hold a value, as a BigInt or an object that is inside itself; undefined where it can. */
+export function unheldReason(value: unknown): string | undefined {
+  try {
+    JSON.stringify(value);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/**
+ * A handler's reply: typed, and still checked, since not every application compiles with types.
+ * @throws TypeError for what is no reply of the tool's, or cannot be sent: before anything of the call is kept
+ */
 export function checkReply(reply: unknown, tool: AnyTool): { status: TaskStatus; data: JsonObject } {
   if (
-    isJsonObject(reply) &&
-    isTaskStatus(reply.status) &&
-    Object.hasOwn(tool.arms, reply.status) &&
-    isJsonObject(reply.data)
+    !isJsonObject(reply) ||
+    !isTaskStatus(reply.status) ||
+    !Object.hasOwn(tool.arms, reply.status) ||
+    !isJsonObject(reply.data)
   ) {
-    return { status: reply.status, data: reply.data };
+    throw new TypeError(
+      `the handler of ${tool.name} must answer {status, data} with status one of ${Object.keys(tool.arms).join(", ")}`,
+    );
   }
-  throw new TypeError(
-    `the handler of ${tool.name} must answer {status, data} with status one of ${Object.keys(tool.arms).join(", ")}`,
-  );
+  const reason = unheldReason(reply.data);
+  if (reason !== undefined)
+    throw new TypeError(`the handler of ${tool.name} answered what JSON cannot hold: ${reason}`);
+  return { status: reply.status, data: reply.data };
 }
