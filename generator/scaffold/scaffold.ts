@@ -20,7 +20,14 @@ import {
   planLibraryProject,
 } from "./library-plan.js";
 import { readProjectTemplates } from "./template-files.js";
-import { claimsIn, isPlannedAnew, type ProjectUpdate, type SellerClaims, updateProject } from "./update.js";
+import {
+  claimsIn,
+  isPlannedAnew,
+  type ProjectUpdate,
+  type SellerClaims,
+  updateProject,
+  versionThere,
+} from "./update.js";
 import { type KeptFile, readRecord, type ScaffoldRecord, writeRecord } from "./written.js";
 
 export interface NewSellerOptions {
@@ -70,7 +77,7 @@ const usage = (what: string, where: string, remedy: string): AdbindError =>
 
 /**
  * Makes a seller's project, or adds to an existing one what a release needs.
- * @throws AdbindError `usage` for an unknown specialism or a folder that holds something else, `release_invalid`,
+ * @throws AdbindError `usage` for an unknown specialism, a folder that holds something else, or a release before the project's own, `release_invalid`,
  * `output_edited` for bindings that were edited by hand
  */
 export async function newSeller(options: NewSellerOptions): Promise<NewSellerResult> {
@@ -82,6 +89,7 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const record = created ? undefined : readRecord(folder);
   const also = alsoServed(folder, [newest, ...further], record);
   const claimed = created ? { specialisms: [], areas: [] } : claimedThere(folder);
+  if (!created) goesOn(folder, model.version);
   const wanted = [...claimed.specialisms, ...options.specialisms];
   const specialisms = [...new Set(wanted.map((id) => answeredSpecialism(model, id)))];
   const areas = [...new Set([...claimed.areas, ...(options.with ?? [])])];
@@ -140,6 +148,17 @@ function alsoServed(folder: string, given: readonly SourceModel[], record: Scaff
     (one) => !lines.has(lineOf(one)) && existsSync(path.join(folder, "bindings", one)),
   );
   return [...versions.slice(1), ...before].sort(semver.rcompare);
+}
+
+/** @throws AdbindError `usage` for a release before the one that the project is of: nobody goes back by mistake */
+function goesOn(folder: string, version: string): void {
+  const there = versionThere(folder);
+  if (there === undefined || semver.gte(version, there)) return;
+  throw usage(
+    `the project is of release ${there}, and ${version} is older`,
+    "--release",
+    `give both to serve callers of either; to go back for good, remove bindings/${there} first`,
+  );
 }
 
 /** A seller's project, and the record of what was written. */

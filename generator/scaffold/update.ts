@@ -170,6 +170,13 @@ function unnamedReleases(folder: string, also: readonly string[]): string[] {
   return also.filter((version) => !text.includes(`"#bindings/${version}"`));
 }
 
+/** The release that a project is of, as its import of the bindings says; undefined where they are not there any more. */
+export function versionThere(folder: string): string | undefined {
+  const { imports } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as { imports?: object };
+  const version = /"#bindings":[^}]*?\/bindings\/([^/"*]+)\/index\./.exec(JSON.stringify(imports ?? {}))?.[1];
+  return version !== undefined && existsSync(path.join(folder, "bindings", version)) ? version : undefined;
+}
+
 /** The project's own import of its bindings, from the newest release on. @returns something changed */
 function pointToBindings(folder: string, version: string, also: readonly string[]): boolean {
   const file = path.join(folder, "package.json");

@@ -1,5 +1,5 @@
 /** Re-running on an existing project: what nobody changed is written anew, and no line of the user's is touched. */
-import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { test } from "uvu";
@@ -72,6 +72,22 @@ test("a newer release's bindings are pointed to; nothing else of the user's chan
   assert.ok(existsSync(path.join(folder, "bindings/3.1.0/index.ts")));
   const again = await newSeller({ folder, release: newer, specialisms: [] });
   assert.equal(again.files, []);
+});
+
+test("an older release is refused by name, and taken beside the newer, or once that one's bindings are gone", async () => {
+  const folder = await shop(newer);
+  const before = sourceOf(folder);
+  const manifest = textOf(folder, "package.json");
+  const back = () => newSeller({ folder, release: older, specialisms: [] });
+  const refused = await back().catch((error: unknown) => error as { code: string; message: string });
+  assert.is((refused as { code?: string }).code, "usage");
+  assert.match((refused as { message: string }).message, "the project is of release 3.1.0, and 3.0.0 is older");
+  assert.equal([sourceOf(folder), textOf(folder, "package.json")], [before, manifest]);
+  assert.not(existsSync(path.join(folder, "bindings/3.0.0")));
+  const both = await newSeller({ folder, release: older, releases: [newer], specialisms: [] });
+  assert.equal([both.version, both.also], ["3.1.0", ["3.0.0"]]);
+  rmSync(path.join(folder, "bindings/3.1.0"), { recursive: true });
+  assert.is((await back()).version, "3.0.0");
 });
 
 test("another specialism brings its ports, and says where they and it are named; the whole compiles", async () => {
