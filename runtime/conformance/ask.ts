@@ -1,11 +1,11 @@
 /** What an agent says of itself before it is known which release it is held to. */
 import { randomUUID } from "node:crypto";
 import { isJsonObject, type TransportName } from "../contract/index.js";
-import { AdbindError } from "../errors.js";
 import { openA2aSession } from "./agent/a2a.js";
 import { createHttp } from "./agent/http.js";
 import { openMcpSession } from "./agent/mcp.js";
 import { authorizationFor } from "./kit.js";
+import { unreachable } from "./unreachable.js";
 
 /** How an agent is reached. `resolve` gives names other addresses. */
 export interface AskOptions {
@@ -48,12 +48,7 @@ export async function supportedVersions(options: AskOptions): Promise<readonly s
     const listed = lines(block.supported_versions);
     return listed.length > 0 ? listed : lines(block.major_versions);
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    const remedy = "check the URL, its transport and credentials";
-    throw new AdbindError("agent_unreachable", `the agent cannot be asked over ${transport}: ${detail}`, {
-      where: url,
-      remedy,
-    });
+    throw unreachable(transport, url, error);
   } finally {
     await http.close();
   }

@@ -8,7 +8,6 @@ import {
   type TransportName,
   wireNames,
 } from "../contract/index.js";
-import { AdbindError } from "../errors.js";
 import { openA2aSession } from "./agent/a2a.js";
 import { createHttp } from "./agent/http.js";
 import { openMcpSession } from "./agent/mcp.js";
@@ -28,6 +27,7 @@ import { createSchemaJudge, type SchemaJudge } from "./schemas.js";
 import { selectStoryboards, speaks } from "./select.js";
 import type { KnownAgent, RunState } from "./state.js";
 import { runStoryboard } from "./storyboard.js";
+import { unreachable } from "./unreachable.js";
 
 /** Which agent to test, with which suite and storyboards. Times are milliseconds. */
 export interface ConformanceOptions {
@@ -97,14 +97,7 @@ async function meet(transport: TransportName, options: SessionOptions, word: str
     const capabilities: JsonObject | undefined = answer.failed ? undefined : (answer.payload ?? undefined);
     return { url: options.url, session, tools, capabilities };
   } catch (error) {
-    const detail =
-      error instanceof Error
-        ? `${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ""}`
-        : String(error);
-    throw new AdbindError("agent_unreachable", `the agent cannot be asked over ${transport}: ${detail}`, {
-      where: options.url,
-      remedy: "check the URL, its transport and credentials",
-    });
+    throw unreachable(transport, options.url, error);
   }
 }
 

@@ -1,6 +1,8 @@
 /** `adbind conform` as a user runs it: exit codes, the closing line, forms, and what is at hand. */
 import { execFile } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -97,6 +99,26 @@ test("what the command line leaves open is found in the corpus, and what is not 
   assert.match(found.stdout, "by the suite of 3.0.26 and the schemas of adcp 3.0.26");
   assert.equal([none.code, /no suite is at hand/.test(none.stderr)], [2, true]);
   assert.equal([wrong.code, /the suite has no storyboard nobody/.test(wrong.stderr)], [2, true]);
+});
+
+test("what a stranger answers instead is told in one short line, and none of it reaches the terminal as it is", async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(500, { "content-type": "text/html" });
+    response.end(`<html>\n\u001b[2Jall is well\n${"x".repeat(200_000)}</html>`);
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const { code, stderr } = await adbind([url, "--suite", suiteOf("x"), "--release", release]);
+  server.close();
+  assert.is(code, 3);
+  assert.match(
+    stderr,
+    /^adbind: the agent cannot be asked over mcp: .*check the URL, its transport and credentials\n$/,
+  );
+  assert.not.match(stderr, "\u001b");
+  assert.ok(stderr.length < 600, `${stderr.length} characters`);
 });
 
 test("nobody there ends with 3", async () => {
