@@ -23,9 +23,9 @@ export const budgets: Record<string, number> = {
   "adbind/store": 335,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
-  "adbind/queue": 341,
+  "adbind/queue": 342,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
-  "adbind/receiver": 306,
+  "adbind/receiver": 307,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
   "adbind/sender": 793,
@@ -33,7 +33,7 @@ export const budgets: Record<string, number> = {
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 1801,
+  "adbind/behaviours": 1803,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 154,
@@ -42,8 +42,8 @@ export const budgets: Record<string, number> = {
   "adbind-cli/conformance": 633,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1354,
+  "adbind-cli/registry": 1355,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
-  "adbind/testing": 639,
+  "adbind/testing": 640,
 };
