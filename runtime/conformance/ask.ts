@@ -4,8 +4,8 @@ import { isJsonObject, type TransportName } from "../contract/index.js";
 import { openA2aSession } from "./agent/a2a.js";
 import { createHttp } from "./agent/http.js";
 import { openMcpSession } from "./agent/mcp.js";
+import { agentUnreachable } from "./agent-unreachable.js";
 import { authorizationFor } from "./kit.js";
-import { unreachable } from "./unreachable.js";
 
 /** How an agent is reached. `resolve` gives names other addresses. */
 export interface AskOptions {
@@ -48,7 +48,7 @@ export async function supportedVersions(options: AskOptions): Promise<readonly s
     const listed = lines(block.supported_versions);
     return listed.length > 0 ? listed : lines(block.major_versions);
   } catch (error) {
-    throw unreachable(transport, url, error);
+    throw agentUnreachable(transport, url, error);
   } finally {
     await http.close();
   }

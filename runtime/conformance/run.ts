@@ -12,6 +12,7 @@ import { openA2aSession } from "./agent/a2a.js";
 import { createHttp } from "./agent/http.js";
 import { openMcpSession } from "./agent/mcp.js";
 import type { AgentSession, SessionOptions } from "./agent/types.js";
+import { agentUnreachable } from "./agent-unreachable.js";
 import type { WebhookCatcher } from "./caught.js";
 import { CONTROLLER, listScenarios } from "./controller.js";
 import { applyFaults, faultsOf } from "./faulty.js";
@@ -27,7 +28,6 @@ import { createSchemaJudge, type SchemaJudge } from "./schemas.js";
 import { selectStoryboards, speaks } from "./select.js";
 import type { KnownAgent, RunState } from "./state.js";
 import { runStoryboard } from "./storyboard.js";
-import { unreachable } from "./unreachable.js";
 
 /** Which agent to test, with which suite and storyboards. Times are milliseconds. */
 export interface ConformanceOptions {
@@ -97,7 +97,7 @@ async function meet(transport: TransportName, options: SessionOptions, word: str
     const capabilities: JsonObject | undefined = answer.failed ? undefined : (answer.payload ?? undefined);
     return { url: options.url, session, tools, capabilities };
   } catch (error) {
-    throw unreachable(transport, options.url, error);
+    throw agentUnreachable(transport, options.url, error);
   }
 }
 

@@ -6,7 +6,7 @@ import { oneLine } from "./step-words.js";
 const MAX_DETAIL = 300;
 
 /** @returns AdbindError `agent_unreachable`, in one line and without control characters: a stranger may have written them */
-export function unreachable(transport: string, url: string, error: unknown): AdbindError {
+export function agentUnreachable(transport: string, url: string, error: unknown): AdbindError {
   const message = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
   const whole = oneLine(message + cause).replace(/\p{Cc}/gu, "?");
