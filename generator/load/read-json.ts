@@ -1,6 +1,6 @@
 /** JSON of a release, strictly: one that names a key twice would lose half of what it says. */
 import { parseStrict } from "../../runtime/json.js";
-import type { Finding } from "../finding.js";
+import { type Finding, pointerToken } from "../finding.js";
 import { type SchemaJson, sortKeys } from "./walk.js";
 
 export interface ReadJson {
@@ -41,14 +41,12 @@ const halved = {
   remedy: "Write the character whole, or leave it out.",
 };
 
-const escaped = (key: string): string => key.toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
-
 function untoldIn(value: SchemaJson, pointer = ""): Untold | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : { pointer, ...tooLarge };
   if (typeof value === "string") return value.isWellFormed() ? undefined : { pointer, ...halved };
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
-    const found = key.isWellFormed() ? untoldIn(inner, `${pointer}/${escaped(key)}`) : { pointer, ...halved };
+    const found = key.isWellFormed() ? untoldIn(inner, `${pointer}/${pointerToken(key)}`) : { pointer, ...halved };
     if (found !== undefined) return found;
   }
   return undefined;

@@ -3,13 +3,12 @@
  * JSON one for a number beyond doubles, and PostgreSQL has none for NUL.
  */
 import type { ValidationError } from "../validate/index.js";
+import { pointerStep } from "../validate/judge.js";
 
 const TEXT = { keyword: "text", message: "has half of a character, or NUL, which nobody can keep" };
 const NUMBER = { keyword: "number", message: "is a number larger than a double holds, which nobody can keep" };
 
 const isKept = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
-
-const step = (name: string): string => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
 /** @returns what is wrong, at the JSON pointer of the first value or name that cannot be kept; undefined where all can */
 export function unkeptValue(value: unknown, pointer = ""): ValidationError | undefined {
@@ -18,7 +17,7 @@ export function unkeptValue(value: unknown, pointer = ""): ValidationError | und
   if (typeof value !== "object" || value === null) return undefined;
   for (const [name, inner] of Object.entries(value)) {
     // The name itself would not survive the way to the caller.
-    const found = isKept(name) ? unkeptValue(inner, pointer + step(name)) : { pointer, ...TEXT };
+    const found = isKept(name) ? unkeptValue(inner, pointer + pointerStep(name)) : { pointer, ...TEXT };
     if (found !== undefined) return found;
   }
   return undefined;

@@ -1,3 +1,7 @@
+/**
+ * Whose lease has run out, without comparing the clocks of two machines: a lease is over when it looks so and has not been
+ * renewed while this instance's own clock went on for half of it; holders renew each third.
+ */
 export interface LeasedRow {
   readonly id: number;
   readonly owner: string;
@@ -5,10 +9,6 @@ export interface LeasedRow {
   readonly due: number;
 }
 
-/**
- * Whose lease has run out, without comparing the clocks of two machines: a lease is over when it looks so and has not been
- * renewed while this instance's own clock went on for half of it; holders renew each third.
- */
 export class LeaseWatch {
   #seen = new Map<number, LeasedRow & { readonly since: number }>();
 

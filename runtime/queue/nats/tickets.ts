@@ -2,7 +2,6 @@
  * Rows of jobs whose tickets are in a stream. A ticket says that a row may be worked on; whether it may, its row says, when it
  * is claimed. A row that has a ticket bears a mark in place of a lease's token, and is nobody's.
  */
-
 import { type Coroutine, kept, type Query } from "../../db/index.js";
 import { CLOCK } from "../../db/postgres/clock.js";
 import type { Job } from "../jobs.js";
