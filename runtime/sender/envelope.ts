@@ -23,16 +23,27 @@ export interface TaskEvent {
   readonly result: unknown;
 }
 
+/** @throws AdbindError `event_invalid` for what has no JSON form: one inside itself, a BigInt, a `toJSON` that throws */
+export function jsonOf(value: JsonObject, what: string): string {
+  const noForm = (cause?: unknown) =>
+    new AdbindError("event_invalid", "an event has no JSON form", { where: what, remedy: "send plain data", cause });
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw noForm(cause);
+  }
+  if (text === undefined) throw noForm();
+  return text;
+}
+
 /**
  * A JSON document as bytes.
  * @param reserved bytes that are added to it later
  * @throws AdbindError `event_invalid` when it is larger than receivers take, or has no JSON form
  */
 export function encodeBody(value: JsonObject, what: string, reserved = 0): Uint8Array {
-  const text = JSON.stringify(value);
-  if (text === undefined) {
-    throw new AdbindError("event_invalid", "an event has no JSON form", { where: what, remedy: "send plain data" });
-  }
+  const text = jsonOf(value, what);
   // Of memory that Node has at hand: a memory of its own for each cost more than all else that is done with it.
   const bytes = Buffer.from(text);
   if (bytes.length > MAX_BODY_BYTES - reserved) {

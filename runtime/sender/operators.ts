@@ -4,6 +4,7 @@ import type { JobFilter, JobGuard, JobRecord, Queue } from "../queue/types.js";
 import type { Worker } from "../queue/worker-options.js";
 import type { StoredRecord } from "./activity.js";
 import { principalPart } from "./endpoint-names.js";
+import { checkSoughtNames } from "./ids.js";
 import { isKnown, namesNear, unknownEndpoint } from "./known-endpoints.js";
 import { type Moved, type MoveParts, moveEndpoint } from "./move.js";
 import { isChange, metaOf, subjectOrderingKeys } from "./outbox.js";
@@ -77,13 +78,17 @@ export interface OutboxFilter extends Pick<JobFilter, "state" | "after" | "limit
 /** The same, of events that are listed already. */
 export type EventsMeant = Omit<OutboxFilter, "after" | "limit">;
 
-const jobFilterOf = ({ origin, endpoint, principal, task, ...rest }: OutboxFilter): Omit<JobFilter, "topic"> => ({
-  ...rest,
-  ...(endpoint !== undefined && { endpoint }),
-  ...(origin !== undefined && { endpointStart: `${origin} ` }),
-  ...(principal !== undefined && { endpointPart: principalPart(principal) }),
-  ...(task !== undefined && { orderingKeys: keysOf(task) }),
-});
+/** @throws AdbindError `event_invalid` for a name that nothing can have */
+function jobFilterOf({ origin, endpoint, principal, task, ...rest }: OutboxFilter): Omit<JobFilter, "topic"> {
+  checkSoughtNames({ origin, endpoint, principal, taskId: task });
+  return {
+    ...rest,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(origin !== undefined && { endpointStart: `${origin} ` }),
+    ...(principal !== undefined && { endpointPart: principalPart(principal) }),
+    ...(task !== undefined && { orderingKeys: keysOf(task) }),
+  };
+}
 
 /** Ordering keys of what is sent of a task or a buy, and of changes of it that an application stored by SQL. */
 const keysOf = (task: string): string[] => [...subjectOrderingKeys(task), `change:${hash("md5", task)}`];
@@ -170,6 +175,7 @@ async function listEndpoints(
   now: number,
   { after = "", limit = ENDPOINTS_LIMIT }: { readonly after?: string; readonly limit?: number },
 ): Promise<EndpointEntry[]> {
+  checkSoughtNames({ endpoint: after });
   const records = await queue.endpoints({ after, limit: Math.min(Math.max(1, limit), ENDPOINTS_LIMIT) });
   const entries: EndpointEntry[] = [];
   for (const { endpoint, pausedUntil, failingSince, stoppedAt, waiting, sample } of records) {
@@ -226,6 +232,12 @@ async function changed(
 /** What leases from the outbox in this process, where something does. */
 export type OutboxWorker = Pick<Worker, "withdraw" | "resume">;
 
+/** The name of an endpoint. @throws AdbindError `event_invalid` for one that nothing can have */
+function checkedName(endpoint: string): string {
+  checkSoughtNames({ endpoint });
+  return endpoint;
+}
+
 export function outboxOf(parts: MoveParts, worker?: OutboxWorker): Outbox {
   const { queue, now } = parts;
   return {
@@ -242,14 +254,15 @@ export function outboxOf(parts: MoveParts, worker?: OutboxWorker): Outbox {
       if (dropped) worker?.withdraw({ job: id });
       return dropped;
     },
-    move: (endpoint, url) => moveEndpoint(parts, endpoint, url),
+    move: async (endpoint, url) => moveEndpoint(parts, checkedName(endpoint), url),
     endpoints: (page = {}) => listEndpoints(queue, now(), page),
     async pause(endpoint, { ahead = false } = {}) {
+      checkSoughtNames({ endpoint });
       if (!ahead && !(await isKnown(parts, endpoint)))
         throw unknownEndpoint(endpoint, await namesNear(parts, endpoint));
       await queue.stop(endpoint, now());
       worker?.withdraw({ endpoint });
     },
-    resume: (endpoint) => (worker ?? queue).resume(endpoint),
+    resume: async (endpoint) => (worker ?? queue).resume(checkedName(endpoint)),
   };
 }

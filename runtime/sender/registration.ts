@@ -6,6 +6,7 @@ import type { NetPolicy } from "../net/policy.js";
 import { checkTarget } from "../net/target.js";
 import { checkSecret } from "../signing/legacy.js";
 import { standardKey } from "../signing/standard-webhooks.js";
+import { isStorable } from "./ids.js";
 import { type AnyConfig, hasSecrets } from "./registered-config.js";
 import type { LegacyAuthentication, RefusalOptions, Refused } from "./types.js";
 
@@ -120,8 +121,10 @@ export function registrationFault(
   const bad = urlFault(config.url, where, rules.policy);
   if (bad !== undefined) return bad;
   const { operation_id: operation, token, authentication } = config;
-  if (operation !== undefined && !isText(operation, 1, MAX_OPERATION_ID)) {
-    return refused(`operation_id must be a text of 1 to ${MAX_OPERATION_ID} characters`, `${where}.operation_id`);
+  // With NUL no receiver takes what is sent under it.
+  if (operation !== undefined && !(isText(operation, 1, MAX_OPERATION_ID) && isStorable(operation))) {
+    const form = `a text of 1 to ${MAX_OPERATION_ID} characters, without NUL`;
+    return refused(`operation_id must be ${form}`, `${where}.operation_id`);
   }
   const { tokenCharacters = TOKEN_CHARACTERS } = rules;
   if (token !== undefined && !isText(token, ...tokenCharacters)) {

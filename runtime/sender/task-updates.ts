@@ -1,11 +1,12 @@
 /** Changes of tasks, several in one transaction: each is judged by what those before it made of its task. */
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { isTerminal, type TaskStatus } from "../contract/index.js";
+import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Locking, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { type EachWork, lockedElsewhere, oneOf } from "../queue/each.js";
 import type { DedupRow, SentTaskRow, TasksFound, TasksWritten, WrittenChange } from "../store/sent-tasks.js";
+import { jsonOf } from "./envelope.js";
 import { addInParts, type Delivery, toNewJob } from "./outbox.js";
 import { changeOf, type SenderTaskDependencies, taskExpires } from "./task-events.js";
 import type { Emitted, StatusChange } from "./types.js";
@@ -164,7 +165,7 @@ function applied(parts: SenderTaskDependencies, progress: Made, { taskId, change
   const task = progress.tasks.get(taskId);
   if (task === undefined) return { keys: [] };
   if (dedupKey === undefined) return { keys: made(parts, progress, task, { ...change, trace }) };
-  const digest = digestOf(change);
+  const digest = digestOf(taskId, change);
   const known = progress.dedups.get(nameOf(taskId, dedupKey));
   if (known === undefined) {
     const keys = made(parts, progress, task, { ...change, trace });
@@ -194,6 +195,20 @@ function made(
   return deliveries.map(({ key }) => key);
 }
 
-/** The same for the same content, however its members are ordered. */
-const digestOf = ({ status, result, message }: StatusChange): string =>
-  hash("sha256", canonicalize({ status, result: result ?? null, message: message ?? null }) ?? "", "base64url");
+/**
+ * The same for the same content, however its members are ordered. There is no canonical form of half a character, nor of a number
+ * beyond doubles, which events carry all the same: such content is known by its JSON as it was given.
+ * @throws AdbindError `event_invalid` for what has no JSON form
+ */
+function digestOf(taskId: string, { status, result, message }: StatusChange): string {
+  const content = { status, result: (result ?? null) as JsonObject | null, message: message ?? null };
+  return hash("sha256", canonicalOf(content) ?? jsonOf(content, `task ${taskId}`), "base64url");
+}
+
+function canonicalOf(content: JsonObject): string | undefined {
+  try {
+    return canonicalize(content);
+  } catch {
+    return undefined;
+  }
+}

@@ -74,18 +74,21 @@ function repeatsItself(secret: string): boolean {
   return false;
 }
 
+function weaknessOf(secret: unknown): string | undefined {
+  if (typeof secret !== "string") return "is no text";
+  // Each of them is the same bytes to sign with: a secret of nothing else would be known to everybody.
+  if (!secret.isWellFormed()) return "has half of a character";
+  if ([...secret].length < SECRET_CHARS) return `is shorter than ${SECRET_CHARS} characters`;
+  return repeatsItself(secret) ? "repeats itself" : undefined;
+}
+
 /**
  * Checks a secret or token when it is configured, before anything is signed with it.
- * @throws AdbindError `secret_weak` for one under 32 characters, of too few distinct characters, or of one short unit
- *   repeated; the message never holds the secret
+ * @throws AdbindError `secret_weak` for one under 32 characters, of too few distinct characters, of one short unit
+ *   repeated, or with half of a character; the message never holds the secret
  */
 export function checkSecret(secret: string, where: string): void {
-  const weakness =
-    [...secret].length < SECRET_CHARS
-      ? `is shorter than ${SECRET_CHARS} characters`
-      : repeatsItself(secret)
-        ? "repeats itself"
-        : undefined;
+  const weakness = weaknessOf(secret);
   if (weakness === undefined) return;
   throw new AdbindError("secret_weak", `The secret ${weakness}`, {
     where,

@@ -98,6 +98,28 @@ function soughtCase(of: SenderCase): void {
   test.run();
 }
 
+function operatorCase(of: SenderCase): void {
+  const test = suiteOf(of, "names that operators give");
+  test("what nothing can be called is refused before a database is asked", async ({ sender: { outbox } }) => {
+    for (const bad of ["a\ud800", "a\0"])
+      for (const [at, asked] of [
+        () => outbox.list({ origin: bad }),
+        () => outbox.list({ endpoint: bad }),
+        () => outbox.list({ principal: bad }),
+        () => outbox.list({ task: bad }),
+        () => outbox.drop(1, { endpoint: bad }),
+        () => outbox.endpoints({ after: bad }),
+        () => outbox.move(bad, "https://new.example/"),
+        () => outbox.pause(bad),
+        () => outbox.pause(bad, { ahead: true }),
+        () => outbox.resume(bad),
+      ].entries())
+        assert.is(await codeOf(asked), "event_invalid", `${at} ${JSON.stringify(bad)}`);
+  });
+
+  test.run();
+}
+
 export function namesCase(of: SenderCase): void {
-  for (const cases of [lengthCase, soughtCase]) cases(of);
+  for (const cases of [lengthCase, soughtCase, operatorCase]) cases(of);
 }

@@ -13,8 +13,35 @@ const changes: readonly TaskUpdate[] = [
   { taskId: "b", status: "canceled", dedupKey: "b2" },
 ];
 
+function contents(test: ReturnType<typeof suiteOf>): void {
+  test("a dedup key refuses no content that goes without one, and what is no JSON is refused by name", async (context) => {
+    const { sender, network } = context;
+    await sender.tasks.register(start({ taskId: "a" }), { push });
+    // As a text is that was cut within a character.
+    const cut = { status: "working", message: "half \ud83d" } as const;
+    const { keys } = await sender.tasks.update("a", cut, { dedupKey: "cut" });
+    assert.equal(await sender.tasks.update("a", cut, { dedupKey: "cut" }), { keys });
+    const other = { ...cut, message: "half \ud83c" };
+    assert.is(await codeOf(async () => sender.tasks.update("a", other, { dedupKey: "cut" })), "dedup_conflict");
+    const circle: Record<string, unknown> = {};
+    circle.self = circle;
+    for (const result of [circle, { many: 1n }])
+      for (const options of [{}, { dedupKey: "no JSON" }]) {
+        const refused = async () => sender.tasks.update("a", { status: "working", result }, options);
+        assert.is(await codeOf(refused), "event_invalid");
+      }
+    sender.start();
+    await until(() => drained(sender));
+    assert.equal(
+      network.sent.map(({ body }) => body.message),
+      [cut.message],
+    );
+  });
+}
+
 export function taskBatchesCase(of: SenderCase): void {
   const test = suiteOf(of, "changes at once");
+  contents(test);
 
   test("each is judged by those before it, and they go out in their order", async ({ sender, network }) => {
     for (const taskId of ["a", "b"]) await sender.tasks.register(start({ taskId }), { push });

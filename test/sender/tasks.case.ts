@@ -240,6 +240,9 @@ function legacy(test: Case, of: SenderCase): void {
     for (const [config, field] of [
       [{ ...push, authentication: { schemes: [], credentials: secret } }, `${authentication}.schemes`],
       [{ ...push, authentication: { ...hmac, credentials: "short" } }, `${authentication}.credentials`],
+      [{ ...push, authentication: { schemes: ["HMAC-SHA256"] } }, `${authentication}.credentials`],
+      [{ ...push, authentication: { ...hmac, credentials: `${secret}\ud800` } }, `${authentication}.credentials`],
+      [{ ...push, operation_id: "op\0" }, "push_notification_config.operation_id"],
       [{ url: HOOK }, "push_notification_config.operation_id"],
       [{ ...push, url: "http://buyer.example/x" }, "push_notification_config.url"],
       [{ ...push, url: "https://127.0.0.1/x" }, "push_notification_config.url"],

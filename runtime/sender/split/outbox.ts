@@ -4,6 +4,7 @@ import { KeyspaceElsewhere } from "../../store/split/elsewhere.js";
 import { innerId, outerId } from "../../store/split/ids.js";
 import { SLOTS } from "../../store/split/placement.js";
 import type { KeyspaceRow } from "../../store/split/rows.js";
+import { checkSoughtNames } from "../ids.js";
 import { isKnown, namesNear, unknownEndpoint } from "../known-endpoints.js";
 import type { Moved } from "../move.js";
 import type { EndpointEntry, Outbox, OutboxCounts } from "../operators.js";
@@ -122,6 +123,7 @@ export function splitOutbox(senders: SplitSenders): Outbox {
  * @throws AdbindError `endpoint_unknown`
  */
 async function pauseWhere(senders: SplitSenders, endpoint: string, ahead: boolean): Promise<void> {
+  checkSoughtNames({ endpoint });
   if (!ahead && !(await all(senders, (one) => isKnown(one, endpoint))).includes(true))
     throw unknownEndpoint(endpoint, (await all(senders, (one) => namesNear(one, endpoint))).flat());
   const waits = await all(senders, async ({ name, sender }) =>
