@@ -144,7 +144,7 @@ export interface Queue {
   within<T>(tx: unknown, work: (query: Query) => Coroutine<T>): MaybePromise<T>;
   /**
    * What waits under ordering keys goes to another endpoint: whatever the one before rests or is paused for holds it no more.
-   * What is leased moves before its next attempt.
+   * What is leased too: an attempt that is under way goes on where it was, and the next one is made there.
    */
   redirect(query: Query, orderingKeys: OrderingKeys, endpoint: string): Coroutine<void>;
   /** Statements that read, outside any transaction: nobody waits for them, and they wait for nobody. */

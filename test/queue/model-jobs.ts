@@ -141,7 +141,7 @@ const redirecting = steps(
   fc.record({ at: instance, key: fc.constantFrom(...ORDERING_KEYS), to: endpoint }),
   async ({ at, key, to }, model, real) => {
     await real.queues[at].transact((q) => real.queues[at].redirect(q, key, to));
-    for (const one of model.waitingUnder(key)) one.endpoint = to;
+    for (const one of model.ready) if (one.orderingKey === key) one.endpoint = to;
   },
 );
 

@@ -6,7 +6,7 @@ import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { listening } from "./fixture.js";
 import { AGENT, status } from "./notifications.case.js";
-import { drained, HOOK, HOUR, noneOut, push, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
+import { drained, HOOK, HOUR, leap, noneOut, push, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
 const DAY = 24 * HOUR;
 const NEW = "https://new.example/h";
@@ -84,8 +84,34 @@ function goneCase(of: SenderCase): void {
   test.run();
 }
 
+function underWayCase(test: ReturnType<typeof suiteOf>): typeof test {
+  test("what is under way to a place that is paused then is tried next where its owner has registered anew", async (context) => {
+    const { sender, network } = context;
+    const buy = { mediaBuyId: "mb", principal: "buyer-1" };
+    await sender.channels.open(buy, { events: push });
+    await sender.tasks.attach(start(), { url: HOOK });
+    await sender.tasks.update("task-1", { status: "working" });
+    await sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} });
+    const { promise: answered, resolve: answer } = Promise.withResolvers<number>();
+    network.react = ({ url }) => (url === NEW ? 200 : answered);
+    sender.start();
+    await until(() => network.sent.length === 2);
+    await sender.channels.open(buy, { events: { ...push, url: NEW } });
+    await sender.tasks.attach(start(), { url: NEW });
+    await sender.outbox.pause(endpointOf({ principal: "buyer-1", url: HOOK }), { ahead: true });
+    answer(500);
+    await leap(context, HOUR);
+    await until(() => drained(sender));
+    assert.equal(
+      network.sent.map(({ url }) => url),
+      [HOOK, HOOK, NEW, NEW],
+    );
+  });
+  return test;
+}
+
 function placeCase(of: SenderCase): void {
-  const test = agentCase(suiteOf(of, "what follows its owner"), of);
+  const test = underWayCase(agentCase(suiteOf(of, "what follows its owner"), of));
   test("what is queued for a place that is paused goes where its owner registers anew", async (context) => {
     const { sender, network } = context;
     const buy = { mediaBuyId: "mb", principal: "buyer-1" };

@@ -218,11 +218,12 @@ const rehome = (
     [to, topic, from, ids],
   );
 
+/** Nothing is waited for: what is being acknowledged in this moment stays, and moves before its next attempt. */
 export const redirectJobs = (q: Query, topic: string, keys: OrderingKeys, endpoint: string): Coroutine<number> => {
   const among = (
     attempts: string,
   ): string => `array(select id from adbind_jobs where topic = ? and ordering_key >= ? and ordering_key <= ?
-    and state = 'ready' and attempts ${attempts} and endpoint <> ? and ${UNLEASED} for update skip locked)`;
+    and state = 'ready' and attempts ${attempts} and endpoint <> ? for update skip locked)`;
   const given = [topic, ...boundsOf(keys), endpoint];
   return q.run(`update adbind_jobs set endpoint = ? where id = any(${among("= 0")} || ${among("> 0")})`, [
     ...[endpoint, ...given, ...given],

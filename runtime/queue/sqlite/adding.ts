@@ -2,7 +2,7 @@
 import type { Database } from "better-sqlite3";
 import { BEHIND_DUE_MS } from "../jobs.js";
 import { boundsOf } from "../ordering-keys.js";
-import { type Basics, READY, type SqliteJobs, UNHELD } from "./sqlite-jobs.js";
+import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
 
 export function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
   const insert = db.prepare<[string, string, number, string, string | null, number, number, number]>(
@@ -31,10 +31,10 @@ export function redirecting(db: Database, { touch }: Basics): SqliteJobs["redire
     `select id from adbind_jobs where topic = ? and ordering_key >= ? and ordering_key <= ? and ${READY} and attempts ${attempts}`;
   const redirect = db.prepare<[...(string | number)[]]>(
     `update adbind_jobs set endpoint = ? where id in (${among("= 0")} union all ${among("> 0")})
-      and ${UNHELD} and endpoint <> ?`,
+      and endpoint <> ?`,
   );
   return (topic, orderingKeys, endpoint, now) => {
     const given = [topic, ...boundsOf(orderingKeys)];
-    if (redirect.run(endpoint, ...given, ...given, now, endpoint).changes > 0) touch(topic, endpoint, now);
+    if (redirect.run(endpoint, ...given, ...given, endpoint).changes > 0) touch(topic, endpoint, now);
   };
 }
