@@ -134,6 +134,21 @@ test("a transaction of another database, or of another server made alike, is ref
   await other.stop();
 });
 
+test("a transaction that takes no writes is refused, whatever runs its statements", async () => {
+  const opened = await open(await postgres.database());
+  const client = await opened.database.pool.connect();
+  for (const tx of [client, library(client)]) {
+    await client.query("begin read only");
+    const { code, where, message, cause } = await thrownBy(() => update(opened, tx));
+    assert.equal([code, where], ["transaction_invalid", "tx"]);
+    assert.match(message, "takes no writes");
+    assert.is((cause as { code?: string }).code, "25006");
+    await client.query("rollback");
+  }
+  client.release();
+  await opened.close();
+});
+
 test("a connection is asked once, a library with what it is asked anyway; a restarted server is no other", async () => {
   const url = await postgres.database();
   const opened = await open(url);

@@ -55,6 +55,18 @@ test("a handle on another file is refused, though it has our tables, and nothing
   await theirs.close();
 });
 
+test("a handle that was opened for reading is refused", async () => {
+  const { file, sender, close } = await open("reading.db");
+  await sender.tasks.register(start(), { push });
+  const reading = new Sqlite(file, { readonly: true });
+  reading.exec("begin");
+  const refused = await thrownBy(async () => sender.tasks.update("task-1", working, { tx: reading }));
+  assert.equal([refused.code, refused.where], ["transaction_invalid", "tx"]);
+  assert.match(refused.message, "for reading");
+  reading.close();
+  await close();
+});
+
 test("the store's file under another name is the store's file", async () => {
   const { file, sender, close } = await open("named.db");
   await sender.tasks.register(start(), { push });

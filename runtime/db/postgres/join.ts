@@ -6,6 +6,7 @@ import type pg from "pg";
 import { AdbindError } from "../../errors.js";
 import { type Coroutine, wait } from "../coroutine.js";
 import type { Query } from "../types.js";
+import { isDemoted } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { executorOf } from "./libraries.js";
 import { type OwnPlace, PLACE, refuseElsewhere, type SessionPlace } from "./place.js";
@@ -40,12 +41,25 @@ export function* joined(tx: unknown, own: OwnPlace | undefined): Coroutine<Query
     if (status !== OPEN) throw refused("the client has no transaction open, or one that has failed");
     const asked = foreignAsk(client!);
     if (own !== undefined) yield* refuseElsewhere(own, client!, () => askedPlace(asked));
-    return new PostgresQuery(asked);
+    return new PostgresQuery(writing(asked));
   }
   const executor = client ?? executorOf(tx, refused);
   yield* refuseUnlessOpen(executor, own);
-  return new PostgresQuery(foreignAsk(executor));
+  return new PostgresQuery(writing(foreignAsk(executor)));
 }
+
+/** Tells of a transaction that takes no writes. What else a statement meets is the application's, who may begin it again. */
+const writing =
+  (ask: Ask): Ask =>
+  (text, values) =>
+    ask(text, values).catch((cause: unknown) => {
+      if (!isDemoted(cause)) throw cause;
+      throw new AdbindError("transaction_invalid", "the transaction takes no writes", {
+        where: "tx",
+        remedy: "begin it without `read only`, and on the primary",
+        cause,
+      });
+    });
 
 const NO_PARAMETERS: unknown[] = [];
 

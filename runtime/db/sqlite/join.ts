@@ -64,6 +64,7 @@ export function* joined(
     throw refused("the handle is in no transaction: it would be stored though the rest is not", remedy);
   }
   if (tx === place.own) return statements(tx);
+  if (tx.readonly) throw refused("the handle was opened for reading only", "open the file without `readonly`");
   const known = beside.get(place.own) ?? new WeakSet();
   beside.set(place.own, known);
   if (known.has(tx)) return statements(tx);
