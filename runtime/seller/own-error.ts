@@ -6,6 +6,13 @@ import type { SellerError } from "./types.js";
 
 /** Codes of node's and undici's for what is out of reach at present. */
 const OUT_OF_REACH = /^(E(CONN\w+|TIMEDOUT|PIPE|AI_AGAIN|HOSTUNREACH|NETUNREACH|NOTFOUND)|UND_ERR_\w+)$/;
+/**
+ * SQLSTATEs of a server that restarts, fails over, takes no writes or has nothing left, and of what gave way to others: the seller's
+ * database, or a handler's. Here by themselves: what opens databases is a third of a seller that has none.
+ */
+const PASSING_STATES = /^(08...|53...|57P0.|57014|58...|55P03|25P0[34]|25006|40001|40P01)$/;
+/** What drivers say, without a code, of a connection that is gone or could not be had. */
+const LOST = /connection terminated|is not queryable|timeout exceeded when trying to connect/i;
 const passingCodes: ReadonlySet<string> = new Set([
   "database_unreachable",
   "database_busy",
@@ -22,7 +29,9 @@ function passes(error: unknown, depth = 0): boolean {
   if (error instanceof AdbindError) return passingCodes.has(error.code);
   if (error.name === "TimeoutError" || error.name === "AbortError") return true;
   const { code } = error as { code?: unknown };
-  return (typeof code === "string" && OUT_OF_REACH.test(code)) || passes(error.cause, depth + 1);
+  if (LOST.test(error.message)) return true;
+  const known = typeof code === "string" && (OUT_OF_REACH.test(code) || PASSING_STATES.test(code));
+  return known || passes(error.cause, depth + 1);
 }
 
 /** The code of releases for what only the seller's operator can mend. */

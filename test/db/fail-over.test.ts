@@ -114,7 +114,9 @@ test("a connection to a demoted primary is thrown away, and its neighbours with 
   }
   assert.is(database.pool.idleCount, 3);
   const fault = await faultOf(database.execute(note));
-  assert.is((fault as pg.DatabaseError).code, "25006");
+  assert.is((fault as AdbindError).code, "database_unreachable");
+  assert.match(fault.message, /takes no writes \(.+\): name all servers/);
+  assert.is((fault.cause as pg.DatabaseError).code, "25006");
   assert.ok(isPassingFault(fault), "the caller may ask again");
   for (let turn = 0; turn < 3; turn++) await database.write((q) => q.run(note));
   const inside = await open();

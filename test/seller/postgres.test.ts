@@ -10,10 +10,10 @@ import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
-import { sharedPostgres } from "../support/postgres.js";
+import { runStatements, sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { accountChangesCase } from "./account-changes.case.js";
-import { buyRequest, newBench, openSeller, settled } from "./fixture.js";
+import { buyRequest, call, newBench, openSeller, settled } from "./fixture.js";
 import { idempotencyCase } from "./idempotency.case.js";
 import { namesOfSellersCase } from "./names.case.js";
 import { principalsCase } from "./principals.case.js";
@@ -21,6 +21,9 @@ import type { SellerCase } from "./store-suite.js";
 import { tasksCase } from "./tasks.case.js";
 
 const postgres = await sharedPostgres();
+/** Ends all connections to a database but the one that says so. */
+const ENDED =
+  "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
 
 const of = {
   name: "seller on postgres",
@@ -45,6 +48,35 @@ idempotencyCase(of);
 namesOfSellersCase(of);
 principalsCase(of);
 tasksCase(of);
+
+test("while a database takes no writes, or ends its connections, callers are told to come again", async () => {
+  const url = await postgres.database();
+  const store = await openPostgresStore({ url, connections: 2 });
+  const seller = await openSeller(newBench(), { store });
+  const name = new URL(url).pathname.slice(1);
+  await runStatements(url, `alter database ${name} set default_transaction_read_only = on`, ENDED);
+  const codes = ({ proto_error: { code, recovery } }: { proto_error: Record<string, string> }) => [code, recovery];
+  const again = ["SERVICE_UNAVAILABLE", "transient"];
+  assert.equal(codes(await call(seller, "create_media_buy", buyRequest())), again);
+  await runStatements(
+    url,
+    "set default_transaction_read_only = off",
+    `alter database ${name} reset default_transaction_read_only`,
+    ENDED,
+  );
+  await store.database.transaction(async (tx) => {
+    await sql`lock table adbind_calls in access exclusive mode`.run(tx);
+    const waiting = call(seller, "create_media_buy", buyRequest());
+    await until(
+      async () => (await sql<{ n: number }>`select count(*) as n from pg_locks where not granted`.rows(tx))[0]!.n > 0,
+    );
+    await tx.query(ENDED);
+    assert.equal(codes(await waiting), again);
+  });
+  assert.is((await call(seller, "create_media_buy", buyRequest())).status, "completed");
+  await seller.close();
+  await store.close();
+});
 
 test("two sellers behind a round robin are one", async () => {
   const url = await postgres.database();

@@ -23,7 +23,7 @@ export const budgets: Record<string, number> = {
   "adbind/store": 335,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
-  "adbind/queue": 342,
+  "adbind/queue": 343,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
   "adbind/receiver": 307,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
@@ -33,7 +33,7 @@ export const budgets: Record<string, number> = {
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 1804,
+  "adbind/behaviours": 1805,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 154,

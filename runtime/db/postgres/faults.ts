@@ -61,8 +61,16 @@ const LOCK_NOT_AVAILABLE = "55P03";
 const READ_ONLY = "25006";
 const NOT_PERMITTED = "42501";
 
-/** What a transaction failed with, told where it was kept waiting by another. */
+/** What a transaction failed with, told where it was kept waiting by another, and where the server takes no writes. */
 export function toldFault(error: unknown, where: string, lockTimeoutMs: number): unknown {
+  if (isDemoted(error)) {
+    const [what, remedy] = reasons[READ_ONLY]!;
+    return new AdbindError("database_unreachable", `the database cannot be used: ${what}`, {
+      where,
+      remedy,
+      cause: error,
+    });
+  }
   if (!isDatabaseError(error) || error.code !== LOCK_NOT_AVAILABLE) return error;
   return rowKept(where, lockTimeoutMs, error);
 }
