@@ -17,7 +17,8 @@ import {
 import type { TransportError } from "../extract/index.js";
 import type { Connection, WireAnswer, WireCall } from "../transport/caller.js";
 import { openConnection } from "../transport/callers.js";
-import { WireFault } from "../transport/fault.js";
+import { shortText, WireFault } from "../transport/fault.js";
+import { sdkWords } from "../transport/mcp/sdk-words.js";
 import { localError, type Miss, missOf, missOfRpc } from "./fault.js";
 import type { BuyerSettings } from "./settings.js";
 import type { Wire } from "./wire.js";
@@ -134,7 +135,8 @@ function toMiss(error: unknown, word: string, release: Release): Miss {
   if (typeof code === "number") {
     return missOfRpc({ code, message: message ?? "", data }, word);
   }
-  return { error: localError("SERVICE_UNAVAILABLE", message ?? "No answer from the agent", "transient"), lost: true };
+  const said = message === undefined ? "No answer from the agent" : shortText(sdkWords(error));
+  return { error: localError("SERVICE_UNAVAILABLE", said, "transient"), lost: true };
 }
 
 /** An answer of the wire as one of the tool's arms. */

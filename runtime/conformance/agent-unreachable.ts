@@ -1,5 +1,6 @@
 /** An agent that could not be asked anything. */
 import { AdbindError } from "../errors.js";
+import { sdkWords } from "../transport/mcp/sdk-words.js";
 import { oneLine } from "./step-words.js";
 
 /** Characters told of what went wrong: it may quote all that an agent answered. */
@@ -7,7 +8,7 @@ const MAX_DETAIL = 300;
 
 /** @returns AdbindError `agent_unreachable`, in one line and without control characters: a stranger may have written them */
 export function agentUnreachable(transport: string, url: string, error: unknown): AdbindError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = sdkWords(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
   const whole = oneLine(message + cause).replace(/\p{Cc}/gu, "?");
   const detail = whole.length > MAX_DETAIL ? `${whole.slice(0, MAX_DETAIL)}...` : whole;

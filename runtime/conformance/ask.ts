@@ -42,8 +42,11 @@ export async function supportedVersions(options: AskOptions): Promise<readonly s
     });
     const name = (await session.tools()).find((tool) => CAPABILITIES.test(tool));
     const word = name === undefined ? "" : CAPABILITIES.exec(name)![1]!;
-    const { payload } = name === undefined ? { payload: null } : await session.call(name, {});
+    const answer = name === undefined ? undefined : await session.call(name, {});
     await session.close();
+    // Without this a caller would be told that the agent lists no version.
+    if (answer?.error !== undefined) throw new Error(`${name} failed: ${answer.error.message}`);
+    const { payload = null } = answer ?? {};
     const block = isJsonObject(payload?.[word]) ? payload[word] : {};
     const listed = lines(block.supported_versions);
     return listed.length > 0 ? listed : lines(block.major_versions);

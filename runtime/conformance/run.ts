@@ -81,6 +81,9 @@ export interface ConformanceOptions {
   readonly onStoryboard?: (done: StoryboardResult, count: number, total: number) => void;
 }
 
+/** Characters told of why capabilities could not be read: an agent wrote them. */
+const MAX_WORDS = 300;
+
 /** Contracts that a run keeps without being told to: those that place no more orders than the storyboards do. */
 const usual = ["webhook_receiver_runner", "parallel_dispatch_runner", "substitution_observer_runner"];
 
@@ -95,7 +98,8 @@ async function meet(transport: TransportName, options: SessionOptions, word: str
     const name = wireNames(word).capabilitiesTool;
     const answer = await session.call(name, {});
     const capabilities: JsonObject | undefined = answer.failed ? undefined : (answer.payload ?? undefined);
-    return { url: options.url, session, tools, capabilities };
+    const told = tools.has(name) ? answer.error?.message : undefined;
+    return { url: options.url, session, tools, capabilities, ...(told !== undefined && { withheld: told }) };
   } catch (error) {
     throw agentUnreachable(transport, options.url, error);
   }
@@ -213,10 +217,12 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const { run, close } = await openRun(options, suite, schemas);
   const startedAt = run.now();
   try {
-    const { capabilities, tools } = run.primary;
+    const { capabilities, tools, withheld } = run.primary;
     const selection = selectStoryboards(suite, capabilities, options, tools);
     const faults = [...selection.faults];
     const { word, version } = options.release;
+    if (withheld !== undefined)
+      faults.push(`the agent's capabilities could not be read: ${withheld.slice(0, MAX_WORDS)}`);
     if (!speaks(capabilities, word, version))
       faults.push(`the agent does not list ${version} among its supported_versions`);
     const list = faultsOf(version);

@@ -70,6 +70,28 @@ function bySpecialism(picked: Picked, id: string): boolean {
   return picked.folder(`specialisms/${kebab(id)}/`, true);
 }
 
+/** Specialisms that a suite has storyboards of. */
+const specialismsOf = ({ storyboards }: Suite): string[] => [
+  ...new Set(storyboards.flatMap(({ file }) => /^specialisms\/([^/]+)\//.exec(file)?.[1] ?? [])),
+];
+
+/** What lacks is the suite's, or the specialism's: a folder that was not copied is no id that was misspelt. */
+function noStoryboardsOf(suite: Suite, id: string): AdbindError {
+  const known = specialismsOf(suite);
+  const listed = suite.index?.specialisms?.some((one) => kebab(one.id) === id) === true;
+  const where = suite.place;
+  if (known.length > 0 && !listed)
+    return new AdbindError("usage", `the suite has no specialism ${id}`, {
+      where,
+      remedy: `it has ${known.join(", ")}`,
+    });
+  const lacking = listed ? `specialisms/${id}/, which its index.json lists` : "any folder below specialisms/";
+  return new AdbindError("usage", `the suite is not whole: it lacks ${lacking}`, {
+    where,
+    remedy: "give the whole compliance/ folder of a release, or its bundle",
+  });
+}
+
 function explicit(suite: Suite, wanted: RunScope, picked: Picked): void {
   const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
   for (const id of wanted.storyboards ?? []) {
@@ -84,17 +106,28 @@ function explicit(suite: Suite, wanted: RunScope, picked: Picked): void {
       );
     for (const one of found) picked.by.set(one.id, { storyboard: one, claimed: true });
   }
-  for (const id of wanted.specialisms ?? [])
-    if (!bySpecialism(picked, id)) {
-      const known = [
-        ...new Set(suite.storyboards.flatMap(({ file }) => /^specialisms\/([^/]+)\//.exec(file)?.[1] ?? [])),
-      ];
-      throw usage(`the suite has no specialism ${kebab(id)}`, `it has ${known.join(", ")}`);
-    }
+  for (const id of wanted.specialisms ?? []) if (!bySpecialism(picked, id)) throw noStoryboardsOf(suite, kebab(id));
 }
 
 /** Kinds of sellers that have to tell who a caller's accounts are. */
 const withAccounts = /^(sales-|audience-sync$|governance-|creative-generative$)/;
+
+/** A suite without an index is run whole. What the agent claims and it says nothing of is told: no storyboard failed for want of one. */
+function everything(suite: Suite, capabilities: JsonObject | undefined, picked: Picked): string[] {
+  for (const one of suite.storyboards) picked.add(one, false);
+  const known = new Set(specialismsOf(suite));
+  const missing = strings(capabilities?.specialisms).filter((id) => !known.has(kebab(id)));
+  const what = `nothing was run of what the agent declares as ${missing.join(", ")}`;
+  return missing.length === 0 ? [] : [`${what}: the suite has no index.json, and no storyboard of it`];
+}
+
+/** Why nothing of a specialism was run that the agent declares. */
+function unrun(suite: Suite, id: string): string {
+  const listed = suite.index?.specialisms?.some((one) => kebab(one.id) === id) === true;
+  if (listed || specialismsOf(suite).length === 0)
+    return `the agent declares the specialism ${id}, and the suite is not whole: it holds no storyboard of it`;
+  return `the agent declares the specialism ${id}, which the release does not have`;
+}
 
 function byCapabilities(suite: Suite, capabilities: JsonObject | undefined, picked: Picked) {
   const notices: string[] = [];
@@ -109,8 +142,7 @@ function byCapabilities(suite: Suite, capabilities: JsonObject | undefined, pick
     if (!picked.folder(`protocols/${protocol}/`, false) && !withoutBaseline.has(protocol))
       notices.push(`the suite has nothing about the protocol ${protocol}, which the agent declares`);
   for (const id of strings(capabilities.specialisms).map(kebab)) {
-    if (!bySpecialism(picked, id))
-      faults.push(`the agent declares the specialism ${id}, which the release does not have`);
+    if (!bySpecialism(picked, id)) faults.push(unrun(suite, id));
     if (id === "signed-requests")
       notices.push("signed-requests as a specialism is deprecated: the capability request_signing says it");
     const parent = suite.index?.specialisms?.find((one) => one.id === id)?.protocol;
@@ -152,7 +184,7 @@ export function selectStoryboards(
   let notices: readonly string[] = [];
   let faults: string[] = [];
   if (asked) explicit(suite, wanted, picked);
-  else if (suite.index === undefined) for (const one of suite.storyboards) picked.add(one, false);
+  else if (suite.index === undefined) notices = everything(suite, capabilities, picked);
   else ({ notices, faults } = byCapabilities(suite, capabilities, picked));
   const claims = strings(capabilities?.specialisms).map(kebab);
   if (

@@ -17,6 +17,8 @@ export interface KnownAgent {
   readonly tools: ReadonlySet<string>;
   /** Undefined where it gives none. */
   readonly capabilities: JsonObject | undefined;
+  /** Why it gives none, though it lists their tool. */
+  readonly withheld?: string;
 }
 
 export interface RunState {

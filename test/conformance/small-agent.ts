@@ -40,8 +40,9 @@ export function smallAgent(given: SmallTools): typeof globalThis.fetch {
         };
       if (method === "tools/list")
         return { tools: Object.keys(tools).map((one) => ({ name: one, inputSchema: { type: "object" } })) };
-      const payload = tools[String(name)]!(isJsonObject(args) ? args : {});
-      return { content: [], structuredContent: payload };
+      const tool = tools[String(name)];
+      if (tool === undefined) return { isError: true, content: [{ type: "text", text: `no tool ${name}` }] };
+      return { content: [], structuredContent: tool(isJsonObject(args) ? args : {}) };
     };
     return Response.json({ jsonrpc: "2.0", id, result: answer() });
   };

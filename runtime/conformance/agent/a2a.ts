@@ -2,8 +2,9 @@
 import type { SendMessageRequest } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { isJsonObject } from "../../contract/index.js";
+import { withinBytes, withinLevels } from "./answer-limits.js";
+import { failedAnswer } from "./failed-answer.js";
 import { headersOf } from "./http.js";
-import { failedAnswer } from "./mcp.js";
 import { payloadOfA2a } from "./payload.js";
 import type { AgentSession, SentRequest, SessionOptions } from "./types.js";
 
@@ -30,7 +31,7 @@ export async function openA2aSession(options: SessionOptions): Promise<AgentSess
       const response = await options.fetch(input, { ...init, headers, signal });
       heard.status = response.status;
       heard.headers = headersOf(response);
-      const text = await response.text();
+      const text = await withinBytes(response, signal).text();
       try {
         heard.message = JSON.parse(text);
       } catch {
@@ -66,11 +67,11 @@ export async function openA2aSession(options: SessionOptions): Promise<AgentSess
       if (body.result === undefined) {
         const rpc = isJsonObject(body.error) ? (body.error as { code?: number; message?: string; data?: unknown }) : {};
         const said = rpc.message ?? (thrown instanceof Error ? thrown.message : "the answer has no result");
-        return failedAnswer(request, { ...rpc, message: said }, seen, times());
+        return withinLevels(failedAnswer(request, { ...rpc, message: said }, seen, times()));
       }
       const found = payloadOfA2a(body.result);
       const failed = found.state === "failed" || found.state === "rejected";
-      return { request, ...found, failed, ...seen, body: body.result, ...times() };
+      return withinLevels({ request, ...found, failed, ...seen, body: body.result, ...times() });
     },
     close: async () => undefined,
   };

@@ -2,9 +2,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { McpError, ResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import { sdkWords } from "../../transport/mcp/sdk-words.js";
+import { withinBytes, withinLevels } from "./answer-limits.js";
+import { failedAnswer } from "./failed-answer.js";
 import { headersOf } from "./http.js";
 import { payloadOfMcp } from "./payload.js";
 import type { AgentAnswer, AgentSession, SentRequest, SessionOptions } from "./types.js";
@@ -12,60 +16,78 @@ import type { AgentAnswer, AgentSession, SentRequest, SessionOptions } from "./t
 /** Pages of `tools/list` that are read: a list without an end must not hold the run. */
 const MAX_PAGES = 50;
 
+/** Milliseconds that an answer's stream is left open behind the time that its call has: the call's end is told, not the stream's. */
+const CLOSING_MS = 1_000;
+
 /** What HTTP said, of the exchange that a call made. */
 interface Seen {
   status?: number;
   headers: Record<string, string>;
 }
 
+/** A request of a session, while it is under way. */
+interface Exchange {
+  readonly seen: Seen;
+  readonly refuse: (why: Error) => void;
+}
+
 const words = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  return `${error.message}${cause}`;
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  return `${sdkWords(error)}${cause}`;
 };
 
-/** An answer that came as an error: JSON-RPC's, HTTP's, or none at all. */
-export function failedAnswer(
-  request: SentRequest,
-  error: { code?: number; message: string; data?: unknown },
-  seen: { status?: number; headers: Record<string, string> },
-  times: { sentAt: number; tookMs: number },
-): AgentAnswer {
-  const payload = isJsonObject(error.data) ? error.data : null;
-  return { request, payload, origin: "error", failed: true, error, ...seen, body: { error }, ...times };
+/** @throws where the list has no end */
+async function toolNames(list: (params?: { cursor: string }) => ReturnType<Client["listTools"]>): Promise<string[]> {
+  const names: string[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { tools, nextCursor } = await list(cursor === undefined ? undefined : { cursor });
+    names.push(...tools.map(({ name }) => name));
+    cursor = nextCursor;
+    if (cursor === undefined) return names;
+  }
+  throw new Error(`its list of tools has more than ${MAX_PAGES} pages`);
 }
 
 /** Opens a session; its credential goes with every request of it. @throws when the agent cannot be reached */
 export async function openMcpSession(options: SessionOptions): Promise<AgentSession> {
   const { url, timeoutMs, now } = options;
-  const exchange = new AsyncLocalStorage<Seen>();
+  const exchange = new AsyncLocalStorage<Exchange>();
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const headers = new Headers(init?.headers);
     if (options.authorization !== undefined) headers.set("authorization", options.authorization);
     // A stream of the server's own messages is not read: none of them is an answer.
     if ((init?.method ?? "GET") === "GET") return new Response(null, { status: 405 });
-    const response = await options.fetch(input, { ...init, headers });
-    const seen = exchange.getStore();
-    if (seen !== undefined) Object.assign(seen, { status: response.status, headers: headersOf(response) });
-    return response;
+    // A stream that tells on and on is closed: nobody waits for it any more.
+    const ends = AbortSignal.timeout(timeoutMs + CLOSING_MS);
+    const signal = init?.signal ? AbortSignal.any([init.signal, ends]) : ends;
+    const response = await options.fetch(input, { ...init, headers, signal });
+    const { seen, refuse } = exchange.getStore() ?? {};
+    // What follows in the same exchange is a word that the call is given up.
+    if (seen !== undefined && seen.status === undefined)
+      Object.assign(seen, { status: response.status, headers: headersOf(response) });
+    return withinBytes(response, signal, refuse);
+  };
+  const asking = async <T>(job: (limits: RequestOptions) => Promise<T>, seen: Seen = { headers: {} }): Promise<T> => {
+    const stop = new AbortController();
+    let refused: Error | undefined;
+    const refuse = (why: Error): void => {
+      refused = why;
+      stop.abort(why);
+    };
+    try {
+      return await exchange.run({ seen, refuse }, () => job({ timeout: timeoutMs, signal: stop.signal }));
+    } catch (error) {
+      throw refused ?? error;
+    }
   };
   const client = new Client({ name: "adbind-conformance", version: "0.1.0" }, { capabilities: {} });
-  const limits = { timeout: timeoutMs };
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch }) as Transport, limits);
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch }) as Transport;
+  await asking((limits) => client.connect(transport, limits));
   return {
     transport: "mcp",
     url,
-    async tools() {
-      const names: string[] = [];
-      let cursor: string | undefined;
-      for (let page = 0; page < MAX_PAGES; page++) {
-        const listed = await client.listTools(cursor === undefined ? undefined : { cursor }, limits);
-        names.push(...listed.tools.map(({ name }) => name));
-        cursor = listed.nextCursor;
-        if (cursor === undefined) break;
-      }
-      return names;
-    },
+    tools: () => toolNames((params) => asking((limits) => client.listTools(params, limits))),
     async call(task, args) {
       const request: SentRequest = { transport: "mcp", operation: task, url, payload: args };
       const seen: Seen = { headers: {} };
@@ -74,11 +96,12 @@ export async function openMcpSession(options: SessionOptions): Promise<AgentSess
       try {
         const params = { name: task, arguments: args };
         const asked = { method: "tools/call", params } as const;
-        const body = await exchange.run(seen, () => client.request(asked, ResultSchema, limits));
-        return { request, ...payloadOfMcp(body), failed: body.isError === true, ...seen, body, ...times() };
+        const body = await asking((limits) => client.request(asked, ResultSchema, limits), seen);
+        const failed = body.isError === true;
+        return withinLevels({ request, ...payloadOfMcp(body), failed, ...seen, body, ...times() });
       } catch (error) {
         const known = error instanceof McpError ? { code: error.code, data: error.data } : {};
-        return failedAnswer(request, { ...known, message: words(error) }, seen, times());
+        return withinLevels(failedAnswer(request, { ...known, message: words(error) }, seen, times()));
       }
     },
     close: () => client.close(),
@@ -116,24 +139,27 @@ export async function rawMcpCall(options: SessionOptions, task: string, args: Js
   const times = () => ({ sentAt, tookMs: now() - sentAt });
   const seen: Seen = { headers: {} };
   try {
+    const signal = AbortSignal.timeout(options.timeoutMs);
     const headers = { ...mcpHeaders, ...(options.authorization && { authorization: options.authorization }) };
     const response = await options.fetch(url, {
       method: "POST",
       headers,
       body: toolsCall(task, args),
       redirect: "manual",
-      signal: AbortSignal.timeout(options.timeoutMs),
+      signal,
     });
     Object.assign(seen, { status: response.status, headers: headersOf(response) });
-    const text = await response.text();
+    const text = await withinBytes(response, signal).text();
     const message = rpcMessage(text);
     if (isJsonObject(message?.error)) {
       const { code, message: said, data } = message.error as { code?: number; message?: string; data?: unknown };
-      return failedAnswer(request, { ...(code && { code }), message: said ?? "error", data }, seen, times());
+      return withinLevels(
+        failedAnswer(request, { ...(code && { code }), message: said ?? "error", data }, seen, times()),
+      );
     }
     const failed = response.status >= 400 || (isJsonObject(message?.result) && message.result.isError === true);
     const found = payloadOfMcp(message?.result);
-    return { request, ...found, failed, ...seen, body: message ?? text, ...times() };
+    return withinLevels({ request, ...found, failed, ...seen, body: message ?? text, ...times() });
   } catch (error) {
     return failedAnswer(request, { message: words(error) }, seen, times());
   }

@@ -1,8 +1,9 @@
 /** A buyer that is started by a request: the task is posted, and the answer comes when the buyer is done. */
+import { readStart } from "../agent/http.js";
 import type { BuyerStart } from "./types.js";
 
 /** Bytes of a buyer's result that are read. */
-const MAX_CHARS = 1_000_000;
+const MAX_BYTES = 1_000_000;
 
 export const startByHttp =
   (url: string, fetch: typeof globalThis.fetch): BuyerStart =>
@@ -14,7 +15,7 @@ export const startByHttp =
       body,
       signal,
     });
-    const text = (await response.text()).slice(0, MAX_CHARS);
+    const text = await readStart(response, MAX_BYTES);
     if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 200)}`);
     try {
       return JSON.parse(text);

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { type FaultName, testFaults } from "../../testing/faults.js";
 import type { TestKey } from "../../testing/key.js";
 import { signTestWebhook, type TestWebhook } from "../../testing/sign.js";
+import { readStart } from "../agent/http.js";
 import type { SentWebhook } from "./types.js";
 
 /** Forgeries that are sent before the task ends: who believes one takes an order for done that is not. */
@@ -11,6 +12,8 @@ const early: readonly FaultName[] = ["unsigned", "forged", "unknown-key", "wrong
 /** After the end: who believes it takes a good order for a failed one. */
 const afterwards: readonly FaultName[] = ["forged"];
 
+/** Bytes of a receiver's answer that are told. */
+const SAID_BYTES = 500;
 /** Milliseconds that a receiver may take, and that its handlers are given before the next webhook comes. */
 const ANSWER_MS = 10_000;
 
@@ -37,7 +40,7 @@ export async function post(
       redirect: "manual",
       signal: AbortSignal.timeout(ANSWER_MS),
     });
-    return { ...sent, status: response.status, said: (await response.text()).slice(0, 500) };
+    return { ...sent, status: response.status, said: await readStart(response, SAID_BYTES) };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
     return { ...sent, status: undefined, said: `${error instanceof Error ? error.message : error}${cause}` };

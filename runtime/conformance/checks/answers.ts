@@ -1,6 +1,7 @@
 /** Checks of an answer as a whole: its schema, its error, its HTTP. */
 
 import { isJsonObject } from "../../contract/index.js";
+import { readStart } from "../agent/http.js";
 import { errorCodeOf, isFailedAnswer } from "../agent/outcome.js";
 import { isSame } from "../equality.js";
 import { fieldAt, pointerOfPath } from "../paths.js";
@@ -85,7 +86,7 @@ export const oauthMetadataGraph: CheckRunner = async (_check, view) => {
     const at = `${origin}/.well-known/oauth-authorization-server${pathname === "/" ? "" : pathname.replace(/\/$/, "")}`;
     try {
       const response = await view.fetch(at, { redirect: "manual", signal: AbortSignal.timeout(10_000) });
-      const served: unknown = response.status === 200 ? await response.json() : undefined;
+      const served: unknown = response.status === 200 ? JSON.parse(await readStart(response)) : undefined;
       if (!isJsonObject(served)) return failed(pointer, `metadata at ${at}`, `HTTP ${response.status}`);
       if (served.issuer !== issuer) return failed(pointer, { issuer }, { issuer: served.issuer });
       for (const name of ["token_endpoint", "authorization_endpoint", "jwks_uri"]) {

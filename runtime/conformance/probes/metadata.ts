@@ -1,5 +1,6 @@
 /** Probes over plain HTTP: OAuth's metadata, and the keys that an agent publishes. */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import { withinLevels } from "../agent/answer-limits.js";
 import { headersOf, PROBE_MS, readStart } from "../agent/http.js";
 import type { AgentAnswer } from "../agent/types.js";
 import { comparableUrl } from "../checks/urls.js";
@@ -25,7 +26,8 @@ export async function probe(url: string, operation: string, story: StoryState): 
     const { status } = response;
     const headers = headersOf(response);
     const tookMs = now() - sentAt;
-    return { request, payload, origin: "body", failed: status >= 400, status, headers, body: text, sentAt, tookMs };
+    const failed = status >= 400;
+    return withinLevels({ request, payload, origin: "body", failed, status, headers, body: text, sentAt, tookMs });
   } catch (error) {
     const message =
       error instanceof Error

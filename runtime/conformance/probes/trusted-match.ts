@@ -1,9 +1,13 @@
 /** Probes of a router of trusted matches: requests without a publisher's authentication have to be refused. */
-import { isJsonObject } from "../../contract/index.js";
-import { headersOf, readStart } from "../agent/http.js";
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import { withinLevels } from "../agent/answer-limits.js";
+import { failedAnswer } from "../agent/failed-answer.js";
+import { headersOf, PROBE_MS, readStart } from "../agent/http.js";
+import type { AgentAnswer, SentRequest } from "../agent/types.js";
 import type { OwnTask } from "../own-task.js";
 import { fieldAt } from "../paths.js";
 import { substituteIn } from "../request.js";
+import type { RunState } from "../state.js";
 
 export const trustedMatchProbe: OwnTask = async (step, _phase, story) => {
   const { run } = story;
@@ -18,36 +22,38 @@ export const trustedMatchProbe: OwnTask = async (step, _phase, story) => {
       },
     };
   const kind = step.task.includes("identity") ? "identity" : "context";
-  const url = new URL(kind, declared.endsWith("/") ? declared : `${declared}/`).href;
+  const base = declared.endsWith("/") ? declared : `${declared}/`;
+  if (!/^https?:/i.test(base) || !URL.canParse(kind, base))
+    return { problem: `the agent declares ${declared} as its router, which is no URL` };
   const { value } = substituteIn(story, run.primary.url, step.sample_request ?? {});
-  const headers = {
-    "content-type": "application/json",
-    ...(step.task.includes("invalid") && { authorization: "Bearer invalid" }),
-  };
-  const request = { transport: "http" as const, operation: step.task, url, payload: value };
-  const sentAt = run.now();
-  const response = await run.fetch(url, { method: "POST", headers, body: JSON.stringify(value), redirect: "manual" });
-  const body = await readStart(response);
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    parsed = undefined;
-  }
-  const payload = isJsonObject(parsed) ? parsed : null;
-  const { status } = response;
-  const failed = status >= 400;
-  return {
-    answer: {
-      request,
-      payload,
-      origin: "body",
-      failed,
-      status,
-      headers: headersOf(response),
-      body,
-      sentAt,
-      tookMs: run.now() - sentAt,
-    },
-  };
+  const request = { transport: "http" as const, operation: step.task, url: new URL(kind, base).href, payload: value };
+  const answer = await ask(request, step.task.includes("invalid"), run);
+  return { answer, ...(answer.error && { problem: `no answer of the router: ${answer.error.message}` }) };
 };
+
+async function ask(request: SentRequest, invalid: boolean, { fetch, now }: RunState): Promise<AgentAnswer> {
+  const headers = { "content-type": "application/json", ...(invalid && { authorization: "Bearer invalid" }) };
+  const sentAt = now();
+  const times = () => ({ sentAt, tookMs: now() - sentAt });
+  try {
+    const sent = { method: "POST", headers, body: JSON.stringify(request.payload), redirect: "manual" } as const;
+    const response = await fetch(request.url, { ...sent, signal: AbortSignal.timeout(PROBE_MS) });
+    const body = await readStart(response);
+    const { status } = response;
+    const seen = { failed: status >= 400, status, headers: headersOf(response), body };
+    return withinLevels({ request, payload: objectIn(body), origin: "body", ...seen, ...times() });
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+    const message = `${error instanceof Error ? error.message : String(error)}${cause}`;
+    return failedAnswer(request, { message }, { headers: {} }, times());
+  }
+}
+
+function objectIn(body: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -5,6 +5,7 @@ import { extractMcpResponse, extractTransportError } from "../../extract/index.j
 import { textItems } from "../../extract/mcp.js";
 import type { CallerDependencies, Connection, WireAnswer } from "../caller.js";
 import { shortText, WireFault } from "../fault.js";
+import { sdkWords } from "./sdk-words.js";
 
 /** Pages of `tools/list` read at most: an agent that never ends its list must not hold the caller. */
 const MAX_PAGES = 50;
@@ -33,7 +34,9 @@ export async function openMcp(
       const names: string[] = [];
       let cursor: string | undefined;
       for (let page = 0; page < MAX_PAGES; page++) {
-        const listed = await client.listTools(cursor === undefined ? undefined : { cursor }, limits(given));
+        const listed = await client
+          .listTools(cursor === undefined ? undefined : { cursor }, limits(given))
+          .catch(inWords);
         names.push(...listed.tools.map(({ name }) => name));
         cursor = listed.nextCursor;
         if (cursor === undefined) break;
@@ -42,6 +45,12 @@ export async function openMcp(
     },
     close: () => client.close(),
   };
+}
+
+/** Whoever lists tools is told what is wrong with the list, not the dump of it. */
+function inWords(error: unknown): never {
+  const words = sdkWords(error);
+  throw error instanceof Error && words === error.message ? error : new Error(words, { cause: error });
 }
 
 /** A result is judged by who asked for it, not by the schema that the agent lists. */

@@ -1,0 +1,13 @@
+/** An answer that came as an error: JSON-RPC's, HTTP's, or none at all. */
+import { isJsonObject } from "../../contract/index.js";
+import type { AgentAnswer, SentRequest } from "./types.js";
+
+export function failedAnswer(
+  request: SentRequest,
+  error: { code?: number; message: string; data?: unknown },
+  seen: { status?: number; headers: Readonly<Record<string, string>> },
+  times: { sentAt: number; tookMs: number },
+): AgentAnswer {
+  const payload = isJsonObject(error.data) ? error.data : null;
+  return { request, payload, origin: "error", failed: true, error, ...seen, body: { error }, ...times };
+}
