@@ -24,15 +24,15 @@ export async function repeat(
   { signal, mayRepeat }: { signal: AbortSignal | undefined; mayRepeat: (outcome: ExchangeResult) => boolean },
   send: (attempt: number) => Promise<ExchangeResult>,
 ): Promise<{ readonly outcome: ExchangeResult; readonly attempts: number }> {
-  const { retry, now, pause } = settings;
-  const started = now();
+  const { retry, elapsed, pause } = settings;
+  const started = elapsed();
   for (let attempt = 1; ; attempt++) {
     const outcome = await send(attempt);
     const done = { outcome, attempts: attempt };
     if (outcome.recovery !== "transient" || attempt >= retry.attempts) return done;
     if (!mayRepeat(outcome)) return done;
     const delay = delayOf(settings, attempt, outcome);
-    if (now() + delay - started > retry.totalMs) return done;
+    if (elapsed() + delay - started > retry.totalMs) return done;
     await pause(delay, signal);
     if (signal?.aborted) return done;
   }

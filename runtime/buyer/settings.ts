@@ -15,6 +15,8 @@ export interface BuyerSettings
   extends Required<
     Pick<BuyerOptions, "timeoutMs" | "pollMs" | "giveUpMs" | "maxAnswerBytes" | "now" | "random" | "uuid" | "pause">
   > {
+  /** Milliseconds since whenever, for how long something took. */
+  readonly elapsed: () => number;
   readonly auth: BuyerOptions["auth"] | undefined;
   readonly oauth: OAuthClient | undefined;
   readonly signing: BuyerOptions["signing"] | undefined;
@@ -175,6 +177,8 @@ export function checkedBuyerSettings(options: BuyerOptions, platform: BuyerPlatf
     fetch: options.fetch ?? own!.fetch,
     closeFetch: own?.close,
     now: options.now ?? Date.now,
+    // A clock that is set ahead must not end a wait, nor one that is set back lengthen it; a clock that is given is all there is.
+    elapsed: options.now ?? (() => performance.now()),
     random: options.random ?? Math.random,
     uuid: options.uuid ?? (() => crypto.randomUUID()),
     pause: options.pause ?? timerPause,

@@ -87,15 +87,15 @@ function endOf(of: WithTask, polled: Extract<Polled, { kind: "task" }>): Answer<
 const ms = (wait: number): number => Math.max(0, Math.round(wait));
 
 async function pollAlone(dependencies: BuyerCallDependencies, of: WithTask): Promise<Answer<AnyArms>> {
-  const { pollMs, giveUpMs, now, pause, logger } = dependencies.settings;
+  const { pollMs, giveUpMs, now, elapsed, pause, logger } = dependencies.settings;
   const { signal } = of;
-  const until = now() + giveUpMs;
+  const until = elapsed() + giveUpMs;
   let usual = Math.min(FIRST_PAUSE_MS, pollMs);
   let failing = usual;
   let refusals = 0;
   let expected = estimateIn(of.answer.data);
   let status: TaskStatus = of.answer.status;
-  for (let wait = 0; now() + wait <= until; ) {
+  for (let wait = 0; elapsed() + wait <= until; ) {
     if (wait > 0) await pause(ms(wait), signal);
     signal?.throwIfAborted();
     const polled = await poll(dependencies, of);
@@ -135,8 +135,8 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
         if (polled.kind !== "task") throw new Error(`the poll ${polled.kind}`);
         ({ status } = polled.task);
         if (stops(status)) last = endOf(of, polled);
-        // A question is no event of the receiver's: whoever waits is told.
-        if (isInterim(status) && stops(status)) done.abort();
+        // A question does not end a watch: whoever waits is told, when the receiver has been.
+        if (isInterim(status) && stops(status)) setTimeout(() => done.abort(), 0);
         return { ...polled.task, result: polled.task.result ?? {} };
       },
     })

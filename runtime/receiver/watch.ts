@@ -15,6 +15,12 @@ const ALONE_MS = 30_000;
 /** Longest pause while polls fail, in milliseconds: half an hour. */
 const MAX_PAUSE_MS = 1_800_000;
 
+/** How long a poll may take, in milliseconds: ten minutes, more than a call with all its retries. */
+const POLL_MS = 600_000;
+
+/** What a timer can hold, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** What the seller answers about a task (`get_task_status`). */
 export interface PolledTask {
   readonly status: TaskStatus;
@@ -33,6 +39,8 @@ export interface WatchOptions {
   readonly operationId?: string;
   /** Asks the seller. A rejection is a failed poll. */
   readonly poll: () => Promise<PolledTask>;
+  /** How long one poll may take, in milliseconds; what takes longer is a failed one. Default ten minutes. */
+  readonly pollTimeoutMs?: number;
   /** Webhooks are configured too, and polling is the backup. Default true. */
   readonly webhooks?: boolean;
   /** Until the first poll, in milliseconds; as long as between two by default. */
@@ -92,7 +100,7 @@ export async function watch<Tx>(
   options: WatchOptions,
   { pause = timerPause, endings }: { pause?: Pause | undefined; endings: Endings },
 ): Promise<Watched> {
-  const { sender, taskId, poll, webhooks = true } = options;
+  const { sender, taskId, webhooks = true } = options;
   if (!isStorableId(taskId)) {
     const remedy = "poll such a task yourself: no webhook of it is taken either";
     throw new AdbindError("receiver_option_invalid", "the task's id cannot be stored", { where: "taskId", remedy });
@@ -102,18 +110,32 @@ export async function watch<Tx>(
   let wait = options.firstMs ?? usual;
   // The last mark on the task that was answered by a poll: one that is there from before is polled for at once.
   let answered: number | null = null;
-  while (!signal.aborted) {
-    const elsewhere = lookOut(config, options, (state) => {
-      if (state.terminal || state.missed !== answered) endings.tell(sender, taskId);
+  const untilEnd = (isNews: (state: TaskState) => boolean, job: (stop: AbortSignal) => Promise<void>): Promise<void> =>
+    endings.during(sender, taskId, async (ended) => {
+      const elsewhere = lookOut(config, options, (state) => {
+        if (isNews(state)) endings.tell(sender, taskId);
+      });
+      await job(AbortSignal.any([signal, ended])).finally(() => clearInterval(elsewhere));
     });
-    await endings.during(sender, taskId, (ended) => pause(wait, AbortSignal.any([signal, ended])));
-    clearInterval(elsewhere);
+  while (!signal.aborted) {
+    await untilEnd(
+      (state) => state.terminal || state.missed !== answered,
+      (stop) => pause(wait, stop),
+    );
     if (signal.aborted) break;
     try {
       const state = await config.store.task(sender, taskId);
       const known = endOf(state);
       if (known !== null) return known;
-      const polled = await poll();
+      const asked = new Asked(options);
+      // A webhook may end the task while the seller is asked, and a seller may never answer.
+      while (asked.open && !signal.aborted) {
+        await untilEnd(({ terminal }) => terminal, asked.settled);
+        const ended = asked.open ? endOf(await config.store.task(sender, taskId)) : null;
+        if (ended !== null) return ended;
+      }
+      if (signal.aborted && asked.open) break;
+      const polled = await asked.answer();
       await ingestPolled(config, ingest, options, polled);
       answered = state?.missed ?? null;
       if (isTerminal(polled.status)) return endOf(await config.store.task(sender, taskId)) ?? { status: polled.status };
@@ -124,6 +146,46 @@ export async function watch<Tx>(
     }
   }
   return null;
+}
+
+/** One poll under way. What comes of it after its time, or after the watch, is nobody's. */
+class Asked {
+  open = true;
+  #late = false;
+  readonly #answer: Promise<PolledTask>;
+  /** Aborted when the answer is there, or its time over. */
+  readonly #closed = new AbortController();
+
+  constructor({ poll, pollTimeoutMs = POLL_MS }: WatchOptions) {
+    const close = (): void => {
+      clearTimeout(timer);
+      this.open = false;
+      this.#closed.abort();
+    };
+    const timer = setTimeout(
+      () => {
+        this.#late = true;
+        close();
+      },
+      Math.min(pollTimeoutMs, MAX_TIMER_MS),
+    ).unref();
+    this.#answer = (async () => poll())();
+    this.#answer.then(close, close);
+  }
+
+  /** Resolves when the answer is there, its time over, or `stop` aborted. */
+  readonly settled = (stop: AbortSignal): Promise<void> => {
+    const either = AbortSignal.any([stop, this.#closed.signal]);
+    return new Promise((resolve) => {
+      if (either.aborted) resolve();
+      else either.addEventListener("abort", () => resolve(), { once: true });
+    });
+  };
+
+  async answer(): Promise<PolledTask> {
+    if (this.#late) throw new Error("the poll did not end in time");
+    return this.#answer;
+  }
 }
 
 /** The end that was applied, whoever told of it: what its handler was given. */

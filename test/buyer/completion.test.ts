@@ -7,7 +7,7 @@ import type { ReceivedEvent } from "../../runtime/receiver/index.js";
 import type { Says } from "../support/agent.js";
 import { bought, envelope, PUBLIC_URL, SELLER, send, setup, statusOf } from "../support/receiver.js";
 import { until } from "../support/until.js";
-import { failing, order, type Scene, scene } from "./fixtures.js";
+import { failing, order, type Scene, type SceneOptions, scene } from "./fixtures.js";
 
 const answer = ({ tool }: { tool: string }) =>
   tool === "create_media_buy"
@@ -107,7 +107,7 @@ test("a submitted answer without a task is a failure that says so, and its webho
 async function polling(
   says: (count: number) => Says,
   job: (made: Scene, called: Awaited<ReturnType<Scene["buyer"]["tools"]["create_media_buy"]>>) => Promise<void>,
-  { ordered = {}, ...buyer }: { ordered?: JsonObject; pollMs?: number; giveUpMs?: number } = {},
+  { ordered = {}, ...buyer }: { ordered?: JsonObject } & SceneOptions["buyer"] = {},
 ): Promise<void> {
   const made = await scene({
     answer: ({ tool }, count) =>
@@ -176,6 +176,34 @@ test("what is under way is never given back as an end: where none can be learned
   assert.match(String(late.says), /not ended after 60 s/);
   const empty = await end(() => state("completed"));
   assert.equal({ ...empty, says: undefined }, { ...known, was: "completed", says: undefined });
+});
+
+test("a clock that jumps ahead ends no wait, and no retries", async () => {
+  const real = Date.now;
+  const ownClock = undefined as unknown as () => number;
+  let ahead = 0;
+  Date.now = () => real() + ahead;
+  const pause = async (): Promise<void> => {
+    ahead += 48 * 3_600_000;
+  };
+  const busy = failing({ code: "SERVICE_UNAVAILABLE", message: "later", recovery: "transient" });
+  try {
+    await polling(
+      (count) => (count < 3 ? state("working") : count < 5 ? busy : state("completed", { result: bought })),
+      async (_, called) => assert.is((await called.waitForCompletion()).status, "completed"),
+      { now: ownClock, pause },
+    );
+    let calls = 0;
+    const made = await scene({
+      answer: () => (++calls < 3 ? busy : { payload: { products: [] } }),
+      buyer: { now: ownClock, pause },
+    });
+    const { answer } = await made.buyer.call("get_products", { buying_mode: "brief", brief: "x" });
+    await made.close();
+    assert.equal([answer.status, calls], ["completed", 3]);
+  } finally {
+    Date.now = real;
+  }
 });
 
 test("an agent that does not know its task at once is asked again", () =>

@@ -4,6 +4,7 @@ import { release as release31 } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { at, envelope, PUBLIC_URL, receiverSuite, SELLER, send, silent, statusOf } from "../support/receiver.js";
+import { until } from "../support/until.js";
 
 const test = receiverSuite("watch");
 
@@ -90,6 +91,46 @@ test("watching ends at once when a webhook ends the task, or when it is stopped"
   assert.equal(await watched, { status: "completed" });
   stopped.abort();
   assert.is(await other, null);
+});
+
+test("a poll that never settles holds up neither a webhook's end nor a stop, and is a failed one in time", async ({
+  open,
+}) => {
+  const s = await open({ pollMs: 20 });
+  // A watch keeps no process alive.
+  const alive = setInterval(() => undefined, 1_000);
+  let polls = 0;
+  const never = (): Promise<never> => {
+    polls++;
+    return Promise.withResolvers<never>().promise;
+  };
+  const task = { sender: SELLER, taskType: "create_media_buy", poll: never, firstMs: 0 };
+  const watched = s.receiver.watchTask({ ...task, taskId: "task-1" });
+  const stopped = new AbortController();
+  const other = s.receiver.watchTask({ ...task, taskId: "task-2", signal: stopped.signal });
+  await until(() => polls === 2);
+  await send(s, envelope({ status: "completed" }));
+  assert.equal(await watched, { status: "completed" });
+  stopped.abort();
+  assert.is(await other, null);
+
+  const waits: number[] = [];
+  const enough = new AbortController();
+  const pausing = createReceiver(
+    {
+      ...{ store: s.store, release: release31 as Release, senders: {}, publicUrl: PUBLIC_URL, logger: silent },
+      ...{ now: () => s.clock.ms, handlers: { fallback: () => undefined } },
+    },
+    async (ms) => {
+      waits.push(ms);
+      if (waits.length === 3) enough.abort();
+    },
+  );
+  const late = { ...task, taskId: "task-3", firstMs: 1_000, pollTimeoutMs: 10, signal: enough.signal };
+  assert.is(await pausing.watchTask(late), null);
+  assert.equal(waits, [1_000, 2_000, 4_000]);
+  await pausing.stop();
+  clearInterval(alive);
 });
 
 test("a watch hears of an end that another instance on its store took", async ({ open }) => {
