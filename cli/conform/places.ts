@@ -45,6 +45,10 @@ function ofCorpus(kind: "compliance" | "releases", version: string): string | un
   return place !== undefined && existsSync(place) ? place : undefined;
 }
 
+/** What `--release` names: a version of the corpus, or whatever every command takes. */
+const sourceOf = async (given: string, options: ReleaseOptions): Promise<string> =>
+  ofCorpus("releases", given) ?? (await resolveRelease(given, options));
+
 /** Where a version's release is: in the corpus, or by its name. */
 async function releaseFor(version: string): Promise<WholeRelease> {
   const place = ofCorpus("releases", version);
@@ -103,14 +107,14 @@ export async function placesOf(options: PlaceOptions, supported: () => Promise<r
         throw usage("the suite does not say of which release it is", "give the release with --release");
       return { ...(await releaseFor(suite.version)), suite, warnings: [] };
     }
-    const whole = await named(async () => wholeReleaseAt(await resolveRelease(release, options)));
+    const whole = await named(async () => wholeReleaseAt(await sourceOf(release, options)));
     const { version } = whole.release;
     const differ = suite.version !== undefined && suite.version !== version;
     const warning = `the suite is of release ${suite.version}, and its answers are judged by ${version}`;
     return { ...whole, suite, warnings: differ ? [warning] : [] };
   }
   if (release !== undefined) {
-    const source = ofCorpus("releases", release) ?? (await resolveRelease(release, options));
+    const source = await sourceOf(release, options);
     const whole = await named(() => wholeReleaseAt(source));
     return { ...whole, suite: await suiteFor(source, whole.release.version), warnings: [] };
   }
@@ -139,8 +143,6 @@ export async function buyerPlacesOf(
       "no release is at hand that the seller could speak",
       "give --release, or keep releases in $ADBIND_CORPUS",
     );
-  const whole = await named(async () =>
-    wholeReleaseAt(ofCorpus("releases", chosen) ?? (await resolveRelease(chosen, options))),
-  );
+  const whole = await named(async () => wholeReleaseAt(await sourceOf(chosen, options)));
   return { ...whole, suite: undefined, warnings: [] };
 }

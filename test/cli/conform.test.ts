@@ -93,6 +93,10 @@ test("what the command line leaves open is found in the corpus, and what is not 
   symlinkSync(release, path.join(folder, "releases/3.0.26"));
   symlinkSync(suiteOf("media_buy"), path.join(folder, "compliance/3.0.26"));
   const found = await adbind([agent.url], { ADBIND_CORPUS: folder });
+  const both = await adbind([agent.url, "--suite", suiteOf("media_buy"), "--release", "3.0.26"], {
+    ADBIND_CORPUS: folder,
+  });
+  assert.is(both.code, 0, `a version of the corpus, with a suite: ${both.stderr}`);
   const none = await adbind([agent.url]);
   const wrong = await adbind([agent.url, "--suite", suiteOf("x"), "--release", release, "--storyboard", "nobody"]);
   await agent.close();
