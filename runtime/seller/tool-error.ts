@@ -90,6 +90,10 @@ const fieldOf = (pointer: string): string =>
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === "" ? part : `${path}.${part}`), "");
 
+/** Told where a schema says only what must not be: the validator's own words name nothing that could be mended. */
+const RULED_OUT =
+  "has a member that the tool's request schema rules out, by itself or beside another: compare it with the schema, and leave that out";
+
 const short = (text: string): string => (text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}...` : text);
 
 /** A request its schema refuses. */
@@ -104,7 +108,7 @@ export function invalidRequest(errors: readonly ValidationError[]): ToolError {
   const field = first === undefined ? "" : fieldOf(first.pointer);
   return new ToolError(
     "INVALID_REQUEST",
-    `The request is not valid: ${field === "" ? "it" : field} ${first?.message}`,
+    `The request is not valid: ${field === "" ? "it" : field} ${first?.keyword === "not" ? RULED_OUT : first?.message}`,
     {
       ...(field !== "" && { field }),
       issues,
