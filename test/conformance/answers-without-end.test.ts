@@ -131,6 +131,14 @@ async function rejects(job: () => Promise<unknown>, wanted: RegExp): Promise<voi
   assert.match(told, wanted);
 }
 
+test("what is no agent card is named so", async () => {
+  for (const served of [{ jsonrpc: "2.0", error: { code: -32000, message: "no" } }, [], { name: "x", skills: 7 }])
+    await rejects(
+      () => runSmall(suiteOf(steps), {}, { transport: "a2a", fetch: async () => Response.json(served) }),
+      /over a2a: what https:\/\/agent\.example\/\.well-known\/agent-card\.json answers is no agent card: it lists no skills/,
+    );
+});
+
 test("a router that is not there, or whose URL is none, is a finding of the probe", async () => {
   const probe = "id: own\nphases: [{id: p, steps: [{id: match, task: trusted_match_invalid_auth_context_probe}]}]";
   for (const endpoint of ["https://router.example/", "data:x", "nowhere"]) {

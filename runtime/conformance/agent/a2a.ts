@@ -18,6 +18,8 @@ interface Heard {
   message?: unknown;
 }
 
+const noCard = (at: string): Error => new Error(`what ${at} answers is no agent card: it lists no skills`);
+
 /** Opens what an agent's card describes. @throws where there is no card */
 export async function openA2aSession(options: SessionOptions): Promise<AgentSession> {
   const { url, uuid, now, timeoutMs } = options;
@@ -41,7 +43,11 @@ export async function openA2aSession(options: SessionOptions): Promise<AgentSess
     };
   const cardAt = /agent-card\.json$/.test(url) ? url : new URL(CARD, url).href;
   const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ headers: {} }), legacyCompat });
-  const card = await resolver.resolve(cardAt, "");
+  const card = await resolver.resolve(cardAt, "").catch((error: unknown) => {
+    // An SDK that looks into what is not there says so of its own code.
+    throw error instanceof TypeError && error.cause === undefined ? noCard(cardAt) : error;
+  });
+  if (!Array.isArray(card?.skills)) throw noCard(cardAt);
   return {
     transport: "a2a",
     url,
