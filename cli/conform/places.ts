@@ -86,6 +86,17 @@ function versionsAtHand(kind: "compliance" | "releases" = "compliance"): string[
   return found.sort(semver.rcompare);
 }
 
+/** What is at hand; where that is nothing, why: a folder that is not there is no agent's fault. */
+function atHandWords(atHand: readonly string[]): string {
+  const root = corpus();
+  if (atHand.length > 0) return `there are ${atHand.join(", ")}`;
+  if (root === undefined) return "$ADBIND_CORPUS is not set";
+  const folder = path.join(root, "compliance");
+  return existsSync(folder)
+    ? `no folder of ${folder} is named by a version that ${path.join(root, "releases")} holds too`
+    : `${folder} of $ADBIND_CORPUS is not there`;
+}
+
 /** `3.1` and `3.2-beta.5` as agents list what they speak. */
 const speaks = (line: string, version: string): boolean => {
   const [numbers = "", tail] = version.split(/-(.*)/s);
@@ -123,7 +134,7 @@ export async function placesOf(options: PlaceOptions, supported: () => Promise<r
   const version = atHand.find((one) => listed.some((line) => speaks(line, one)));
   if (version === undefined)
     throw usage(
-      `no suite is at hand of a release that the agent lists (${listed.join(", ") || "it lists none"}); there are ${atHand.join(", ") || "none"}`,
+      `no suite is at hand of a release that the agent lists (${listed.join(", ") || "it lists none"}); ${atHandWords(atHand)}`,
       REMEDY,
     );
   const whole = await releaseFor(version);

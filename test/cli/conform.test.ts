@@ -86,6 +86,12 @@ test("one form at a time: JSON is the whole report, JUnit is XML", async () => {
   assert.equal([two.code, /two forms/.test(two.stderr)], [2, true]);
 });
 
+function emptyCorpus(): string {
+  const folder = tempFolder();
+  mkdirSync(path.join(folder, "compliance/3.0.26"), { recursive: true });
+  return folder;
+}
+
 test("what the command line leaves open is found in the corpus, and what is not at hand ends with 2", async () => {
   const agent = await serveSoundAgent();
   const folder = tempFolder();
@@ -98,10 +104,15 @@ test("what the command line leaves open is found in the corpus, and what is not 
   });
   assert.is(both.code, 0, `a version of the corpus, with a suite: ${both.stderr}`);
   const none = await adbind([agent.url]);
+  const gone = await adbind([agent.url], { ADBIND_CORPUS: path.join(folder, "gone") });
+  const empty = await adbind([agent.url], { ADBIND_CORPUS: emptyCorpus() });
   const wrong = await adbind([agent.url, "--suite", suiteOf("x"), "--release", release, "--storyboard", "nobody"]);
   await agent.close();
   assert.match(found.stdout, "by the suite of 3.0.26 and the schemas of adcp 3.0.26");
   assert.equal([none.code, /no suite is at hand/.test(none.stderr)], [2, true]);
+  assert.match(none.stderr, "$ADBIND_CORPUS is not set");
+  assert.match(gone.stderr, `${path.join(folder, "gone/compliance")} of $ADBIND_CORPUS is not there`);
+  assert.match(empty.stderr, /no folder of \S+compliance is named by a version that \S+releases holds too/);
   assert.equal([wrong.code, /the suite has no storyboard nobody/.test(wrong.stderr)], [2, true]);
 });
 
