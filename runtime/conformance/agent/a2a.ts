@@ -1,5 +1,5 @@
 /** Calls over A2A, by the official SDK: 1.0, and 0.3 where an agent has only that. */
-import type { SendMessageRequest } from "@a2a-js/sdk";
+import type { AgentCard, SendMessageRequest } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { isJsonObject } from "../../contract/index.js";
 import { withinBytes, withinLevels } from "./answer-limits.js";
@@ -18,7 +18,16 @@ interface Heard {
   message?: unknown;
 }
 
-const noCard = (at: string): Error => new Error(`what ${at} answers is no agent card: it lists no skills`);
+/** @throws where what is there is no card */
+async function cardOf(resolver: DefaultAgentCardResolver, at: string): Promise<AgentCard> {
+  const none = (): Error => new Error(`what ${at} answers is no agent card: it lists no skills`);
+  const card = await resolver.resolve(at, "").catch((error: unknown) => {
+    // An SDK that looks into what is not there says so of its own code.
+    throw error instanceof TypeError && error.cause === undefined ? none() : error;
+  });
+  if (!Array.isArray(card?.skills)) throw none();
+  return card;
+}
 
 /** Opens what an agent's card describes. @throws where there is no card */
 export async function openA2aSession(options: SessionOptions): Promise<AgentSession> {
@@ -43,11 +52,7 @@ export async function openA2aSession(options: SessionOptions): Promise<AgentSess
     };
   const cardAt = /agent-card\.json$/.test(url) ? url : new URL(CARD, url).href;
   const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ headers: {} }), legacyCompat });
-  const card = await resolver.resolve(cardAt, "").catch((error: unknown) => {
-    // An SDK that looks into what is not there says so of its own code.
-    throw error instanceof TypeError && error.cause === undefined ? noCard(cardAt) : error;
-  });
-  if (!Array.isArray(card?.skills)) throw noCard(cardAt);
+  const card = await cardOf(resolver, cardAt);
   return {
     transport: "a2a",
     url,
