@@ -204,7 +204,7 @@ function hostingOf(
   return {
     mode,
     expected_url: expectedUrl(domain),
-    hosted_url: mode === "aao_hosted" ? here : null,
+    ...(mode === "aao_hosted" && { hosted_url: here }),
     resolved_url: mode === "self_redirected" || (mode === "aao_hosted" && target === here) ? target : null,
     last_validated: isoOrNull(row?.validated_at ?? null),
     last_http_status: row?.http_status ?? null,

@@ -171,7 +171,7 @@ const ALWAYS: Record<string, string> = {
   ExpandResult: "agent_url properties identifiers property_count identifier_count generated_at",
   PublisherLookup: "domain member? adagents_valid? discovery_method? hosting properties authorized_agents",
   Hosting:
-    "mode expected_url hosted_url? resolved_url? last_validated? last_http_status? last_bytes? " +
+    "mode expected_url resolved_url? last_validated? last_http_status? last_bytes? " +
     "origin_verified_at? origin_last_checked_at?",
   AuthorizedAgent: "url source",
   AuthorizationLookup: "publisher_domain agent_url authorized total publisher_wide source unauthorized_properties",

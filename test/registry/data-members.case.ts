@@ -36,7 +36,7 @@ function hostedFiles(test: Case): void {
     );
     await data.applyCrawl(crawl("news.example", { agents: [entry(OTHER)], properties: [property("own")] }));
     const own = await data.lookupPublisher("news.example");
-    assert.equal([own.hosting.mode, own.hosting.hosted_url], ["self", null]);
+    assert.equal([own.hosting.mode, "hosted_url" in own.hosting], ["self", false]);
     assert.equal(
       own.authorized_agents.map(({ url, source }) => [url, source]),
       [[OTHER, "adagents_json"]],

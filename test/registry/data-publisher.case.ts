@@ -18,7 +18,6 @@ function unseen(test: Case): void {
       hosting: {
         mode: "none",
         expected_url: "https://unseen.example/.well-known/adagents.json",
-        hosted_url: null,
         resolved_url: null,
         last_validated: null,
         last_http_status: null,

@@ -47,7 +47,7 @@ export const crawlRoutes = (
       const answer = await asked(crawlerOf(dependencies), domainOf(body.domain), caller.id);
       return {
         status: 202,
-        body: answer,
+        body: { message: "Crawl request accepted" as const, ...answer },
         headers: { location: `/api/registry/crawl-request/${answer.crawl_request_id}` },
       };
     },
