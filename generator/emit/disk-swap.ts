@@ -8,8 +8,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -107,14 +109,37 @@ export interface WriteOptions {
 }
 
 /**
+ * Plans by the folder that holds what they replace: a symbolic link to a tree stays, and the tree it leads to is replaced
+ * where it is, since a rename does not cross disks.
+ */
+function byPlace(out: string, plans: ReadonlyMap<string, Plan>): Map<string, Map<string, Plan>> {
+  const places = new Map<string, Map<string, Plan>>();
+  for (const [name, plan] of plans) {
+    const target = path.join(out, name);
+    const linked = lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink() === true && existsSync(target);
+    const tree = linked ? realpathSync(target) : target;
+    const folder = linked ? path.dirname(tree) : out;
+    places.set(folder, (places.get(folder) ?? new Map<string, Plan>()).set(path.basename(tree), plan));
+  }
+  return places;
+}
+
+/**
  * Writes plans to `<out>/<name>`: all of them to a folder beside first, then each swapped in by rename.
  * @throws AdbindError output_unusable; whatever the signal was aborted with
  */
 export async function writePlans(
   out: string,
   plans: ReadonlyMap<string, Plan>,
-  { signal }: WriteOptions = {},
+  options: WriteOptions = {},
 ): Promise<void> {
+  for (const [folder, here] of byPlace(out, plans)) {
+    if (folder !== out) recover(folder);
+    await writeTrees(folder, here, options);
+  }
+}
+
+async function writeTrees(out: string, plans: ReadonlyMap<string, Plan>, { signal }: WriteOptions): Promise<void> {
   let made: string | undefined;
   const staging = path.join(out, stagingName());
   const at = (part: string, name: string): string => path.join(staging, part, name);

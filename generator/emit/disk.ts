@@ -47,6 +47,9 @@ export function isEdited(found: Buffer, written: string): boolean {
   return !found.includes("\r\n") || hashOf(found.toString("utf8").replaceAll("\r\n", "\n")) !== written;
 }
 
+const sameButLineEnds = (one: string, other: string): boolean =>
+  one === other || one.replaceAll("\r\n", "\n") === other.replaceAll("\r\n", "\n");
+
 /**
  * Which tree has a folder's name: other runs swap theirs in whole, by rename, which gives another number or time of change.
  * Where there is none, that of the folder above says whether there was one meanwhile.
@@ -126,7 +129,7 @@ export interface Difference {
   what: "missing" | "differs" | "orphan" | "no banner" | "edited by hand";
 }
 
-/** Compares every file before it decides. */
+/** Compares every file before it decides; a checkout with line ends of Windows holds what was committed. */
 export const compareFolder = (folder: string, plan: Plan): Difference[] =>
   ofOneTree(folder, () => differencesIn(folder, plan));
 
@@ -140,7 +143,7 @@ function differencesIn(folder: string, plan: Plan): Difference[] {
       continue;
     }
     const found = readFileSync(path.join(folder, file), "utf8");
-    if (found === text || edited.has(file)) continue;
+    if (edited.has(file) || sameButLineEnds(found, text)) continue;
     const bare = text.startsWith(BANNER) && !found.startsWith(BANNER);
     differences.push({ file, what: bare ? "no banner" : "differs" });
   }

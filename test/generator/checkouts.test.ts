@@ -1,0 +1,47 @@
+/** Output that lies as a checkout or a person laid it: line ends of Windows, a link to a tree elsewhere. */
+import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { generate } from "../../generator/index.js";
+import { changedRelease, smallRelease, tempFolder, writeRelease } from "../support/release.js";
+
+const source = writeRelease(smallRelease());
+const newer = changedRelease((files) => {
+  files["manifest.json"].error_codes.NEWER = { recovery: "terminal", description: "d", suggestion: "s" };
+});
+
+const eachFile = (folder: string, change: (text: string) => string): void => {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath, entry.name);
+    if (entry.isFile()) writeFileSync(file, change(readFileSync(file, "utf8")));
+  }
+};
+
+test("a checkout with line ends of Windows holds what was committed, and what is old in it is still told", async () => {
+  const out = tempFolder();
+  await generate([source], { out, standalone: true });
+  eachFile(out, (text) => text.replaceAll("\n", "\r\n"));
+  const check = (given: string) => generate([given], { out, standalone: true, check: true });
+  const same = await check(source);
+  assert.equal([same.ok, same.releases[0]?.differences], [true, []]);
+  const { ok, releases } = await check(newer);
+  assert.is(ok, false);
+  assert.ok(releases[0]?.differences.some(({ file, what }) => file === "errors.ts" && what === "differs"));
+  assert.not.ok(releases[0]?.differences.some(({ what }) => what === "edited by hand"));
+});
+
+test("a link to a tree elsewhere stays, and the tree it leads to is written", async () => {
+  const shared = path.join(tempFolder(), "kept");
+  const out = tempFolder();
+  mkdirSync(shared);
+  const link = path.join(out, "1.2.3");
+  symlinkSync(shared, link);
+  for (const given of [source, newer]) assert.is((await generate([given], { out })).releases[0]?.outcome, "written");
+  assert.is(lstatSync(link).isSymbolicLink(), true);
+  assert.match(readFileSync(path.join(shared, "errors.ts"), "utf8"), "NEWER");
+  assert.equal([readdirSync(path.dirname(shared)), readdirSync(out)], [["kept"], ["1.2.3"]]);
+  assert.is((await generate([newer], { out, check: true })).ok, true);
+});
+
+test.run();
