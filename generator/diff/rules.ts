@@ -104,7 +104,7 @@ const release = {
   "specialism-removed": ["a specialism is gone", "do not claim it"],
   "specialism-tools": [
     "what a specialism demands changed",
-    "serve what it demands before claiming it at the newer release",
+    "serve what it demands before claiming it at the newer release, and serve callers of the older one what it demands no more",
   ],
   "specialism-protocol": ["a specialism is of another protocol surface", "look for it there"],
   "sentence-added": ["a sentence with MUST or SHALL is new", "read it, and do what it demands"],

@@ -30,6 +30,19 @@ const MAX_TAIL_BYTES = 4 * 1024;
 
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
+/** Forms people pack in that are not read, by how they begin. */
+const OTHER_FORMS: readonly [form: string, start: string][] = [
+  ["a zip", "PK\u0003\u0004"],
+  ["packed by bzip2", "BZh91AY&SY"],
+  ["packed by xz", "\u00fd7zXZ"],
+  ["packed by zstd", "(\u00b5/\u00fd"],
+];
+
+function otherForm(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, 10)).toString("latin1");
+  return OTHER_FORMS.find(([, begins]) => start.startsWith(begins))?.[0];
+}
+
 const unreadable = (where: string, what: string, remedy: string, cause?: unknown): AdbindError =>
   new AdbindError("release_unreadable", what, { where, remedy, cause });
 
@@ -108,6 +121,13 @@ export function readArchive(
   wanted: (name: string) => boolean,
   limits: ArchiveLimits = archiveLimits,
 ): Map<string, Buffer | undefined> {
+  const form = otherForm(bytes);
+  if (form !== undefined)
+    throw unreadable(
+      label,
+      `the archive is ${form}, which is not read`,
+      "unpack it and name the folder, or name a .tgz",
+    );
   const reading = new Reading(label, wanted, limits);
   const parser = new Parser({ strict: true, onReadEntry: (entry) => reading.entry(entry) });
   let ended = false;

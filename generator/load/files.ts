@@ -63,7 +63,7 @@ function readBelow(root: string, file: string): Buffer | undefined {
   if (stat.size > MAX_FILE_BYTES)
     throw new AdbindError("release_unreadable", `the file has more than ${MAX_FILE_BYTES} bytes`, {
       where: full,
-      remedy: "no schema is that large: name the release's own folder",
+      remedy: "no manifest and no schema is that large: name the release's own folder, or shorten the file",
     });
   return readFileSync(full);
 }

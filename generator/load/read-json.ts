@@ -15,8 +15,12 @@ const MAX_LEVELS = 1000;
 const withoutMark = (bytes: Buffer): Buffer =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 
+/** A byte order mark of UTF-16, which shells of Windows write into files. */
+const isUtf16 = (bytes: Buffer): boolean => ["fffe", "feff"].includes(bytes.toString("hex", 0, 2));
+
 /** Where the text stops being JSON, as the parser says it. */
 function syntaxError(bytes: Buffer): string {
+  if (isUtf16(bytes)) return "UTF-16, and JSON is UTF-8: save it as that";
   try {
     JSON.parse(bytes.toString("utf8"));
     return "not valid UTF-8";

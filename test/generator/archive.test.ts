@@ -115,6 +115,22 @@ test("one that is cut short, or none at all, says so", async () => {
   }
 });
 
+test("a form of archive that is not read is named", async () => {
+  const forms: [start: string, told: RegExp][] = [
+    ["PK\x03\x04", /is a zip, which is not read/],
+    ["BZh91AY&SY", /packed by bzip2/],
+    ["\xfd7zXZ\0", /packed by xz/],
+    ["\x28\xb5\x2f\xfd", /packed by zstd/],
+  ];
+  for (const [start, told] of forms) {
+    const bytes = Buffer.concat([Buffer.from(start, "latin1"), Buffer.alloc(600)]);
+    const { code, message } = await thrownBy(() => readArchive("a.tgz", bytes, () => true));
+    assert.is(code, "release_unreadable");
+    assert.match(message, told);
+    assert.match(message, "unpack it and name the folder");
+  }
+});
+
 test("an archive too large to be one is not even opened", async () => {
   const file = path.join(tempFolder(), "a.tgz");
   writeFileSync(file, Buffer.alloc(2000));

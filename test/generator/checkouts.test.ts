@@ -44,4 +44,12 @@ test("a link to a tree elsewhere stays, and the tree it leads to is written", as
   assert.is((await generate([newer], { out, check: true })).ok, true);
 });
 
+test("a manifest in UTF-16, as a shell of Windows writes it, is told so", async () => {
+  const release = writeRelease(smallRelease());
+  const file = path.join(release, "manifest.json");
+  writeFileSync(file, `\ufeff${readFileSync(file, "utf8")}`, "utf16le");
+  const { releases } = await generate([release], { out: tempFolder() });
+  assert.match(releases[0]?.findings[0]?.message ?? "", "UTF-16");
+});
+
 test.run();
