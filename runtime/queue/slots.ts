@@ -71,8 +71,14 @@ class FirstSeen {
 
 type Limits = Pick<EndpointOptions, "perEndpoint" | "perHost" | "perPrincipal" | "perUnproven">;
 
-/** Jobs that an endpoint which is well may have leased, for each of its slots: one under way, and others that wait for it. */
-export const LEASED_PER_SLOT = 4;
+/**
+ * Jobs that an endpoint which is well may have leased, for each of its slots: one under way, one whose end is being written down,
+ * and those that wait for it. With four an endpoint that answers at once had none waiting for half of the time.
+ */
+export const LEASED_PER_SLOT = 6;
+
+/** What is left counts as much, where it is more than that for each slot of an endpoint. */
+const PLENTY_PER_SLOT = 4;
 
 /**
  * Into so many parts what is left is shared out at most: most of those who are asked for may have no room, or are others' at other
@@ -120,7 +126,7 @@ export class Slots {
   /**
    * How many more slots an endpoint may have now, of those it wants. What one is given is not there for others of its host and
    * its owner, though it may have less to do: so it is given a quarter of what is left at most, and a half while it is the only one
-   * and there is more than it may have; of a few that are asked for at once each has the same part. At a host its owner has
+   * and much is left; of a few that are asked for at once each has the same part. At a host its owner has
    * three quarters of what others leave at most: whoever comes there finds room, however slowly it answers.
    */
   plan(): (fare: Fare, wanted: number, others: number) => number {
@@ -131,7 +137,7 @@ export class Slots {
     const failingBefore = new FirstSeen(this.#failing);
     return (fare, wanted, others) => {
       const { perEndpoint, perHost, perPrincipal, perUnproven } = this.limits;
-      const plenty = LEASED_PER_SLOT * perEndpoint;
+      const plenty = PLENTY_PER_SLOT * perEndpoint;
       const parts = Math.min(others + 1, MOST_PARTS);
       const shareOf = (most: number, out: number): number => {
         const rest = most - out;

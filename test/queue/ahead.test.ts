@@ -8,6 +8,7 @@ import { Ahead, type BegunAttempt, type HeldJob, type Leasable } from "../../run
 import { Endpoints } from "../../runtime/queue/endpoints.js";
 import { createWorker, openQueue } from "../../runtime/queue/index.js";
 import { JobLoop } from "../../runtime/queue/job-loop.js";
+import { LEASED_PER_SLOT } from "../../runtime/queue/slots.js";
 import { workerSettingsOf } from "../../runtime/queue/worker-options.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { until } from "../support/until.js";
@@ -72,7 +73,7 @@ test("only an endpoint that is well, and has no limit of its own, is leased from
   }
   endpoints.limit("limited", 1_000);
   assert.is(roomOf("well", 0), 2);
-  assert.is(roomOf("well", 100), 8);
+  assert.is(roomOf("well", 100), 2 * LEASED_PER_SLOT);
   assert.is(roomOf("well", 3), 5);
   assert.is(roomOf("limited", 100), 2);
   for (let n = 0; n < 5; n++) endpoints.started("well", 0);

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { Endpoints } from "../../runtime/queue/endpoints.js";
+import { LEASED_PER_SLOT } from "../../runtime/queue/slots.js";
 import { workerSettingsOf } from "../../runtime/queue/worker-options.js";
 
 const NOW = 1_776_520_800_000;
@@ -102,12 +103,22 @@ test("an endpoint has half of what is left to its owner while it is the only one
   const roomOf = (name: string): number => endpoints.plan(1_024, NOW, 256)(name);
   assert.is(roomOf("h p well"), 256);
   for (let n = 0; n < 100; n++) endpoints.started("h p well", NOW);
-  assert.is(roomOf("h p well"), 156, "no more than may wait for its slots");
+  assert.is(roomOf("h p well"), 206);
   endpoints.started("h p other", NOW);
   assert.is(roomOf("h p well"), Math.ceil((512 - 101) / 4));
   assert.is(roomOf("h p other"), Math.ceil((512 - 101) / 4));
   const plan = endpoints.plan(1_024, NOW, 256);
   assert.equal(["h q new", "h p other"].map(plan), [1, Math.ceil((512 - 102) / 4)], "what one is given counts");
+});
+
+test("however much is left, no more of an endpoint is leased than may wait for its slots", () => {
+  const endpoints = endpointsOf(2_048);
+  for (let n = 0; n < 64; n++) {
+    endpoints.started("h p well", NOW);
+    endpoints.succeeded("h p well", NOW);
+  }
+  for (let n = 0; n < 100; n++) endpoints.started("h p well", NOW);
+  assert.is(endpoints.plan(2_048, NOW, 512)("h p well"), LEASED_PER_SLOT * 64 - 100);
 });
 
 test("of a few endpoints of one principal that are asked for at once each has its part, and one of many has enough", () => {
