@@ -1,7 +1,7 @@
 /** The lists of published steps that do not say what their text says. Data only; a hash holds each to the text it is about. */
 
 export interface FaultyStep {
-  /** Version of the suite. */
+  /** Version of the suite it was seen in; it holds for the same step in suites of the same line. */
   readonly release: string;
   readonly storyboard: string;
   readonly step: string;

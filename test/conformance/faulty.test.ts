@@ -1,0 +1,52 @@
+/** Faults of published suites are known again by what is published, whatever number the suite has. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { applyFaults, faultsOf, isDone } from "../../runtime/conformance/faulty.js";
+import { faultySteps } from "../../runtime/conformance/faulty-steps.js";
+import type { StepResult, StoryboardResult } from "../../runtime/conformance/index.js";
+
+const result = (storyboard: string, step: string, hash: string, status: StepResult["status"]): StepResult => ({
+  ...{ storyboard, phase: "p", step, title: step, task: "get_products", status, checks: [], required: "", hash },
+  tookMs: 1,
+});
+
+/** How the steps of a storyboard count in the suite of a release. */
+function counted(release: string, ...steps: readonly StepResult[]): (readonly [string, string])[] {
+  const { storyboard: id } = steps[0]!;
+  const of: StoryboardResult = { id, title: id, file: "f.yaml", verdict: "failed", steps, tookMs: 1 };
+  const { verdict, steps: judged } = applyFaults(of, faultsOf(release));
+  return judged.map(({ status }) => [status, verdict] as const);
+}
+
+const [storyboard, step] = ["pagination_integrity_creative_formats", "terminal_page"] as const;
+const { hash } = faultySteps.find((one) => one.storyboard === storyboard && one.step === step)!;
+
+test("a step that is as it was published when its fault was found is faulty in the other suites of its line", () => {
+  for (const release of ["3.0.6", "3.0.18", "3.0.26"])
+    assert.equal(counted(release, result(storyboard, step, hash, "failed")), [["faulty", "passed"]], release);
+  const mended = result(storyboard, step, "000000000000", "failed");
+  assert.equal(counted("3.0.18", mended), [["failed", "failed"]]);
+  assert.equal(counted("3.1.0", result(storyboard, step, hash, "failed")), [["failed", "failed"]]);
+});
+
+test("an entry that has become wrong fails the suite it was made for, and no other", () => {
+  const fault = faultySteps.find((one) => one.release === "3.0.26" && one.sometimes === undefined)!;
+  const passed = result(fault.storyboard, fault.step, fault.hash, "passed");
+  assert.equal(counted("3.0.26", passed), [["failed", "failed"]]);
+  assert.equal(
+    counted("3.0.18", passed).map(([status]) => status),
+    ["passed"],
+  );
+});
+
+test("what others build on is done where only the check at fault is broken", () => {
+  const fault = faultySteps.find((one) => one.release === "3.1.19" && one.pointer !== undefined)!;
+  const check = { check: "field_value", outcome: "failed", pointer: fault.pointer! } as const;
+  const broken = { ...result(fault.storyboard, fault.step, fault.hash, "failed"), checks: [check] };
+  assert.equal(
+    ["3.1.19", "3.1.15", "3.0.26"].map((release) => isDone(broken, faultsOf(release))),
+    [true, true, false],
+  );
+});
+
+test.run();
