@@ -246,14 +246,14 @@ class Invocation<Tx> {
   }
 
   private contextBase(args: JsonObject) {
-    const { settings } = this.dependencies;
-    const { served, servedRelease } = this.at;
+    const { settings, repository } = this.dependencies;
+    const { principal } = this.call.identity;
     return {
-      tool: served.tool.name,
+      tool: this.at.served.tool.name,
       transport: this.call.transport,
-      release: servedRelease.release,
+      release: this.at.servedRelease.release,
       mode: settings.mode,
-      principal: this.call.identity.principal,
+      principal,
       account: isJsonObject(args.account) ? args.account : undefined,
       idempotencyKey: typeof args.idempotency_key === "string" ? args.idempotency_key : undefined,
       taskId: this.taskId,
@@ -263,7 +263,8 @@ class Invocation<Tx> {
       now: settings.now,
       uuid: settings.uuid,
       logger: settings.logger,
-      task: <T = AnyTool>(id: string) => this.dependencies.repository.handle<T>(id, this.call.identity.principal),
+      freeTaskId: (id: string, ordered: boolean) => repository.free(id, { principal, ordered }),
+      task: <T = AnyTool>(id: string) => repository.handle<T>(id, principal),
     };
   }
 

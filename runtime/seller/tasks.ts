@@ -41,6 +41,12 @@ export interface Advance {
   readonly channels?: TaskChannels | undefined;
 }
 
+/** Who wants a task's id, and whether the task that may have it now has been ordered by a test of his. */
+export interface TaskClaim {
+  readonly principal: string;
+  readonly ordered: boolean;
+}
+
 export interface TaskRepository<Tx> {
   /** Keeps a task and registers its webhooks. @throws ToolError where they are refused */
   open(tx: Tx, task: NewTask): Coroutine<void>;
@@ -51,6 +57,8 @@ export interface TaskRepository<Tx> {
   advance(tx: Tx, taskId: string, change: Advance): Coroutine<void>;
   /** @param principal whose task it must be; anybody's by default */
   handle<T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx>;
+  /** As `SellerContext.freeTaskId`. */
+  free(taskId: string, of: TaskClaim): Promise<boolean>;
   /** Starts what goes on after an answer, and ends the task with what it comes to. */
   runLater(taskId: string, tool: AnyTool, work: LaterWork<AnyTool, Tx>): void;
   /** @param principal where nobody else's is of interest: it is looked for in one database then */
@@ -79,6 +87,7 @@ export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencie
     open: (tx, task) => openFlow(dependencies, tx, task),
     advance: (tx, taskId, change) => advanceFlow(dependencies, tx, taskId, change),
     handle,
+    free: (taskId, of) => freeId(dependencies, taskId, of),
     runLater(taskId, tool, work) {
       const run = later(dependencies, handle(taskId), tool, work);
       running.add(run, (error) => settings.logger?.error({ err: error, taskId }, "a task's work ended unheard"));
@@ -164,6 +173,26 @@ function* openFlow<Tx>(
   };
   const registered = yield* wait(settings.sender.tasks.register(start, channels, { tx: tx as object }));
   if (!registered.ok) throw refusedBy(registered.error);
+}
+
+async function freeId<Tx>(
+  { settings, database }: TaskRepositoryDependencies<Tx>,
+  taskId: string,
+  { principal, ordered }: TaskClaim,
+): Promise<boolean> {
+  const { sender, mode } = settings;
+  const freed = await database.transact({ principal }, function* (tx): Coroutine<"free" | "freed" | "taken"> {
+    const [row] = yield* database.tables.task(tx, taskId);
+    if (row === undefined) return "free";
+    if (!ordered || mode !== "development" || row.principal !== principal) return "taken";
+    yield* database.tables.dropTask(tx, taskId);
+    if (sender !== undefined) yield* wait(sender.tasks.forget(taskId, principal, { tx: tx as object }));
+    return "freed";
+  });
+  // What still waits to be told of it would be taken for news of the next task of that id.
+  if (freed === "freed" && sender !== undefined)
+    for (const { id } of await sender.outbox.list({ task: taskId, principal })) await sender.outbox.drop(id);
+  return freed !== "taken";
 }
 
 function* advanceFlow<Tx>(

@@ -1,8 +1,7 @@
 /** The task channel: a registration, then one event for each change of status (docs/protocol/webhooks.md#events). */
 import type { MaybePromise } from "../contract/index.js";
-import { type AnyTool, answersLater, isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
+import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
-import { operationRequired, refusesUnnamed } from "../facts/index.js";
 import { type EachWork, oneOf, type SharedWork } from "../queue/each.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { NewTaskRow } from "../store/sender-tables.js";
@@ -12,10 +11,11 @@ import { checkId, checkSoughtNames, checkStorableNames } from "./ids.js";
 import { taskOrderingKey } from "./outbox.js";
 import { joinConfig, openConfig, taskRegistration } from "./registered-config.js";
 import { taskEndpoints } from "./registered-secrets.js";
-import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
+import { refused } from "./registration.js";
 import { taskChannel } from "./task-channels.js";
 import type { TaskDetails } from "./task-details.js";
-import { type SenderTaskDependencies, taskExpires, toolOf } from "./task-events.js";
+import { type SenderTaskDependencies, taskExpires } from "./task-events.js";
+import { faultIn, tellable } from "./task-registration.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
 import { holdOwner, inTransaction, inTransactionEach, takeRows } from "./transact.js";
 import type {
@@ -72,6 +72,11 @@ export interface Tasks {
    * @throws AdbindError as `update` does, for the first that cannot be
    */
   updateAll(changes: readonly TaskUpdate[], options?: OwnedOptions): MaybePromise<readonly Emitted[]>;
+  /**
+   * Forgets a principal's task, as though it had never been registered: another one may have its id. Its events that wait are
+   * sent to nobody, unless it is registered anew before.
+   */
+  forget(taskId: string, principal: string, options?: WithinOptions): MaybePromise<void>;
 }
 
 export function createTasks(parts: SenderTaskDependencies): Tasks {
@@ -125,56 +130,11 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
       });
       return inTransaction(queue, tx, (query, locking) => updateAllFlow({ parts, query, updates, locking }));
     },
+    forget(taskId, principal, { tx } = {}) {
+      checkSoughtNames({ taskId, principal });
+      return inOrder(taskId, tx, (open) => forgetFlow(parts, open, taskId, principal));
+    },
   };
-}
-
-/** @throws AdbindError `event_invalid` for a tool the release does not have */
-function faultIn(
-  { releases, rules }: SenderTaskDependencies,
-  channels: TaskChannels,
-  name: string,
-  version: string | undefined,
-): Refused | undefined {
-  const { release } = releases.of(version);
-  const refuse = refusesUnnamed(release) ? { ...rules.refuse, withoutOperationId: true } : rules.refuse;
-  return channelsFault(channels, toolOf(release, name), { ...rules, refuse, version: release.version });
-}
-
-/** Without the push that no event of the release can be sent to: it names no operation, and none is ever invented. */
-function tellable(
-  { releases, rules }: SenderTaskDependencies,
-  { release, taskId }: TaskStart,
-  channels: TaskChannels,
-): TaskChannels {
-  const { push, ...others } = channels;
-  if (push === undefined || push.operation_id !== undefined) return channels;
-  if (!operationRequired(releases.of(release).release)) return channels;
-  rules.tell(
-    { taskId },
-    "no webhook is sent of this task: its registration has no operation_id, which the payload requires",
-  );
-  return others;
-}
-
-function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: RegistrationRules): Refused | undefined {
-  if (push !== undefined) {
-    const where = "push_notification_config";
-    if (rules.refuse.syncOnlyTools && !answersLater(tool)) return refused(`${tool.name} always answers at once`, where);
-    if (rules.refuse.withoutOperationId && push.operation_id === undefined) {
-      return refused("operation_id is required", `${where}.operation_id`);
-    }
-    const fault = registrationFault(push, where, tool, rules);
-    if (fault !== undefined) return fault;
-  }
-  if (a2a === undefined) return undefined;
-  // It travels in a header.
-  if (typeof a2a.token === "string" && !/^[\x21-\x7e]*$/.test(a2a.token)) {
-    return refused("a token has characters no header may carry", "configuration.pushNotificationConfig.token");
-  }
-  return registrationFault(a2a, "configuration.pushNotificationConfig", tool, {
-    ...rules,
-    tokenCharacters: A2A_TOKEN_CHARACTERS,
-  });
 }
 
 /** Most bytes of a caller's `context` that its events repeat: a quarter of what receivers take. */
@@ -291,6 +251,19 @@ function* attachFlow(
   if (made?.row === undefined) yield* parts.tables.dropSecrets(tx, [taskRegistration("a2a", start.taskId)]);
   else yield* parts.tables.putSecrets(tx, [made.row]);
   return { ok: true, registered: config !== null };
+}
+
+function* forgetFlow(
+  { tables, known }: SenderTaskDependencies,
+  tx: Query,
+  taskId: string,
+  principal: string,
+): Coroutine<void> {
+  const [row] = yield* tables.task(tx, taskId);
+  if (row?.principal !== principal) return;
+  yield* tables.dropTask(tx, taskId);
+  yield* tables.dropSecrets(tx, [taskRegistration("push", taskId), taskRegistration("a2a", taskId)]);
+  known?.forget(taskId);
 }
 
 const NONE: Registered = { ok: true, registered: false };

@@ -90,6 +90,7 @@ export interface SellerTables<Tx> {
   /** Also locks it. */
   task(tx: Tx, taskId: string): Coroutine<SellerTaskRow[]>;
   setTask(tx: Tx, row: SellerTaskRow): Coroutine<unknown[]>;
+  dropTask(tx: Tx, taskId: string): Coroutine<unknown[]>;
   tasks(tx: Tx, filter: TaskFilter, page: TaskPage): Coroutine<SellerTaskRow[]>;
   countTasks(tx: Tx, filter: TaskFilter): Coroutine<{ status: string; count: number }[]>;
   /** Tasks that are not over, oldest first. */
@@ -154,7 +155,7 @@ const callTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, C
   };
 };
 
-type TaskMethods = "addTask" | "task" | "setTask" | "tasks" | "countTasks" | "unfinished" | "tasksOf";
+type TaskMethods = "addTask" | "task" | "setTask" | "dropTask" | "tasks" | "countTasks" | "unfinished" | "tasksOf";
 
 const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, TaskMethods> => ({
   addTask(tx, row) {
@@ -181,6 +182,7 @@ const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, T
         row.task_id,
       ],
     ),
+  dropTask: (tx, taskId) => run(tx, "delete from adbind_seller_tasks where task_id = ? returning task_id", [taskId]),
   tasks(tx, filter, { order, descending, offset, limit }) {
     const { text, values } = whereOf(filter);
     const direction = descending ? "desc" : "asc";

@@ -48,6 +48,8 @@ export interface SenderTables extends SecretTables, UpkeepTables, BodyTables, Ne
   /** Adds tasks that are not there yet. @returns those it added */
   addTasks(tx: Query, rows: readonly NewTaskRow[]): Coroutine<{ task_id: string }[]>;
   setTaskDetails(tx: Query, taskId: string, details: string, endpoints: TaskEndpoints): Coroutine<unknown[]>;
+  /** Removes a task, and what is known of its events by their dedup keys. */
+  dropTask(tx: Query, taskId: string): Coroutine<void>;
   /** A channel of a resource that has one owner, or of one subscriber. Also locks it. */
   channel(tx: Query, resource: string, kind: string, subscriber?: string): Coroutine<ChannelRow[]>;
   /** Makes a channel the principal's, where there is none yet, and locks it. @returns it, whoever has it */
@@ -156,7 +158,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
 
 const taskTables = (
   dialect: Dialect,
-): Pick<SenderTables, "task" | "knownTasks" | "taskTargets" | "addTasks" | "setTaskDetails"> => {
+): Pick<SenderTables, "task" | "knownTasks" | "taskTargets" | "addTasks" | "setTaskDetails" | "dropTask"> => {
   const targets = kept(
     `select task_id, principal, details, status from adbind_sent_tasks where ${dialect.among("task_id", "text")}`,
   );
@@ -172,6 +174,10 @@ const taskTables = (
           `${rows.map(() => `(${taskColumns.map(() => "?").join(", ")})`).join(", ")} on conflict do nothing returning task_id`,
         rows.flatMap((row) => taskColumns.map((column) => row[column])),
       ),
+    *dropTask(tx, taskId) {
+      yield* tx.run("delete from adbind_sent_tasks where task_id = ?", [taskId]);
+      yield* tx.run("delete from adbind_dedup where task_id = ?", [taskId]);
+    },
     setTaskDetails: (tx, taskId, details, { push_endpoint, a2a_endpoint }) =>
       run(
         tx,

@@ -1,4 +1,4 @@
-/** What many changes of tasks at once must do, on every store. */
+/** What many changes of tasks at once must do, and what a task that is forgotten leaves, on every store. */
 import * as assert from "uvu/assert";
 import type { TaskUpdate } from "../../runtime/sender/index.js";
 import { codeOf } from "../support/thrown.js";
@@ -12,6 +12,29 @@ const changes: readonly TaskUpdate[] = [
   { taskId: "a", status: "working", result: { percentage: 2 } },
   { taskId: "b", status: "canceled", dedupKey: "b2" },
 ];
+
+function forgetting(test: ReturnType<typeof suiteOf>): void {
+  test("a task is forgotten by its principal alone, and its id tells of another one then", async ({
+    sender,
+    network,
+  }) => {
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.update("task-1", { status: "canceled" }, { dedupKey: "end" });
+    await sender.tasks.forget("task-1", "somebody else");
+    assert.is(await codeOf(async () => sender.tasks.update("task-1", { status: "working" })), "transition_refused");
+    await sender.tasks.forget("task-1", start().principal);
+    assert.equal(await sender.tasks.update("task-1", { status: "working" }), { keys: [] });
+    for (const { id } of await sender.outbox.list({ task: "task-1" })) await sender.outbox.drop(id);
+    await sender.tasks.register(start(), { push: { ...push, operation_id: "op-2" } });
+    await sender.tasks.update("task-1", { status: "canceled" }, { dedupKey: "end" });
+    sender.start();
+    await until(() => drained(sender));
+    assert.equal(
+      network.sent.map(({ body }) => [body.status, body.operation_id]),
+      [["canceled", "op-2"]],
+    );
+  });
+}
 
 function contents(test: ReturnType<typeof suiteOf>): void {
   test("a dedup key refuses no content that goes without one, and what is no JSON is refused by name", async (context) => {
@@ -42,6 +65,7 @@ function contents(test: ReturnType<typeof suiteOf>): void {
 export function taskBatchesCase(of: SenderCase): void {
   const test = suiteOf(of, "changes at once");
   contents(test);
+  forgetting(test);
 
   test("each is judged by those before it, and they go out in their order", async ({ sender, network }) => {
     for (const taskId of ["a", "b"]) await sender.tasks.register(start({ taskId }), { push });

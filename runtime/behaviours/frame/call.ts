@@ -32,7 +32,11 @@ export interface BehaviourSettings {
 export type CallFacts = Pick<
   SellerContext<AnyTool, object>,
   "principal" | "release" | "mode" | "sender" | "now" | "uuid" | "logger" | "effect"
-> & { readonly task?: TaskOf; readonly account?: JsonObject | undefined };
+> & {
+  readonly task?: TaskOf;
+  readonly freeTaskId?: SellerContext["freeTaskId"];
+  readonly account?: JsonObject | undefined;
+};
 
 /** A task of the caller's; work that nobody called for changes tasks as the seller does. */
 export type TaskOf = (taskId: string) => TaskHandle<never, never>;

@@ -37,7 +37,13 @@ export async function forcedAnswer(call: BehaviourToolCall): Promise<ForcedAnswe
     const found = await kept.get(call, owner, call.tool);
     if (found === undefined) continue;
     kept.remove(call, owner, call.tool);
-    return found;
+    if (found.task_id === undefined || (await call.context.freeTaskId(found.task_id, false))) return found;
+    const { principal, tool } = call;
+    call.ctx.logger?.warn(
+      { principal, tool, taskId: found.task_id },
+      "an ordered answer is not given: its task's id is taken",
+    );
+    return undefined;
   }
   return undefined;
 }
@@ -55,6 +61,21 @@ export function forcedReply(call: BehaviourToolCall, forced: ForcedAnswer): Beha
   ) as BehaviourReply;
 }
 
+/**
+ * A storyboard orders the same id each time it is run: the task of the run before makes way. Nothing that was not ordered does.
+ * @throws ScenarioError
+ */
+async function claimId(call: BehaviourCall, id: string, tool: string): Promise<void> {
+  const earlier = await tools.get(call, call.principal, id);
+  if ((await call.ctx.freeTaskId?.(id, earlier !== undefined)) !== false) return;
+  // Nor is the call answered as somebody has ordered before.
+  kept.remove(call, ownerOf(call), tool);
+  throw new ScenarioError(
+    "INVALID_PARAMS",
+    `params.task_id: there is a task ${id} that you have not ordered; give another id`,
+  );
+}
+
 const force =
   (tool: string): ControllerScenario =>
   async (params, call) => {
@@ -65,7 +86,10 @@ const force =
     const { message, suggestions } = params as Pick<ForcedAnswer, "message" | "suggestions">;
     const declined =
       arm === "rejected" ? { reason: textParam(params, "reason"), ...(suggestions && { suggestions }) } : {};
-    if (task.task_id !== undefined) tools.put(call, call.principal, task.task_id, { tool });
+    if (task.task_id !== undefined) {
+      await claimId(call, task.task_id, tool);
+      tools.put(call, call.principal, task.task_id, { tool });
+    }
     kept.put(call, ownerOf(call), tool, { arm, ...task, ...declined, ...(message !== undefined && { message }) });
     return { forced: { arm, ...task } };
   };

@@ -72,6 +72,11 @@ export function splitTasks(senders: SplitSenders): Tasks {
       );
       return emitted instanceof Promise ? emitted.then((given) => given ?? nothing) : (emitted ?? nothing);
     },
+    forget(taskId, principal, { tx } = {}) {
+      owners.forget(taskId);
+      if (tx === undefined) return senders.at(principal, (one) => one.sender.tasks.forget(taskId, principal));
+      return senders.within(tx, (one) => one.sender.tasks.forget(taskId, principal, { tx }));
+    },
     updateAll(changes, options = {}) {
       const { tx, principal } = options;
       if (tx === undefined) return updateAll(changes, principal);
