@@ -28,12 +28,12 @@ export const budgets: Record<string, number> = {
   "adbind/receiver": 309,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 795,
+  "adbind/sender": 796,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 1805,
+  "adbind/behaviours": 1809,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 154,
@@ -42,7 +42,7 @@ export const budgets: Record<string, number> = {
   "adbind-cli/conformance": 641,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1355,
+  "adbind-cli/registry": 1356,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
   "adbind/testing": 642,
