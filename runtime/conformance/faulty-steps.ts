@@ -54,6 +54,15 @@ export const faultySteps: readonly FaultyStep[] = [
     sometimes: true,
   },
   {
+    release: "3.0.6",
+    storyboard: "brand_rights/governance_denied",
+    step: "acquire_rights_denied",
+    hash: "91310c4ce6ff",
+    contradicts:
+      "enums/error-code.json: a denial by governance MUST be placed in the task's structured rejection arm when one exists, as acquire_rights has; the step asks for an error instead, and for dates that have passed",
+    sometimes: true,
+  },
+  {
     release: "3.2.0-beta.4",
     storyboard: "media_buy_seller/get_products_rejected",
     step: "force_get_products_rejected",

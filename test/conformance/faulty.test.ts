@@ -39,6 +39,11 @@ test("an entry that has become wrong fails the suite it was made for, and no oth
   );
 });
 
+test("a denial in the arm of a rejection is no failure where an old suite asks for an error", () => {
+  const denied = ["brand_rights/governance_denied", "acquire_rights_denied", "91310c4ce6ff"] as const;
+  assert.equal(counted("3.0.18", result(...denied, "failed")), [["faulty", "passed"]]);
+});
+
 test("what others build on is done where only the check at fault is broken", () => {
   const fault = faultySteps.find((one) => one.release === "3.1.19" && one.pointer !== undefined)!;
   const check = { check: "field_value", outcome: "failed", pointer: fault.pointer! } as const;
