@@ -1,6 +1,7 @@
 /** Endpoints that fail, and jobs as an operator sees them: listed, counted, sent again, dropped. */
 import type { Coroutine, Query } from "../../db/index.js";
 import { checkIndexNames } from "../../db/names.js";
+import { CLOCK } from "../../db/postgres/clock.js";
 import {
   BEHIND_DUE_MS,
   ENDPOINTS_SQL,
@@ -218,16 +219,26 @@ const rehome = (
     [to, topic, from, ids],
   );
 
-/** Nothing is waited for: what is being acknowledged in this moment stays, and moves before its next attempt. */
-export const redirectJobs = (q: Query, topic: string, keys: OrderingKeys, endpoint: string): Coroutine<number> => {
+/**
+ * Nothing is waited for: what is being acknowledged in this moment stays, and moves before its next attempt. Leases are renewed here:
+ * nobody else can for as long as the application's transaction stays open, and as it ends an attempt may be under way still.
+ * @param leaseMs how long a lease lasts, in milliseconds
+ */
+export const redirectJobs = (
+  q: Query,
+  topic: string,
+  { keys, endpoint, leaseMs }: { readonly keys: OrderingKeys; readonly endpoint: string; readonly leaseMs: number },
+): Coroutine<number> => {
   const among = (
     attempts: string,
   ): string => `array(select id from adbind_jobs where topic = ? and ordering_key >= ? and ordering_key <= ?
     and state = 'ready' and attempts ${attempts} and endpoint <> ? for update skip locked)`;
   const given = [topic, ...boundsOf(keys), endpoint];
-  return q.run(`update adbind_jobs set endpoint = ? where id = any(${among("= 0")} || ${among("> 0")})`, [
-    ...[endpoint, ...given, ...given],
-  ]);
+  return q.run(
+    `update adbind_jobs set endpoint = ?, lease_until = case when ${UNLEASED} then lease_until else ${CLOCK} + ?::bigint end
+      where id = any(${among("= 0")} || ${among("> 0")})`,
+    [endpoint, leaseMs, ...given, ...given],
+  );
 };
 
 export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: number): Coroutine<number> {

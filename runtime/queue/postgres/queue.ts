@@ -94,8 +94,8 @@ export class PostgresQueue implements Queue {
     this.#noteAdded(query, jobs, yield* addJobs(query, this.#addition(jobs)));
   }
 
-  *redirect(query: Query, orderingKeys: OrderingKeys, endpoint: string): Coroutine<void> {
-    const count = yield* kept.redirectJobs(query, this.topic, orderingKeys, endpoint);
+  *redirect(query: Query, keys: OrderingKeys, endpoint: string): Coroutine<void> {
+    const count = yield* kept.redirectJobs(query, this.topic, { keys, endpoint, leaseMs: this.leaseMs });
     if (count > 0) this.#adding.note(query, [endpoint], false);
   }
 
