@@ -11,6 +11,8 @@ const OUT_OF_REACH = /^(E(CONN\w+|TIMEDOUT|PIPE|AI_AGAIN|HOSTUNREACH|NETUNREACH|
  * database, or a handler's. Here by themselves: what opens databases is a third of a seller that has none.
  */
 const PASSING_STATES = /^(08...|53...|57P0.|57014|58...|55P03|25P0[34]|25006|40001|40P01)$/;
+/** Told by a server of a statement with parameters too few or too many, and by poolers of whatever keeps them from their server. */
+const PROTOCOL_VIOLATION = "08P01";
 /** What drivers say, without a code, of a connection that is gone or could not be had. */
 const LOST = /connection terminated|is not queryable|timeout exceeded when trying to connect/i;
 const passingCodes: ReadonlySet<string> = new Set([
@@ -26,9 +28,13 @@ const DEEPEST = 5;
 function passes(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > DEEPEST) return false;
   if (error instanceof StaleDocument) return true;
-  if (error instanceof AdbindError) return passingCodes.has(error.code);
+  // A transaction that takes no writes was begun on a server that has been demoted, as far as can be told.
+  if (error instanceof AdbindError)
+    return passingCodes.has(error.code) || (error.code === "transaction_invalid" && passes(error.cause, depth + 1));
   if (error.name === "TimeoutError" || error.name === "AbortError") return true;
-  const { code } = error as { code?: unknown };
+  const { code, routine } = error as { code?: unknown; routine?: unknown };
+  // Only a server names its routine.
+  if (code === PROTOCOL_VIOLATION && routine !== undefined) return false;
   if (LOST.test(error.message)) return true;
   const known = typeof code === "string" && (OUT_OF_REACH.test(code) || PASSING_STATES.test(code));
   return known || passes(error.cause, depth + 1);

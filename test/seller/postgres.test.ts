@@ -2,6 +2,7 @@ import { createServer, request as forward } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { sql } from "../../runtime/db/postgres/sql.js";
@@ -13,7 +14,7 @@ import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { runStatements, sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { accountChangesCase } from "./account-changes.case.js";
-import { buyRequest, call, newBench, openSeller, settled } from "./fixture.js";
+import { buyRequest, call, newBench, openSeller, sellerOptions, settled } from "./fixture.js";
 import { idempotencyCase } from "./idempotency.case.js";
 import { namesOfSellersCase } from "./names.case.js";
 import { principalsCase } from "./principals.case.js";
@@ -76,6 +77,37 @@ test("while a database takes no writes, or ends its connections, callers are tol
   assert.is((await call(seller, "create_media_buy", buyRequest())).status, "completed");
   await seller.close();
   await store.close();
+});
+
+test("of what a handler meets on its database, only what passes is told as such", async () => {
+  const url = await postgres.database();
+  const store = await openPostgresStore({ url, connections: 2 });
+  const client = new pg.Client(url);
+  await client.connect();
+  const bench = newBench();
+  const faults: (() => Promise<unknown>)[] = [
+    // A session begun before its server was demoted, and a statement written wrongly.
+    async () => {
+      await client.query("begin read only");
+      await store.database.within(client as never, (q) => q.run("update adbind_calls set lease = 0", []));
+    },
+    () => client.query("rollback").then(() => client.query("select $1::int", [1, 2])),
+    () => client.query("select 1 / 0"),
+  ];
+  const tools = { ...sellerOptions(bench).tools, get_products: () => faults.shift()!() };
+  const seller = await openSeller(bench, { store, tools });
+  const told: string[] = [];
+  try {
+    for (let n = 0; n < 3; n++) {
+      const { code, recovery } = (await call(seller, "get_products", { buying_mode: "wholesale" })).proto_error;
+      told.push(`${code} ${recovery}`);
+    }
+  } finally {
+    await client.end();
+    await seller.close();
+    await store.close();
+  }
+  assert.equal(told, ["SERVICE_UNAVAILABLE transient", "CONFIGURATION_ERROR terminal", "CONFIGURATION_ERROR terminal"]);
 });
 
 test("two sellers behind a round robin are one", async () => {
