@@ -22,6 +22,7 @@ import {
 import { hostname } from "node:os";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { readOwned } from "./disk.js";
 import { assertFolder, codeOf, told, unusable } from "./disk-faults.js";
 import type { Plan } from "./plan-files.js";
 
@@ -108,56 +109,90 @@ export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Plans by the folder that holds what they replace: a symbolic link to a tree stays, and the tree it leads to is replaced
- * where it is, since a rename does not cross disks.
- */
-function byPlace(out: string, plans: ReadonlyMap<string, Plan>): Map<string, Map<string, Plan>> {
-  const places = new Map<string, Map<string, Plan>>();
-  for (const [name, plan] of plans) {
-    const target = path.join(out, name);
-    const linked = lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink() === true && existsSync(target);
-    const tree = linked ? realpathSync(target) : target;
-    const folder = linked ? path.dirname(tree) : out;
-    places.set(folder, (places.get(folder) ?? new Map<string, Plan>()).set(path.basename(tree), plan));
-  }
-  return places;
+/** Trees of one folder that are replaced. */
+interface Place {
+  readonly folder: string;
+  readonly plans: Map<string, Plan>;
+  readonly staging: string;
+  /** The first folder that had to be made. */
+  made?: string | undefined;
+}
+
+/** What is kept in a tree under its own name, where that is not `name`. */
+function ownerByName(tree: string, name: string): string | undefined {
+  const version = readOwned(tree)?.version;
+  return version !== name && version === path.basename(tree) ? version : undefined;
 }
 
 /**
- * Writes plans to `<out>/<name>`: all of them to a folder beside first, then each swapped in by rename.
+ * Plans by the folder that holds what they replace: a symbolic link to a tree stays, and the tree it leads to is replaced
+ * where it is, since a rename does not cross disks.
+ * @throws AdbindError output_unusable where a link leads to another's tree
+ */
+function byPlace(out: string, plans: ReadonlyMap<string, Plan>): Place[] {
+  const places = new Map<string, Place>();
+  const trees = new Map<string, string>();
+  for (const [name, plan] of plans) {
+    const target = path.join(out, name);
+    const tree = existsSync(target) ? realpathSync(target) : target;
+    const linked = tree !== target && lstatSync(target).isSymbolicLink();
+    const other = trees.get(tree) ?? (linked ? ownerByName(tree, name) : undefined);
+    if (other !== undefined)
+      throw unusable(target, `a link has ${other} and ${name} in one folder, where each would replace the other`);
+    trees.set(tree, name);
+    const folder = linked ? path.dirname(tree) : out;
+    const place = places.get(folder) ?? { folder, plans: new Map(), staging: path.join(folder, stagingName()) };
+    places.set(folder, place);
+    place.plans.set(linked ? path.basename(tree) : name, plan);
+  }
+  return [...places.values()];
+}
+
+/**
+ * Writes plans to `<out>/<name>`: all of them to folders beside first, then each swapped in by rename.
  * @throws AdbindError output_unusable; whatever the signal was aborted with
  */
 export async function writePlans(
   out: string,
   plans: ReadonlyMap<string, Plan>,
-  options: WriteOptions = {},
+  { signal }: WriteOptions = {},
 ): Promise<void> {
-  for (const [folder, here] of byPlace(out, plans)) {
-    if (folder !== out) recover(folder);
-    await writeTrees(folder, here, options);
+  const places = byPlace(out, plans);
+  for (const { folder } of places) if (folder !== out) recover(folder);
+  let at = out;
+  try {
+    for (const place of places) {
+      at = place.folder;
+      await stageTrees(place, signal);
+    }
+    for (const place of places) {
+      at = place.folder;
+      swapTrees(place);
+    }
+    // From here on what is aside is no longer wanted back.
+    for (const { staging } of places) renameSync(path.join(staging, "old"), path.join(staging, "replaced"));
+  } catch (error) {
+    for (const { folder, staging, made } of places) {
+      // Whatever is not back at its name stays aside, for the next run.
+      putBack(path.join(staging, "old"), folder);
+      rmSync(staging, { recursive: true, force: true });
+      removeMade(folder, made);
+    }
+    throw told(at, error);
   }
+  for (const { staging } of places) rmSync(staging, { recursive: true, force: true });
 }
 
-async function writeTrees(out: string, plans: ReadonlyMap<string, Plan>, { signal }: WriteOptions): Promise<void> {
-  let made: string | undefined;
-  const staging = path.join(out, stagingName());
+async function stageTrees(place: Place, signal: AbortSignal | undefined): Promise<void> {
+  const { folder, plans, staging } = place;
+  place.made = makeFolder(path.resolve(folder));
+  for (const [name, plan] of plans) await stage(path.join(staging, "new", name), plan, signal);
+  mkdirSync(path.join(staging, "old"), { recursive: true });
+}
+
+function swapTrees({ folder, plans, staging }: Place): void {
   const at = (part: string, name: string): string => path.join(staging, part, name);
-  try {
-    made = makeFolder(path.resolve(out));
-    for (const [name, plan] of plans) await stage(at("new", name), plan, signal);
-    mkdirSync(path.join(staging, "old"), { recursive: true });
-    for (const name of plans.keys()) swap(at("new", name), path.join(out, name), at("old", name));
-    // From here on what is aside is no longer wanted back.
-    renameSync(path.join(staging, "old"), path.join(staging, "replaced"));
-  } catch (error) {
-    // Whatever is not back at its name stays aside, for the next run.
-    putBack(path.join(staging, "old"), out);
-    rmSync(staging, { recursive: true, force: true });
-    removeMade(out, made);
-    throw told(out, error);
-  }
-  rmSync(staging, { recursive: true, force: true });
+  for (const name of plans.keys()) swap(at("new", name), path.join(folder, name), at("old", name));
 }
 
 /**

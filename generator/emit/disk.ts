@@ -30,7 +30,8 @@ const MAX_READINGS = 20;
 
 export const hashOf = (text: string | Uint8Array): string => createHash("sha256").update(text).digest("hex");
 
-function readOwned(folder: string): Owned | undefined {
+/** What stands in a tree about itself; undefined where adbind wrote none, or it cannot be read. */
+export function readOwned(folder: string): Owned | undefined {
   const file = path.join(folder, OWNED);
   if (!existsSync(file)) return undefined;
   try {

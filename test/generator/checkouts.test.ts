@@ -1,10 +1,11 @@
 /** Output that lies as a checkout or a person laid it: line ends of Windows, a link to a tree elsewhere. */
-import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { generate } from "../../generator/index.js";
 import { changedRelease, smallRelease, tempFolder, writeRelease } from "../support/release.js";
+import { thrownBy } from "../support/thrown.js";
 
 const source = writeRelease(smallRelease());
 const newer = changedRelease((files) => {
@@ -42,6 +43,37 @@ test("a link to a tree elsewhere stays, and the tree it leads to is written", as
   assert.match(readFileSync(path.join(shared, "errors.ts"), "utf8"), "NEWER");
   assert.equal([readdirSync(path.dirname(shared)), readdirSync(out)], [["kept"], ["1.2.3"]]);
   assert.is((await generate([newer], { out, check: true })).ok, true);
+});
+
+/** The same release as another version. */
+const later = changedRelease((files) => {
+  files["manifest.json"].proto_version = "1.2.4";
+});
+
+test("until all trees are written, wherever links lead, none is replaced", async () => {
+  const [out, shared] = [tempFolder(), path.join(tempFolder(), "kept")];
+  mkdirSync(shared);
+  symlinkSync(shared, path.join(out, "1.2.4"));
+  const seen: boolean[] = [];
+  const signal = Object.assign(new AbortController().signal, {
+    throwIfAborted: () => seen.push(existsSync(path.join(out, "1.2.3")), readdirSync(shared).length > 0),
+  });
+  await generate([source, later], { out, signal });
+  assert.equal([...new Set(seen)], [false]);
+  assert.equal(
+    [out, shared].map((one) => readdirSync(one).includes("errors.ts")),
+    [false, true],
+  );
+});
+
+test("two releases do not go to one folder, where a link of one leads to the other", async () => {
+  const out = tempFolder();
+  await generate([source], { out });
+  symlinkSync("1.2.3", path.join(out, "1.2.4"));
+  const fault = await thrownBy(() => generate([source, later], { out }));
+  assert.is(fault.code, "output_unusable");
+  assert.match(fault.message, "1.2.3");
+  assert.match(readFileSync(path.join(out, "1.2.3", "owned.json"), "utf8"), '"version": "1.2.3"');
 });
 
 test("a manifest in UTF-16, as a shell of Windows writes it, is told so", async () => {
