@@ -219,7 +219,9 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled, level 
     { begin = `begin isolation level ${LEVEL}`, lockTimeoutMs }: TransactionOptions = {},
   ): Promise<T> => {
     const patience = lockTimeoutMs === undefined ? "" : `; set local lock_timeout = ${lockTimeoutMs}`;
-    const client = await checkout.begun(begin + brought + patience);
+    const client = await checkout.begun(begin + brought + patience).catch((error: unknown) => {
+      throw toldFault(error, where, lockTimeoutMs ?? timeouts.lock_timeout);
+    });
     try {
       const value = await work(client);
       const { command } = await ask(client, "commit");

@@ -8,6 +8,12 @@ import type { OneSender, SplitSenders } from "./members.js";
 /** Names remembered; beyond it the memory starts anew. */
 const KNOWN = 50_000;
 
+/**
+ * How long the others are waited for once one has said whose it is, in milliseconds: one that is frozen would keep what is none of
+ * its own for as long as a statement may take.
+ */
+const OTHERS_MS = 1_000;
+
 /** Looks in one database. */
 type OwnerIn = (one: OneSender, query: Query, name: string) => Coroutine<string | undefined>;
 
@@ -15,7 +21,7 @@ export interface Owners {
   /**
    * @returns undefined where none of the databases knows of it
    * @throws what a database said that is away, where no other has it: it may be there; AdbindError `split_wrong_database` where
-   * two principals have it, `event_invalid` for a name that nothing can have
+   * two principals are found to have it, `event_invalid` for a name that nothing can have
    */
   of(name: string): Promise<string | undefined>;
   /** Of what is being registered: a change that is asked for meanwhile comes after it. */
@@ -44,16 +50,24 @@ const ownersBy = ({ everywhere }: SplitSenders, look: OwnerIn): Owners => {
     async of(name) {
       const before = known.get(name);
       if (before !== undefined) return before;
-      const answers = await everywhere((one) => one.queue.read((q) => look(one, q, name)));
-      const [found, other] = new Set(
-        answers.flatMap((one) => (one.status === "fulfilled" && one.value !== undefined ? [one.value] : [])),
-      );
+      const owners = new Set<string>();
+      const { promise: enough, resolve } = Promise.withResolvers<readonly PromiseSettledResult<unknown>[]>();
+      let others: NodeJS.Timeout | undefined;
+      const all = everywhere(async (one) => {
+        const owner = await one.queue.read((q) => look(one, q, name));
+        if (owner === undefined) return;
+        owners.add(owner);
+        others ??= setTimeout(() => resolve([]), OTHERS_MS);
+      });
+      const answers = await Promise.race([all, enough]);
+      clearTimeout(others);
+      const [found, other] = owners;
       if (other !== undefined) throw ambiguous(name);
       if (found !== undefined) {
         note(name, found);
         return found;
       }
-      const failed = answers.find((one) => one.status === "rejected");
+      const failed = answers.find(({ status }) => status === "rejected") as PromiseRejectedResult | undefined;
       if (failed !== undefined) throw failed.reason;
       return undefined;
     },
