@@ -179,7 +179,7 @@ test("what waited for a slot is given back as if it had not been leased, when th
   await until(() => done === 20 && worker.out === 0, "it is well");
   hanging = true;
   await put(40);
-  await until(() => hung.length === 4 && worker.out === 16, "four are under way, twelve wait");
+  await until(() => hung.length === 4 && worker.out > 4, "four are under way, others wait");
   const stopped = worker.stop();
   await until(
     async () => (await queue.list()).filter(({ startedAt }) => startedAt !== null).length === 4,
