@@ -33,6 +33,8 @@ export interface EndpointOptions {
   readonly pauseMs: number;
   /** Longest pause, in milliseconds. */
   readonly maxPauseMs: number;
+  /** Jobs that an endpoint which is well may have leased, for each of its slots; `LEASED_PER_SLOT` by default. */
+  readonly leasedPerSlot?: number | undefined;
   /** Who stands behind an endpoint; by default nobody but itself. */
   readonly ownerOf: (endpoint: string) => EndpointOwner;
 }

@@ -45,6 +45,7 @@ export class Endpoints {
     const slots = this.#slots.plan();
     // A quarter of what is free: the last slots are never all one endpoint's.
     const share = Math.ceil(free / 4);
+    const { leasedPerSlot: perSlot = LEASED_PER_SLOT } = this.options;
     let left = ahead;
     return (name, others = 0) => {
       const known = given.get(name);
@@ -55,7 +56,7 @@ export class Endpoints {
       const atOnce = resting ? 0 : Math.max(0, Math.min(width - fare.out, share, allowance(fare, now)));
       const steady = !resting && !isSuspect(fare) && fare.intervalMs === 0;
       const later = steady
-        ? Math.max(0, Math.min((LEASED_PER_SLOT - 1) * width, left, LEASED_PER_SLOT * width - fare.out - atOnce))
+        ? Math.max(0, Math.min((perSlot - 1) * width, left, perSlot * width - fare.out - atOnce))
         : 0;
       const wanted = atOnce + later;
       const room = wanted === 0 ? 0 : slots(fare, wanted, others);

@@ -60,7 +60,7 @@ class QueueWorker implements Worker {
   constructor(options: WorkerSettings) {
     this.#options = options;
     const { concurrency, renewMs, gatherMs, now, onLeased } = options;
-    this.#endpoints = new Endpoints(options);
+    this.#endpoints = new Endpoints({ ...options, leasedPerSlot: options.queue.leasedPerSlot });
     this.#notes = new TurnNotes(options);
     this.#loop = new JobLoop({
       source: this.#source(),

@@ -18,6 +18,7 @@ import type {
   NewJob,
 } from "../jobs.js";
 import { jobsUnderWay, type OrderingKeys } from "../ordering-keys.js";
+import { LEASED_PER_SLOT } from "../slots.js";
 import {
   type AckEffect,
   type AckResult,
@@ -58,6 +59,7 @@ export const postgresQueue = (database: PostgresDatabase, topic: string, options
 export class PostgresQueue implements Queue {
   readonly leaseMs: number;
   readonly remote = true;
+  readonly leasedPerSlot: number = LEASED_PER_SLOT;
   readonly #now: () => number;
   readonly #waker: Waker;
   readonly #commits: GroupCommit;
