@@ -120,7 +120,7 @@ export interface Queue {
   /** Leases are answered by another process, and attempts go on meanwhile (`Dialect.remote`). */
   readonly remote: boolean;
   /** Jobs that an endpoint which is well may have leased, for each of its slots; `LEASED_PER_SLOT` by default. */
-  readonly leasedPerSlot?: number;
+  readonly leasedPerSlot?: number | undefined;
   /** Adds jobs in the caller's own transaction: they exist when it commits. Takes no lock that others could wait for. */
   add(query: Query, jobs: readonly NewJob[]): Coroutine<void>;
   /** The same as part of another statement; undefined on an engine where that saves nothing (`Dialect.remote`). */

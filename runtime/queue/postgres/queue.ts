@@ -18,7 +18,6 @@ import type {
   NewJob,
 } from "../jobs.js";
 import { jobsUnderWay, type OrderingKeys } from "../ordering-keys.js";
-import { LEASED_PER_SLOT } from "../slots.js";
 import {
   type AckEffect,
   type AckResult,
@@ -59,7 +58,7 @@ export const postgresQueue = (database: PostgresDatabase, topic: string, options
 export class PostgresQueue implements Queue {
   readonly leaseMs: number;
   readonly remote = true;
-  readonly leasedPerSlot: number = LEASED_PER_SLOT;
+  readonly leasedPerSlot: number | undefined = undefined;
   readonly #now: () => number;
   readonly #waker: Waker;
   readonly #commits: GroupCommit;
