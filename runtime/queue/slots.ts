@@ -77,7 +77,7 @@ type Limits = Pick<EndpointOptions, "perEndpoint" | "perHost" | "perPrincipal" |
  */
 export const LEASED_PER_SLOT = 6;
 
-/** What is left counts as much, where it is more than that for each slot of an endpoint. */
+/** Where more than so many are left for each slot of an endpoint, much is left. */
 const PLENTY_PER_SLOT = 4;
 
 /**

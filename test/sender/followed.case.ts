@@ -1,6 +1,7 @@
 /** What waits follows its owner, and does not wait for ever, on every store. */
 import * as assert from "uvu/assert";
 import { endpointOf } from "../../runtime/sender/endpoint-names.js";
+import type { Sender } from "../../runtime/sender/index.js";
 import { eventRelease } from "../support/event-release.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
@@ -10,6 +11,12 @@ import { drained, HOOK, HOUR, leap, noneOut, push, reopened, type SenderCase, st
 
 const DAY = 24 * HOUR;
 const NEW = "https://new.example/h";
+
+/** A media buy's events and a task's are told there. */
+async function registerAt({ channels, tasks }: Sender, url: string): Promise<void> {
+  await channels.open({ mediaBuyId: "mb", principal: "buyer-1" }, { events: { ...push, url } });
+  await tasks.attach(start(), { url });
+}
 
 function agentCase(test: ReturnType<typeof suiteOf>, of: SenderCase): typeof test {
   test("what an agent is told of any number of accounts goes where it registers anew, and of others nothing does", async (context) => {
@@ -87,17 +94,14 @@ function goneCase(of: SenderCase): void {
 function underWayCase(test: ReturnType<typeof suiteOf>): typeof test {
   test("what is under way to a place that is paused then is tried next where its owner has registered anew", async (context) => {
     const { sender, network } = context;
-    const buy = { mediaBuyId: "mb", principal: "buyer-1" };
-    await sender.channels.open(buy, { events: push });
-    await sender.tasks.attach(start(), { url: HOOK });
+    await registerAt(sender, HOOK);
     await sender.tasks.update("task-1", { status: "working" });
     await sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} });
     const { promise: answered, resolve: answer } = Promise.withResolvers<number>();
     network.react = ({ url }) => (url === NEW ? 200 : answered);
     sender.start();
     await until(() => network.sent.length === 2);
-    await sender.channels.open(buy, { events: { ...push, url: NEW } });
-    await sender.tasks.attach(start(), { url: NEW });
+    await registerAt(sender, NEW);
     await sender.outbox.pause(endpointOf({ principal: "buyer-1", url: HOOK }), { ahead: true });
     answer(500);
     await leap(context, HOUR);
@@ -114,15 +118,12 @@ function placeCase(of: SenderCase): void {
   const test = underWayCase(agentCase(suiteOf(of, "what follows its owner"), of));
   test("what is queued for a place that is paused goes where its owner registers anew", async (context) => {
     const { sender, network } = context;
-    const buy = { mediaBuyId: "mb", principal: "buyer-1" };
-    await sender.channels.open(buy, { events: push });
-    await sender.tasks.attach(start(), { url: HOOK });
+    await registerAt(sender, HOOK);
     await sender.tasks.update("task-1", { status: "working" });
     await sender.channels.impairment("mb", { notificationId: "i", eventType: "fraud", impairment: {} });
     for (const { endpoint } of await sender.outbox.endpoints()) await sender.outbox.pause(endpoint);
     sender.start();
-    await sender.channels.open(buy, { events: { ...push, url: NEW } });
-    await sender.tasks.attach(start(), { url: NEW });
+    await registerAt(sender, NEW);
     await until(() => drained(sender));
     assert.equal(
       network.sent.map(({ url }) => url),

@@ -1,6 +1,13 @@
 /** An answer that came as an error: JSON-RPC's, HTTP's, or none at all. */
 import { isJsonObject } from "../../contract/index.js";
+import { sdkWords } from "../../transport/mcp/sdk-words.js";
 import type { AgentAnswer, SentRequest } from "./types.js";
+
+/** What went wrong, and what that came of. */
+export function faultWords(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  return `${sdkWords(error)}${cause}`;
+}
 
 export function failedAnswer(
   request: SentRequest,

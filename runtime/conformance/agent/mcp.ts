@@ -6,9 +6,8 @@ import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.j
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { McpError, ResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
-import { sdkWords } from "../../transport/mcp/sdk-words.js";
 import { withinBytes, withinLevels } from "./answer-limits.js";
-import { failedAnswer } from "./failed-answer.js";
+import { failedAnswer, faultWords } from "./failed-answer.js";
 import { headersOf } from "./http.js";
 import { payloadOfMcp } from "./payload.js";
 import type { AgentAnswer, AgentSession, SentRequest, SessionOptions } from "./types.js";
@@ -30,11 +29,6 @@ interface Exchange {
   readonly seen: Seen;
   readonly refuse: (why: Error) => void;
 }
-
-const words = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  return `${sdkWords(error)}${cause}`;
-};
 
 /** @throws where the list has no end */
 async function toolNames(list: (params?: { cursor: string }) => ReturnType<Client["listTools"]>): Promise<string[]> {
@@ -101,7 +95,7 @@ export async function openMcpSession(options: SessionOptions): Promise<AgentSess
         return withinLevels({ request, ...payloadOfMcp(body), failed, ...seen, body, ...times() });
       } catch (error) {
         const known = error instanceof McpError ? { code: error.code, data: error.data } : {};
-        return withinLevels(failedAnswer(request, { ...known, message: words(error) }, seen, times()));
+        return withinLevels(failedAnswer(request, { ...known, message: faultWords(error) }, seen, times()));
       }
     },
     close: () => client.close(),
@@ -161,6 +155,6 @@ export async function rawMcpCall(options: SessionOptions, task: string, args: Js
     const found = payloadOfMcp(message?.result);
     return withinLevels({ request, ...found, failed, ...seen, body: message ?? text, ...times() });
   } catch (error) {
-    return failedAnswer(request, { message: words(error) }, seen, times());
+    return failedAnswer(request, { message: faultWords(error) }, seen, times());
   }
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { type FaultName, testFaults } from "../../testing/faults.js";
 import type { TestKey } from "../../testing/key.js";
 import { signTestWebhook, type TestWebhook } from "../../testing/sign.js";
+import { faultWords } from "../agent/failed-answer.js";
 import { readStart } from "../agent/http.js";
 import type { SentWebhook } from "./types.js";
 
@@ -42,8 +43,7 @@ export async function post(
     });
     return { ...sent, status: response.status, said: await readStart(response, SAID_BYTES) };
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-    return { ...sent, status: undefined, said: `${error instanceof Error ? error.message : error}${cause}` };
+    return { ...sent, status: undefined, said: faultWords(error) };
   }
 }
 

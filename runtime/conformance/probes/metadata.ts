@@ -1,6 +1,7 @@
 /** Probes over plain HTTP: OAuth's metadata, and the keys that an agent publishes. */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { withinLevels } from "../agent/answer-limits.js";
+import { faultWords } from "../agent/failed-answer.js";
 import { headersOf, PROBE_MS, readStart } from "../agent/http.js";
 import type { AgentAnswer } from "../agent/types.js";
 import { comparableUrl } from "../checks/urls.js";
@@ -29,11 +30,7 @@ export async function probe(url: string, operation: string, story: StoryState): 
     const failed = status >= 400;
     return withinLevels({ request, payload, origin: "body", failed, status, headers, body: text, sentAt, tookMs });
   } catch (error) {
-    const message =
-      error instanceof Error
-        ? `${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ""}`
-        : String(error);
-    const gone = { error: { message }, headers: {}, body: null, sentAt, tookMs: now() - sentAt };
+    const gone = { error: { message: faultWords(error) }, headers: {}, body: null, sentAt, tookMs: now() - sentAt };
     return { request, payload: null, origin: "none", failed: true, ...gone };
   }
 }

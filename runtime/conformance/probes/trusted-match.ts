@@ -1,7 +1,7 @@
 /** Probes of a router of trusted matches: requests without a publisher's authentication have to be refused. */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { withinLevels } from "../agent/answer-limits.js";
-import { failedAnswer } from "../agent/failed-answer.js";
+import { failedAnswer, faultWords } from "../agent/failed-answer.js";
 import { headersOf, PROBE_MS, readStart } from "../agent/http.js";
 import type { AgentAnswer, SentRequest } from "../agent/types.js";
 import type { OwnTask } from "../own-task.js";
@@ -43,9 +43,7 @@ async function ask(request: SentRequest, invalid: boolean, { fetch, now }: RunSt
     const seen = { failed: status >= 400, status, headers: headersOf(response), body };
     return withinLevels({ request, payload: objectIn(body), origin: "body", ...seen, ...times() });
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-    const message = `${error instanceof Error ? error.message : String(error)}${cause}`;
-    return failedAnswer(request, { message }, { headers: {} }, times());
+    return failedAnswer(request, { message: faultWords(error) }, { headers: {} }, times());
   }
 }
 

@@ -62,37 +62,33 @@ const READ_ONLY = "25006";
 const NOT_PERMITTED = "42501";
 
 /** What the driver says, and its pool, of an answer and of a connection that were waited for in vain. */
-const SILENCE: readonly (readonly [RegExp, ...Reason])[] = [
+const SILENCE: readonly (readonly [said: RegExp, reason: Reason])[] = [
   [
     /^Connection terminated$/,
-    "it did not answer a statement in time, and the connection was given up",
-    "look whether it runs, and whether its network passes anything on; what was being committed may be stored",
+    [
+      "it did not answer a statement in time, and the connection was given up",
+      "look whether it runs, and whether its network passes anything on; what was being committed may be stored",
+    ],
   ],
   [
     /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/,
-    "no connection to it was free in time, or could be made",
-    "look whether it answers and what its connections do (pg_stat_activity), or raise `connections`",
+    [
+      "no connection to it was free in time, or could be made",
+      "look whether it answers and what its connections do (pg_stat_activity), or raise `connections`",
+    ],
   ],
 ];
 
+const silenceIn = (error: unknown): Reason | undefined =>
+  error instanceof Error ? SILENCE.find(([said]) => said.test(error.message))?.[1] : undefined;
+
 /** What work failed with, told where it was kept waiting, by another or by a server that is silent, and where that takes no writes. */
 export function toldFault(error: unknown, where: string, lockTimeoutMs: number): unknown {
-  const silent = error instanceof Error ? SILENCE.find(([said]) => said.test(error.message)) : undefined;
-  if (silent !== undefined) {
-    const [, what, remedy] = silent;
-    return new AdbindError("database_unreachable", `the database cannot be used: ${what}`, {
-      where,
-      remedy,
-      cause: error,
-    });
-  }
-  if (isDemoted(error)) {
-    const [what, remedy] = reasons[READ_ONLY]!;
-    return new AdbindError("database_unreachable", `the database cannot be used: ${what}`, {
-      where,
-      remedy,
-      cause: error,
-    });
+  const reason = isDemoted(error) ? reasons[READ_ONLY] : silenceIn(error);
+  if (reason !== undefined) {
+    const [what, remedy] = reason;
+    const detail = { where, remedy, cause: error };
+    return new AdbindError("database_unreachable", `the database cannot be used: ${what}`, detail);
   }
   if (!isDatabaseError(error) || error.code !== LOCK_NOT_AVAILABLE) return error;
   return rowKept(where, lockTimeoutMs, error);

@@ -38,10 +38,12 @@ const LOOK_MS = 2;
 const STANDING_MS = 20_000;
 /** Before the next standing request after one has failed, in milliseconds. */
 const AWAY_MS = 2_000;
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export class NatsQueue extends PostgresQueue {
-  override readonly leasedPerSlot = 4; // What a process held when it was killed came back in 11 s; with more, in 20.
+  /** What a process held when it was killed came back in 11 s; with six, in 20. */
+  override readonly leasedPerSlot = 4;
   readonly #turns: Turns;
   readonly #resendMs: number;
   readonly #listeners = new Set<() => void>();
@@ -227,16 +229,9 @@ export class NatsQueue extends PostgresQueue {
 
   /** Puts the tickets of retries in, before their rows say that there are any. Where that fails a relay finds them when they are due. */
   async #schedule(acks: readonly Ack[], now: number): Promise<ReadonlySet<number>> {
-    const retries = acks.flatMap(({ job, outcome }) =>
+    const retries = acks.flatMap(({ job: { id, token, endpoint }, outcome }) =>
       outcome.kind === "later"
-        ? [
-            {
-              id: `${this.servers.of.source}.${job.id}.${job.token}`,
-              job: job.id,
-              endpoint: job.endpoint,
-              at: Date.now() + outcome.due - now,
-            },
-          ]
+        ? [{ id: `${this.servers.of.source}.${id}.${token}`, job: id, endpoint, at: Date.now() + outcome.due - now }]
         : [],
     );
     if (retries.length === 0 || this.#away !== undefined) return new Set();
