@@ -57,7 +57,7 @@ export async function delays(
   await pause(1_500);
   const started = performance.now();
   const storing = tasks.map(async (event, at) => {
-    await pause(started + (at * 1_000) / RATE - performance.now());
+    await pause(Math.max(0, started + (at * 1_000) / RATE - performance.now()));
     const client = await pool.connect();
     await client.query("begin");
     await producer.store(client, [event]);

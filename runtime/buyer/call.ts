@@ -11,6 +11,7 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
+import { timerMs } from "../timers.js";
 import { repeat } from "./attempts.js";
 import type { BuyerCallDependencies, CallingOptions } from "./call-dependencies.js";
 import { carriedOn, inputFor } from "./carry-on.js";
@@ -23,9 +24,6 @@ import { type RegisteredPush, refusesWebhook, registerWebhook, withOperations } 
 import { noSuchTool, type Routed, routed } from "./route.js";
 import type { CallOptions, CallResult, CompletionOptions, RespondOptions, TaskEnd } from "./types.js";
 import { isUnknown, waitForCompletion } from "./wait-for-completion.js";
-
-/** Longest that timers of this platform run, in milliseconds. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const LET_GO = { ok: true, args: undefined } as const;
 
@@ -49,7 +47,7 @@ export class ToolInvocation {
     options: CallingOptions,
   ) {
     const { signal, deadlineMs } = options;
-    this.late = deadlineMs === undefined ? undefined : AbortSignal.timeout(Math.min(deadlineMs, MAX_TIMER_MS));
+    this.late = deadlineMs === undefined ? undefined : AbortSignal.timeout(timerMs(deadlineMs));
     const ends = [signal, this.late].filter((one) => one !== undefined);
     this.options = ends.length === 0 ? options : { ...options, signal: AbortSignal.any(ends) };
     [this.release] = dependencies.settings.releases as [Release];

@@ -1,6 +1,7 @@
 /** Many agents at once: who answers in time is heard, who does not is named, and nobody waits for the slowest. */
 import type { Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import { timerMs } from "../timers.js";
 import { agentName, type NamedAgent } from "./agents.js";
 import type { Buyer } from "./create.js";
 import { badBuyerOption } from "./settings.js";
@@ -119,7 +120,7 @@ export function createBuyersBy<R extends Release>(
       const wanted = chosen === "all" ? names : chosen;
       const buyers = wanted.map((agent) => [agent, of(agent)] as const);
       const limit = new AbortController();
-      const timer = setTimeout(() => limit.abort(), deadline);
+      const timer = setTimeout(() => limit.abort(), timerMs(deadline));
       const signal = given === undefined ? limit.signal : AbortSignal.any([given, limit.signal]);
       const answers: EachAnswer<T>[] = [];
       let next = 0;

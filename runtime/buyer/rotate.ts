@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { Answer, AnyArms, JsonObject, MaybePromise } from "../contract/index.js";
 import { safely } from "../listener.js";
+import { timerMs } from "../timers.js";
 import type { Buyer } from "./create.js";
 import { badBuyerOption } from "./settings.js";
 
@@ -141,10 +142,10 @@ function rotationTimer(
 ): Pick<Rotation, "start" | "stop"> {
   let timer: NodeJS.Timeout | undefined;
   function arm(failed: boolean): void {
-    // Node's timers fire at once above 2^31 - 1 ms: a long wait is made of several.
+    // A long wait is made of several.
     timer = setTimeout(
       () => turn().catch((error: unknown) => tell(errorOf(error))),
-      Math.min(Math.max(0, at(failed) - now()), 2 ** 31 - 1),
+      timerMs(Math.max(0, at(failed) - now())),
     ).unref();
   }
   async function turn(): Promise<void> {

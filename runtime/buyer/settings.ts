@@ -6,6 +6,7 @@ import { compareVersions } from "../contract/version-order.js";
 import { AdbindError } from "../errors.js";
 import type { Logger } from "../log.js";
 import type { Fetcher } from "../net/index.js";
+import { isTimerMs } from "../timers.js";
 import type { AnyValidator } from "../validate/types.js";
 import type { OAuthClient } from "./oauth/client.js";
 import type { BuyerPlatform } from "./platform.js";
@@ -135,7 +136,7 @@ function oauthOf(
 }
 
 function positive(where: string, value: number): number {
-  if (!(Number.isFinite(value) && value > 0 && value < 2 ** 31)) throw badBuyerOption(where, "give a number above 0");
+  if (!isTimerMs(value)) throw badBuyerOption(where, "give a number above 0");
   return value;
 }
 

@@ -15,6 +15,7 @@ import {
 } from "../contract/index.js";
 import { isStorableId } from "../contract/storable-id.js";
 import { isJsonObject, member } from "../extract/json-object.js";
+import { timerMs } from "../timers.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
@@ -124,7 +125,7 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
   let last: Answer<AnyArms> | undefined;
   let status: TaskStatus = of.answer.status;
   const done = new AbortController();
-  const late = setTimeout(() => done.abort(), Math.min(giveUpMs, 2 ** 31 - 1));
+  const late = setTimeout(() => done.abort(), timerMs(giveUpMs));
   const signal = of.signal === undefined ? done.signal : AbortSignal.any([of.signal, done.signal]);
   const ended = await receiver
     .watchTask({

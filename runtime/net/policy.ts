@@ -1,6 +1,7 @@
 /** What guarded requests may reach and how long they may take. Checked once, at construction. */
 import type { Socket } from "node:net";
 import { AdbindError } from "../errors.js";
+import { isTimerMs } from "../timers.js";
 import { type Lookup, type ResolvedAddress, sharedLookup } from "./name-lookup.js";
 
 /** Milliseconds. */
@@ -73,8 +74,7 @@ export function checkedTimeouts(base: Timeouts, given: Partial<Timeouts> = {}): 
   const timeouts = { ...base, ...given };
   for (const name of Object.keys(timeouts) as (keyof Timeouts)[]) {
     const value = timeouts[name];
-    // Node's timers fire at once above 2^31 - 1 ms.
-    if (!(Number.isFinite(value) && value > 0 && value < 2 ** 31)) {
+    if (!isTimerMs(value)) {
       throw bad(`timeouts.${name}`, "give milliseconds, above 0 and below 2^31");
     }
   }

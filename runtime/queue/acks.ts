@@ -1,6 +1,7 @@
 /** What became of attempts, on its way to the queue: many in a transaction, and told again until it is written. */
 import { isPassingFault, isValueFault } from "../db/open.js";
 import { AdbindError } from "../errors.js";
+import { timerMs } from "../timers.js";
 import type { Ack, AckEffect, Queue } from "./types.js";
 
 /** Acknowledging transactions at a time: another is made up while the first is flushed to disk, where much comes. */
@@ -141,7 +142,7 @@ export class Acks {
 
   #gather(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.options.gatherMs);
+      const timer = setTimeout(resolve, timerMs(this.options.gatherMs));
       this.#enough = () => {
         clearTimeout(timer);
         resolve();

@@ -1,4 +1,5 @@
 /** When the loop of jobs looks for more: it rests where there is nothing, pauses where much is under way, and may be woken. */
+import { timerMs } from "../timers.js";
 
 /** Between two looks while attempts end all the time, in milliseconds; sooner where little is left. */
 const BUSY_PAUSE_MS = 20;
@@ -85,7 +86,7 @@ export class Pauses {
   rest(ms: number, keepsAlive: boolean): Promise<void> {
     if (this.#woken) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
+    const timer = setTimeout(resolve, timerMs(ms));
     if (!keepsAlive) timer.unref();
     this.#wake = () => {
       clearTimeout(timer);
@@ -99,6 +100,6 @@ export class Pauses {
 export async function waitWithin(ended: Promise<unknown>, ms: number | undefined): Promise<void> {
   if (ms === undefined) return void (await ended);
   const { promise: over, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
+  const timer = setTimeout(resolve, timerMs(ms));
   await Promise.race([ended, over]).finally(() => clearTimeout(timer));
 }

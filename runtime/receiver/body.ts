@@ -1,5 +1,6 @@
 /** Reads a body as it streams in, and stops at the cap and at the deadline. */
 import type { Readable } from "node:stream";
+import { timerMs } from "../timers.js";
 
 /**
  * `incomplete`: its sender broke off. `too_slow`: the deadline came first. `not_raw`: the application has parsed or read it
@@ -52,7 +53,7 @@ function readStream(stream: Readable, { capBytes, withinMs }: BodyBounds): Promi
     };
     const end = (): void => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
     const cut = (): void => finish("incomplete");
-    const timer = setTimeout(() => leave("too_slow"), withinMs);
+    const timer = setTimeout(() => leave("too_slow"), timerMs(withinMs));
     stream.on("data", take).on("end", end).on("error", cut).on("close", cut);
     // What ended without a listener tells nobody again.
     if (stream.destroyed) cut();
@@ -68,7 +69,7 @@ async function readIterable(body: AsyncIterable<Uint8Array>, { capBytes, withinM
   const timer = setTimeout(() => {
     slow = true;
     resolve({ done: true, value: undefined });
-  }, withinMs);
+  }, timerMs(withinMs));
   // Who never ends does not answer that nobody listens any more either: that is not waited for.
   const leave = (result: BodyResult): BodyResult => {
     Promise.resolve(source.return?.()).catch(() => undefined);

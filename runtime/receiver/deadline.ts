@@ -1,4 +1,5 @@
 /** Work that somebody else wrote, and the end of waiting for it. */
+import { timerMs } from "../timers.js";
 
 /** Why a handler is not waited for any more. */
 export class HandlerOverdue extends Error {
@@ -29,7 +30,7 @@ export function startRun(seconds: number): TimedRun {
   };
   const late = (): void => giveUp(new HandlerOverdue(`the handler took longer than ${seconds} s`));
   // Work that is given up must not keep a process alive either.
-  const timer = setTimeout(late, seconds * 1000).unref();
+  const timer = setTimeout(late, timerMs(seconds * 1000)).unref();
   return {
     wait: (work) =>
       new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@ import { isTaskStatus, isTerminal, type TaskStatus } from "../contract/index.js"
 import { isStorableId } from "../contract/storable-id.js";
 import { AdbindError } from "../errors.js";
 import type { AcceptOutcome, RouteBinding, TaskState } from "../store/types.js";
+import { timerMs } from "../timers.js";
 import { payloadOf } from "./envelope.js";
 import type { Ingest } from "./ingest.js";
 import { timeAt, toInstant } from "./instant.js";
@@ -17,9 +18,6 @@ const MAX_PAUSE_MS = 1_800_000;
 
 /** How long a poll may take, in milliseconds: ten minutes, more than a call with all its retries. */
 const POLL_MS = 600_000;
-
-/** What a timer can hold, in milliseconds. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** What the seller answers about a task (`get_task_status`). */
 export interface PolledTask {
@@ -162,13 +160,10 @@ class Asked {
       this.open = false;
       this.#closed.abort();
     };
-    const timer = setTimeout(
-      () => {
-        this.#late = true;
-        close();
-      },
-      Math.min(pollTimeoutMs, MAX_TIMER_MS),
-    ).unref();
+    const timer = setTimeout(() => {
+      this.#late = true;
+      close();
+    }, timerMs(pollTimeoutMs)).unref();
     this.#answer = (async () => poll())();
     this.#answer.then(close, close);
   }

@@ -4,6 +4,7 @@
  */
 import type { components } from "../../generated/registry/openapi.js";
 import { AdbindError } from "../errors.js";
+import { timerMs } from "../timers.js";
 import { type ClientOperation, places, type RegistryRequest, type RegistryResponse } from "./client-places.js";
 
 export { places, type RegistryRequest, type RegistryResponse } from "./client-places.js";
@@ -81,7 +82,7 @@ const FIRST_WAIT_MS = 500;
 
 const sleepFor = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, timerMs(ms));
     function done(): void {
       signal?.removeEventListener("abort", stopped);
       resolve();
@@ -165,7 +166,7 @@ async function attempt(
 ): Promise<RegistryAnswer<unknown>> {
   const { token, timeoutMs = TIMEOUT_MS, fetch: fetcher = fetch } = options;
   const credential = typeof token === "function" ? await token() : token;
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(timerMs(timeoutMs));
   try {
     const response = await fetcher(url, {
       method,

@@ -12,6 +12,7 @@ const base = [
   "runtime/listener",
   "runtime/log",
   "runtime/peer",
+  "runtime/timers",
   "runtime/trace-context",
 ];
 

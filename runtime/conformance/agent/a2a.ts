@@ -2,6 +2,7 @@
 import type { AgentCard, SendMessageRequest } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { isJsonObject } from "../../contract/index.js";
+import { timerMs } from "../../timers.js";
 import { withinBytes, withinLevels } from "./answer-limits.js";
 import { failedAnswer } from "./failed-answer.js";
 import { headersOf } from "./http.js";
@@ -38,7 +39,7 @@ export async function openA2aSession(options: SessionOptions): Promise<AgentSess
     async (input, init) => {
       const headers = new Headers(init?.headers);
       if (options.authorization !== undefined) headers.set("authorization", options.authorization);
-      const signal = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.timeout(timerMs(timeoutMs));
       const response = await options.fetch(input, { ...init, headers, signal });
       heard.status = response.status;
       heard.headers = headersOf(response);

@@ -6,6 +6,7 @@ import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.j
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { McpError, ResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import { timerMs } from "../../timers.js";
 import { withinBytes, withinLevels } from "./answer-limits.js";
 import { failedAnswer, faultWords } from "./failed-answer.js";
 import { headersOf } from "./http.js";
@@ -53,7 +54,7 @@ export async function openMcpSession(options: SessionOptions): Promise<AgentSess
     // A stream of the server's own messages is not read: none of them is an answer.
     if ((init?.method ?? "GET") === "GET") return new Response(null, { status: 405 });
     // A stream that tells on and on is closed: nobody waits for it any more.
-    const ends = AbortSignal.timeout(timeoutMs + CLOSING_MS);
+    const ends = AbortSignal.timeout(timerMs(timeoutMs + CLOSING_MS));
     const signal = init?.signal ? AbortSignal.any([init.signal, ends]) : ends;
     const response = await options.fetch(input, { ...init, headers, signal });
     const { seen, refuse } = exchange.getStore() ?? {};
@@ -133,7 +134,7 @@ export async function rawMcpCall(options: SessionOptions, task: string, args: Js
   const times = () => ({ sentAt, tookMs: now() - sentAt });
   const seen: Seen = { headers: {} };
   try {
-    const signal = AbortSignal.timeout(options.timeoutMs);
+    const signal = AbortSignal.timeout(timerMs(options.timeoutMs));
     const headers = { ...mcpHeaders, ...(options.authorization && { authorization: options.authorization }) };
     const response = await options.fetch(url, {
       method: "POST",
