@@ -1,6 +1,7 @@
 /**
- * `./run test [path...]`: lint, types, then every `*.test.ts`, each file in a process of its own, on one PostgreSQL that starts when the first file asks for it. Ends with
- * `N passed, N failed` from uvu's own totals; no test at all is a failure.
+ * `./run test [path...]`: lint, types, then every `*.test.ts`, on one PostgreSQL that starts when the first file
+ * asks for it. Each has a process of its own, but small ones, of which some share one. Ends with `N passed, N failed` from
+ * uvu's own totals; no test at all is a failure.
  */
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -8,10 +9,11 @@ import path from "node:path";
 import { willClose } from "../cli/closing-line.js";
 import { keptCode } from "./runner/caches.js";
 import { compiler } from "./runner/compiler.js";
+import { groupsOf, runGroup } from "./runner/groups.js";
 import { keepTook, startingOrder, tookBefore } from "./runner/order.js";
 import { PostgresOfRun } from "./runner/postgres-of-run.js";
 import { scratch } from "./runner/scratch.js";
-import { type CheckOutcome, print, runCheck, runFile } from "./runner/test-files.js";
+import { type CheckOutcome, print, runCheck } from "./runner/test-files.js";
 import { CHOICE, choice } from "./support/cells.js";
 import { startShared } from "./support/postgres.js";
 
@@ -24,7 +26,8 @@ const WORKERS = Math.min(availableParallelism(), MOST_AT_ONCE) + 1 + WAITERS;
 
 interface Job {
   readonly name: string;
-  readonly run: () => Promise<CheckOutcome>;
+  readonly files?: readonly string[];
+  readonly run: () => Promise<readonly CheckOutcome[]>;
 }
 
 const root = path.dirname(import.meta.dirname);
@@ -46,12 +49,16 @@ const files = globSync("test/**/*.test.ts", {
   .sort();
 
 const checks: readonly Job[] = [
-  { name: "lint", run: () => runCheck("lint", "biome", ["check", "."]) },
-  { name: "types", run: () => runCheck("types", compiler(), ["-p", "tsconfig.json"]) },
+  { name: "lint", run: async () => [await runCheck("lint", "biome", ["check", "."])] },
+  { name: "types", run: async () => [await runCheck("types", compiler(), ["-p", "tsconfig.json"])] },
 ];
 const jobs: readonly Job[] = [
   ...(asked.length > 0 ? [] : checks),
-  ...files.map((name) => ({ name, run: () => runFile(name, { env, attend: (child) => postgres.serve(child) }) })),
+  ...groupsOf(root, files).map((group) => ({
+    name: group[0]!,
+    files: group,
+    run: () => runGroup(group, { env, attend: (child) => postgres.serve(child) }),
+  })),
 ];
 const { waiting, working } = startingOrder(jobs, tookBefore(root));
 
@@ -60,9 +67,9 @@ const outcomes: CheckOutcome[] = [];
 async function work(...lists: readonly Job[][]): Promise<void> {
   const next = (): Job | undefined => lists.find(({ length }) => length > 0)?.shift();
   for (let job = next(); job !== undefined; job = next()) {
-    const outcome = await job.run();
-    outcomes.push(outcome);
-    print(outcome);
+    const ended = await job.run();
+    outcomes.push(...ended);
+    for (const outcome of ended) print(outcome);
   }
 }
 

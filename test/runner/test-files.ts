@@ -26,7 +26,8 @@ export interface CheckOutcome {
   readonly processor: number | undefined;
 }
 
-interface Ended {
+/** How a process ended, and what it printed. */
+export interface Ended {
   readonly code: number;
   readonly output: string;
   readonly seconds: number;
@@ -93,21 +94,29 @@ function run(command: string, args: readonly string[], how: Spawned = {}): Promi
 const count = (output: string, label: string): number =>
   [...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)`, "gm"))].reduce((sum, match) => sum + Number(match[1]), 0);
 
-/** @param file below the root */
-export async function runFile(file: string, { env, attend, ...how }: Spawned = {}): Promise<CheckOutcome> {
-  const { code, output, seconds } = await run(process.execPath, [...fromSource, "--import", preload, file], {
+/** @param args what it runs and is given, below the root @returns how the process of a test file ended */
+export const runTests = (args: readonly string[], { env, attend, ...how }: Spawned = {}): Promise<Ended> =>
+  run(process.execPath, [...fromSource, "--import", preload, ...args], {
     env: { ...env, [RUNNER]: String(process.pid) },
     attend: attend ?? (() => undefined),
     ...how,
   });
+
+/** @returns what the totals say that a file printed */
+export function outcomeOf(name: string, { code, output, seconds }: Ended, processor: number | undefined): CheckOutcome {
   const total = count(output, "Total");
   const passed = count(output, "Passed");
   const skipped = count(output, "Skipped");
   // A file that crashed, or that ran no test, counts as one failure: uvu's totals do not know of it.
   const failed = Math.max(total - passed - skipped, code !== 0 || total === 0 ? 1 : 0);
-  const told = new RegExp(`^${PROCESSOR}(\\S+)$`, "m").exec(output)?.[1];
-  const processor = told === undefined ? undefined : Number(told);
-  return { name: file, passed, failed, skipped, output, seconds, processor };
+  return { name, passed, failed, skipped, output, seconds, processor };
+}
+
+/** @param file below the root */
+export async function runFile(file: string, how: Spawned = {}): Promise<CheckOutcome> {
+  const ended = await runTests([file], how);
+  const told = new RegExp(`^${PROCESSOR}(\\S+)$`, "m").exec(ended.output)?.[1];
+  return outcomeOf(file, ended, told === undefined ? undefined : Number(told));
 }
 
 /** A check that is a command of its own: it passes when it exits with 0. */

@@ -1,6 +1,6 @@
 /** What the runner does for a run: what it keeps is bounded, and what it compiled of a text is found wherever the text stands. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -72,7 +72,7 @@ test("a test file ends with a runner that is killed, though it has not ended its
 
 const lingering = `
 import { spawn } from "node:child_process";
-import { test } from "uvu";
+import { test } from ${JSON.stringify(import.meta.resolve("uvu"))};
 test("passes", () => undefined);
 test.run();
 spawn(process.execPath, ["--eval", "setTimeout(() => undefined, 20_000)"], { stdio: "inherit" });
@@ -80,15 +80,11 @@ setInterval(() => undefined, 1_000);
 `;
 
 test("a test file that does not end after its totals is ended, and has failed", async () => {
-  const file = path.join(import.meta.dirname, `lingering-${process.pid}.ts`);
+  const file = path.join(tempFolder(), "lingering.ts");
   writeFileSync(file, lingering);
-  try {
-    const { passed, failed, output } = await runFile(file, { lingerMs: 1_000 });
-    assert.equal([passed, failed], [1, 1]);
-    assert.match(output, "killed: it had not ended 1 s after its totals");
-  } finally {
-    rmSync(file);
-  }
+  const { passed, failed, output } = await runFile(file, { lingerMs: 1_000 });
+  assert.equal([passed, failed], [1, 1]);
+  assert.match(output, "killed: it had not ended 1 s after its totals");
 });
 
 test.run();
