@@ -1,5 +1,6 @@
 /** Every area there is, and which of them a seller serves. */
 import { isJsonObject, type JsonObject, type Release, toolsOfClaim } from "../contract/index.js";
+import { keepNamed } from "./accounts/accounts.js";
 import { accountsBehaviour, governanceAgentsBehaviour, governanceChecksBehaviour } from "./accounts/behaviour.js";
 import { contentArtifactsBehaviour } from "./artifacts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
@@ -95,12 +96,18 @@ const CONTROLLER = "comply_test_controller";
 const isBuiltIn = (name: string): boolean =>
   /^get_\w+_capabilities$/.test(name) || name === "get_task_status" || name === "list_tasks";
 
-/** `reset_state`: what tests have put there for the caller is gone; what he ordered himself stays. */
+/**
+ * `reset_state`: the seller is to the caller as it was before the first call. Storyboards order, sync and register by the same
+ * names each time they are run: what one run has left would be found by the next.
+ */
 const resetOf =
   (resets: readonly ((call: BehaviourCall) => Promise<void>)[]): ControllerScenario =>
   async (_, call) => {
     for (const reset of resets) await reset(call);
-    return { message: "what tests have put there is gone" };
+    await call.documents.removeAll(call.principal);
+    // Who has a controller do something does it for an account that is there.
+    await keepNamed(call);
+    return { message: "what you had here is gone" };
   };
 
 /** The areas of what the specialisms name, of what those need, and of what is asked for beside. */

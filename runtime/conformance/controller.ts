@@ -1,10 +1,11 @@
 /** The test controller of an agent: what it can do, and the state that a storyboard has it prepare. */
-import { isJsonObject, type JsonObject } from "../contract/index.js";
+import { isJsonObject, type JsonObject, type Release } from "../contract/index.js";
 import { type AnsweredTool, isFailedAnswer } from "./agent/outcome.js";
 import { callPatiently } from "./agent/patient.js";
 import type { AgentAnswer, AgentSession } from "./agent/types.js";
 import type { Storyboard } from "./document.js";
 import type { Skip } from "./result.js";
+import type { SchemaJudge } from "./schemas.js";
 
 export const CONTROLLER = "comply_test_controller";
 
@@ -61,14 +62,40 @@ const saysNo = (answer: AgentAnswer, answered: AnsweredTool): boolean =>
 const why = ({ payload, error }: AgentAnswer): string =>
   String(payload?.error_detail ?? payload?.error ?? error?.message ?? JSON.stringify(payload)).slice(0, 300);
 
+const RESET = "reset_state";
+
+const resetCall = (account: JsonObject, correlation_id: string): JsonObject => ({
+  scenario: RESET,
+  params: {},
+  account,
+  context: { correlation_id },
+});
+
 /** Codes of a controller that does not know a scenario. */
 const unknownScenario = (answer: AgentAnswer): boolean => answer.payload?.error === "UNKNOWN_SCENARIO";
 
+interface AskedController {
+  readonly session: AgentSession;
+  readonly capabilities: JsonObject | undefined;
+  readonly release: Release;
+  readonly schemas: Pick<SchemaJudge, "takes">;
+}
+
+/**
+ * Scenarios that a controller has: those that are listed, and `reset_state` where it does it. A release that closes its list to
+ * others leaves it no way to say so, and has it take a name that it does not know.
+ */
+export async function controllerScenarios(asked: AskedController): Promise<readonly string[]> {
+  const { session, capabilities, release, schemas } = asked;
+  const listed = await listScenarios(session, capabilities);
+  if (listed.length === 0 || listed.includes(RESET) || schemas.takes(CONTROLLER, "scenario", RESET)) return listed;
+  const answer = await session.call(CONTROLLER, resetCall(sandboxAccount(undefined), "--__reset__"));
+  const answered = { word: release.word, tool: release.tools[CONTROLLER] };
+  return answer.payload?.success === true && !saysNo(answer, answered) ? [...listed, RESET] : listed;
+}
+
 /** Scenarios the controller says that it has; where it does not answer, those that the agent's capabilities list. */
-export async function listScenarios(
-  session: AgentSession,
-  capabilities: JsonObject | undefined,
-): Promise<readonly string[]> {
+async function listScenarios(session: AgentSession, capabilities: JsonObject | undefined): Promise<readonly string[]> {
   const context = { correlation_id: "--__scenarios__" };
   const asked = { scenario: "list_scenarios", account: sandboxAccount(undefined), context };
   const answer = await session.call(CONTROLLER, asked);
@@ -119,8 +146,6 @@ export async function seedRow(
   return { failed: { answer, problem: `${kind.scenario} of ${named} was refused: ${why(answer)}` } };
 }
 
-const RESET = "reset_state";
-
 /**
  * Has the controller take away what earlier storyboards have put there, where it says that it can.
  * @returns what went wrong: whatever is seeded after that would stand beside what is left
@@ -130,9 +155,8 @@ export async function reset(
   { session, scenarios, answered, sleep }: Seeding,
 ): Promise<SeedOutcome> {
   if (!scenarios.includes(RESET)) return {};
-  const account = sandboxAccount(accountOf(storyboard));
-  const context = { correlation_id: `${storyboard.id}--__reset__` };
-  const answer = await callPatiently(session, sleep, CONTROLLER, { scenario: RESET, params: {}, account, context });
+  const call = resetCall(sandboxAccount(accountOf(storyboard)), `${storyboard.id}--__reset__`);
+  const answer = await callPatiently(session, sleep, CONTROLLER, call);
   return saysNo(answer, answered) ? { failed: { answer, problem: `${RESET} was refused: ${why(answer)}` } } : {};
 }
 

@@ -14,7 +14,7 @@ import { openMcpSession } from "./agent/mcp.js";
 import type { AgentSession, SessionOptions } from "./agent/types.js";
 import { agentUnreachable } from "./agent-unreachable.js";
 import type { WebhookCatcher } from "./caught.js";
-import { CONTROLLER, listScenarios } from "./controller.js";
+import { CONTROLLER, controllerScenarios } from "./controller.js";
 import { applyFaults, faultsOf } from "./faulty.js";
 import type { GateFacts } from "./gates.js";
 import { Invariants } from "./invariants.js";
@@ -90,7 +90,9 @@ const usual = ["webhook_receiver_runner", "parallel_dispatch_runner", "substitut
 const open = (transport: TransportName, options: SessionOptions): Promise<AgentSession> =>
   transport === "mcp" ? openMcpSession(options) : openA2aSession(options);
 
-async function meet(transport: TransportName, options: SessionOptions, word: string): Promise<KnownAgent> {
+type MetAgent = Omit<KnownAgent, "scenarios">;
+
+async function meet(transport: TransportName, options: SessionOptions, word: string): Promise<MetAgent> {
   let session: AgentSession;
   try {
     session = await open(transport, options);
@@ -105,13 +107,23 @@ async function meet(transport: TransportName, options: SessionOptions, word: str
   }
 }
 
+/** What its test controller can do, in the release that is graded. */
+async function withScenarios(met: MetAgent, release: Release, schemas: SchemaJudge): Promise<KnownAgent> {
+  if (!met.tools.has(CONTROLLER)) return { ...met, scenarios: [] };
+  const session = pinnedSession(met, release, schemas);
+  return {
+    ...met,
+    scenarios: await controllerScenarios({ session, capabilities: met.capabilities, schemas, release }),
+  };
+}
+
 interface Opened {
   readonly run: RunState;
   readonly close: () => Promise<void>;
 }
 
 /** What an agent declares, and what holds where it does not. */
-function gatesOf({ capabilities = {} }: KnownAgent, { tools, word }: Release, schemas: SchemaJudge): GateFacts {
+function gatesOf({ capabilities = {} }: MetAgent, { tools, word }: Release, schemas: SchemaJudge): GateFacts {
   const answers = (tools[wireNames(word).capabilitiesTool]?.arms as { completed?: string } | undefined)?.completed;
   const defaultOf = (path: string): unknown => (answers === undefined ? undefined : schemas.defaultAt(answers, path));
   return { capabilities, defaultOf };
@@ -126,14 +138,12 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
   const session = { fetch, authorization, timeoutMs, uuid, now };
   let catcher: WebhookCatcher | undefined;
   try {
-    const primary = await meet(transport, { ...session, url }, release.word);
+    const known = async (at: string): Promise<KnownAgent> =>
+      withScenarios(await meet(transport, { ...session, url: at }, release.word), release, schemas);
+    const primary = await known(url);
     const agents = new Map<string, KnownAgent>();
-    for (const [key, other] of Object.entries(options.agents ?? {}))
-      agents.set(key, await meet(transport, { ...session, url: other }, release.word));
+    for (const [key, other] of Object.entries(options.agents ?? {})) agents.set(key, await known(other));
     catcher = options.webhooks === false ? undefined : await openCatcher({ ...options.webhooks, now });
-    const scenarios = primary.tools.has(CONTROLLER)
-      ? await listScenarios(pinnedSession(primary, release, schemas), primary.capabilities)
-      : [];
     const gates = gatesOf(primary, release, schemas);
     const wrapped = wireNames(release.word).error;
     const run: RunState = {
@@ -150,7 +160,6 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
         webhookReceiver: catcher !== undefined,
         agents: countRoutes(agents, primary.capabilities),
       },
-      scenarios,
       contracts: new Set([...usual, ...(options.contracts ?? [])]),
       catcher,
       invariants: new Invariants(authorization === undefined ? [] : [authorization.replace(/^\w+ /, "")], {

@@ -19,6 +19,8 @@ export interface KnownAgent {
   readonly capabilities: JsonObject | undefined;
   /** Why it gives none, though it lists their tool. */
   readonly withheld?: string;
+  /** Scenarios of its test controller. */
+  readonly scenarios: readonly string[];
 }
 
 export interface RunState {
@@ -33,8 +35,6 @@ export interface RunState {
   readonly authorization: string | undefined;
   readonly features: RunFeatures;
   readonly gates: GateFacts;
-  /** Scenarios of the agent's test controller. */
-  readonly scenarios: readonly string[];
   /** Contracts between runner and agent that the run keeps. */
   readonly contracts: ReadonlySet<string>;
   readonly catcher: WebhookCatcher | undefined;

@@ -1,7 +1,7 @@
 /** One storyboard: its phases in order, what a failed step takes with it, and what it comes to. */
 import { isJsonObject } from "../contract/index.js";
 import { unfilledBranches } from "./branches.js";
-import { CONTROLLER, reset, type SeedOutcome, seed } from "./controller.js";
+import { CONTROLLER, reset, type Seeding, type SeedOutcome, seed } from "./controller.js";
 import type { Phase, StoryboardStep } from "./document.js";
 import { faultsOf, isDone } from "./faulty.js";
 import { type FixturesFound, resolveFixtures } from "./fixtures.js";
@@ -12,7 +12,7 @@ import { sessionsFor } from "./pins.js";
 import type { Skip, StepResult, StoryboardResult } from "./result.js";
 import { agentByKey } from "./routes.js";
 import type { Selected } from "./select.js";
-import type { RunState, StoryState } from "./state.js";
+import type { KnownAgent, RunState, StoryState } from "./state.js";
 import { runStep, skipped } from "./step.js";
 import { missingTool } from "./step-gates.js";
 import { stepHash } from "./step-words.js";
@@ -171,11 +171,17 @@ const allSkipped = (story: StoryState, skip: Skip, phases: Iterable<Phase> = sto
 /** Has the agent prepare what the storyboard starts from. @returns whether it may be run */
 async function prepare(story: StoryState): Promise<boolean> {
   const { storyboard, run } = story;
-  const { primary, release, scenarios } = run;
+  const { primary, agents, release } = run;
   const answered = { word: release.word, tool: release.tools[CONTROLLER] };
-  const seeding = { session: story.sessionOf(primary), scenarios, answered, sleep: run.sleep };
-  const { failed } = await reset(storyboard, seeding);
-  if (failed !== undefined) return unprepared(story, failed);
+  const seedingAt = (agent: KnownAgent): Seeding => {
+    const { scenarios } = agent;
+    return { session: story.sessionOf(agent), scenarios, answered, sleep: run.sleep };
+  };
+  for (const agent of [primary, ...agents.values()]) {
+    const { failed } = await reset(storyboard, seedingAt(agent));
+    if (failed !== undefined) return unprepared(story, failed);
+  }
+  const seeding = seedingAt(primary);
   if (storyboard.prerequisites?.controller_seeding !== true) return true;
   const controlled = primary.tools.size === 0 || primary.tools.has(CONTROLLER);
   const { fixture_resolution: ways } = storyboard;

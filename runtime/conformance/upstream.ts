@@ -26,7 +26,7 @@ export function upstreamOf(
   story: StoryState,
 ): UpstreamQuery | undefined {
   const { run } = story;
-  if (!agent.tools.has(CONTROLLER) || !run.scenarios.includes("query_upstream_traffic")) return undefined;
+  if (!agent.tools.has(CONTROLLER) || !run.primary.scenarios.includes("query_upstream_traffic")) return undefined;
   return async (since) => {
     const began = story.startedAt.get(since ?? step.id) ?? story.startedAt.get(step.id) ?? run.now();
     const digests = [...new Set(digestsOf(step, args))];

@@ -19,6 +19,7 @@ import { type Aftermath, createContext } from "./context.js";
 import { continuedTask, threadMember } from "./continuation.js";
 import { echo, failedCall, toldFailure, unknownTool } from "./failed-call.js";
 import { type Claim, claimKey, type IdempotencyOptions, keyIn, keyOf, requestHash } from "./idempotency.js";
+import { freesTaskIds } from "./ordered-tasks.js";
 import { ownError } from "./own-error.js";
 import { channelsOf, registeredArgs } from "./registrations.js";
 import { checkReply, openMembers, statusMember, versionMember } from "./reply.js";
@@ -248,22 +249,17 @@ class Invocation<Tx> {
   private contextBase(args: JsonObject) {
     const { settings, repository } = this.dependencies;
     const { principal } = this.call.identity;
+    const { mode, store, sender, now, uuid, logger } = settings;
     return {
+      ...{ mode, store, sender, now, uuid, logger, principal },
       tool: this.at.served.tool.name,
       transport: this.call.transport,
       release: this.at.servedRelease.release,
-      mode: settings.mode,
-      principal,
       account: isJsonObject(args.account) ? args.account : undefined,
       idempotencyKey: typeof args.idempotency_key === "string" ? args.idempotency_key : undefined,
       taskId: this.taskId,
       continues: this.continued && unfinishedTask(this.continued),
-      store: settings.store,
-      sender: settings.sender,
-      now: settings.now,
-      uuid: settings.uuid,
-      logger: settings.logger,
-      freeTaskId: (id: string, ordered: boolean) => repository.free(id, { principal, ordered }),
+      ...freesTaskIds((id, ordered) => repository.free(id, { principal, ordered })),
       task: <T = AnyTool>(id: string) => repository.handle<T>(id, principal),
     };
   }

@@ -57,7 +57,7 @@ export interface TaskRepository<Tx> {
   advance(tx: Tx, taskId: string, change: Advance): Coroutine<void>;
   /** @param principal whose task it must be; anybody's by default */
   handle<T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx>;
-  /** As `SellerContext.freeTaskId`. */
+  /** As `freeTaskId`. */
   free(taskId: string, of: TaskClaim): Promise<boolean>;
   /** Starts what goes on after an answer, and ends the task with what it comes to. */
   runLater(taskId: string, tool: AnyTool, work: LaterWork<AnyTool, Tx>): void;

@@ -107,12 +107,6 @@ export interface SellerContext<T = AnyTool, Tx = unknown> {
   effect(work: Effect<Tx>): void;
   /** A task of the same caller, opened by an earlier call. */
   task<Other = AnyTool>(taskId: string): TaskHandle<Other, Tx>;
-  /**
-   * Makes an id free for a task that a test orders under it: in development, the caller's earlier task goes, with its webhooks.
-   * @param ordered whether a test has ordered that one too; else it stays
-   * @returns whether a task may have the id now
-   */
-  freeTaskId(taskId: string, ordered: boolean): Promise<boolean>;
   /** `return ctx.complete(data)`: the same as `{status: "completed", data}`. */
   complete(data: Completed<T>): ArmReply<T, "completed">;
   /** `return ctx.submitted({message}, async (task) => ...)`: a task that answers in hours or days. */

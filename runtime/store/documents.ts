@@ -70,6 +70,8 @@ export interface DocumentStore<Tx = unknown> {
   list(collection: string, owner: string): Promise<StoredDocument[]>;
   /** Whose documents a collection has. */
   owners(collection: string): Promise<string[]>;
+  /** Collections in which an owner has documents. It looks through all there are: for what is seldom asked. */
+  collections(owner: string): Promise<string[]>;
   /** Part of a transaction; on SQLite no promise. @throws StaleDocument, and nothing of it is to be committed; AdbindError `name_invalid` */
   write(tx: Tx, changes: readonly DocumentChange[]): MaybePromise<void>;
   /**
@@ -145,11 +147,17 @@ export function* documentOwners(q: Query, collection: string): Coroutine<string[
   return (yield* q.rows<{ owner: string }>(text, [collection])).map(({ owner }) => owner);
 }
 
+export function* documentCollections(q: Query, owner: string): Coroutine<string[]> {
+  const text = "select distinct collection from adbind_documents where owner = ? order by collection";
+  return (yield* q.rows<{ collection: string }>(text, [owner])).map(({ collection }) => collection);
+}
+
 /** A document store on a database. */
 export const documentStore = <Tx>(database: Database<Tx>): DocumentStore<Tx> => ({
   get: (place) => database.query((q) => readDocument(q, place)),
   list: (collection, owner) => database.query((q) => listDocuments(q, collection, owner)),
   owners: (collection) => database.query((q) => documentOwners(q, collection)),
+  collections: (owner) => database.query((q) => documentCollections(q, owner)),
   write: (tx, changes) => database.within(tx, (q) => writeDocuments(q, changes)),
   commit: (changes, effects = []) =>
     database.write(function* (q, tx) {

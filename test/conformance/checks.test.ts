@@ -6,11 +6,14 @@ import { payloadOfA2a, payloadOfMcp } from "../../runtime/conformance/agent/payl
 import type { AgentAnswer, AgentSession } from "../../runtime/conformance/agent/types.js";
 import { checkRunner } from "../../runtime/conformance/checks/index.js";
 import type { CheckView } from "../../runtime/conformance/checks/types.js";
-import { reset } from "../../runtime/conformance/controller.js";
+import { controllerScenarios, reset } from "../../runtime/conformance/controller.js";
 import type { Storyboard, StoryboardCheck } from "../../runtime/conformance/document.js";
 import { skipIf, unmetCapability } from "../../runtime/conformance/gates.js";
 import { fieldAt, valuesAt } from "../../runtime/conformance/paths.js";
+import { createSchemaJudge } from "../../runtime/conformance/schemas.js";
 import { substitute } from "../../runtime/conformance/substitution.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
+import { wholeRelease } from "../support/whole-release.js";
 
 const answered = { word: "proto", tool: undefined };
 
@@ -202,6 +205,29 @@ test("an agent that is called too often is called again when it says, and a stor
   assert.is(new Set(asked).size, 1, "the same request, under the same key");
   assert.equal(await reset(storyboard, { ...seeding, scenarios: [] }), {}, "what is not listed is not asked for");
   assert.is(asked.length, 3);
+});
+
+test("a controller whose release closes the list of scenarios is asked by name whether it begins anew", async () => {
+  const kept = await wholeRelease("3.0.26");
+  const open = await wholeRelease("3.1.19");
+  for (const [{ release, published }, does, expected] of [
+    [kept, true, ["seed_product", "reset_state"]],
+    [kept, false, ["seed_product"]],
+    [open, true, ["seed_product"]],
+  ] as const) {
+    const schemas = await createSchemaJudge(release, { published });
+    const call = async (_: string, { scenario }: JsonObject) => {
+      const done = scenario === "list_scenarios" ? { success: true, scenarios: ["seed_product"] } : { success: does };
+      return {
+        status: 200,
+        payload: { ...done, ...(!does && { error: "UNKNOWN_SCENARIO" }) },
+        failed: false,
+        headers: {},
+      };
+    };
+    const session = { call } as unknown as AgentSession;
+    assert.equal(await controllerScenarios({ session, capabilities: undefined, release, schemas }), expected);
+  }
 });
 
 test.run();

@@ -43,6 +43,7 @@ function owned(test: Case, ground: Ground, sellers: SplitSellers): void {
     await documents.commit([], [(tx) => documents.write(tx, [change(one)])], one);
     await documents.commit([change(two)]);
     assert.equal(await documents.owners("note"), [one, two].sort());
+    assert.equal([await documents.collections(one), await documents.collections("nobody")], [["note"], []]);
     assert.equal(
       (await documents.list("note", two)).map(({ body }) => body),
       [`"${two}"`],

@@ -96,6 +96,14 @@ export async function spendingAccount(call: BehaviourCall, ref: AccountRef): Pro
   return found;
 }
 
+/** The account that a call names is kept, where it is new. */
+export async function keepNamed(call: BehaviourCall): Promise<void> {
+  const ref = call.ctx.account as AccountRef | undefined;
+  if (ref?.account_id === undefined && ref?.brand === undefined) return;
+  const found = await resolveAccount(call, ref);
+  if ((await findAccount(call, found.account_id)) === undefined) saveAccount(call, found, "created");
+}
+
 /** Owner of what belongs to an account: documents of one caller's account are nobody else's. */
 export const accountOwner = (call: BehaviourCall, { account_id: part }: Pick<Account, "account_id">): OwnedPart => ({
   principal: call.principal,

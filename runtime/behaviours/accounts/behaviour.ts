@@ -3,7 +3,7 @@ import { GOVERNANCE_CHECKS } from "./commitment.js";
 import { syncGovernance } from "./governance.js";
 import { listAccounts } from "./list.js";
 import { accountScenarios } from "./scenarios.js";
-import { syncAccounts } from "./sync.js";
+import { resetListeners, syncAccounts } from "./sync.js";
 
 /** AccountsPort, and who is asked before their money is spent. */
 export const accountsBehaviour: Behaviour = {
@@ -22,6 +22,7 @@ export const accountsBehaviour: Behaviour = {
     },
   }),
   scenarios: accountScenarios,
+  reset: resetListeners,
 };
 
 /** Who is asked before an account's money is spent: served where a specialism names it. */

@@ -83,6 +83,17 @@ async function syncConfigs(
   return taken.ok ? { notification_configs: taken.configs } : { error: taken.error };
 }
 
+/** Nobody is told of the caller's accounts any more. */
+export async function resetListeners(call: BehaviourCall): Promise<void> {
+  const { principal, release } = call;
+  const { sender } = call.ctx;
+  if (sender === undefined) return;
+  for (const { account_id: account } of await callersAccounts(call)) {
+    const scope = { principal, account, release: release.version };
+    if ((await sender.notifications.list(scope)).length > 0) await sender.notifications.sync(scope, []);
+  }
+}
+
 const failedLine = (wanted: WantedAccount, { brand, operator }: Account, error: ProtocolError): JsonObject => ({
   ...(wanted.account !== undefined && { account: wanted.account }),
   brand,

@@ -33,5 +33,6 @@ export async function holdDays(call: BehaviourCall, offering: string, wanted: He
 
 export async function releaseDays(call: BehaviourCall, offering: string, grantId: string): Promise<void> {
   const held = await heldOf(call, offering);
+  if (!held.some(({ grant_id }) => grant_id === grantId)) return;
   kept.put(call, EVERYBODY, offering, { held: held.filter(({ grant_id }) => grant_id !== grantId) });
 }

@@ -2,11 +2,9 @@
 import type { JsonObject } from "../../contract/index.js";
 import { type Scenarios, textParam } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { releaseDays } from "./calendar.js";
 import { type Grant, grants, licenceEnd, withCredentials } from "./grants.js";
 import { findOffering } from "./offerings.js";
-
-const seeded = collection<{ readonly grant_id: string }>("seeded_rights_grant");
 
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
@@ -46,14 +44,12 @@ export const brandScenarios: Scenarios = {
     const fixture = (params.fixture ?? {}) as JsonObject;
     const grant = await withCredentials(call, await grantOf(call, id, fixture));
     grants.put(call, call.principal, id, grant);
-    seeded.put(call, call.principal, id, { grant_id: id });
     return { message: `licence ${id} is there` };
   },
 };
 
+/** The days that the caller's licences hold are everybody's again. */
 export async function resetGrants(call: BehaviourCall): Promise<void> {
-  for (const { grant_id: id } of await seeded.list(call, call.principal)) {
-    grants.remove(call, call.principal, id);
-    seeded.remove(call, call.principal, id);
-  }
+  for (const { offering_id, grant_id } of await grants.list(call, call.principal))
+    await releaseDays(call, offering_id, grant_id);
 }

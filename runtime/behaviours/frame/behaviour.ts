@@ -78,7 +78,7 @@ export interface Behaviour {
   /** What it declares; members of several areas are laid over each other. */
   readonly capabilities?: (serving: Serving) => JsonObject;
   readonly scenarios?: Scenarios;
-  /** Takes away what scenarios have put there for the caller. */
+  /** Lets go of what the caller has beside its documents, before a test has those removed. */
   readonly reset?: (call: BehaviourCall) => Promise<void>;
   /** Data of a delivery report; undefined for a buy that it does not know. */
   readonly report?: (call: BehaviourCall, mediaBuyId: string) => Promise<ReportContent | undefined>;

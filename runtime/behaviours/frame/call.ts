@@ -34,7 +34,6 @@ export type CallFacts = Pick<
   "principal" | "release" | "mode" | "sender" | "now" | "uuid" | "logger" | "effect"
 > & {
   readonly task?: TaskOf;
-  readonly freeTaskId?: SellerContext["freeTaskId"];
   readonly account?: JsonObject | undefined;
 };
 

@@ -17,10 +17,11 @@ export const ownerText = (owner: DocumentOwner): string =>
 export interface Collection<T extends object> {
   get(call: BehaviourCall, owner: DocumentOwner, id: string): Promise<T | undefined>;
   list(call: BehaviourCall, owner: DocumentOwner): Promise<T[]>;
+  ids(call: BehaviourCall, owner: DocumentOwner): Promise<string[]>;
   put(call: BehaviourCall, owner: DocumentOwner, id: string, body: T): void;
   remove(call: BehaviourCall, owner: DocumentOwner, id: string): void;
   /** Removes all that an owner has. */
-  clear(call: BehaviourCall, owner: DocumentOwner, idOf: (body: T) => string): Promise<void>;
+  clear(call: BehaviourCall, owner: DocumentOwner): Promise<void>;
 }
 
 /** Parts have collections of their own, so that the owner of a document is a principal, whatever is in its name. */
@@ -30,10 +31,11 @@ const placed = (name: string, owner: DocumentOwner): readonly [collection: strin
 export const collection = <T extends object>(name: string): Collection<T> => ({
   get: ({ documents }, owner, id) => documents.get<T>(...placed(name, owner), id),
   list: ({ documents }, owner) => documents.list<T>(...placed(name, owner)),
+  ids: ({ documents }, owner) => documents.ids(...placed(name, owner)),
   put: ({ documents }, owner, id, body) => documents.put(...placed(name, owner), id, body),
   remove: ({ documents }, owner, id) => documents.remove(...placed(name, owner), id),
-  async clear({ documents }, owner, idOf) {
+  async clear({ documents }, owner) {
     const at = placed(name, owner);
-    for (const one of await documents.list<T>(...at)) documents.remove(...at, idOf(one));
+    for (const id of await documents.ids(...at)) documents.remove(...at, id);
   },
 });

@@ -21,9 +21,13 @@ export interface Documents {
   get<T extends object>(collection: string, owner: string, id: string): Promise<T | undefined>;
   /** All of an owner, oldest first. */
   list<T extends object>(collection: string, owner: string): Promise<T[]>;
+  /** Ids of all of an owner, oldest first. */
+  ids(collection: string, owner: string): Promise<string[]>;
   /** Kept with the answer. What was read before must not have changed meanwhile: the call is done again on what is there. */
   put(collection: string, owner: string, id: string, body: object): void;
   remove(collection: string, owner: string, id: string): void;
+  /** Removes all that an owner has, in whatever collection. */
+  removeAll(owner: string): Promise<void>;
   /** Reads it anew when it is asked for again: it was written beside this call. */
   forget(collection: string, owner: string, id: string): void;
   changes(): DocumentChange[];
@@ -34,7 +38,7 @@ const keyOf = (collection: string, owner: string, id: string): string => JSON.st
 const parsed = <T>(body: string | undefined): T | undefined =>
   body === undefined ? undefined : (JSON.parse(body) as T);
 
-export function openDocuments(store: Pick<DocumentStore<never>, "get" | "list">): Documents {
+export function openDocuments(store: Pick<DocumentStore<never>, "get" | "list" | "collections">): Documents {
   const held = new Map<string, Held>();
   const reading = new Map<string, Promise<Held>>();
   const hold = async (collection: string, owner: string, id: string): Promise<Held> => {
@@ -62,19 +66,28 @@ export function openDocuments(store: Pick<DocumentStore<never>, "get" | "list">)
     if (known === undefined) held.set(key, { place, version: undefined, body: text, changed: true });
     else Object.assign(known, { body: text, changed: true });
   };
+  /** All that are there, or were when they were first read. */
+  const holdAll = async (collection: string, owner: string): Promise<Held[]> => {
+    const listed = await store.list(collection, owner);
+    for (const { id, version, body } of listed) {
+      const key = keyOf(collection, owner, id);
+      if (!held.has(key)) held.set(key, { place: { collection, owner, id }, version, body, changed: false });
+    }
+    const added = [...held.values()]
+      .filter(({ place }) => place.collection === collection && place.owner === owner)
+      .map(({ place }) => place.id);
+    const ids = new Set([...listed.map(({ id }) => id), ...added]);
+    return [...ids].flatMap((id) => held.get(keyOf(collection, owner, id)) ?? []);
+  };
   return {
     get: async (collection, owner, id) => parsed((await hold(collection, owner, id)).body),
-    async list<T extends object>(collection: string, owner: string): Promise<T[]> {
-      const listed = await store.list(collection, owner);
-      for (const { id, version, body } of listed) {
-        const key = keyOf(collection, owner, id);
-        if (!held.has(key)) held.set(key, { place: { collection, owner, id }, version, body, changed: false });
-      }
-      const added = [...held.values()]
-        .filter(({ place }) => place.collection === collection && place.owner === owner)
-        .map(({ place }) => place.id);
-      const ids = new Set([...listed.map(({ id }) => id), ...added]);
-      return [...ids].flatMap((id) => parsed<T>(held.get(keyOf(collection, owner, id))?.body) ?? []);
+    list: async <T extends object>(collection: string, owner: string): Promise<T[]> =>
+      (await holdAll(collection, owner)).flatMap(({ body }) => parsed<T>(body) ?? []),
+    ids: async (collection, owner) =>
+      (await holdAll(collection, owner)).flatMap(({ place, body }) => (body === undefined ? [] : [place.id])),
+    async removeAll(owner) {
+      for (const collection of await store.collections(owner)) await holdAll(collection, owner);
+      for (const { place } of [...held.values()]) if (place.owner === owner) change(place, undefined);
     },
     put: (collection, owner, id, body) => change({ collection, owner, id }, body),
     remove: (collection, owner, id) => change({ collection, owner, id }, undefined),

@@ -1,6 +1,7 @@
 /** What a test has ordered the caller's next call of a tool to be answered with, once. */
 import canonicalize from "canonicalize";
 import type { JsonObject, TaskStatus } from "../../contract/index.js";
+import { freeTaskId } from "../../seller/ordered-tasks.js";
 import { type ControllerScenario, ScenarioError, type Scenarios, textParam } from "./behaviour.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "./call.js";
 import { collection, type DocumentOwner } from "./collection.js";
@@ -17,18 +18,20 @@ const kept = collection<ForcedAnswer>("forced_answer");
 /** The tool of a task that was ordered. */
 const tools = collection<{ readonly tool: string }>("forced_task");
 
-/** No answer is ordered any more, for the caller or the account that the call names. */
+/** Tasks that the caller's tests have ordered go, so that their ids are free for whoever orders them next. */
 export async function resetForced(call: BehaviourCall): Promise<void> {
-  const forceable = ["create_media_buy", "get_products", "get_signals"];
-  for (const owner of new Set([ownerOf(call), call.principal]))
-    for (const tool of forceable) kept.remove(call, owner, tool);
+  for (const id of await tools.ids(call, call.principal)) await freeTaskId(call.ctx, id, true);
 }
 
-/** Ordered for one account where the order names one; else for whatever account the caller names next. */
-const ownerOf = ({ principal, ctx: { account } }: BehaviourCall): DocumentOwner =>
-  account?.brand === undefined && account?.account_id === undefined
-    ? principal
-    : { principal, part: canonicalize(account) ?? "" };
+/**
+ * Ordered for one account where the order names one; else for whatever account the caller names next. Orders say that it is a
+ * sandbox, since they have to; the call that is to be answered may leave it out.
+ */
+const ownerOf = ({ principal, ctx: { account } }: BehaviourCall): DocumentOwner => {
+  const { sandbox: _, ...named } = account ?? {};
+  const whole = named.brand === undefined && named.account_id === undefined;
+  return whole ? principal : { principal, part: canonicalize(named) ?? "" };
+};
 
 /** What is ordered of the tool of this call; it holds for this call alone. */
 export async function forcedAnswer(call: BehaviourToolCall): Promise<ForcedAnswer | undefined> {
@@ -37,7 +40,7 @@ export async function forcedAnswer(call: BehaviourToolCall): Promise<ForcedAnswe
     const found = await kept.get(call, owner, call.tool);
     if (found === undefined) continue;
     kept.remove(call, owner, call.tool);
-    if (found.task_id === undefined || (await call.context.freeTaskId(found.task_id, false))) return found;
+    if (found.task_id === undefined || (await freeTaskId(call.context, found.task_id, false))) return found;
     const { principal, tool } = call;
     call.ctx.logger?.warn(
       { principal, tool, taskId: found.task_id },
@@ -67,7 +70,7 @@ export function forcedReply(call: BehaviourToolCall, forced: ForcedAnswer): Beha
  */
 async function claimId(call: BehaviourCall, id: string, tool: string): Promise<void> {
   const earlier = await tools.get(call, call.principal, id);
-  if ((await call.ctx.freeTaskId?.(id, earlier !== undefined)) !== false) return;
+  if (await freeTaskId(call.ctx, id, earlier !== undefined)) return;
   // Nor is the call answered as somebody has ordered before.
   kept.remove(call, ownerOf(call), tool);
   throw new ScenarioError(

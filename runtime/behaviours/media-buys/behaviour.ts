@@ -3,6 +3,7 @@ import { audienceScenarios } from "./audience-scenarios.js";
 import { createMediaBuy } from "./create.js";
 import { takeFeedback } from "./feedback.js";
 import { listMediaBuys } from "./list.js";
+import { resetOrders } from "./reset.js";
 import { buyScenarios } from "./scenarios.js";
 import { updateMediaBuy } from "./update.js";
 import { carryOn } from "./upkeep.js";
@@ -26,5 +27,6 @@ export const mediaBuysBehaviour: Behaviour = {
     },
   }),
   scenarios: { ...buyScenarios, ...audienceScenarios },
+  reset: resetOrders,
   upkeep: carryOn,
 };

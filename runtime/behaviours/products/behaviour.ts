@@ -1,6 +1,5 @@
 import type { Behaviour } from "../frame/behaviour.js";
 import { findProducts } from "./find.js";
-import { resetProducts } from "./products.js";
 import { productScenarios } from "./scenarios.js";
 
 /** What is sold. */
@@ -15,5 +14,4 @@ export const productsBehaviour: Behaviour = {
     },
   }),
   scenarios: productScenarios,
-  reset: resetProducts,
 };

@@ -43,10 +43,6 @@ export async function productsOf(call: BehaviourCall, request: { readonly brief?
   return [...added, ...offered.filter(({ product_id }) => !own.has(product_id))];
 }
 
-/** What tests have put there; what they took away again is not. */
-export const resetProducts = (call: BehaviourCall): Promise<void> =>
-  seeded.clear(call, call.principal, ({ product_id }) => product_id);
-
 /**
  * The whole of what is offered: a test that has put products there has stocked the onOffer, and sees what it put there; anything
  * else of the catalogue can still be bought by its id.

@@ -32,8 +32,7 @@ export const receiptsOf = async (call: BehaviourCall, owner: DocumentOwner): Pro
 export const keepAdjustmentReceipt = (call: BehaviourCall, owner: DocumentOwner, one: RecordedReceipt): void =>
   kept.put(call, owner, one.receipt.reporting_receipt_id, one);
 
-export const dropReceipts = (call: BehaviourCall, owner: DocumentOwner): Promise<void> =>
-  kept.clear(call, owner, ({ receipt }) => receipt.reporting_receipt_id);
+export const dropReceipts = (call: BehaviourCall, owner: DocumentOwner): Promise<void> => kept.clear(call, owner);
 
 export const shownReceipt = ({ receipt, receivedAt }: RecordedReceipt): JsonObject => ({
   ...receipt,

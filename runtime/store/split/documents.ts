@@ -2,7 +2,14 @@
 import { type Coroutine, wait } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
-import { type DocumentStore, documentOwners, listDocuments, readDocument, writeDocuments } from "../documents.js";
+import {
+  type DocumentStore,
+  documentCollections,
+  documentOwners,
+  listDocuments,
+  readDocument,
+  writeDocuments,
+} from "../documents.js";
 import { askAll } from "./ids.js";
 import type { PrincipalRouter } from "./principal-part.js";
 import { listForeign, readKeyspace } from "./rows.js";
@@ -31,6 +38,7 @@ export function splitDocuments<Tx>(router: PrincipalRouter): DocumentStore<Tx> {
       const all = await askAll(router, (_, database) => database.query((q) => ownersHere(q, collection)));
       return all.flat().sort();
     },
+    collections: async (owner) => (await look(owner, (q) => documentCollections(q, owner))) ?? [],
     write(tx, changes) {
       const { database, owner } = noted(tx) ?? {};
       const other = changes.find((change) => change.owner !== owner);
