@@ -3,10 +3,10 @@ import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
 import { type GovernanceFinding, judgeAction } from "./judge.js";
-import { approvedCheck, committed, entriesOf } from "./ledger.js";
+import { approvedCheck, committed, type Entry, entriesOf } from "./ledger.js";
 import { callersPlans, type KeptPlan, readPolicies } from "./plans.js";
 import { readProposal } from "./proposal.js";
-import { planOfToken } from "./token.js";
+import { APPROVAL_MS } from "./token.js";
 
 export interface GovernedAction {
   readonly tool: string;
@@ -34,9 +34,15 @@ async function newestPlan(call: BehaviourCall, domain: string | undefined): Prom
   );
 }
 
-/** An approval that this agent has given itself stands for its judgement. */
-async function isApproved(call: BehaviourCall, { plan }: KeptPlan, { governance_context: token }: JsonObject) {
-  return typeof token === "string" && (await planOfToken(call, token))?.plan_id === plan.plan_id;
+/**
+ * An approval that this agent has given itself stands for its judgement: of this plan, as long as it may be acted upon, and of as
+ * much. Denials have tokens too, and so have others' plans of the same name.
+ */
+function isApproved({ now }: BehaviourCall, entries: readonly Entry[], { amount, request }: GovernedAction): boolean {
+  const { governance_context: token } = request;
+  const given = typeof token === "string" ? approvedCheck(entries, token) : undefined;
+  if (given === undefined || Date.parse(given.timestamp) + APPROVAL_MS <= now.getTime()) return false;
+  return amount === undefined || amount <= given.amount;
 }
 
 const unasked = ({ governance_agents: agents = [] }: Account): Denial => ({
@@ -57,10 +63,10 @@ export async function denialOf(
   const kept = await newestPlan(call, account.brand?.domain);
   if (kept === undefined)
     return tokenRequired && typeof request.governance_context !== "string" ? unasked(account) : undefined;
-  if (!afresh && (await isApproved(call, kept, request))) return undefined;
+  const entries = await entriesOf(call, kept);
+  if (!afresh && isApproved(call, entries, { tool, request, amount })) return undefined;
   const { plan } = kept;
   if (amount === undefined) return unasked(account);
-  const entries = await entriesOf(call, kept);
   const { governance_context: token } = request;
   const { decision, findings } = judgeAction(
     plan,

@@ -19,7 +19,7 @@ import {
 import { categories, findPlan, type KeptPlan, planOf, policyIds, readPolicies } from "./plans.js";
 import { type ProposedAction, readProposal } from "./proposal.js";
 import { statementIn } from "./statements.js";
-import { issueToken, planOfToken } from "./token.js";
+import { APPROVAL_MS, issueToken, planOfToken } from "./token.js";
 
 interface Check {
   readonly plan_id?: string;
@@ -39,8 +39,6 @@ interface Check {
   readonly ext?: JsonObject;
 }
 
-/** How long an approval may be acted upon. */
-const APPROVAL_MS = 72 * 3_600_000;
 /** When delivery is to be looked at again. */
 const NEXT_CHECK_MS = 7 * 24 * 3_600_000;
 

@@ -19,6 +19,9 @@ export interface TokenClaims {
   readonly exp: number;
 }
 
+/** How long an approval may be acted upon. */
+export const APPROVAL_MS = 72 * 3_600_000;
+
 /** Sellers show tokens of plans that buyers have registered: whose they are is found by the token alone. */
 const issued = collection<{ readonly owner: string; readonly plan_id: string }>("governance_token");
 
