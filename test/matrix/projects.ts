@@ -1,9 +1,7 @@
 /** The sellers' projects of one release: written each by itself, compiled as one program, since what they share costs most. */
-import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { scaffold } from "../conformance/served-seller.js";
-import { compiler } from "../runner/compiler.js";
-import { run } from "../scaffold/project.js";
+import { typeCheckAll } from "../scaffold/project.js";
 
 export interface Project {
   readonly folder: string;
@@ -13,16 +11,7 @@ export interface Project {
 
 /** Compiles folders as strictly as each one's own configuration has it. @returns what the compiler says, line by line */
 async function complaints(projects: string, folders: readonly string[]): Promise<string[]> {
-  const config = path.join(projects, "tsconfig.all.json");
-  writeFileSync(
-    config,
-    JSON.stringify({
-      extends: path.join(folders[0]!, "tsconfig.json"),
-      compilerOptions: { noEmit: true, incremental: false, rootDir: projects, customConditions: ["adbind-source"] },
-      include: folders.flatMap((folder) => ["src", "test", "bindings"].map((part) => path.join(folder, part))),
-    }),
-  );
-  const { code, output } = await run(compiler(), ["-p", config], projects);
+  const { code, output } = await typeCheckAll(projects, folders);
   if (code === 0) return [];
   const said = output.split("\n").filter((line) => line !== "");
   return said.length > 0 ? said : [`the compiler ended with ${code} and said nothing`];
