@@ -12,7 +12,6 @@ const ownServers: Readonly<Record<string, string>> = {
   "test/sender/transactions.test.ts": "it counts transactions by their numbers, which are the whole server's",
   "test/sender/joined-postgres.test.ts": "it restarts the server, and compares it with a second one",
   "test/registry/server-instances.test.ts": "it takes the server away under a registry",
-  "test/runtime/upkeep.test.ts": "it ends the session of everybody who waits for a lock",
   "test/faults/sender-ground.ts": "it restarts the server, and has so many sessions that others would find none",
   "test/faults/outbox-run.ts": "what a killed application has committed is judged with durability as in production",
   "test/faults/retention-run.ts": "how a database grows is measured with vacuum and checkpoints as in production",

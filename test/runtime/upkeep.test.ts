@@ -9,7 +9,7 @@ import { behaviours } from "../../runtime/behaviours/index.js";
 import { sql } from "../../runtime/db/postgres/sql.js";
 import type { PostgresStore } from "../../runtime/store/index.js";
 import { newBench, openSeller } from "../seller/fixture.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { stepNames } from "./upkeep/step-names.js";
 import {
@@ -28,7 +28,7 @@ import {
 } from "./upkeep/world.js";
 import { worlds } from "./upkeep/worlds.js";
 
-const postgres = await startPostgres({ fsync: "off" });
+const postgres = await sharedPostgres();
 
 /** Rejections nobody waited for: without this listener the first would end the process. */
 const stray: unknown[] = [];
@@ -149,9 +149,8 @@ test("postgres: a seller outlives connections that end under its sweep", async (
   await locked;
   await seller.start();
   await until(async () => {
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'`.run(
-      store.database,
-    );
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'
+      and datname = current_database()`.run(store.database);
     return failed().size === 2;
   });
   release();
