@@ -52,8 +52,8 @@ export function checkConfig(project: string): string {
 /** Where the newest compiler begins to collect garbage: it takes half of this, and ends soon. */
 const COMPILER_MEMORY = "1GiB";
 
-/** What a configuration's compiler says of it, run in a folder. */
-function compile(config: string, folder: string): Promise<Ran> {
+/** What the compiler says of a configuration, run in a folder. */
+export function compilerSays(config: string, folder: string): Promise<Ran> {
   const command = compiler();
   const args = ["-p", config];
   if (!command.startsWith(path.join(root, "test/interop"))) return run(command, args, folder);
@@ -63,7 +63,7 @@ function compile(config: string, folder: string): Promise<Ran> {
 }
 
 /** Type-checks a project as its own `npm run types` does, against adbind's sources. */
-export const typeCheck = (project: string): Promise<Ran> => compile(checkConfig(project), project);
+export const typeCheck = (project: string): Promise<Ran> => compilerSays(checkConfig(project), project);
 
 /**
  * The same of several projects in one folder, as one program: what they share costs most.
@@ -79,7 +79,7 @@ export function typeCheckAll(projects: string, folders: readonly string[]): Prom
       include: folders.flatMap((folder) => ["src", "test", "bindings"].map((part) => path.join(folder, part))),
     }),
   );
-  return compile(config, projects);
+  return compilerSays(config, projects);
 }
 
 /** Runs a project's own tests from source. */
