@@ -7,12 +7,12 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import { willClose } from "../../cli/closing-line.js";
 import { script } from "../../cli/script.js";
 import { loadSuite, runConformance } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
 import { tls } from "../support/tls-terminator.js";
+import { wholeRelease } from "../support/whole-release.js";
 import { projectsFolder, RUN_TOKEN, scaffold, serveSeller } from "./served-seller.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -110,7 +110,7 @@ function collect({ tracks }: TheirReport): Map<string, Graded> {
 
 async function ours(url: string): Promise<Map<string, Graded>> {
   const suite = await loadSuite(path.join(peer, "compliance/cache", SUITE));
-  const whole = await wholeReleaseAt(path.join(corpus, "releases", RELEASE));
+  const whole = await wholeRelease(RELEASE);
   const webhooks = { name: "localhost", tls };
   const now = (): number => Date.now() + OFFSET;
   const report = await runConformance({ url, suite, ...whole, auth: RUN_TOKEN, ca: tls.cert, webhooks, now });
@@ -224,7 +224,7 @@ async function main(wanted: readonly string[]): Promise<void> {
 
 /** Specialisms of sellers that the old suite has storyboards of. */
 async function specialisms(): Promise<string[]> {
-  const { release } = await wholeReleaseAt(path.join(corpus, "releases", RELEASE));
+  const { release } = await wholeRelease(RELEASE);
   const suite = await loadSuite(path.join(peer, "compliance/cache", SUITE));
   const tested = suite.storyboards.map(({ file }) => /^specialisms\/([^/]+)\//.exec(file)?.[1]?.replaceAll("-", "_"));
   return Object.keys(release.specialisms).filter((id) => tested.includes(id.replaceAll("-", "_")));

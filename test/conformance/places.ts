@@ -1,9 +1,10 @@
 /** What is run: suites and the releases they are of, and the sellers that each is asked of. */
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { type WholeRelease, wholeReleaseAt } from "../../cli/check/release-value.js";
+import type { WholeRelease } from "../../cli/check/release-value.js";
 import { loadSuite, type Suite } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
+import { wholeReleaseIn } from "../support/whole-release.js";
 
 /** What a run is narrowed to, and what its sellers are made with. */
 export interface Narrowed {
@@ -30,7 +31,7 @@ const DEFAULT: readonly (Partial<Narrowed> & { readonly version: string })[] = [
 ];
 
 async function placeOf(suite: string, release: string, narrowed: Narrowed): Promise<Place> {
-  return { suite: await loadSuite(suite), source: release, ...(await wholeReleaseAt(release)), ...narrowed };
+  return { suite: await loadSuite(suite), source: release, ...(await wholeReleaseIn(release)), ...narrowed };
 }
 
 export interface Wanted extends Narrowed {
@@ -46,7 +47,7 @@ export async function places({ suite, release, ...narrowed }: Wanted): Promise<P
     return [await placeOf(suite, release ?? path.join(corpus, "releases", version ?? ""), narrowed)];
   }
   if (release !== undefined) {
-    const { release: found } = await wholeReleaseAt(release);
+    const { release: found } = await wholeReleaseIn(release);
     const cached = path.join(corpus, "compliance", found.version);
     return [await placeOf(existsSync(cached) ? cached : release, release, narrowed)];
   }

@@ -5,11 +5,11 @@
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import { willClose } from "../../cli/closing-line.js";
 import { loadSuite, runConformance, type StepResult } from "../../runtime/conformance/index.js";
 import { preparePython, servedByPython } from "../interop/signing/python.js";
 import { corpus } from "../support/corpus.js";
+import { wholeRelease } from "../support/whole-release.js";
 import { RUN_TOKEN } from "./served-seller.js";
 
 const RELEASE = "3.1.19";
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
     console.error(`the Python SDK cannot be had: ${missing}`);
     return close({ passed: 0, failed: 1 });
   }
-  const whole = await wholeReleaseAt(path.join(corpus, "releases", RELEASE));
+  const whole = await wholeRelease(RELEASE);
   const suite = await loadSuite(path.join(corpus, "compliance", RELEASE));
   const report = await served((url) => runConformance({ url, suite, ...whole, auth: RUN_TOKEN }));
   const list = JSON.parse(readFileSync(path.join(import.meta.dirname, "python-failures.json"), "utf8")) as Known[];

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { releaseNamed } from "../../cli/check/release-value.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
 import type { JsonObject, Release } from "../../runtime/contract/index.js";
 import type { Fetcher } from "../../runtime/net/index.js";
@@ -14,10 +13,11 @@ import { createValidator } from "../../runtime/validate/index.js";
 import { makeKey } from "../signing/fixtures.js";
 import { corpus } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
+import { wholeRelease } from "../support/whole-release.js";
 
 const test = suite("endpoints of a seller");
 const there = existsSync(path.join(corpus, "releases/3.2.4"));
-const load = (version: string): Promise<Release> => releaseNamed(path.join(corpus, "releases", version));
+const load = async (version: string): Promise<Release> => (await wholeRelease(version)).release;
 const releases = there ? [await load("3.2.4"), await load("3.1.19")] : [];
 const WORD = "adcp";
 /** Compiled once for all sellers of this file. */

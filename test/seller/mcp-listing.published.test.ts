@@ -3,7 +3,6 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { releaseNamed } from "../../cli/check/release-value.js";
 import { release } from "../../generated/3.1.0/index.js";
 import { textsFor } from "../../generator/diff/texts.js";
 import { isJsonObject, type JsonObject, type Release } from "../../runtime/contract/index.js";
@@ -14,6 +13,7 @@ import { cellsOf } from "../support/cells.js";
 import { publishedReleases } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
 import { thrownBy } from "../support/thrown.js";
+import { wholeReleaseIn } from "../support/whole-release.js";
 
 /** Bytes a model is given: of a tool on average, and of all. */
 const MOST = { tool: 1.25 * 1024, all: 24 * 1024 };
@@ -93,7 +93,7 @@ const folders = new Map(publishedReleases().map((folder) => [path.basename(folde
 for (const version of cellsOf("./run test test/seller/mcp-listing", [...folders.keys()], 2)) {
   const folder = folders.get(version)!;
   test(`${version}: a model can be given the tools of a seller, and can call them`, async () => {
-    const release = await releaseNamed(folder);
+    const { release } = await wholeReleaseIn(folder);
     if (release.specialisms.sales_guaranteed === undefined) return;
     const names = salesTools(release);
     const listed = await listingOf(release, names);
@@ -121,7 +121,7 @@ for (const [version, folder] of folders) {
   const lists = tellingTools(folder);
   if (lists.length === 0) continue;
   test(`${version}: a seller lists what the release publishes for MCP`, async () => {
-    const release = await releaseNamed(folder);
+    const { release } = await wholeReleaseIn(folder);
     const names = salesTools(release);
     for (const published of lists) {
       const {

@@ -9,7 +9,7 @@ import path from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { type WholeRelease, wholeReleaseAt } from "../../cli/check/release-value.js";
 import type { Release, SchemaDocuments } from "../../runtime/contract/index.js";
-import { startedByRunner } from "../runner/test-file.js";
+import { RUNNER } from "../runner/test-file.js";
 import { corpus } from "./corpus.js";
 
 interface Kept {
@@ -18,8 +18,8 @@ interface Kept {
   readonly others: Omit<WholeRelease, "release">;
 }
 
-/** Of this run alone: a later one may have another generator. */
-const folder = startedByRunner() ? tmpdir() : undefined;
+/** Of this run alone: a later one may have another generator. What test files start has the same folder. */
+const folder = process.env[RUNNER] === undefined ? undefined : tmpdir();
 
 function left(file: string): Kept | undefined {
   try {

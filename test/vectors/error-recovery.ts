@@ -1,13 +1,13 @@
 /** What a caller does after an error, and whether whoever made it followed its release. */
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { releaseNamed } from "../../cli/check/release-value.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { type RetryDecision, retryDecision } from "../../runtime/extract/index.js";
 import { producerFault } from "../../runtime/facts/index.js";
 import { createValidator } from "../../runtime/validate/index.js";
 import { readJson } from "../signing/corpus.js";
 import { corpus } from "../support/corpus.js";
+import { wholeReleaseIn } from "../support/whole-release.js";
 import type { Folder, VectorGroup } from "./types.js";
 
 interface RecoveryCase {
@@ -40,7 +40,7 @@ export async function errorRecovery(folder: Folder): Promise<VectorGroup[]> {
   if (!existsSync(file) || !existsSync(before)) return [];
   const { vectors } = readJson(file) as { vectors: readonly RecoveryCase[] };
   const validator = await createValidator(folder.release);
-  const older = await releaseNamed(before);
+  const { release: older } = await wholeReleaseIn(before);
   const spoken = (version: string): Release =>
     folder.release.version.startsWith(`${version}.`) ? folder.release : older;
   const cases = vectors.map((one) => ({

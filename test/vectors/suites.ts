@@ -1,8 +1,8 @@
 /** Every published suite of the corpus that adbind answers for, each case under the facts of its own release. */
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { releaseNamed } from "../../cli/check/release-value.js";
 import { corpus } from "../support/corpus.js";
+import { wholeReleaseIn } from "../support/whole-release.js";
 import { brandResponses } from "./brand-responses.js";
 import { bodyIntegrity, canonicalization, methodNames } from "./capability-suites.js";
 import { errorRecovery } from "./error-recovery.js";
@@ -32,7 +32,7 @@ export async function publishedGroups(): Promise<VectorGroup[]> {
   for (const label of readdirSync(compliance).sort()) {
     const at = path.join(compliance, label, "test-vectors");
     const own = path.join(corpus, "releases", label);
-    if (existsSync(at) && existsSync(own)) folders.push({ at, label, release: await releaseNamed(own) });
+    if (existsSync(at) && existsSync(own)) folders.push({ at, label, release: (await wholeReleaseIn(own)).release });
   }
   // The folder without a number was published with the 3.1 line.
   const line = folders.find(({ label }) => label.startsWith("3.1."));

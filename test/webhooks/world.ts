@@ -3,7 +3,6 @@ import type { KeyObject } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { releaseNamed } from "../../cli/check/release-value.js";
 import type { JsonObject, Release } from "../../runtime/contract/index.js";
 import type { Fetcher, FetchResult } from "../../runtime/net/index.js";
 import { createReceiver, type ReceivedEvent, type Receiver } from "../../runtime/receiver/index.js";
@@ -12,6 +11,7 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js"
 import { secretKeys } from "../sender/fixture.js";
 import { keysOf, type SellerKey, sellerKey } from "../support/receiver.js";
 import { judgeOf, type SchemaJudge } from "../support/schema-judge.js";
+import { wholeReleaseIn } from "../support/whole-release.js";
 
 export const BUYER = "https://buyer.example";
 const SELLER = "https://seller.example/agent";
@@ -79,7 +79,7 @@ const wire =
 
 /** A sender and a receiver of one release, each on a store of its own. */
 export async function openWorld(folder: string): Promise<World> {
-  const release = await releaseNamed(folder);
+  const { release } = await wholeReleaseIn(folder);
   const judge = await judgeOf(folder);
   const files = mkdtempSync(path.join(tmpdir(), "adbind-kinds-"));
   const store = (name: string): SqliteStore => openSqliteStore({ path: path.join(files, name) });

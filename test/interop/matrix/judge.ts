@@ -1,10 +1,8 @@
 /** `./run interop matrix`: caller x seller x transport x step, over the lines of the corpus. */
-import path from "node:path";
-import { releaseNamed } from "../../../cli/check/release-value.js";
 import type { Totals } from "../../../cli/closing-line.js";
 import { type TransportName, transportNames } from "../../../runtime/contract/index.js";
 import { createValidator } from "../../../runtime/validate/index.js";
-import { corpus } from "../../support/corpus.js";
+import { wholeRelease } from "../../support/whole-release.js";
 import { type Line, lineOf } from "./answers.js";
 import { type Cell, shared, steps } from "./steps.js";
 import { openSellerWorld, type SellerWorld } from "./world.js";
@@ -21,7 +19,7 @@ export interface MatrixParts {
 export async function matrixParts(): Promise<MatrixParts> {
   const lines: Line[] = [];
   for (const version of versions) {
-    const release = await releaseNamed(path.join(corpus, "releases", version));
+    const { release } = await wholeRelease(version);
     lines.push(await lineOf(release, await createValidator(release)));
   }
   const alone = Object.fromEntries([...lines].reverse().map((line) => [line.name, [line]]));

@@ -3,14 +3,13 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { pino } from "pino";
-import { releaseNamed } from "../../../cli/check/release-value.js";
 import type { Totals } from "../../../cli/closing-line.js";
 import { listedCatalogue, openSeller } from "../../../runtime/behaviours/index.js";
 import type { Product } from "../../../runtime/behaviours/ports/catalogue.js";
 import { freePort } from "../../../runtime/testing/free-port.js";
 import { catalogue } from "../../../templates/project/src/catalogue.js";
-import { corpus } from "../../support/corpus.js";
 import { tempFolder } from "../../support/release.js";
+import { wholeRelease } from "../../support/whole-release.js";
 import { preparePython, sdkPython } from "../signing/python.js";
 
 /** The newest release of each line in the corpus. */
@@ -29,7 +28,7 @@ interface Seen {
 /** A seller of this release with the products that a project begins with. */
 async function exampleSeller(version: string, products: readonly Product[]) {
   const { seller } = await openSeller({
-    release: await releaseNamed(path.join(corpus, "releases", version)),
+    release: (await wholeRelease(version)).release,
     specialisms: ["sales_guaranteed"],
     database: `sqlite:${path.join(tempFolder(), `${version}.db`)}`,
     baseUrl: "https://seller.example.com",

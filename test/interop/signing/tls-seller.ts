@@ -1,9 +1,9 @@
 /** Whether a peer that knows a seller's URL alone believes what it signs. */
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { releaseNamed } from "../../../cli/check/release-value.js";
 import { corpus } from "../../support/corpus.js";
 import { withTlsSeller } from "../../support/tls-seller.js";
+import { wholeReleaseIn } from "../../support/whole-release.js";
 import { plainRequest, type SigningCell, signOurs } from "./cells.js";
 import type { MadeKeys } from "./keys.js";
 import type { PythonPeer } from "./python.js";
@@ -24,7 +24,9 @@ export function discoveryCells(peer: PythonPeer, keys: MadeKeys): SigningCell[] 
     (["mcp", "a2a"] as const).map((protocol) => ({
       name: `a seller of ${versions.join(", ")} over ${protocol}, known by its URL alone`,
       async run() {
-        const releases = await Promise.all(versions.map((version) => releaseNamed(folderOf(version))));
+        const releases = await Promise.all(
+          versions.map(async (version) => (await wholeReleaseIn(folderOf(version))).release),
+        );
         return withTlsSeller({ releases, host: HOST, key }, async (baseUrl): Promise<string | undefined> => {
           const signed = await signOurs("webhook", plainRequest("https://buyer.example.com/webhooks/op_1"), key);
           const refused = await peer.discover(signed, `${baseUrl}/${protocol}`, protocol);
