@@ -91,6 +91,28 @@ async function generated(options: { open?: boolean } = {}): Promise<string> {
 
 const closed = await generated();
 
+/** Those of the language itself are parsed once. */
+const host = ts.createCompilerHost(strictOptions);
+const parse = host.getSourceFile;
+const library = path.dirname(ts.getDefaultLibFilePath(strictOptions));
+const parsed = new Map<string, ts.SourceFile | undefined>();
+host.getSourceFile = (name, ...more) => {
+  if (path.dirname(name) !== library) return parse(name, ...more);
+  if (!parsed.has(name)) parsed.set(name, parse(name, ...more));
+  return parsed.get(name);
+};
+
+/** What is wrong in a program but for the language's own declarations, which would be judged anew by each test. */
+function diagnosticsOf(program: ts.Program): readonly ts.Diagnostic[] {
+  const ours = program.getSourceFiles().filter((file) => !program.isSourceFileDefaultLibrary(file));
+  return [
+    ...program.getConfigFileParsingDiagnostics(),
+    ...program.getOptionsDiagnostics(),
+    ...program.getGlobalDiagnostics(),
+    ...ours.flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]),
+  ];
+}
+
 /** Faults of statements over `R`, the request: those that must compile do, those marked do not. */
 function faultsOf(folder: string, statements: readonly string[]): string[] {
   const file = path.join(folder, "zz-program.ts");
@@ -98,8 +120,8 @@ function faultsOf(folder: string, statements: readonly string[]): string[] {
 const base: { idempotency_key: string; budget: { amount: number } } = { idempotency_key: "k", budget: { amount: 1 } };
 export type Used = [ListOrdersResponse, PlaceOrderArms, PlaceOrderRequestLinesItem];`;
   writeFileSync(file, `${head}\n${statements.join("\n")}\nexport { base };\n`);
-  const program = ts.createProgram([file], strictOptions);
-  return ts.getPreEmitDiagnostics(program).map(({ messageText, start, file: at }) => {
+  const program = ts.createProgram([file], strictOptions, host);
+  return diagnosticsOf(program).map(({ messageText, start, file: at }) => {
     const line = at === undefined ? "" : (at.text.slice(start).split("\n")[0] ?? "");
     return `${ts.flattenDiagnosticMessageText(messageText, " ")}: ${line}`;
   });
