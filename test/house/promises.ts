@@ -40,6 +40,12 @@ const hidden: Judge = (report, node, checker) => {
   if (isPromise(checker.getTypeAtLocation(node.expression)) && !keeps) report(node, "a cast that hides a promise");
 };
 
+const answersPromise = (node: ts.Node, checker: ts.TypeChecker): boolean =>
+  checker
+    .getTypeAtLocation(node)
+    .getCallSignatures()
+    .some((one) => isPromise(one.getReturnType()));
+
 /** A function in a place that says what is expected of it; undefined elsewhere, where it is only mentioned. */
 function expectedAt(node: ts.Node, checker: ts.TypeChecker): ts.Type | undefined {
   const { parent } = node;
@@ -61,7 +67,10 @@ function expectedAt(node: ts.Node, checker: ts.TypeChecker): ts.Type | undefined
     (ts.isConditionalExpression(parent) && parent.condition !== node) ||
     ts.isReturnStatement(parent) ||
     ts.isArrayLiteralExpression(parent);
-  return given ? checker.getContextualType(node as ts.Expression) : undefined;
+  // Its own type first: what is expected of a name takes longer to say, and few names are such functions.
+  const named = ts.isIdentifier(node) || ts.isPropertyAccessExpression(node);
+  if (!given || (named && !answersPromise(node, checker))) return undefined;
+  return checker.getContextualType(node as ts.Expression);
 }
 
 const mayBeGiven = (node: ts.Node): boolean =>
@@ -76,12 +85,8 @@ const unexpected: Judge = (report, node, checker) => {
   if (!mayBeGiven(node)) return;
   const wanted = expectedAt(node, checker)?.getNonNullableType().getCallSignatures() ?? [];
   if (wanted.length === 0 || wanted.some((one) => (one.getReturnType().flags & ts.TypeFlags.Void) === 0)) return;
-  const returned = checker
-    .getTypeAtLocation(node)
-    .getCallSignatures()
-    .map((one) => one.getReturnType());
   // A plugin of fastify that takes no `done` may answer a promise; its types let either through the same parameter.
-  if (!returned.some(isPromise) || methodCall(node.parent)?.name === "register") return;
+  if (methodCall(node.parent)?.name === "register" || !answersPromise(node, checker)) return;
   if (ts.isArrowFunction(node) && !ts.isBlock(node.body) && isHandled(node.body)) return;
   report(node, "it answers a promise to who calls it and does not wait");
 };
