@@ -1,9 +1,10 @@
 /** `./run env`, here and on a clean clone: what it prints can be evaluated, and everything works in that shell. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync } from "node:fs";
+import { cpSync, existsSync, globSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { cellsOf } from "./support/cells.js";
 import { provesSetup } from "./support/judges.js";
 import { tempFolder } from "./support/release.js";
 
@@ -17,7 +18,22 @@ function clone(): string {
   const changed = execFileSync("git", listed, { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean);
   for (const file of changed)
     if (existsSync(path.join(root, file))) cpSync(path.join(root, file), path.join(folder, file));
+  linkPeers(folder);
   return folder;
+}
+
+/** What tests compare with, each with a lockfile of its own: the same lines of `run` install any of them. */
+const peers = globSync("test/interop/*/package-lock.json", { cwd: root }).map(path.dirname).sort();
+/** Of one commit's run: this one is asked for below, and another. */
+const [ASKED, FURTHER] = ["test/interop/peer", 1];
+
+/** Has a clone use what this checkout has installed of most peers: all of them take as long as everything else. */
+function linkPeers(folder: string): void {
+  const others = peers.filter((peer) => peer !== ASKED && existsSync(path.join(root, peer, "node_modules")));
+  const anew = cellsOf("ADBIND_CELLS=all ./run test test/env.test.ts", others, FURTHER);
+  for (const peer of others)
+    if (!anew.includes(peer))
+      symlinkSync(path.join(root, peer, "node_modules"), path.join(folder, peer, "node_modules"));
 }
 
 /** Everything works in a shell that evaluates what the checkout in this folder prints. */
@@ -38,7 +54,7 @@ function works(folder: string): void {
     "biome --version",
     `${source} cli/main.ts --version`,
     `${source} test/bench/report.test.ts`,
-    "test -d test/interop/peer/node_modules",
+    `test -d ${ASKED}/node_modules`,
   ];
   const ran = bash(["set -x", 'eval "$(./run env)"', ...commands].join("\n"));
   assert.is(ran.status, 0, ran.stdout + ran.stderr);
