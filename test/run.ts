@@ -8,7 +8,7 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { willClose } from "../cli/closing-line.js";
 import { keptCode } from "./runner/caches.js";
-import { compiler } from "./runner/compiler.js";
+import { compilation } from "./runner/compiler.js";
 import { groupsOf, runGroup } from "./runner/groups.js";
 import { keepTook, startingOrder, tookBefore } from "./runner/order.js";
 import { PostgresOfRun } from "./runner/postgres-of-run.js";
@@ -49,8 +49,8 @@ const files = globSync("test/**/*.test.ts", {
   .sort();
 
 const checks: readonly Job[] = [
-  { name: "lint", run: async () => [await runCheck("lint", "biome", ["check", "."])] },
-  { name: "types", run: async () => [await runCheck("types", compiler(), ["-p", "tsconfig.json"])] },
+  { name: "lint", run: async () => [await runCheck("lint", { command: "biome", args: ["check", "."] })] },
+  { name: "types", run: async () => [await runCheck("types", compilation("tsconfig.json"))] },
 ];
 const jobs: readonly Job[] = [
   ...(asked.length > 0 ? [] : checks),

@@ -1,6 +1,7 @@
 /** Runs test files, each in a process of its own, and reads uvu's totals off what it prints. */
 import { type ChildProcess, spawn } from "node:child_process";
 import path from "node:path";
+import type { ChildCommand } from "./compiler.js";
 import { fromSource } from "./from-source.js";
 import { PROCESSOR, RUNNER } from "./test-file.js";
 
@@ -120,8 +121,8 @@ export async function runFile(file: string, how: Spawned = {}): Promise<CheckOut
 }
 
 /** A check that is a command of its own: it passes when it exits with 0. */
-export async function runCheck(name: string, command: string, args: readonly string[]): Promise<CheckOutcome> {
-  const { code, output, seconds } = await run(command, args);
+export async function runCheck(name: string, { command, args, env = {} }: ChildCommand): Promise<CheckOutcome> {
+  const { code, output, seconds } = await run(command, args, { env });
   const failed = code === 0 ? 0 : 1;
   return { name, passed: 1 - failed, failed, skipped: 0, output, seconds, processor: undefined };
 }

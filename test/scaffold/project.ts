@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { compiler } from "../runner/compiler.js";
+import { compilation } from "../runner/compiler.js";
 import { fromSource } from "../runner/from-source.js";
 import { tempFolder } from "../support/release.js";
 
@@ -49,17 +49,10 @@ export function checkConfig(project: string): string {
   return config;
 }
 
-/** Where the newest compiler begins to collect garbage: it takes half of this, and ends soon. */
-const COMPILER_MEMORY = "1GiB";
-
 /** What the compiler says of a configuration, run in a folder. */
 export function compilerSays(config: string, folder: string): Promise<Ran> {
-  const command = compiler();
-  const args = ["-p", config];
-  if (!command.startsWith(path.join(root, "test/interop"))) return run(command, args, folder);
-  // Several checkers would each work out the types they share: one takes half of a processor's time for the same words.
-  const env = { ...process.env, GOGC: "off", GOMEMLIMIT: COMPILER_MEMORY };
-  return run(command, [...args, "--singleThreaded"], folder, env);
+  const { command, args, env } = compilation(config);
+  return run(command, args, folder, { ...process.env, ...env });
 }
 
 /** Type-checks a project as its own `npm run types` does, against adbind's sources. */
