@@ -1,4 +1,5 @@
 /** A database of a split that says nothing any more, as one whose machine or network has frozen: it refuses no connection. */
+import { setTimeout as pause } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type AnyDatabase, openPostgres } from "../../runtime/db/index.js";
@@ -30,11 +31,11 @@ test("the others' changes go on, and what is asked of it is told that it does no
   const store = await shardedByPrincipal(databases);
   const clock = { at: Date.now() };
   const sender = await createSender({ ...optionsFor(clock, new FakeNetwork(clock)), store } as never);
-  const attach = (name: string): Promise<unknown> =>
+  const attach = (name: string, taskId = `task ${name}`): Promise<unknown> =>
     Promise.resolve(
       sender.tasks.attach(
         {
-          taskId: `task ${name}`,
+          taskId,
           principal: buyerAt(name),
           tool: "create_media_buy",
           protocol: "media-buy",
@@ -49,7 +50,13 @@ test("the others' changes go on, and what is asked of it is told that it does no
   await sender.tasks.update("task a", { status: "working" });
   assert.ok(performance.now() - began < 5_000, `it took ${performance.now() - began} ms`);
   const place = new RegExp(`:${relay.port}/`);
-  const faults = await Promise.all(Array.from({ length: 6 }, () => thrownBy(() => attach("b"))));
+  const asked = performance.now();
+  const asking = Array.from({ length: 6 }, (_, at) => thrownBy(() => attach("b", at < 3 ? undefined : `task b ${at}`)));
+  await pause(1_000);
+  const later = Array.from({ length: 6 }, (_, at) => thrownBy(() => attach("b", `task b, later ${at}`)));
+  const faults = (await Promise.all([asking, later].map((some) => Promise.all(some)))).flat();
+  // What was asked for first, and then what was asked for meanwhile: nobody waits for the calls before his.
+  assert.ok(performance.now() - asked < 20_000, `it took ${performance.now() - asked} ms`);
   for (const { code, message } of faults) {
     assert.is(code, "database_unreachable");
     assert.match(message, place);

@@ -66,6 +66,7 @@ export function moveCase(ground: Ground): void {
     context.place = await world(ground);
   });
   test.after.each(async ({ place }) => place.close());
+  test.after(() => ground.close());
   stops(test);
   lifted(test);
   outlasted(test);

@@ -11,10 +11,7 @@ if (hasNats()) {
   const names = ["moved", "leased", "traffic"] as const;
   const ground = { ...databases, name: "nats", queue: natsQueue({ servers: nats.url }) };
   principalCase(ground, cellsOf("ADBIND_CELLS=all ./run test test/split/nats-moves", names, 1));
-  test.after(async () => {
-    await nats.stop();
-    await databases.close();
-  });
+  test.after(() => nats.stop());
 } else console.log(NO_NATS);
 
 test("the servers are stopped", () => undefined);

@@ -32,6 +32,7 @@ export function principalCase(ground: Ground, chosen?: readonly PrincipalPartNam
     context.place = await principalWorld(ground);
   });
   test.after.each(async ({ place }) => place.close());
+  test.after(() => ground.close());
   for (const name of chosen ?? (Object.keys(parts) as PrincipalPartName[])) parts[name](test);
   if (chosen === undefined) stopped(test, ground.name === "sqlite" ? STEPS : SOME_STEPS);
   test.run();

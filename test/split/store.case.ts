@@ -44,5 +44,6 @@ export function splitStoreCase(ground: Ground): void {
       }
       return values;
     },
+    end: () => ground.close(),
   });
 }

@@ -7,6 +7,7 @@ import { postgresGround } from "./databases.js";
 import { fill, going, principalWorld, THREE, taskOf } from "./principal-world.js";
 
 const ground = await postgresGround();
+test.after(() => ground.close());
 
 test("a change stays where it was stored, and its event is made where its task has moved to", async () => {
   const place = await principalWorld(ground);

@@ -46,5 +46,6 @@ export function unawareCase(ground: Ground): void {
     assert.equal(Object.keys(await place.where(principal)), ["d"]);
     await place.close();
   });
+  test.after(() => ground.close());
   test.run();
 }

@@ -15,17 +15,20 @@ export interface StoreCase<Tx> {
   reset(): Promise<void>;
   record(value: string): Effect<Tx>;
   recorded(store: Store<Tx>): Promise<string[]>;
+  /** After the last. */
+  end?(): Promise<void>;
 }
 
 const cases: Cases = { ...claims, ...inbox, ...registrations, ...nonces, ...together };
 
-export function storeCase<Tx>({ name, open, reset, record, recorded }: StoreCase<Tx>): void {
+export function storeCase<Tx>({ name, open, reset, record, recorded, end }: StoreCase<Tx>): void {
   const test = suite<{ store: Store<Tx> }>(name);
   test.before.each(async (context) => {
     await reset();
     context.store = await open();
   });
   test.after.each(async (context) => context.store.close());
+  test.after(async () => end?.());
   for (const [title, holds] of Object.entries(cases)) {
     test(title, ({ store }) => holds({ store, open, record, recorded } as unknown as CaseContext));
   }

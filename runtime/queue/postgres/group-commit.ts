@@ -5,7 +5,7 @@
  * since another one waited for it in turn.
  */
 import { type Locking, type Query, runAsync } from "../../db/index.js";
-import { hasGivenWay, isRowKept, rowKept } from "../../db/postgres/faults.js";
+import { hasGivenWay, isRowKept, isSilent, rowKept } from "../../db/postgres/faults.js";
 import { AdbindError } from "../../errors.js";
 import { type EachWork, eachOf, lockedElsewhere, type SharedWork } from "../each.js";
 
@@ -92,6 +92,14 @@ async function workOn(
   return results;
 }
 
+/** Takes those out of a list who have waited for as long as they may. */
+function takeOverdue(list: Asked[]): Asked[] {
+  const now = performance.now();
+  const overdue = list.filter(({ until }) => until <= now);
+  list.splice(0, list.length, ...list.filter((one) => !overdue.includes(one)));
+  return overdue;
+}
+
 function answer({ resolve, reject }: Asked, result: PromiseSettledResult<unknown>): void {
   if (result.status === "fulfilled") resolve(result.value);
   else reject(result.reason);
@@ -163,6 +171,8 @@ export class GroupCommit {
     if ("results" in attempted) {
       for (const [at, one] of batch.entries()) this.#told(one, attempted.results[at]!);
       this.#follow();
+    } else if (isSilent(attempted.error)) {
+      this.#silent(batch, attempted.error);
     } else if (attempted.unsure || (batch.length === 1 && !hasGivenWay(attempted.error))) {
       for (const { reject } of batch) reject(attempted.error);
     } else if (batch.length === 1) {
@@ -216,6 +226,20 @@ export class GroupCommit {
     }
   }
 
+  /**
+   * None of them did it: each would wait for the server by itself, one after the other. Nor does anybody try who has waited by now
+   * for as long as he may.
+   */
+  #silent(tried: readonly Asked[], error: unknown): void {
+    const late = takeOverdue(this.#asked);
+    for (const line of this.#waiting.splice(0)) {
+      const { key } = line[0]!;
+      late.push(...takeOverdue(line));
+      this.#goesOn(line, key);
+    }
+    for (const { reject } of [...tried, ...this.#rest.splice(0), ...late]) reject(error);
+  }
+
   /** What was asked for before now under a key that has begun to wait goes behind it, before anybody can ask for more. */
   #follow(): void {
     const stays = (one: Asked): boolean => !this.#joins(one);
@@ -248,12 +272,17 @@ export class GroupCommit {
       const left = Math.max(one.until - performance.now(), this.patience.sharedMs);
       const attempted = await this.#attempt([one], "wait", Math.ceil(Math.min(turn, left)));
       if ("results" in attempted) answer(line.shift()!, attempted.results[0]!);
+      else if (isSilent(attempted.error)) this.#silent([line.shift()!, ...takeOverdue(line)], attempted.error);
       else if (attempted.unsure || !hasGivenWay(attempted.error)) line.shift()!.reject(attempted.error);
       else this.#giveUp(line, attempted.error);
-      if (line.length > 0) this.#waiting.push(line);
-      else if (one.key !== undefined) this.#behind.delete(one.key);
+      this.#goesOn(line, one.key);
     }
     this.#waiters -= 1;
+  }
+
+  #goesOn(line: Asked[], key: string | undefined): void {
+    if (line.length > 0) this.#waiting.push(line);
+    else if (key !== undefined) this.#behind.delete(key);
   }
 
   /** What has waited for as long as it may under a key whose row is held still. */
