@@ -104,7 +104,8 @@ export class HeldJobs<J extends Leasable> {
     const old = [...this.#held.values()].filter(({ since }) => now.since - since >= this.renewMs / 2);
     if (old.length === 0) return () => false;
     const asked = new Map(old.map((held) => [held, held.job]));
-    const ours = await this.source.renew([...asked.values()]);
+    const begun = new Set(old.filter((held) => held.begun).map(({ job }) => job.id));
+    const ours = await this.source.renew([...asked.values()], begun);
     for (const held of old) if (ours.has(held.job.id)) Object.assign(held, now);
     // What was leased again meanwhile is ours by another token than the one that was asked for.
     return (held) => asked.get(held) === held.job && !ours.has(held.job.id);

@@ -11,8 +11,8 @@ export interface JobSource<J extends Leasable> {
   claim(request: TakeRequest): Promise<readonly J[]>;
   /** The last claim has not looked at everybody: the next one goes on from there. Never, by default. */
   goesOn?(): boolean;
-  /** Prolongs leases. @returns ids of those that are still ours */
-  renew(jobs: readonly J[]): Promise<ReadonlySet<number>>;
+  /** Prolongs leases. @param begun ids of those that run @returns ids of those that are still ours */
+  renew(jobs: readonly J[], begun: ReadonlySet<number>): Promise<ReadonlySet<number>>;
   /** Gives back jobs that have not begun, as if they had not been leased. */
   release(jobs: readonly J[]): Promise<void>;
   /**

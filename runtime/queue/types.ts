@@ -161,8 +161,13 @@ export interface Queue {
    * @throws what keeps all of them from being written
    */
   ack(acks: readonly Ack[], now: number, effect?: AckEffect, waitMs?: number): Promise<readonly AckResult[]>;
-  /** Prolongs leases while jobs run. @returns ids of those that are still ours */
-  renew(jobs: readonly Job[], now: number): Promise<ReadonlySet<number>>;
+  /**
+   * Prolongs leases while jobs run.
+   * @param begun ids of those whose attempts are under way: where another transaction holds the row of one, its lease is prolonged as
+   * that ends, before others can have it; none by default
+   * @returns ids of those that are still ours, and that nobody else held
+   */
+  renew(jobs: readonly Job[], now: number, begun?: ReadonlySet<number>): Promise<ReadonlySet<number>>;
   /**
    * Notes that an endpoint fails, or is to be left alone until a time; every instance sees it. Of what was noted before the
    * longer pause and the earlier failure stand. What was learnt before an operator's `resume` is not noted.

@@ -133,8 +133,8 @@ class QueueWorker implements Worker {
       leaseMs: queue.leaseMs,
       claim: (request) => queue.take({ ...request, ownerOf }),
       goesOn: () => queue.goesOn?.() === true,
-      renew: async (jobs) => {
-        const ours = await queue.renew(jobs, now());
+      renew: async (jobs, begun) => {
+        const ours = await queue.renew(jobs, now(), begun);
         // Paused by an operator elsewhere.
         const stopped = await queue.stopped([...new Set(jobs.map(({ endpoint }) => endpoint))]);
         for (const endpoint of stopped) this.withdraw({ endpoint });

@@ -43,7 +43,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 export class NatsQueue extends PostgresQueue {
   /** What a process held when it was killed came back in 11 s; with six, in 20. */
-  override readonly leasedPerSlot = 4;
+  readonly leasedPerSlot = 4;
   readonly #turns: Turns;
   readonly #resendMs: number;
   readonly #listeners = new Set<() => void>();
@@ -244,8 +244,8 @@ export class NatsQueue extends PostgresQueue {
     }
   }
 
-  override async renew(jobs: readonly Job[]): Promise<ReadonlySet<number>> {
-    const ours = await super.renew(jobs);
+  override async renew(jobs: readonly Job[], now: number, begun?: ReadonlySet<number>): Promise<ReadonlySet<number>> {
+    const ours = await super.renew(jobs, now, begun);
     const known = [...ours].flatMap((id) => this.#tickets.get(id) ?? []);
     await this.servers.renew(known.map(({ ticket }) => ticket));
     return ours;

@@ -187,6 +187,14 @@ const RENEW = kept(`with mine as materialized (
   update adbind_jobs set lease_until = ${CLOCK} + ?::bigint where id in (select id from mine)
   returning id`);
 
+const RENEW_ONE = kept(
+  `update adbind_jobs j set lease_until = ${CLOCK} + ?::bigint from ${UNHURRIED} where j.id = ? and j.token = ?`,
+);
+
+/** Prolongs a lease, and waits for whoever holds its row. */
+export const renewJob = (q: Query, { id, token }: Job, leaseMs: number): Coroutine<number> =>
+  q.run(RENEW_ONE, [leaseMs, id, token]);
+
 /** Prolongs leases; one that is being acknowledged is passed over. @returns ids of those that are still ours */
 export function* renewJobs(q: Query, jobs: readonly Job[], leaseMs: number): Coroutine<Set<number>> {
   const rows = yield* q.rows<{ id: number }>(RENEW, [

@@ -33,7 +33,8 @@ import { Acknowledging } from "./acknowledging.js";
 import { AddingTransactions } from "./adding.js";
 import { GroupCommit } from "./group-commit.js";
 import { Growth } from "./growth.js";
-import { additionOf, addJobs, renewJobs, wakeOthers } from "./jobs.js";
+import { HeldLeases } from "./held-leases.js";
+import { additionOf, addJobs, wakeOthers } from "./jobs.js";
 import * as kept from "./kept-jobs.js";
 import { Leasing } from "./leasing.js";
 import { wakePayload, wokenBy } from "./named-endpoints.js";
@@ -58,13 +59,13 @@ export const postgresQueue = (database: PostgresDatabase, topic: string, options
 export class PostgresQueue implements Queue {
   readonly leaseMs: number;
   readonly remote = true;
-  readonly leasedPerSlot: number | undefined = undefined;
   readonly #now: () => number;
   readonly #waker: Waker;
   readonly #commits: GroupCommit;
   readonly #adding: AddingTransactions;
   readonly #acknowledging: Acknowledging;
   readonly #leasing: Leasing;
+  readonly #leases: HeldLeases;
   readonly #tidying: Tidying;
   readonly #growth: Growth;
 
@@ -76,6 +77,7 @@ export class PostgresQueue implements Queue {
     this.leaseMs = leaseMs;
     this.#now = now;
     this.#leasing = new Leasing(database, topic, leaseMs);
+    this.#leases = new HeldLeases(database, leaseMs);
     this.#tidying = new Tidying(database);
     this.#growth = new Growth(database);
     this.#waker = new Waker((endpoints) =>
@@ -168,9 +170,8 @@ export class PostgresQueue implements Queue {
     return this.#acknowledging.ack(acks, now, effect, waitMs);
   }
 
-  async renew(jobs: readonly Job[]): Promise<ReadonlySet<number>> {
-    if (jobs.length === 0) return new Set();
-    return this.database.query((q) => renewJobs(q, jobs, this.leaseMs));
+  renew(jobs: readonly Job[], _now: number, begun?: ReadonlySet<number>): Promise<ReadonlySet<number>> {
+    return this.#leases.renew(jobs, begun);
   }
 
   pause(endpoint: string, note: EndpointNote): Promise<EndpointHealth> {
