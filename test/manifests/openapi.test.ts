@@ -182,7 +182,7 @@ const ALWAYS: Record<string, string> = {
     "publisher_count has_tmp category_taxonomy? relevance_score matched_filters updated_at",
   AgentPublishers: "agent_url publishers cursor? has_more",
   CrawlRequest:
-    "crawl_request_id domain status attempts requested_at started_at? completed_at? next_attempt_at? error?",
+    "crawl_request_id domain status attempts max_attempts requested_at started_at? last_attempted_at? completed_at? next_attempt_at? error? last_error_code?",
 };
 
 test("fields that clients rely on are always there, and null only where that means something", () => {

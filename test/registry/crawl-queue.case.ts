@@ -147,6 +147,7 @@ async function cutOff({ store, clock, origins, crawler, ended }: World): Promise
   clock.at += 30_000;
   const record = await ended(one, id);
   assert.equal([record?.status, record?.error], ["failed", "the crawl was cut off again and again"]);
+  assert.equal([record?.last_error_code, record?.max_attempts], ["cut_off", 5]);
   assert.equal(origins.asked, []);
 }
 
@@ -235,7 +236,9 @@ async function refusedByStore({ data, origins, clock, crawler, ended }: World): 
   one.start();
   const { crawl_request_id: id } = queued(await one.request("news.example", by("a")));
   await until(async () => (await one.read(id))?.status === "retrying", "the first attempt");
-  assert.is((await one.read(id))?.error, "what was found could not be kept");
+  const record = await one.read(id);
+  assert.equal([record?.error, record?.last_error_code], ["what was found could not be kept", "not_kept"]);
+  assert.is(record?.last_attempted_at, record?.started_at);
   clock.at += MINUTE_MS;
   assert.is((await ended(one, id))?.status, "completed");
 }

@@ -20,6 +20,7 @@ import { isKept, type KeptFileRow, keptFile } from "../../store/registry-crawl-f
 import { isOptedOut } from "../../store/registry-opt-outs.js";
 import type { CrawlResult, RegistryData } from "../types.js";
 import { type Crawled, crawlDomain } from "./crawl.js";
+import { CRAWL_ERRORS } from "./errors.js";
 import { FileRules } from "./file-rules.js";
 import type { Origin } from "./locate.js";
 import type { CrawlMetrics } from "./metrics.js";
@@ -129,10 +130,10 @@ async function attempt(
   const begun = await store.write((q) => begin(q, wanted, number, now()));
   if (begun === undefined) return end({ status: "completed", error: null, found: true, heldUntil: null });
   // It waited already when its owner asked to be left alone.
-  if (begun.optedOut) return end(failed("the domain's owner wants nothing fetched"));
+  if (begun.optedOut) return end(failed(CRAWL_ERRORS.opted_out));
   const { start } = begun;
   if ("restsUntil" in start) return { outcome: { kind: "released", due: start.restsUntil }, healthy: null };
-  if (start.starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
+  if (start.starts - job.attempts > MAX_CUT_OFF) return end(failed(CRAWL_ERRORS.cut_off));
   const began = now();
   let crawled: Crawled;
   const { fetch, askedMs } = heeding(dependencies.origin.fetch, now);
@@ -144,9 +145,7 @@ async function attempt(
     if (crawled.aborted) return { outcome: { kind: "released", due: now() }, healthy: null };
   } catch (error) {
     log?.error({ err: error, domain, attempt: number }, "what a crawl found could not be kept");
-    return (
-      again(dependencies, number, "what was found could not be kept") ?? end(failed("what was found could not be kept"))
-    );
+    return again(dependencies, number, CRAWL_ERRORS.not_kept) ?? end(failed(CRAWL_ERRORS.not_kept));
   }
   const result = last ? crawled.last : crawled.result;
   metrics.crawled(result, now() - began);

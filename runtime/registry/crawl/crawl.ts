@@ -6,6 +6,7 @@ import { expectedUrl } from "../model.js";
 import type { CrawlResult } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type BrandOrigin, crawlBrand } from "./brand.js";
+import { CRAWL_ERRORS } from "./errors.js";
 import type { FoundFile, Quarantine } from "./file-rules.js";
 import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
 import type { Robots } from "./robots.js";
@@ -94,7 +95,7 @@ async function judged(found: Located, domain: string, { now, revokedBy, file: ru
   };
 }
 
-const ROBOTS = "robots.txt asks crawlers not to fetch the file";
+const ROBOTS = CRAWL_ERRORS.robots;
 
 /** As of an origin that cannot be reached: what is known ends when its time is over, and it is asked ever less often. */
 function kept(domain: string, context: CrawlContext, brand: CrawlResult["brand"]): Crawled {

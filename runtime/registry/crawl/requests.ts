@@ -17,6 +17,7 @@ import {
 } from "../../store/registry-crawl.js";
 import { isOptedOut } from "../../store/registry-opt-outs.js";
 import { iso, isoOrNull } from "../model.js";
+import { crawlErrorCode } from "./errors.js";
 import type { CrawlMetrics } from "./metrics.js";
 import type { SafetyCheck } from "./safety.js";
 import type { Crawler, CrawlLimits, CrawlRefusal, CrawlRequestRecord } from "./types.js";
@@ -46,16 +47,19 @@ export interface CrawlRequestDependencies {
   readonly now: () => number;
 }
 
-const toRecord = (row: CrawlRequestRow): CrawlRequestRecord => ({
+const toRecord = (row: CrawlRequestRow, { retryMs }: CrawlLimits): CrawlRequestRecord => ({
   crawl_request_id: row.id,
   domain: row.domain,
   status: row.status,
   attempts: row.attempts,
+  max_attempts: retryMs.length + 1,
   requested_at: iso(row.requested_at),
   started_at: isoOrNull(row.started_at),
+  last_attempted_at: isoOrNull(row.started_at),
   completed_at: isoOrNull(row.completed_at),
   next_attempt_at: isoOrNull(row.next_attempt_at),
   error: row.error,
+  last_error_code: crawlErrorCode(row),
 });
 
 const refusal = (refused: CrawlRefusal["refused"], retryMs: number): CrawlRefusal => ({
@@ -150,11 +154,11 @@ export function crawlRequests(dependencies: CrawlRequestDependencies): Requests 
         answer = await ask(domain, asked);
         if (answer.kind === "added") metrics.requested("request");
       }
-      return answer.kind === "refused" ? answer.refusal : toRecord(answer.row);
+      return answer.kind === "refused" ? answer.refusal : toRecord(answer.row, limits);
     },
     async read(id) {
       const row = await store.query((q) => requestRow(q, id));
-      return row === undefined ? undefined : toRecord(row);
+      return row === undefined ? undefined : toRecord(row, limits);
     },
     async autoCrawl(domain) {
       const room = Math.floor(limits.capacity * AUTO_SHARE);
