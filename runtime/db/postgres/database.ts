@@ -16,7 +16,7 @@ import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
 import { OwnPlace } from "./place.js";
 import { dialect, PostgresQuery } from "./query.js";
-import { refuseLacking } from "./rights.js";
+import { refuseHidden, refuseLacking } from "./rights.js";
 import { schema as ours } from "./schema/index.js";
 
 /** What a transaction is: a client of `pg` that has begun one, ours or an application's. */
@@ -84,7 +84,10 @@ async function bringUp(
   const { where } = database;
   const refuse = (cause?: unknown) => database.transaction((tx) => refuseLacking(tx, where, cause));
   const [there, applied] = await database
-    .transaction(async (tx) => [await isStore(tx), await appliedSteps(tx)] as const)
+    .transaction(async (tx) => {
+      await refuseHidden(tx, where);
+      return [await isStore(tx), await appliedSteps(tx)] as const;
+    })
     .catch(async (error: unknown) => {
       if (isNotPermitted(error)) await refuse(error);
       throw error;
