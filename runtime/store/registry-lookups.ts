@@ -102,7 +102,10 @@ const matching = (
   { publisher, sources, text, type }: MatchingProperties,
 ): { condition: string; values: (string | number | ListValue)[] } => {
   const like = `%${likePart(text.toLowerCase())}%`;
-  const within = ["name", "key", "identifiers", "tags"].map((column) => `lower(${column}) like ? escape '!'`);
+  // A database whose language is Turkish makes another letter of I.
+  const within = ["name", "key", "identifiers", "tags"].map(
+    (column) => `lower(replace(${column}, 'I', 'i')) like ? escape '!'`,
+  );
   return {
     condition:
       `publisher = ? and ${q.dialect.among("source", "text")}` +
