@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -258,6 +259,31 @@ test("closing commits what was asked for", async () => {
   await written;
   const again = open();
   assert.equal(again.file.prepare("select * from t").all(), []);
+  await again.close();
+});
+
+test("a file that is removed or replaced while it is open takes no writes, and does once it is back", async () => {
+  fresh();
+  const database = open();
+  const add = () => database.write((q) => q.run("insert into t values (1)"));
+  await database.write((q) => q.run("create table t (id integer)"));
+  const refused = async (): Promise<void> => {
+    const error = await add().then(
+      () => undefined,
+      (met: AdbindError) => met,
+    );
+    assert.is(error?.code, "database_unreachable");
+    assert.match(error!.message, /removed or replaced while it was open \(.*\.db\): nothing was written/);
+  };
+  renameSync(file(), `${file()}-aside`);
+  await refused();
+  writeFileSync(file(), "");
+  await refused();
+  renameSync(`${file()}-aside`, file());
+  await add();
+  await database.close();
+  const again = open();
+  assert.is(again.file.prepare("select * from t").all().length, 1);
   await again.close();
 });
 

@@ -10,6 +10,7 @@ const reasons: Readonly<Record<string, readonly [what: string, remedy: string]>>
   EROFS: ["its disk is read-only", "give a path on a disk that can be written"],
   EISDIR: ["it is a folder", "give the path of a file"],
   ENOSPC: ["the disk is full", "make room on it"],
+  SQLITE_FULL: ["the disk is full", "make room on it"],
   SQLITE_NOTADB: ["it is another kind of file", "give the path of a SQLite database, or of a new file"],
   SQLITE_CORRUPT: ["the file is damaged", "restore it from a backup; `sqlite3 FILE .recover` saves what can be read"],
   SQLITE_BUSY: ["another process holds it", "end the long transaction on the file (a shell, a backup), and try again"],

@@ -7,6 +7,7 @@ import type { Database } from "better-sqlite3";
 import { AdbindError } from "../../errors.js";
 import { isSqliteError } from "./driver.js";
 import { explained } from "./faults.js";
+import { NamedFile } from "./named-file.js";
 
 /** Writes of one transaction; more go into the next. Bounds how long the event loop stands still. */
 const BATCH_LIMIT_WRITES = 256;
@@ -62,6 +63,7 @@ export class Writer {
 
   #waiting: NodeJS.Timeout | undefined;
   #stands = -1;
+  readonly #named: NamedFile;
 
   /** @param busyTimeoutMs longest wait of a write while another process writes; the event loop goes on meanwhile */
   constructor(
@@ -73,6 +75,7 @@ export class Writer {
     this.#savepoint = db.prepare("savepoint guarded");
     this.#release = db.prepare("release guarded");
     this.#still(STILL_MS);
+    this.#named = new NamedFile(db.name);
   }
 
   /** How long SQLite itself waits for another process, from now on. */
@@ -192,6 +195,7 @@ export class Writer {
 
   /** Begins a transaction; false while another process writes. */
   #open(stand: boolean): boolean {
+    this.#named.check();
     if (stand) this.#still(this.busyTimeoutMs);
     try {
       this.#begin.run();
