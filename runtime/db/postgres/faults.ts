@@ -83,7 +83,7 @@ const silenceIn = (error: unknown): Reason | undefined =>
   error instanceof Error ? SILENCE.find(([said]) => said.test(error.message))?.[1] : undefined;
 
 /** Did a statement, or who asked for a connection, wait in vain for the server's answer? */
-export const isSilent = (error: unknown): boolean =>
+export const isUnanswered = (error: unknown): boolean =>
   silenceIn(error instanceof AdbindError ? error.cause : error) !== undefined;
 
 /** What work failed with, told where it was kept waiting, by another or by a server that is silent, and where that takes no writes. */

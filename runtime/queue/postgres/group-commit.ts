@@ -5,7 +5,7 @@
  * since another one waited for it in turn.
  */
 import { type Locking, type Query, runAsync } from "../../db/index.js";
-import { hasGivenWay, isRowKept, isSilent, rowKept } from "../../db/postgres/faults.js";
+import { hasGivenWay, isRowKept, isUnanswered, rowKept } from "../../db/postgres/faults.js";
 import { AdbindError } from "../../errors.js";
 import { type EachWork, eachOf, lockedElsewhere, type SharedWork } from "../each.js";
 
@@ -171,7 +171,7 @@ export class GroupCommit {
     if ("results" in attempted) {
       for (const [at, one] of batch.entries()) this.#told(one, attempted.results[at]!);
       this.#follow();
-    } else if (isSilent(attempted.error)) {
+    } else if (isUnanswered(attempted.error)) {
       this.#silent(batch, attempted.error);
     } else if (attempted.unsure || (batch.length === 1 && !hasGivenWay(attempted.error))) {
       for (const { reject } of batch) reject(attempted.error);
@@ -272,7 +272,7 @@ export class GroupCommit {
       const left = Math.max(one.until - performance.now(), this.patience.sharedMs);
       const attempted = await this.#attempt([one], "wait", Math.ceil(Math.min(turn, left)));
       if ("results" in attempted) answer(line.shift()!, attempted.results[0]!);
-      else if (isSilent(attempted.error)) this.#silent([line.shift()!, ...takeOverdue(line)], attempted.error);
+      else if (isUnanswered(attempted.error)) this.#silent([line.shift()!, ...takeOverdue(line)], attempted.error);
       else if (attempted.unsure || !hasGivenWay(attempted.error)) line.shift()!.reject(attempted.error);
       else this.#giveUp(line, attempted.error);
       this.#goesOn(line, one.key);
