@@ -32,6 +32,7 @@ const WAITING: readonly string[] = [
   "test/db/fail-over.test.ts",
   "test/db/pooler.test.ts",
   "test/queue/held-rows.test.ts",
+  "test/sender/reregistered.test.ts",
   "test/sender/nats.test.ts",
   "test/receiver/deadlines.test.ts",
   "test/registry/data-search-copy.test.ts",
