@@ -201,4 +201,4 @@ test("the library's creatives get tags that load them, and use is billed at thei
   assert.is(again.creative_id, "hero");
 });
 
-test.run();
+if (versions.length > 0) test.run();

@@ -140,4 +140,4 @@ test("money of a governed account is spent on its agent's word, and not against 
   await governed.close();
 });
 
-test.run();
+if (versions.length > 0) test.run();

@@ -8,13 +8,14 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { serveSoundAgent } from "../conformance/sound-agent.js";
 import { fromSource } from "../runner/from-source.js";
-import { corpus } from "../support/corpus.js";
+import { corpus, publishedReleases } from "../support/corpus.js";
 import { cut } from "../support/mutate-release.js";
 import { tempFolder, writeRelease } from "../support/release.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 /** What the suites below ask: of a whole release every run of the command would read five hundred files. */
-const release = writeRelease(cut(path.join(corpus, "releases/3.0.26"), ["get_adcp_capabilities"]));
+const there = publishedReleases().length > 0;
+const release = there ? writeRelease(cut(path.join(corpus, "releases/3.0.26"), ["get_adcp_capabilities"])) : "";
 
 interface Ran {
   readonly code: number;
@@ -143,4 +144,4 @@ test("nobody there ends with 3", async () => {
   assert.equal([code, /the agent cannot be asked over mcp/.test(stderr)], [3, true]);
 });
 
-test.run();
+if (there) test.run();

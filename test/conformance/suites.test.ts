@@ -10,7 +10,7 @@ import { loadSuite } from "../../runtime/conformance/index.js";
 import { ownTask } from "../../runtime/conformance/own-tasks.js";
 import { stepHash } from "../../runtime/conformance/step-words.js";
 import { cellsOf } from "../support/cells.js";
-import { corpus } from "../support/corpus.js";
+import { corpus, publishedReleases } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
 
 const suiteAt = (version: string) => loadSuite(path.join(corpus, "compliance", version));
@@ -23,7 +23,7 @@ const published = [
   { version: "3.2.4", storyboards: 1, steps: 23 },
 ] as const;
 
-const versions = published.map(({ version }) => version);
+const versions = publishedReleases().length === 0 ? [] : published.map(({ version }) => version);
 const taken = new Set<string>(cellsOf("ADBIND_CELLS=all ./run test test/conformance/suites", versions, 2));
 
 for (const { version, storyboards, steps } of published.filter((one) => taken.has(one.version)))

@@ -6,7 +6,7 @@ import { type ConformanceReport, loadSuite, runConformance } from "../../runtime
 import { ANONYMOUS } from "../../runtime/seller/auth.js";
 import { behavingSeller, key } from "../behaviours/behaving-seller.js";
 import { cellsOf } from "../support/cells.js";
-import { corpus } from "../support/corpus.js";
+import { corpus, publishedReleases } from "../support/corpus.js";
 import { wholeRelease } from "../support/whole-release.js";
 
 const cases = [
@@ -21,7 +21,7 @@ const cases = [
 
 const taken = cellsOf(
   "ADBIND_CELLS=all ./run test test/conformance/twice",
-  cases.map(({ version }) => version),
+  publishedReleases().length === 0 ? [] : cases.map(({ version }) => version),
   1,
 );
 

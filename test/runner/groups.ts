@@ -62,19 +62,23 @@ function partOf(at: number, printed: string): Part | undefined {
 }
 
 /** @returns of each file that has begun what its part says; the last of them answers for how the process ended, where none else does */
-function outcomesOf(files: readonly string[], { code, output: printed, seconds }: Ended): CheckOutcome[] {
+function outcomesOf(
+  files: readonly string[],
+  { code, output: printed, seconds }: Ended,
+  { mayBeEmpty }: Spawned,
+): CheckOutcome[] {
   const parts = files.flatMap((_, at) => partOf(at, printed) ?? []);
   const explained = parts.some(({ ending }) => ending === undefined || ending.code !== 0);
   return parts.map(({ output, ending = { code: 1, seconds, processor: undefined } }, at) => {
     const own = at === parts.length - 1 && !explained ? code : ending.code;
-    return outcomeOf(files[at]!, { code: own, output, seconds: ending.seconds }, ending.processor);
+    return outcomeOf(files[at]!, { ...ending, code: own, output, mayBeEmpty });
   });
 }
 
 /** Runs files in one process. What has not begun when that ends, since one before it crashed, is run in another. */
 export async function runGroup(files: readonly string[], how: Spawned = {}): Promise<CheckOutcome[]> {
   if (files.length === 1) return [await runFile(files[0]!, how)];
-  const outcomes = outcomesOf(files, await runTests([together, ...files], how));
+  const outcomes = outcomesOf(files, await runTests([together, ...files], how), how);
   const left = files.slice(outcomes.length);
   // Where not even the first one began, each says why.
   if (outcomes.length === 0) return Promise.all(files.map((file) => runFile(file, how)));

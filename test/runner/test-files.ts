@@ -43,6 +43,8 @@ export interface Spawned {
   readonly attend?: (child: ChildProcess) => void;
   /** Longest it may take before it is killed and counted as failed, in milliseconds; ten minutes by default, null for any time. */
   readonly limitMs?: number | null;
+  /** What its tests want may not be there: then nothing may be left of them, which is no failure. */
+  readonly mayBeEmpty?: boolean;
   /** Longest it may live on after uvu's totals and say nothing, in milliseconds; two minutes by default. */
   readonly lingerMs?: number;
 }
@@ -103,11 +105,19 @@ export const runTests = (args: readonly string[], { env, attend, ...how }: Spawn
     ...how,
   });
 
+/** What is known of a file's run. */
+export interface RunOf extends Ended {
+  readonly processor: number | undefined;
+  readonly mayBeEmpty: boolean | undefined;
+}
+
 /** @returns what the totals say that a file printed */
-export function outcomeOf(name: string, { code, output, seconds }: Ended, processor: number | undefined): CheckOutcome {
+export function outcomeOf(name: string, { code, output, seconds, processor, mayBeEmpty }: RunOf): CheckOutcome {
   const total = count(output, "Total");
   const passed = count(output, "Passed");
   const skipped = count(output, "Skipped");
+  if (total === 0 && code === 0 && mayBeEmpty)
+    return { name, passed: 0, failed: 0, skipped: 1, output, seconds, processor };
   // A file that crashed, or that ran no test, counts as one failure: uvu's totals do not know of it.
   const failed = Math.max(total - passed - skipped, code !== 0 || total === 0 ? 1 : 0);
   return { name, passed, failed, skipped, output, seconds, processor };
@@ -117,7 +127,8 @@ export function outcomeOf(name: string, { code, output, seconds }: Ended, proces
 export async function runFile(file: string, how: Spawned = {}): Promise<CheckOutcome> {
   const ended = await runTests([file], how);
   const told = new RegExp(`^${PROCESSOR}(\\S+)$`, "m").exec(ended.output)?.[1];
-  return outcomeOf(file, ended, told === undefined ? undefined : Number(told));
+  const processor = told === undefined ? undefined : Number(told);
+  return outcomeOf(file, { ...ended, processor, mayBeEmpty: how.mayBeEmpty });
 }
 
 /** A check that is a command of its own: it passes when it exits with 0. */

@@ -51,6 +51,16 @@ test("each file has its own totals, and what it printed", async () => {
   for (const { processor } of counts) assert.type(processor, "number");
 });
 
+test("a file without tests has failed, unless what its tests want may not be there", async () => {
+  for (const files of [written([passes, ""]), written([""])])
+    for (const mayBeEmpty of [false, true]) {
+      const { failed, skipped } = (await runGroup(files, { mayBeEmpty })).at(-1)!;
+      assert.equal([failed, skipped], mayBeEmpty ? [0, 1] : [1, 0]);
+    }
+  const [broken] = await runGroup(written(['throw new Error("not loaded");']), { mayBeEmpty: true });
+  assert.is(broken!.failed, 1);
+});
+
 test("what comes after a file that ends the process, or cannot be loaded, is run all the same", async () => {
   const outcomes = await told([
     passes,
