@@ -1,22 +1,13 @@
 /** `reset_state`: a test has the seller begin anew, for its own caller, with nothing left of what was there before. */
-import { randomUUID } from "node:crypto";
-import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { BehavingSellerOptions } from "../../runtime/behaviours/index.js";
 import { exampleBrands } from "../../runtime/behaviours/index.js";
-import { sharedPostgres } from "../support/postgres.js";
-import { tempFolder } from "../support/release.js";
 import { account, behavingSeller, brand, key, type TestSeller, versions, versionsWith } from "./behaving-seller.js";
+import { bothEngines } from "./engines.js";
 
-const postgres = await sharedPostgres();
-test.after(() => postgres.stop());
-const folder = tempFolder();
-
-const databases = {
-  SQLite: async () => `sqlite:${path.join(folder, `${randomUUID()}.db`)}`,
-  PostgreSQL: () => postgres.database(),
-} as const;
+const { databases, stop } = await bothEngines();
+test.after(stop);
 
 const line = { product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 500, bid_price: 3 };
 const order = (more: object = {}) => ({

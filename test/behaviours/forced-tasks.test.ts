@@ -1,22 +1,14 @@
 /** A test orders its tasks under ids that are the same each time it is run, and finds a seller that has run it before. */
 import { randomUUID } from "node:crypto";
-import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { BehavingSellerOptions } from "../../runtime/behaviours/index.js";
 import { openDatabase } from "../../runtime/db/open.js";
-import { sharedPostgres } from "../support/postgres.js";
-import { tempFolder } from "../support/release.js";
 import { account, behavingSeller, brand, key, type TestSeller, versions } from "./behaving-seller.js";
+import { bothEngines } from "./engines.js";
 
-const postgres = await sharedPostgres();
-test.after(() => postgres.stop());
-const folder = tempFolder();
-
-const databases = {
-  SQLite: async () => `sqlite:${path.join(folder, `${randomUUID()}.db`)}`,
-  PostgreSQL: () => postgres.database(),
-} as const;
+const { databases, stop } = await bothEngines();
+test.after(stop);
 
 const ID = "task_of_the_storyboard";
 const sandbox = { ...account, sandbox: true };
