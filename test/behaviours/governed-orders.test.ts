@@ -95,4 +95,62 @@ for (const version of await versionsWith("governance_spend_authority"))
     await seller.close();
   });
 
+const opened = async (version: string, total: number): Promise<TestSeller> => {
+  const seller = await behavingSeller(version, ["governance_spend_authority", "sales_non_guaranteed"], {
+    with: ["governance-agents"],
+  });
+  await seller.ask("sync_accounts", { ...key(), accounts: [{ ...account, billing: "operator" }] }, "one");
+  await seller.ask("sync_governance", { ...key(), accounts: [{ account, governance_agents }] }, "one");
+  await seller.ask("sync_plans", { ...key(), plans: [planOf(total)] }, "one");
+  return seller;
+};
+
+const denied = async ({ refused }: TestSeller, tool: string, request: object, what: string): Promise<void> =>
+  assert.is((await refused(tool, request, "one")).code, "GOVERNANCE_DENIED", what);
+
+for (const version of await versionsWith("governance_spend_authority"))
+  test(`${version}: what a plan has is spent once, before anybody has told what came of an order`, async () => {
+    const seller = await opened(version, 10_000);
+    const { ask, close } = seller;
+    const place = (budget: number, token?: string) => ask("create_media_buy", order(budget, token), "one");
+    const approved = async (budget: number) => {
+      const { verdict, status, ...given } = await check(seller, version, budget, "one");
+      assert.is(verdict ?? status, "approved");
+      return given;
+    };
+    const { check_id, governance_context: first } = await approved(8_000);
+    const { governance_context: other } = await approved(8_000);
+    const { media_buy_id, packages } = await place(8_000, first);
+    await denied(seller, "create_media_buy", order(8_000, first), "an approval that is used up");
+    const late = await check(seller, version, 8_000, "one");
+    assert.is(late.verdict ?? late.status, "denied", "a check after the order");
+    await denied(seller, "create_media_buy", order(8_000, other), "an approval of what the plan has no more");
+    await place(1_000, other);
+    await denied(seller, "create_media_buy", order(1_500), "more than the plan has left, without a token");
+    await place(600);
+    await denied(seller, "create_media_buy", order(600), "the same again");
+    const grown = (budget: number) => ({
+      ...{ ...key(), account, media_buy_id },
+      packages: [{ package_id: packages[0].package_id, budget }],
+    });
+    await denied(seller, "update_media_buy", grown(9_000), "an order that outgrows the plan");
+    await ask("update_media_buy", grown(8_400), "one");
+    await denied(seller, "create_media_buy", order(200), "the last of it is spent");
+    // A failed order gives back what was bound by it.
+    const outcome = { ...key(), plan_id: "spring", check_id, governance_context: first, outcome: "failed" };
+    await ask("report_plan_outcome", { ...outcome, error: { code: "X", message: "not booked" } }, "one");
+    await place(7_000);
+    await close();
+  });
+
+for (const version of (await versionsWith("governance_spend_authority")).slice(-1))
+  test(`${version}: of orders placed at one time, those that the plan has money for`, async () => {
+    const seller = await opened(version, 10_000);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 4 }, () => seller.ask("create_media_buy", order(4_000), "one")),
+    );
+    assert.is(answers.filter(({ status }) => status === "fulfilled").length, 2);
+    await seller.close();
+  });
+
 test.run();

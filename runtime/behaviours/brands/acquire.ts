@@ -8,7 +8,7 @@ import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import type { LicenceDecision, RightsOffering, RightsPrice } from "../ports/brands.js";
 import { findBrand } from "./brands.js";
 import { holdDays } from "./calendar.js";
-import { ungoverned } from "./governed.js";
+import { bindLicence, ungoverned } from "./governed.js";
 import { type Grant, grants, licence, licenceEnd, withCredentials } from "./grants.js";
 import { followRevocation } from "./notices.js";
 import { type Obstacle, obstacle, offeringNamed, priceNamed } from "./offerings.js";
@@ -60,13 +60,13 @@ const grantIdOf = (call: BehaviourCall, { idempotency_key: key }: Wanted): strin
 async function grantFor(
   call: BehaviourCall,
   request: Wanted,
-  { offering: of, price }: { readonly offering: RightsOffering; readonly price: RightsPrice },
+  { grant_id, offering: of, price }: { grant_id: string; offering: RightsOffering; price: RightsPrice },
 ): Promise<Grant> {
   const { campaign, buyer, account } = request;
   const { start_date, end_date, countries = of.countries } = campaign;
   const house = (await findBrand(call, of.brand_id))?.house.domain;
   return {
-    grant_id: grantIdOf(call, request),
+    grant_id,
     offering_id: of.rights_id,
     brand_id: of.brand_id,
     domain: house ?? new URL(call.agentUrl).hostname,
@@ -150,10 +150,11 @@ export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
     buyer: buyer.domain,
     ...(campaign.countries && { countries: campaign.countries }),
   };
-  const spending = { tool: call.tool, request, amount: costOf(price, campaign) };
+  const grant_id = grantIdOf(call, request);
+  const spending = { tool: call.tool, what: grant_id, request, amount: costOf(price, campaign) };
   const against = (await ungoverned(call, account, spending)) ?? obstacle(covered, wanted);
   if (against !== undefined) return refused(against);
-  const asked = await grantFor(call, request, { offering, price });
+  const asked = await grantFor(call, request, { grant_id, offering, price });
   const decision = await decided(call, offering, asked);
   if (decision.decision === "refuse") {
     const { reason, suggestions } = decision;
@@ -161,6 +162,7 @@ export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
   }
   // What somebody thinks about is kept free for who asked first.
   if (!(await daysAreFree(call, offering, asked))) return refused(daysTaken);
+  await bindLicence(call, account, spending);
   followRevocation(call, asked.grant_id, request.revocation_webhook);
   if (decision.decision === "wait") {
     grants.put(call, call.principal, asked.grant_id, asked);

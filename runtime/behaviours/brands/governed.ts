@@ -1,11 +1,13 @@
 /** Money of a governed account is spent on its governance agent's word alone. */
 import type { BehaviourCall } from "../frame/call.js";
-import { denialOf } from "../governance/authority.js";
+import { bindMoney, denialOf } from "../governance/authority.js";
 import type { Account } from "../ports/accounts.js";
 import type { Obstacle } from "./offerings.js";
 
-interface Spending {
+interface Licensing {
   readonly tool: string;
+  /** What is paid for, by its id. */
+  readonly what: string;
   /** As received: it carries the agent's word. */
   readonly request: object & { readonly governance_context?: string };
   /** Undefined where nobody can tell beforehand. */
@@ -16,17 +18,23 @@ interface Spending {
 export async function ungoverned(
   call: BehaviourCall,
   account: Account | undefined,
-  { tool, request, amount }: Spending,
+  wanted: Licensing,
 ): Promise<Obstacle | undefined> {
   const agents = account?.governance_agents ?? [];
   if (account === undefined || agents.length === 0) return undefined;
+  const { request, amount } = wanted;
   // A plan that is kept here has the say, whatever is sent.
   const denial =
-    amount === undefined ? undefined : await denialOf(call, account, { tool, request: { ...request }, amount });
+    amount === undefined ? undefined : await denialOf(call, account, { ...wanted, request: { ...request } });
   if (denial !== undefined) return { reason: denial.message };
   if ((request.governance_context ?? "") !== "") return undefined;
   return {
     reason: `A governance agent is registered for this account (${agents.map(({ url }) => url).join(", ")}), and it has not approved this.`,
     suggestions: ["Ask it by check_governance, and send the governance_context of its approval."],
   };
+}
+
+/** A licence is given: what it costs is bound under the plan of the account. */
+export async function bindLicence(call: BehaviourCall, account: Account | undefined, wanted: Licensing): Promise<void> {
+  if (account !== undefined) await bindMoney(call, account, { ...wanted, request: { ...wanted.request } });
 }

@@ -5,7 +5,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { RightsOffering } from "../ports/brands.js";
 import { daysAreFree, daysTaken } from "./acquire.js";
-import { ungoverned } from "./governed.js";
+import { bindLicence, ungoverned } from "./governed.js";
 import { type Grant, type GrantTerms, grants, isOver, licence, licenceEnd, withCredentials } from "./grants.js";
 import { findOffering, offeringNamed, priceNamed } from "./offerings.js";
 
@@ -88,10 +88,12 @@ export const updateRights: ToolBehaviour = async (request: Change, call) => {
   const ref = request.account ?? grant.account;
   const more = bindsMore(grant, changed);
   if (more && ref !== undefined) {
-    const spending = { tool: call.tool, request, amount: changed.terms.amount };
-    const against = await ungoverned(call, await spendingAccount(call, ref), spending);
+    const spending = { tool: call.tool, what: grant.grant_id, request, amount: changed.terms.amount };
+    const account = await spendingAccount(call, ref);
+    const against = await ungoverned(call, account, spending);
     if (against !== undefined)
       throw new ToolError("GOVERNANCE_DENIED", against.reason, { field: "governance_context" });
+    await bindLicence(call, account, spending);
   }
   if (more && offering !== undefined && !(await daysAreFree(call, offering, changed)))
     throw new ToolError("CONFLICT", daysTaken.reason, { field: "end_date" });

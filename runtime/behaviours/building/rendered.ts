@@ -174,7 +174,8 @@ function estimated({ transformer, targets, cells }: Plan, leaves: number): JsonO
 async function governed(call: BehaviourCall, { transformer }: Plan, request: Build, leaves: number): Promise<void> {
   const amount = exact((transformer.price?.unit_price ?? 0) * leaves);
   if (request.account === undefined || amount === 0) return;
-  await requireWord(call, await spendingAccount(call, request.account), { tool: "build_creative", request, amount });
+  const account = await spendingAccount(call, request.account);
+  await requireWord(call, account, { tool: "build_creative", what: call.id("build"), request, amount });
 }
 
 /** `build_creative` by a transformer. */

@@ -6,18 +6,10 @@ import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import { type DeliveryMetrics, judgeDelivery } from "./drift.js";
 import { type Judgement, judgeAction } from "./judge.js";
-import {
-  approvedCheck,
-  type CheckEntry,
-  committed,
-  committedBy,
-  type Entry,
-  entriesOf,
-  record,
-  total,
-} from "./ledger.js";
+import { approvedCheck, type CheckEntry, committedBy, type Entry, entriesOf, record, total } from "./ledger.js";
 import { categories, findPlan, type KeptPlan, planOf, policyIds, readPolicies } from "./plans.js";
 import { type ProposedAction, readProposal } from "./proposal.js";
+import { moneyBound, spendingUnder, untoldOf } from "./spending.js";
 import { statementIn } from "./statements.js";
 import { APPROVAL_MS, issueToken, planOfToken } from "./token.js";
 
@@ -83,7 +75,8 @@ interface Judging {
 async function judge(call: BehaviourCall, request: Check, { kept, entries, proposal }: Judging): Promise<Judgement> {
   const { plan } = kept;
   const { governance_context: context, delivery_metrics: metrics } = request;
-  const spent = committed(entries);
+  const spending = await spendingUnder(call, kept, entries);
+  const spent = moneyBound(spending, entries);
   if (request.phase === "delivery") {
     if (metrics === undefined)
       throw new ToolError("INVALID_REQUEST", "a check of delivery needs delivery_metrics", {
@@ -105,7 +98,7 @@ async function judge(call: BehaviourCall, request: Check, { kept, entries, propo
     caller: request.caller,
     execution: request.planned_delivery !== undefined,
     committed: spent,
-    before: committedBy(entries, context ?? ""),
+    before: committedBy(entries, context ?? "") + untoldOf(spending, entries, context ?? ""),
     approvedByHuman: approvedByHuman(request),
     now: call.now.getTime(),
     policies: await readPolicies(call, plan, action),

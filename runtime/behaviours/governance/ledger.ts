@@ -58,15 +58,16 @@ export type Entry = CheckEntry | OutcomeEntry | AdjustmentEntry;
 
 const entries = collection<Entry>("governance_entry");
 
-const ownerOf = ({ owner, plan }: KeptPlan): OwnedPart => ({ principal: owner, part: plan.plan_id });
+/** What is kept under a plan is with who registered it. */
+export const planPart = ({ owner, plan }: KeptPlan): OwnedPart => ({ principal: owner, part: plan.plan_id });
 
 /** Everything under a plan, oldest first. */
 export const entriesOf = async (call: BehaviourCall, kept: KeptPlan): Promise<Entry[]> =>
-  (await entries.list(call, ownerOf(kept))).sort((a, b) => a.order - b.order);
+  (await entries.list(call, planPart(kept))).sort((a, b) => a.order - b.order);
 
 /** An entry is written anew where it has changed: its place stays. */
 export const record = (call: BehaviourCall, kept: KeptPlan, entry: Entry): void =>
-  entries.put(call, ownerOf(kept), entry.id, entry);
+  entries.put(call, planPart(kept), entry.id, entry);
 
 export const isOutcome = (entry: Entry): entry is OutcomeEntry => entry.type === "outcome";
 export const isCheck = (entry: Entry): entry is CheckEntry => entry.type === "check";
@@ -74,11 +75,12 @@ export const isAdjustment = (entry: Entry): entry is AdjustmentEntry => entry.ty
 
 export const total = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0);
 
+/** Says what an action has bound; a report of delivery does not. */
+export const isSettling = (entry: Entry): entry is OutcomeEntry => isOutcome(entry) && entry.outcome !== "delivery";
+
 /** What one action has bound: its last completed outcome counts, a failed one releases it. */
 function boundBy(all: readonly Entry[], context: string): number {
-  const last = all
-    .filter(isOutcome)
-    .findLast(({ governance_context, outcome }) => governance_context === context && outcome !== "delivery");
+  const last = all.filter(isSettling).findLast(({ governance_context }) => governance_context === context);
   return last?.outcome === "completed" ? last.committed : 0;
 }
 

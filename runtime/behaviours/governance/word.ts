@@ -3,10 +3,12 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
-import { denialOf } from "./authority.js";
+import { bindMoney, denialOf } from "./authority.js";
 
-interface Spending {
+interface Wanted {
   readonly tool: string;
+  /** What is paid for, by its id. */
+  readonly what: string;
   /** As received: it carries the agent's word. */
   readonly request: object & { readonly governance_context?: string };
   /** What it costs; undefined where nobody can tell beforehand. */
@@ -18,12 +20,13 @@ const findings = (explanation: string): JsonObject => ({
 });
 
 /**
- * Returns where the account asks nobody, or where its agent's word is there and no plan that is kept here says otherwise.
+ * Returns where the account asks nobody, or where its agent's word is there and no plan that is kept here says otherwise: the
+ * money is bound under such a plan then.
  * @throws ToolError PERMISSION_DENIED without a word, GOVERNANCE_DENIED where the plan forbids it
  */
-export async function requireWord(call: BehaviourCall, account: Account, spending: Spending): Promise<void> {
+export async function requireWord(call: BehaviourCall, account: Account, wanted: Wanted): Promise<void> {
   if ((account.governance_agents ?? []).length === 0) return;
-  const { tool, request, amount } = spending;
+  const { request } = wanted;
   if ((request.governance_context ?? "") === "") {
     const explanation =
       "A governance agent is registered for this account: ask it by check_governance, and send its word.";
@@ -32,8 +35,9 @@ export async function requireWord(call: BehaviourCall, account: Account, spendin
       details: findings(explanation),
     });
   }
-  const denial = await denialOf(call, account, { tool, request: { ...request }, amount });
-  if (denial === undefined) return;
+  const action = { ...wanted, request: { ...request } };
+  const denial = await denialOf(call, account, action);
+  if (denial === undefined) return bindMoney(call, account, action);
   const code = call.shapes.knowsError("GOVERNANCE_DENIED") ? "GOVERNANCE_DENIED" : "PERMISSION_DENIED";
   throw new ToolError(code, denial.message, { field: "governance_context", details: denial.details });
 }

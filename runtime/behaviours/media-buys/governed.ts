@@ -4,17 +4,26 @@ import { ToolError } from "../../seller/tool-error.js";
 import { findAccount } from "../accounts/accounts.js";
 import { checkCommitment } from "../accounts/commitment.js";
 import { endOf, type MediaBuy, startOf } from "../buys/buys.js";
-import type { BehaviourCall } from "../frame/call.js";
-import { denialOf, type GovernedAction } from "../governance/authority.js";
+import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import { bindMoney, denialOf, type GovernedAction } from "../governance/authority.js";
 import { commitmentOf } from "./orders.js";
 import { countedSum } from "./packages.js";
 
-/** @throws ToolError GOVERNANCE_DENIED where a plan that is kept here governs the account, and does not allow the order */
-export async function checkPlan(call: BehaviourCall, buy: MediaBuy, action: GovernedAction): Promise<void> {
+/**
+ * Binds the money of an order under the plan that governs its account, where that is kept here.
+ * @throws ToolError GOVERNANCE_DENIED where the plan does not allow the order
+ */
+export async function checkPlan(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  wanted: Omit<GovernedAction, "what">,
+): Promise<void> {
   const account = await findAccount(call, buy.account_id);
   if (account === undefined) return;
+  const action = { ...wanted, what: buy.media_buy_id };
   const denial = await denialOf(call, account, action);
-  if (denial !== undefined) throw new ToolError("GOVERNANCE_DENIED", denial.message, { details: denial.details });
+  if (denial === undefined) return bindMoney(call, account, action);
+  throw new ToolError("GOVERNANCE_DENIED", denial.message, { details: denial.details });
 }
 
 /** The order as a plan reads it. */
@@ -25,6 +34,14 @@ const requestOf = (buy: MediaBuy): JsonObject => ({
   end_time: endOf(buy),
   packages: buy.packages.map(({ product_id, budget, terms }) => ({ ...terms, product_id, budget })),
 });
+
+/**
+ * An order that grows is held to the plan as one of its new size.
+ * @param total what it comes to, in its currency
+ * @throws ToolError as `checkPlan`
+ */
+export const checkGrown = (call: BehaviourToolCall, buy: MediaBuy, total: number): Promise<void> =>
+  checkPlan(call, buy, { tool: call.tool, request: requestOf(buy), amount: total });
 
 /**
  * Money is committed with the signature: what was allowed when the order was placed need not be any more.

@@ -20,6 +20,7 @@ import { productOf } from "../products/products.js";
 import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
 import { checkBound } from "./bound.js";
+import { checkGrown } from "./governed.js";
 import { awaited, findInstruction, type InstructionKind, instruct, instructionKey } from "./instructions.js";
 import { commitmentOf } from "./orders.js";
 import {
@@ -115,6 +116,7 @@ async function checkIncrease(
   if (total <= before) return;
   const { governance_context: context = changed.terms.governance_context } = request;
   const asked = { ...changed, terms: { ...changed.terms, governance_context: context } };
+  await checkGrown(call, asked, total);
   await checkCommitment(call, commitmentOf(call.tool, asked, total, before));
 }
 

@@ -1,0 +1,74 @@
+/**
+ * What was ordered here under a plan that is kept here: its money is bound before anybody has told what came of it, so that
+ * one approval, or what a plan has left, is not spent twice.
+ */
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import { committed, type Entry, isSettling, type OutcomeEntry, planPart, total } from "./ledger.js";
+import type { KeptPlan } from "./plans.js";
+
+/** One thing that is paid for; an order that grows is spent on again, by what it grew. */
+export interface Spending {
+  /** What is paid for, by its id: the same again costs what is added to it. */
+  readonly what: string;
+  /** The token it was ordered by; empty where there was none. */
+  readonly governance_context: string;
+  readonly purchase_type: string;
+  readonly amount: number;
+  /** How long the trail of the plan was. */
+  readonly order: number;
+}
+
+const kept = collection<Spending>("governance_spending");
+/** Written with each: of two orders at one time, the later one is judged again on what the other has left. */
+const turns = collection<{ readonly last: string }>("governance_spending_turn");
+const TURN = "turn";
+
+/** Does an entry say what came of it? */
+const tells = (entry: Entry, { governance_context: token, order }: Spending): entry is OutcomeEntry =>
+  isSettling(entry) && entry.governance_context === token && entry.order >= order;
+
+/** What was spent under a plan, but for what has failed since: that was given back. @param entries of the plan */
+export async function spendingUnder(
+  call: BehaviourCall,
+  plan: KeptPlan,
+  entries: readonly Entry[],
+): Promise<Spending[]> {
+  await turns.get(call, planPart(plan), TURN);
+  const all = await kept.list(call, planPart(plan));
+  return all.filter((one) => !entries.some((entry) => tells(entry, one) && entry.outcome === "failed"));
+}
+
+/** @param already what the same thing has cost before */
+export function recordSpending(call: BehaviourCall, plan: KeptPlan, spending: Spending, already: number): void {
+  // An order that waits is judged once more when it is signed: the same spending is kept once.
+  const id = JSON.stringify([spending.what, already + spending.amount]);
+  kept.put(call, planPart(plan), id, spending);
+  turns.put(call, planPart(plan), TURN, { last: id });
+}
+
+const amountOf = (some: readonly Spending[]): number => total(some.map(({ amount }) => amount));
+
+/** What a thing has cost so far, whatever was told of it. */
+export const spentOn = (all: readonly Spending[], what: string): number =>
+  amountOf(all.filter((one) => one.what === what));
+
+/** What nobody has told the outcome of: then what it says is bound. */
+const untold = (all: readonly Spending[], entries: readonly Entry[]): Spending[] =>
+  all.filter((one) => !entries.some((entry) => tells(entry, one)));
+
+/** What a token has ordered, as far as nobody has told the outcome. */
+export const untoldOf = (all: readonly Spending[], entries: readonly Entry[], token: string): number =>
+  amountOf(untold(all, entries).filter((one) => one.governance_context === token));
+
+/** Money bound under a plan, by purchase type: what outcomes say, and what was ordered since. */
+export function moneyBound(all: readonly Spending[], entries: readonly Entry[]): { [purchase: string]: number } {
+  const totals = committed(entries);
+  for (const { purchase_type: purchase, amount } of untold(all, entries))
+    totals[purchase] = (totals[purchase] ?? 0) + amount;
+  return totals;
+}
+
+/** How much of an approval other things have used up. */
+export const usedByOthers = (all: readonly Spending[], token: string, what: string): number =>
+  amountOf(all.filter((one) => one.governance_context === token && one.what !== what));
