@@ -26,14 +26,11 @@ const adbind = (args: readonly string[], output: "inherit" | "ignore", timeout?:
 /** @returns what is wrong, as lines */
 function buildPages(base: string, withExplorer: boolean): string[] {
   const docs = path.join(root, "docs");
-  const { status, stdout, stderr } = spawnSync(
-    path.join(docs, ".vitepress/node_modules/.bin/vitepress"),
-    ["build", docs],
-    {
-      encoding: "utf8",
-      env: { ...process.env, DOCS_BASE: base, DOCS_EXPLORER: withExplorer ? "yes" : "no" },
-    },
-  );
+  const vitepress = path.join(docs, ".vitepress/node_modules/.bin/vitepress");
+  const { status, stdout, stderr } = spawnSync(vitepress, ["build", docs], {
+    encoding: "utf8",
+    env: { ...process.env, DOCS_BASE: base, DOCS_EXPLORER: withExplorer ? "yes" : "no" },
+  });
   // A page that could not be rendered is told, and ends no build of its own.
   const failed = `${stdout}${stderr}`.split("\n").filter((line) => /error|dead link/i.test(line));
   if (status !== 0 || failed.length > 0) return failed.length > 0 ? failed : [`vitepress ended with ${status}`];
@@ -44,6 +41,8 @@ function buildPages(base: string, withExplorer: boolean): string[] {
     others: (file) => file.startsWith("explorer/") || existsSync(path.join(site, file)),
   });
   console.error(`site: ${pages.length} pages, ${wrong.length} dead links`);
+  // Pages load scripts from the root of a host: as files they would have no styles.
+  console.error(`read them: ${path.relative(root, vitepress)} preview docs`);
   return wrong;
 }
 
