@@ -45,6 +45,17 @@ async function wordsOfConfig(): Promise<string[]> {
   return words.length > 0 || out === undefined ? words : wordsBelow(out);
 }
 
+async function wordsHere(): Promise<string[]> {
+  const configured = await wordsOfConfig();
+  return [...new Set(configured.length > 0 ? configured : wordsBelow(userPath(".")))];
+}
+
+/** The one word of the config or the bindings around; none where nothing says it, or several say different ones. */
+export async function wordHere(): Promise<string | undefined> {
+  const [only, ...others] = await wordsHere();
+  return others.length === 0 ? only : undefined;
+}
+
 /**
  * The word a command is to use.
  * @throws AdbindError `usage` where nothing says it, or several say different ones
@@ -52,8 +63,7 @@ async function wordsOfConfig(): Promise<string[]> {
 export async function protocolWord({ word, release, ...options }: WordOptions): Promise<string> {
   if (word !== undefined) return checkedWord(word);
   if (release !== undefined) return (await identifyRelease(await resolveRelease(release, options))).word;
-  const configured = await wordsOfConfig();
-  const words = [...new Set(configured.length > 0 ? configured : wordsBelow(userPath(".")))];
+  const words = await wordsHere();
   const [only, ...others] = words;
   const remedy = "give --release (a folder, manifest.json, bundle or word@version), or --word";
   if (only === undefined) throw usage("nothing here says which protocol the key is for", remedy);

@@ -10,6 +10,7 @@ import { printable, shownPath, userPath } from "./output.js";
 import { arrivalLines, judgeArrival, type WebhookRequest } from "./webhook-arrival.js";
 import { Kept, sendOn } from "./webhook-kept.js";
 import { keysGiven } from "./webhook-keys.js";
+import { wordHelp, wordToVerify } from "./webhook-word.js";
 
 interface ListenGiven {
   port: string;
@@ -20,7 +21,7 @@ interface ListenGiven {
   url?: string;
   status?: string;
   count?: string;
-  word: string;
+  word?: string;
   keep?: string;
   forward?: string;
 }
@@ -117,10 +118,11 @@ async function listen(given: ListenGiven): Promise<void> {
   const port = whole(given.port, "port", 0, 65_535);
   const count = given.count === undefined ? Number.POSITIVE_INFINITY : whole(given.count, "count", 1, 1_000_000);
   const fetch = createGuardedFetch({ allowHttp: true, allowLoopback: true });
+  const word = await wordToVerify(given);
   const receive = handlerOf(
     {
-      keys: await keysGiven(given),
-      word: given.word,
+      keys: await keysGiven({ ...given, word }),
+      word,
       status: given.status === undefined ? 200 : whole(given.status, "HTTP status", 200, 599),
       url: given.url,
       kept: given.keep === undefined ? undefined : new Kept(userPath(given.keep)),
@@ -163,7 +165,7 @@ export const listenCommand = (parent: Command): Command =>
     .option("--count <number>", "stop after so many")
     .option("--keep <folder>", "each is kept as a file, as it came: for adbind webhook verify and replay")
     .option("--forward <url>", "each is sent on as it came, and answered with the answer to that")
-    .option("--word <word>", "the protocol's word", "proto")
+    .option("--word <word>", wordHelp)
     .addHelpText(
       "after",
       "\nValues of headers that are credentials are not shown; kept files hold them.\n" +

@@ -7,22 +7,24 @@ import { readInput, signingKey } from "./key-file.js";
 import { printable, userPath } from "./output.js";
 import { parseRequestFile } from "./request-file.js";
 import { sendOn } from "./webhook-kept.js";
+import { wordHelp, wordToSign } from "./webhook-word.js";
 
 interface ReplayGiven {
   to: string;
   key?: string;
   kid?: string;
-  word: string;
+  word?: string;
   local?: boolean;
 }
 
 /** The same bytes under a signature of now: one that was made minutes ago is refused wherever it is believed. */
 async function signedAfresh(
   request: SignableRequest,
-  { to, key: file, kid, word }: ReplayGiven,
+  { to, key: file, kid, ...given }: ReplayGiven,
 ): Promise<SignableRequest> {
   if (file === undefined) return request;
   const key = signingKey(userPath(file), kid);
+  const word = await wordToSign(given, key);
   const { headers } = await signWebhook({ ...request, url: to, headers: {} }, { key, keyid: key.kid, word });
   return { ...request, headers: { ...headers } };
 }
@@ -54,7 +56,7 @@ export const replayCommand = (parent: Command): Command =>
     .requiredOption("--to <url>", "where to")
     .option("--key <file>", "sign anew over the same bytes, by this private file; default the headers they came with")
     .option("--kid <name>", "which of its keys; default the newest")
-    .option("--word <word>", "the protocol's word", "proto")
+    .option("--word <word>", wordHelp)
     .option("--local", "plain http and this machine are allowed")
     .addHelpText("after", "\nExample: adbind webhook replay arrived/0001.http --to http://127.0.0.1:3000/hooks --local")
     .action(replay);

@@ -9,6 +9,7 @@ import { userPath } from "./output.js";
 import { type ReleaseOptions, releaseHelp } from "./release/resolve.js";
 import { bodyOfEvent, listEvents } from "./webhook-events.js";
 import { faultHelp, faultsNamed, type Sendable, sendFaults } from "./webhook-faults.js";
+import { wordHelp, wordToSign } from "./webhook-word.js";
 
 interface SendGiven extends ReleaseOptions {
   list?: boolean;
@@ -21,7 +22,7 @@ interface SendGiven extends ReleaseOptions {
   tool: string;
   status: string;
   operation?: string;
-  word: string;
+  word?: string;
   local?: boolean;
   fault?: string;
 }
@@ -71,7 +72,7 @@ async function send(url: string | undefined, given: SendGiven): Promise<void> {
   const faults = given.fault === undefined ? undefined : faultsNamed(given.fault);
   const body = await bodyFor(given);
   const privateKey = signingKey(userPath(given.key), given.kid);
-  const key = { keyid: privateKey.kid, word: given.word, privateKey };
+  const key = { keyid: privateKey.kid, word: await wordToSign(given, privateKey), privateKey };
   const { exchange, close } = transport(url, given.local);
   try {
     if (faults === undefined) await sendOne(url, { body, key, exchange });
@@ -111,7 +112,7 @@ export const sendCommand = (parent: Command): Command =>
     .option("--tool <name>", "its tool", "create_media_buy")
     .option("--status <status>", "its status", "working")
     .option("--operation <id>", "its operation_id")
-    .option("--word <word>", "the protocol's word", "proto")
+    .option("--word <word>", wordHelp)
     .option("--local", "plain http and this machine are allowed")
     .option("--fault <name>", "send it with a fault, and see that it is answered as the profile asks; exit 1 when not")
     .addHelpText("after", faultHelp)

@@ -23,6 +23,7 @@ import { keysGiven } from "./webhook-keys.js";
 import { listenCommand } from "./webhook-listen.js";
 import { replayCommand } from "./webhook-replay.js";
 import { sendCommand } from "./webhook-send.js";
+import { wordHelp, wordToSign, wordToVerify } from "./webhook-word.js";
 
 /** The checklist in its order (docs/protocol/signing.md#checklist). */
 const steps: readonly (readonly [Step, string])[] = [
@@ -62,7 +63,7 @@ interface SignGiven {
   url: string;
   key: string;
   kid?: string;
-  word: string;
+  word?: string;
   created?: string;
   nonce?: string;
   curl?: boolean;
@@ -77,7 +78,7 @@ async function sign(bodyFile: string, given: SignGiven): Promise<void> {
     {
       key,
       keyid: key.kid,
-      word: given.word,
+      word: await wordToSign(given, key),
       ...clockAt(given.created),
       ...(given.nonce !== undefined && { nonce: given.nonce }),
     },
@@ -99,7 +100,7 @@ const signCommand = (parent: Command): Command =>
     .requiredOption("--url <url>", "where it will be sent")
     .requiredOption("--key <file>", "private file of adbind keys generate")
     .option("--kid <name>", "which of its keys; default the newest")
-    .option("--word <word>", "the protocol's word", "proto")
+    .option("--word <word>", wordHelp)
     .option("--created <seconds>", "unix seconds; default now")
     .option("--nonce <text>", "base64url of at least 16 bytes; default random")
     .option("--curl", "print a curl command that sends it")
@@ -120,7 +121,7 @@ interface VerifyGiven {
   release?: string;
   local?: boolean;
   now?: string;
-  word: string;
+  word?: string;
 }
 
 function requestOf(file: string | undefined, given: VerifyGiven): SignableRequest {
@@ -135,7 +136,7 @@ function requestOf(file: string | undefined, given: VerifyGiven): SignableReques
   return { method, url, headers: parseHeaderLines(text), body: readInput(userPath(body)) };
 }
 
-async function keysOf(given: VerifyGiven): Promise<KeySource> {
+async function keysOf(given: VerifyGiven & { word: string }): Promise<KeySource> {
   const keys = await keysGiven(given);
   if (keys !== undefined) return keys;
   throw new AdbindError("usage", "The keys are not known", { remedy: "give either --jwks or --agent" });
@@ -181,10 +182,11 @@ function printSteps(failed: Step): void {
 
 async function verify(file: string | undefined, given: VerifyGiven): Promise<void> {
   const request = requestOf(file, given);
+  const word = await wordToVerify(given);
   const result = await verifyWebhook(request, {
-    keys: await keysOf(given),
+    keys: await keysOf({ ...given, word }),
     replay: memoryReplayStore(),
-    word: given.word,
+    word,
     ...clockAt(given.now),
   });
   console.log("signature base:");
@@ -225,7 +227,7 @@ const verifyCommand = (parent: Command): Command =>
     .option("--release <release>", "with --agent: the release that the sender speaks, which decides how keys are found")
     .option("--local", "with --agent or a URL of keys: they are on this machine, with or without TLS")
     .option("--now <seconds>", "verify as of this time, unix seconds")
-    .option("--word <word>", "the protocol's word", "proto")
+    .option("--word <word>", wordHelp)
     .addHelpText(
       "after",
       "\nThe nonce is not looked up anywhere: a replay is accepted here.\n" +

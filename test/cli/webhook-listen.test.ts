@@ -66,6 +66,17 @@ test("what send signs, listen verifies; what is altered or is no webhook it refu
   assert.match(said(), "answered 400");
 });
 
+test("what a key of another protocol signs is sent, verified and replayed under that protocol's word", async () => {
+  await runCommand(keys, ["generate", "--word", "ads", "--use", "webhook", "--out", "ads.json"]);
+  const { url, child, said } = await listen("--jwks", "ads.json", "--count", "2", "--keep", "ads");
+  const sent = await runCommand(webhook, ["send", url, "--key", "ads.json", "--local"]);
+  assert.match(sent.out, "HTTP 200", sent.out + sent.err);
+  const again = await runCommand(webhook, ["replay", "ads/0001.http", "--to", url, "--key", "ads.json", "--local"]);
+  assert.match(again.out, "HTTP 200", again.out + again.err);
+  await until(() => child.exitCode !== null);
+  assert.not.match(said(), "refused");
+});
+
 test("what arrives is kept, sent on as it came, and replayed", async () => {
   const arrived: { headers: NodeJS.Dict<string | string[]>; body: string }[] = [];
   target = createServer(async (request, response) => {

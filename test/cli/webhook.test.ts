@@ -73,6 +73,17 @@ test("options of sign reach the signature", async () => {
   assert.match((await sign("--word", "acme")).out, 'tag="acme/webhook-signing/v1"');
 });
 
+test("a key says of which protocol it is, so that nobody has to: sign and verify go by it", async () => {
+  await runCommand(registerKeys, ["generate", "--word", "ads", "--use", "webhook", "--out", "ads.json"]);
+  const { out } = await webhook("sign", "body.json", "--url", URL_, "--key", "ads.json");
+  assert.match(out, 'tag="ads/webhook-signing/v1"');
+  writeFileSync(place.at("ads-headers"), out);
+  const parts = ["--headers", "ads-headers", "--body", "body.json", "--url", URL_, "--jwks", "ads.json"];
+  const believed = await webhook("verify", ...parts);
+  assert.is(believed.code, 0, believed.out + believed.err);
+  assert.match((await webhook("verify", ...parts, "--word", "proto")).out, "refused at step 3");
+});
+
 test("the curl line is one shell command with the same headers", async () => {
   const { out } = await sign("--curl");
   const script = `curl() { for arg; do printf '%s\\n' "$arg"; done; }\n${out}`;
