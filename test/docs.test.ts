@@ -18,7 +18,7 @@ interface Block {
   readonly text: string;
 }
 
-const guides = ["README.md", ...globSync("docs/*.md", { cwd: root })].sort();
+const guides = ["README.md", ...globSync("docs/{,deploy/}*.md", { cwd: root })].sort();
 
 /** Fenced blocks with the comment before each. */
 const blocks: Block[] = guides.flatMap((file) =>
@@ -117,6 +117,17 @@ test("every file a guide links to is there", () => {
     for (const [, link] of text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g))
       assert.ok(existsSync(path.join(root, path.dirname(file), link!)), `${file}: ${link}`);
   }
+});
+
+test("every file that a guide says comes with a package is in it", () => {
+  const packages = { adbind: "package.json", "adbind-cli": "cli/package.json" };
+  for (const file of guides)
+    for (const [, name, within] of readFileSync(path.join(root, file), "utf8").matchAll(
+      /node_modules\/(adbind(?:-cli)?)\/([\w./-]+)/g,
+    )) {
+      const { files } = JSON.parse(readFileSync(path.join(root, packages[name as keyof typeof packages]), "utf8"));
+      assert.ok(files.includes(within!.split("/")[0]), `${file}: ${name} has no ${within}`);
+    }
 });
 
 test("every command a guide shows is there", () => {

@@ -108,4 +108,5 @@ export const tsconfigJson = (): string =>
     2,
   )}\n`;
 
-export const gitignore = (): string => ["node_modules/", "dist/", "data/", ".env", "signing-key.json", ""].join("\n");
+export const gitignore = (): string =>
+  ["node_modules/", "dist/", "data/", ".env", "signing-key.json", "secret-keys", "*.private.json", ""].join("\n");

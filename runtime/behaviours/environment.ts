@@ -18,9 +18,9 @@ export interface SellerEnvironment {
   readonly DATA?: string | undefined;
   /** `postgres://user:password@host/database`; default `sqlite:DATA/seller.db`. */
   readonly DATABASE_URL?: string | undefined;
-  /** File of the private JWK that signs webhooks. Required in production. */
+  /** File of the private key that signs webhooks: as `adbind keys generate` writes it, or a JWK. Required in production. */
   readonly SIGNING_KEY?: string | undefined;
-  /** File of the private JWK that signs what brands say to claims. */
+  /** File of the private key that signs what brands say to claims, of the same kind. */
   readonly RESPONSE_SIGNING_KEY?: string | undefined;
   /** JSON of token -> who holds it; sent as bearer token or `x-api-key`. */
   readonly TOKENS?: string | undefined;
@@ -100,17 +100,33 @@ export async function fromEnvironment(environment: SellerEnvironment): Promise<E
   };
 }
 
-function keyIn(name: "SIGNING_KEY" | "RESPONSE_SIGNING_KEY", file: string): object & { readonly kid: string } {
+type PrivateKey = object & { readonly kid: string };
+
+/** What a file holds: one private JWK, or a set of them, of which the newest that is for this signs. */
+function privateKeyFor(use: string, held: unknown): PrivateKey | undefined {
+  const { keys } = { ...(held as { keys?: unknown } | null) };
+  const inSet = Array.isArray(keys);
+  const all = (inSet ? keys : [held]) as (Record<string, unknown> | null)[];
+  const isFor = (key: object): boolean => {
+    const [, purpose] = Object.entries(key).find(([member]) => /^[a-z][a-z0-9]*_use$/.test(member)) ?? [];
+    return !inSet || purpose === undefined || purpose === use;
+  };
+  const found = all.filter((key) => typeof key?.kid === "string" && typeof key.d === "string" && isFor(key)).at(-1);
+  return found as PrivateKey | undefined;
+}
+
+function keyIn(name: "SIGNING_KEY" | "RESPONSE_SIGNING_KEY", file: string): PrivateKey {
   const use = name === "SIGNING_KEY" ? "webhook" : "response";
-  const remedy = `adbind keys generate --use ${use} makes one`;
-  let key: { kid?: unknown };
+  const remedy = `adbind keys generate --use ${use} --out <file> makes one`;
+  let held: unknown;
   try {
-    key = JSON.parse(readFileSync(file, "utf8")) as { kid?: unknown };
+    held = JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
     throw bad(name, `${file} cannot be read as JSON: ${(cause as Error).message}`, remedy);
   }
-  if (typeof key.kid !== "string") throw bad(name, `${file} has no private JWK with a kid`, remedy);
-  return { ...key, kid: key.kid };
+  const key = privateKeyFor(`${use}-signing`, held);
+  if (key === undefined) throw bad(name, `${file} has no private key with a kid that is for ${use}-signing`, remedy);
+  return { ...key };
 }
 
 function tokensOf(text: string | undefined): AuthHook | undefined {

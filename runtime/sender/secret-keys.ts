@@ -66,7 +66,7 @@ export function secretKeysIn(file: string): SecretKeys {
   try {
     text = readFileSync(file, "utf8");
   } catch (cause) {
-    throw unusable("the file of secret keys cannot be read", file, "make one: adbind outbox secrets new", cause);
+    throw unusable("the file of secret keys cannot be read", file, "make one: adbind outbox secrets new <file>", cause);
   }
   return parseSecretKeys(text, file);
 }

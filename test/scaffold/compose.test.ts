@@ -1,7 +1,6 @@
 /** The project's compose.yaml, read as docker does: its services, what they are given, and a seller that starts with just that. */
 import { spawn } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { test } from "uvu";
@@ -12,6 +11,7 @@ import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
+import { filesByReadme } from "./printed-steps.js";
 import { root, workspace } from "./project.js";
 
 interface Service {
@@ -62,15 +62,15 @@ test("services, secrets, volumes and ports are those that the settings and the i
 test("a seller started with exactly these settings is ready on PostgreSQL, and closed to who has no token", async () => {
   const folder = path.join(workspace(), "shop");
   await newSeller({ folder, release: path.join(root, "manifests/3.1.0"), specialisms: ["sales_guaranteed"] });
-  const { privateKey } = generateKeyPairSync("ed25519");
-  const key = path.join(folder, "signing-key.json");
-  writeFileSync(key, JSON.stringify({ ...privateKey.export({ format: "jwk" }), kid: "k1", alg: "EdDSA", use: "sig" }));
+  const made = await filesByReadme(folder);
+  const ignored = readFileSync(path.join(folder, ".gitignore"), "utf8").split("\n");
+  for (const file of Object.values(made)) assert.ok(ignored.includes(path.basename(file)), `${file} is a secret`);
   const server = await sharedPostgres();
   const port = `${await freePort()}`;
   // What docker does: the service's name leads to it, the secret is a file, and the port is one of the machine's.
-  const given = { DATABASE_URL: await server.database(), SIGNING_KEY: key, PORT: port };
+  const given = { DATABASE_URL: await server.database(), SIGNING_KEY: made.SIGNING_KEY!, PORT: port };
   for (const name of Object.keys(given)) assert.ok(name in settings, name);
-  const env = { PATH: process.env.PATH!, ...settings, ...given };
+  const env = { PATH: process.env.PATH!, ...settings, ...made, ...given };
   const child = spawn(process.execPath, [...fromSource, "src/serve.ts"], { cwd: folder, env, stdio: "pipe" });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));

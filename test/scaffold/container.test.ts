@@ -80,6 +80,7 @@ const ended = (child: ChildProcess): Promise<number | null> =>
 
 async function production(folder: string): Promise<Environment> {
   const { privateKey } = generateKeyPairSync("ed25519");
+  // A key of somebody else's making, bare: what the commands of ours make, compose.test.ts tries.
   const key = { ...privateKey.export({ format: "jwk" }), kid: "k1", alg: "EdDSA", use: "sig" };
   writeFileSync(path.join(folder, "signing-key.json"), JSON.stringify(key));
   return {
