@@ -5,10 +5,10 @@ import type { TransportChoice } from "../runtime/buyer/index.js";
 import { type AgentCheckReport, checkAgent, checks } from "../runtime/conformance/index.js";
 import type { Release } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
-import { releaseNamed } from "./check/release-value.js";
+import { releaseForPeers } from "./check/release-value.js";
 import { closingLine } from "./closing-line.js";
 import { printJson } from "./output.js";
-import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
+import { peersRelease, type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
 
 interface Options extends ReleaseOptions {
   specialism: string[];
@@ -58,7 +58,7 @@ export function register(command: Command): void {
   withReleaseOptions(command)
     .argument("<url>", "the agent: its MCP endpoint, or where its A2A card is")
     .option("--specialism <id>", "what it is to keep, in snake or kebab case; may be given several times", collect, [])
-    .option("--release <release>", `${releaseHelp}; the newest that comes with adbind by default`)
+    .option("--release <release>", `${releaseHelp}; ${peersRelease}`)
     .option("--transport <name>", "mcp, a2a or auto", "auto")
     .option("--auth <token>", "bearer token to call it with")
     .option("--mutating", "send valid requests to tools that change state, too")
@@ -83,7 +83,7 @@ Example: adbind check https://seller.example/mcp --specialism sales_guaranteed`,
       if (!(Number(options.timeout) > 0)) throw usage("--timeout is no number of seconds", "give e.g. 30");
       if (!["mcp", "a2a", "auto"].includes(options.transport))
         throw usage("unknown transport", "give mcp, a2a or auto");
-      const release = await releaseNamed(options.release, options);
+      const release = await releaseForPeers(options.release, options);
       if (options.specialism.length === 0) {
         throw usage(
           "no specialism is given",

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { pino } from "pino";
 import { databaseAnswers } from "../runtime/behaviours/health.js";
 import { type Metrics, openMetrics } from "../runtime/behaviours/metrics.js";
+import type { Release } from "../runtime/contract/index.js";
 import { openDatabase } from "../runtime/db/open.js";
 import { isDatabaseUrl } from "../runtime/db/urls.js";
 import { AdbindError } from "../runtime/errors.js";
@@ -10,14 +11,15 @@ import { natsQueue, type OpenQueue } from "../runtime/queue/index.js";
 import { createSender, type Sender, type SenderOptions } from "../runtime/sender/index.js";
 import { secretKeysIn } from "../runtime/sender/secret-keys.js";
 import { type AnyStore, type PrincipalStore, shardedByPrincipal } from "../runtime/store/index.js";
-import { releaseNamed } from "./check/release-value.js";
+import { releaseForPeers } from "./check/release-value.js";
 import { type DeliverHealth, serveDeliverHealth } from "./deliver-health.js";
 import { signingKey } from "./key-file.js";
 import { portNumber } from "./listening.js";
 import { plural, userPath, wholeNumber } from "./output.js";
-import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
+import { peersRelease, type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
 import { splitInEnvironment } from "./split.js";
 import { openNamedStore, placeOfNamed } from "./store.js";
+import { wordOfKeys } from "./webhook-word.js";
 
 interface DeliverOptions extends ReleaseOptions {
   queue?: string;
@@ -98,6 +100,17 @@ async function storesOf(options: DeliverOptions): Promise<Running["store"][]> {
   return stores;
 }
 
+/** A signature under another protocol's word is refused by every receiver, and that for a day before anybody is told. */
+function assertWord(key: object, releases: readonly Release[]): void {
+  const word = wordOfKeys([key]);
+  const other = releases.find((release) => word !== undefined && release.word !== word);
+  if (other === undefined) return;
+  throw usage(
+    `the key is for ${word}, and what is delivered is of ${other.word} ${other.version}`,
+    `give --release with a release of ${word}, or the key that its webhooks are signed with`,
+  );
+}
+
 /** What senders are made of, whatever the database. */
 async function senderOptions(
   options: DeliverOptions,
@@ -108,7 +121,8 @@ async function senderOptions(
   const { kid, ...key } = signingKey(userPath(options.key), options.kid);
   const queue = queueOf(options);
   const asked = options.release.length === 0 ? [undefined] : options.release;
-  const [release, ...releases] = await Promise.all(asked.map((one) => releaseNamed(one, options)));
+  const [release, ...releases] = await Promise.all(asked.map((one) => releaseForPeers(one, options)));
+  assertWord({ ...key, kid }, [release!, ...releases]);
   const concurrency = wholeNumber(options.concurrency, "number of attempts", "give 1 or more");
   return {
     release: release!,
@@ -187,7 +201,7 @@ export function register(command: Command): void {
     .option("--keys <file>", "keys of secrets; by default what ADBIND_SECRET_KEYS_FILE or ADBIND_SECRET_KEYS names")
     .option(
       "--release <release>",
-      `what is served: ${releaseHelp}; several, the usual one first; the newest that comes with adbind by default`,
+      `what is served: ${releaseHelp}; several, the usual one first; ${peersRelease}`,
       collect,
       [],
     )

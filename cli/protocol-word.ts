@@ -1,14 +1,8 @@
 /** The protocol's word, where a command needs one: of a release, of the config, or of the bindings around. Never a guess. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import path from "node:path";
-import { findReleases } from "../generator/load/files.js";
 import { identifyRelease } from "../generator/load/load.js";
-import { readJson } from "../generator/load/read-json.js";
-import { isMap } from "../generator/load/walk.js";
 import { AdbindError } from "../runtime/errors.js";
-import { readGenerateConfig } from "./config.js";
-import { userPath } from "./output.js";
-import { type ReleaseOptions, resolveRelease, resolveReleases } from "./release/resolve.js";
+import { type ReleaseOptions, resolveRelease } from "./release/resolve.js";
+import { releasesHere } from "./release-here.js";
 
 export interface WordOptions extends ReleaseOptions {
   readonly word?: string;
@@ -17,37 +11,8 @@ export interface WordOptions extends ReleaseOptions {
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
 
-/** Folders below which bindings are looked for: `<out>/<version>` is two levels down. */
-const LEVELS = 2;
-
-/** Words of the bindings in a folder and a little below it: generated folders say what they were made from. */
-function wordsBelow(folder: string, levels = LEVELS): string[] {
-  if (!existsSync(folder)) return [];
-  const own = path.join(folder, "owned.json");
-  if (existsSync(own)) {
-    const { value } = readJson(readFileSync(own), own);
-    return isMap(value) && typeof value.word === "string" && value.word !== "" ? [value.word] : [];
-  }
-  if (levels === 0) return [];
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
-    .flatMap(({ name }) => wordsBelow(path.join(folder, name), levels - 1));
-}
-
-/** Words of the releases a config names. */
-async function wordsOfConfig(): Promise<string[]> {
-  const { releases = [], out, source } = await readGenerateConfig(undefined);
-  const words: string[] = [];
-  for (const given of releases) {
-    const place = await resolveReleases(given, source === undefined ? {} : { source });
-    for (const one of (await findReleases(place)).releases) words.push((await identifyRelease(one)).word);
-  }
-  return words.length > 0 || out === undefined ? words : wordsBelow(out);
-}
-
 async function wordsHere(): Promise<string[]> {
-  const configured = await wordsOfConfig();
-  return [...new Set(configured.length > 0 ? configured : wordsBelow(userPath(".")))];
+  return [...new Set((await releasesHere()).map(({ word }) => word))];
 }
 
 /** The one word of the config or the bindings around; none where nothing says it, or several say different ones. */

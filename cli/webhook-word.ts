@@ -17,7 +17,8 @@ export interface WebhookWord {
 /** What those fall back to who have neither a key that says it nor bindings. */
 const NOBODY_SAYS = "proto";
 
-const wordOfKeys = (keys: readonly object[]): string | undefined =>
+/** The word that keys say they are for; none where none says it. */
+export const wordOfKeys = (keys: readonly object[]): string | undefined =>
   keys
     .flatMap((key) => Object.keys(key))
     .find((member) => /^[a-z][a-z0-9]*_use$/.test(member))

@@ -14,9 +14,9 @@ import {
 } from "../../runtime/buyer/index.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { AdbindError } from "../../runtime/errors.js";
-import { releaseNamed } from "../check/release-value.js";
+import { releaseForPeers } from "../check/release-value.js";
 import { userPath } from "../output.js";
-import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "../release/resolve.js";
+import { peersRelease, type ReleaseOptions, releaseHelp, withReleaseOptions } from "../release/resolve.js";
 
 export interface AgentOptions extends ReleaseOptions {
   release: string[];
@@ -37,7 +37,7 @@ export const withAgentOptions = (command: Command): Command =>
   withReleaseOptions(command)
     .option(
       "--release <release>",
-      `${releaseHelp}; may be given several times, the newest shared one is used`,
+      `${releaseHelp}; may be given several times, the newest shared one is used; ${peersRelease}`,
       collect,
       [],
     )
@@ -103,7 +103,7 @@ export async function connectAgent(given: string, options: AgentOptions): Promis
   const named = entry?.agent as { readonly url: string; readonly transport?: TransportChoice } | undefined;
   const url = named?.url ?? given;
   const wanted = options.release.length === 0 ? [undefined] : options.release;
-  const releases = (await Promise.all(wanted.map((one) => releaseNamed(one, options)))) as [Release, ...Release[]];
+  const releases = (await Promise.all(wanted.map((one) => releaseForPeers(one, options)))) as [Release, ...Release[]];
   const transport = options.transport === "auto" ? (named?.transport ?? "auto") : options.transport;
   const auth = options.auth === undefined ? entry?.auth : { bearer: options.auth };
   const made: BuyerOptions = {

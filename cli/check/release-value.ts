@@ -15,6 +15,7 @@ import type {
 } from "../../runtime/contract/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { type ReleaseOptions, resolveRelease } from "../release/resolve.js";
+import { resolveForPeers } from "../release-here.js";
 
 const toolOf = (tool: ToolModel): AnyTool => ({
   name: tool.name,
@@ -81,6 +82,13 @@ export async function wholeReleaseAt(source: string): Promise<WholeRelease> {
   );
   return { release: toRelease(buildModel(loaded, broken)), documents, published };
 }
+
+/**
+ * The release that agents and receivers are met with: the one `--release` names, or what is at hand, whole or in part.
+ * @throws AdbindError `usage`, `release_unreadable`, `release_invalid`
+ */
+export const releaseForPeers = async (given: string | undefined, options: ReleaseOptions = {}): Promise<Release> =>
+  (await wholeReleaseAt(await resolveForPeers(given, options))).release;
 
 /**
  * The release `--release` names, whole or in part.

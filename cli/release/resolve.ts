@@ -14,6 +14,9 @@ import { packageManifests } from "./sources.js";
 /** For help texts. */
 export const releaseHelp = "a folder, manifest.json or bundle (.tgz), or word@version";
 
+/** For help texts of commands that meet others: what is taken where nothing is given. */
+export const peersRelease = "default: the newest of the config or bindings here, or in the cache";
+
 /** Options of commands that take releases. */
 export interface ReleaseOptions {
   source?: string;

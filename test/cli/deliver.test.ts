@@ -38,6 +38,12 @@ test("what is missing is said before anything is opened", async () => {
   assert.not.match(bad, "pass");
 });
 
+test("a key of another protocol is refused before anything is signed with it", async () => {
+  await runCommand(keys, ["generate", "--use", "webhook", "--word", "ads", "--out", "ads.json"]);
+  const { code, err } = await runCommand(deliver, ["--key", "ads.json", "--database", `sqlite:${at("a.db")}`]);
+  assert.equal([code, /the key is for ads, and what is delivered is of proto/.test(err)], [2, true], err);
+});
+
 /** A receiver of events. */
 async function receiver(): Promise<{ readonly server: Server; readonly url: string; readonly seen: string[] }> {
   const seen: string[] = [];
