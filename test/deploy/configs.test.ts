@@ -1,6 +1,6 @@
 /** Settings of the programs that docs/deploy puts beside adbind, read by those programs themselves where they are installed. */
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { installedCluster } from "../cluster/cluster-programs.js";
 import { hasNats, NO_NATS } from "../support/nats.js";
 import { tempFolder } from "../support/release.js";
-import { filesNamed, folder, objectsIn, read } from "./deploy-files.js";
+import { composedServices, filesNamed, folder, objectsIn, read } from "./deploy-files.js";
 
 const cluster = installedCluster();
 const natsServer = path.resolve(import.meta.dirname, "../../.cache/nats/nats-server");
@@ -26,6 +26,21 @@ function run(
   });
   return { code: status, said: `${stdout}${stderr}` };
 }
+
+test("a volume is mounted where the image has a folder that its user may write in", () => {
+  const seller = readFileSync(path.resolve(folder, "../../templates/project/Dockerfile"), "utf8");
+  const images = { "..": read("Dockerfile"), seller };
+  for (const file of filesNamed("compose.yaml"))
+    for (const [name, { build, volumes = [] }] of Object.entries(composedServices(file))) {
+      const image = build === ".." ? images[".."] : images.seller;
+      // What others make is theirs to say.
+      if (build !== ".." && !`${build}`.endsWith("my-seller")) continue;
+      const workdir = /^WORKDIR (.*)$/m.exec(image)![1]!;
+      const made = [...image.matchAll(/^RUN (?:install -d -o node -g node|mkdir -m 1777) (\S+)$/gm)];
+      const writable = made.map(([, at]) => path.resolve(workdir, at!));
+      for (const volume of volumes) assert.ok(writable.includes(volume.split(":")[1]!), `${file}: ${name}: ${volume}`);
+    }
+});
 
 test("HAProxy takes its files, and refuses one with a wrong word", () => {
   if (cluster === undefined) return console.log(NO_CLUSTER);
