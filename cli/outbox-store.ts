@@ -203,8 +203,14 @@ export async function mayChange(
   what: string,
   { yes = false, json = false }: ConfirmOptions,
 ): Promise<boolean> {
-  if (count <= 1 || yes) return true;
-  const said = `${plural(count, noun)} would be ${what}`;
+  return count <= 1 || yes || mayGoOn(`${plural(count, noun)} would be ${what}`, json);
+}
+
+/**
+ * Asks before what was said is done.
+ * @throws AdbindError `usage` where nobody can be asked
+ */
+export async function mayGoOn(said: string, json = false): Promise<boolean> {
   if (json || !process.stdin.isTTY) throw new AdbindError("usage", said, { remedy: "say --yes, or ask for fewer" });
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -16,6 +16,7 @@ import {
   keysOption,
   LIST_LIMIT,
   mayChange,
+  mayGoOn,
   outboxCommand,
   STATES,
   shownAt,
@@ -143,8 +144,9 @@ type MoveOptions = StoreOption & KeysOption & ConfirmOptions;
 
 async function move(endpoint: string, url: string, options: MoveOptions): Promise<void> {
   await withOutbox(options, "change", async (outbox) => {
-    const waiting = (await eventsOf(outbox, { endpoint })).length;
-    if (!(await mayChange(Math.max(waiting, 2), "event", `sent to ${url}, as all that follows`, options))) return;
+    const waiting = plural((await eventsOf(outbox, { endpoint })).length, "event");
+    const said = `${waiting} would be sent to ${url}, and all that follows of what is registered at ${endpoint}`;
+    if (!options.yes && !(await mayGoOn(said, options.json))) return;
     const moved = await outbox.move(endpoint, url);
     if (options.json) return printJson(moved);
     console.log(

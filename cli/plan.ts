@@ -63,12 +63,12 @@ const optionsOf = (values: Values): SizedLoad => ({
   logBytesPerSecond: capped(values.logMb, "number of megabytes a second", LARGE) * MB,
 });
 
-/** The repository's own figures, where this runs in it. */
+/** Figures of this machine where they stand in the user's folder, else those that come with adbind: above `cli/` or `dist/cli/`. */
 function costsFile(given: string | undefined): string {
   if (given !== undefined) return userPath(given);
   const here = userPath("bench/results.json");
-  const own = path.resolve(import.meta.dirname, "..", "bench", "results.json");
-  return !existsSync(here) && existsSync(own) ? own : here;
+  const own = ["..", "../.."].map((up) => path.resolve(import.meta.dirname, up, "bench/results.json"));
+  return [here, ...own].find(existsSync) ?? here;
 }
 
 function plan(values: Values): void {
@@ -81,9 +81,9 @@ function plan(values: Values): void {
 }
 
 const HELP = `
-Costs are those that \`./run bench plan\` measured on the machine at hand: other machines, other figures. Endpoints that
-fail are probed once a minute each and hold a slot for as long as an attempt takes; their events wait. How well the
-simulation agrees with what was measured stands in docs/scaling.md.
+Costs are those that \`./run bench plan\` of adbind's repository measured, on the machine that is named: other machines,
+other figures. Endpoints that fail are probed once a minute each and hold a slot for as long as an attempt takes; their
+events wait. How well the simulation agrees with what was measured stands in docs/scaling.md.
 
 Example:
   adbind plan --events-per-second 5000 --endpoints 100000 --failing 2% --retention 30`;
@@ -102,7 +102,10 @@ export function register(command: Command): void {
     .option("--log-mb <n>", "megabytes of write-ahead log that a server's disk takes in a second", "200")
     .option("--concurrency <n>", "attempts at once of a deliverer", "1024")
     .option("--connections <n>", "connections of a deliverer", "10")
-    .option("--costs <file>", "figures of ./run bench plan (default: bench/results.json)")
+    .option(
+      "--costs <file>",
+      "figures of ./run bench plan (default: bench/results.json here, else those that come with adbind)",
+    )
     .option("--json", "prints the plan, the load and the costs as JSON")
     .addHelpText("after", HELP)
     .action(plan);

@@ -1,6 +1,7 @@
 /** `adbind plan` as its user meets it. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { Command } from "commander";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { costRows, readCosts } from "../../cli/plan/costs.js";
@@ -25,6 +26,24 @@ const load: SizedLoad = {
   ...{ retentionDays: 30, waitingDays: 7, databaseCores: 8, concurrency: 1_024, connections: 10 },
   ...{ maxConnections: 100, logBytesPerSecond: 200_000_000 },
 };
+
+test("the line that help prints runs in an empty folder, by the figures that come with the package", async () => {
+  const help: string[] = [];
+  const command = new Command("plan").configureOutput({ writeOut: (text) => void help.push(text) });
+  register(command);
+  command.outputHelp();
+  const [, printed] = /^ +adbind plan (.*)$/m.exec(help.join(""))!;
+  process.env.ADBIND_CWD = tempFolder();
+  try {
+    const made = await runCommand(register, printed!.split(" "));
+    assert.is(made.code, 0, made.err);
+    assert.match(made.out, "bench/results.json");
+  } finally {
+    delete process.env.ADBIND_CWD;
+  }
+  const { files } = JSON.parse(readFileSync(path.join(import.meta.dirname, "../../cli/package.json"), "utf8"));
+  assert.ok(files.includes("bench/results.json"));
+});
 
 test("a plan names what is needed, and what is full first", () => {
   const { costs: read } = readCosts(costs);
