@@ -8,7 +8,7 @@ import type { JsonObject } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { createValidator } from "../runtime/validate/index.js";
 import { releaseNamed } from "./check/release-value.js";
-import { plural, printJson, shownPath, userPath } from "./output.js";
+import { plural, printJson, shellWord, shownPath, userPath } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveForNew, withReleaseOptions } from "./release/resolve.js";
 
 interface Options extends ReleaseOptions {
@@ -108,7 +108,7 @@ Example: adbind new seller my-seller --release proto@3.1.0 --specialism sales_gu
       for (const line of result.byHand) console.log(`add by hand: ${line}`);
       for (const { file, beside } of result.kept) console.log(keptLine(file, beside));
       for (const line of faults) console.log(line);
-      console.log(`next: cd ${shownPath(target)} && npm install && npm test && npm start`);
+      console.log(`next: cd ${shellWord(shownPath(target))} && npm install && npm test && npm start`);
     });
   registerBuyer(command);
 }
@@ -165,6 +165,6 @@ function registerBuyer(command: Command): void {
       if (json) return printJson(result);
       console.log(`${shownPath(target)} written: ${result.specialism} of release ${result.version}`);
       console.log(`${plural(result.files.length, "file")}; it calls ${result.tools.join(", ")}`);
-      console.log(`next: cd ${shownPath(target)} && npm install && npm test && AGENT_URL=... npm start`);
+      console.log(`next: cd ${shellWord(shownPath(target))} && npm install && npm test && AGENT_URL=... npm start`);
     });
 }

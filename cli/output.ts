@@ -13,6 +13,10 @@ export const userPath = (given: string): string => path.resolve(userFolder(), gi
 /** A path as the user would write it. */
 export const shownPath = (absolute: string): string => path.relative(userFolder(), absolute) || ".";
 
+/** A word for a POSIX shell: as it is where that is safe, else quoted. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 export const printJson = (value: unknown): void => console.log(JSON.stringify(value, null, 2));
 
 /** Places of findings that are alike that are listed, unless all are wanted: enough to see what they have in common. */

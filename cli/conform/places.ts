@@ -2,10 +2,12 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import semver from "semver";
+import { identifyRelease } from "../../generator/load/load.js";
 import { loadSuite, type Suite } from "../../runtime/conformance/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { type WholeRelease, wholeReleaseAt } from "../check/release-value.js";
 import { userPath } from "../output.js";
+import { cached, cacheFolder } from "../release/cache.js";
 import { type ReleaseOptions, resolveRelease } from "../release/resolve.js";
 
 export interface PlaceOptions extends ReleaseOptions {
@@ -49,15 +51,33 @@ function ofCorpus(kind: "compliance" | "releases", version: string): string | un
 const sourceOf = async (given: string, options: ReleaseOptions): Promise<string> =>
   ofCorpus("releases", given) ?? (await resolveRelease(given, options));
 
-/** Where a version's release is: in the corpus, or by its name. */
-async function releaseFor(version: string): Promise<WholeRelease> {
-  const place = ofCorpus("releases", version);
-  if (place === undefined)
-    throw usage(
-      `the release ${version} of the suite is not at hand`,
-      "give it with --release, as a folder, a bundle or word@version",
-    );
-  return wholeReleaseAt(place);
+/** Whether a place is a release of that version; one that is none is no fault, since it was not called one. */
+async function isRelease(place: string, version: string): Promise<boolean> {
+  if (!existsSync(place)) return false;
+  try {
+    return (await identifyRelease(place)).version === version;
+  } catch (error) {
+    if (error instanceof AdbindError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Where a version's release is: in the corpus, in the suite's own bundle, or in the cache.
+ * @param suite where the suite is, where that was given
+ */
+async function releaseFor(version: string, suite?: string): Promise<WholeRelease> {
+  const inCorpus = ofCorpus("releases", version);
+  if (inCorpus !== undefined) return wholeReleaseAt(inCorpus);
+  // A bundle holds both; unpacked, the release stands beside the folder of its suite.
+  const own = suite === undefined ? [] : suite.endsWith(".tgz") ? [suite] : [suite, path.dirname(suite)];
+  const kept = cached(cacheFolder()).filter((one) => one.version === version);
+  for (const place of [...own, ...kept.map(({ file }) => file)])
+    if (await isRelease(place, version)) return wholeReleaseAt(place);
+  throw usage(
+    `the release ${version} of the suite is not at hand`,
+    "give it with --release, as a folder, a bundle or word@version",
+  );
 }
 
 /** The suite that comes with a release: in its own folder or bundle, or in the corpus under its version. */
@@ -112,11 +132,12 @@ const speaks = (line: string, version: string): boolean => {
 export async function placesOf(options: PlaceOptions, supported: () => Promise<readonly string[]>): Promise<RunPlaces> {
   const { release, suite: given } = options;
   if (given !== undefined) {
-    const suite = await named(() => loadSuite(userPath(given)));
+    const place = userPath(given);
+    const suite = await named(() => loadSuite(place));
     if (release === undefined) {
       if (suite.version === undefined)
         throw usage("the suite does not say of which release it is", "give the release with --release");
-      return { ...(await releaseFor(suite.version)), suite, warnings: [] };
+      return { ...(await releaseFor(suite.version, place)), suite, warnings: [] };
     }
     const whole = await named(async () => wholeReleaseAt(await sourceOf(release, options)));
     const { version } = whole.release;

@@ -1,12 +1,12 @@
 /** Projects of buyers: made from a release that tells them apart, compiled and tested as they are made, small. */
-import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { register } from "../../cli/new.js";
 import { runCommand } from "../cli/run-command.js";
 import { tempFolder } from "../support/release.js";
-import { ownTests, root, typeCheck, workspace } from "./project.js";
+import { ownTests, root, run, typeCheck, workspace } from "./project.js";
 
 /** What a buyer of this release does, beside what its sellers do. */
 const ACTIVATION = "buyer_activation";
@@ -49,6 +49,16 @@ test("a buyer's project has ten files at most, compiles and passes its own tests
   assert.is(types.code, 0, types.output);
   assert.is(tests.code, 0, tests.output);
   assert.match((await make()).err, /there is a project already/);
+});
+
+test("the next step that is printed leads into the project, whatever its folder is called", async () => {
+  const folder = workspace();
+  process.env.ADBIND_CWD = folder;
+  const name = "Anna's buyer";
+  const { out } = await runCommand(register, ["buyer", name, "--specialism", ACTIVATION, "--release", release]);
+  const [, entering] = /^next: (cd .+?) && /m.exec(out)!;
+  const { output } = await run("sh", ["-c", `${entering} && pwd`], folder);
+  assert.is(output.trim(), path.join(realpathSync(folder), name));
 });
 
 test("a seller is not made of what a buyer does, nor a buyer of what a seller does, and why is said", async () => {
