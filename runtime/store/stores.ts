@@ -7,9 +7,18 @@ import { postgresCounts } from "./postgres/keyspace-counts.js";
 import { type PostgresStore, postgresStore } from "./postgres/open.js";
 import { sqliteCounts } from "./sqlite/keyspace-counts.js";
 import { type SqliteStore, sqliteStore } from "./sqlite/open.js";
+import type { ReceiverStore } from "./types.js";
 
-/** A store of any engine. */
-export type AnyStore = SqliteStore | PostgresStore;
+type OfEngine = SqliteStore | PostgresStore;
+
+/** What effects are given by a store of each engine. */
+type TxOf<Store> = Store extends ReceiverStore<infer Tx> ? Tx : never;
+
+/**
+ * A store of any engine. Its inbox is also said to be of either's transaction: of a union TypeScript would take one engine's for
+ * all, and `createReceiver` would refuse what `openStore` gives.
+ */
+export type AnyStore = OfEngine & Pick<ReceiverStore<TxOf<OfEngine>>, "inbox">;
 
 /**
  * A store on a database that is open already; closing it closes that.

@@ -4,7 +4,13 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
 import type { ArmsOf, Handlers } from "../../runtime/contract/index.js";
-import type { ArmHandlers, EventOutcome, ReceiverHandlers } from "../../runtime/receiver/index.js";
+import {
+  type ArmHandlers,
+  createReceiver,
+  type EventOutcome,
+  type ReceiverHandlers,
+} from "../../runtime/receiver/index.js";
+import { openStore } from "../../runtime/store/index.js";
 
 type Tools = (typeof release)["tools"];
 type Buy = ArmsOf<Tools["create_media_buy"]>;
@@ -28,6 +34,16 @@ export const whole: Whole = {
 export const contracted = (
   handlers: Handlers<Buy, EventOutcome<Database.Database>>,
 ): ArmHandlers<Buy, Database.Database> => handlers;
+
+/** What `openStore` gives is taken as it is, whichever engine it turns out to be of. */
+export const onAnyStore = async (url: string) =>
+  createReceiver({
+    store: await openStore(url),
+    release,
+    publicUrl: "https://hooks.example",
+    senders: {},
+    handlers: { fallback: (delivery) => void delivery.kind },
+  });
 
 type Whole = ReceiverHandlers<Tools, Database.Database>;
 const fallback = () => undefined;
