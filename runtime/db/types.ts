@@ -58,6 +58,11 @@ export interface Dialect {
   readonly turns: boolean;
   /** Each statement is a journey to a server: what can be done in one is. */
   readonly remote: boolean;
+  /**
+   * Names of tables of ours, with commas between, whose rows the server hides from whoever asks, all of them and without an error;
+   * null where there are none. Undefined where no table can be hidden.
+   */
+  readonly hiddenTables?: string;
 }
 
 /** How rows that another transaction holds are met: waited for, or left out so that nobody else waits with them. */

@@ -3,10 +3,11 @@
  * synchronous transaction.
  */
 import type { Coroutine } from "../db/coroutine.js";
-import { kept } from "../db/index.js";
+import { hiddenTables, kept } from "../db/index.js";
 import type { AnyDatabase } from "../db/open.js";
 import type { Dialect, Query, Value } from "../db/types.js";
 import { type NeededRowsTables, neededRowsTables } from "./needed-rows.js";
+import { seen } from "./seen-rows.js";
 import { type ActivityTables, activityTables, expiringTables } from "./sender-activity.js";
 import { type BodyTables, bodyTables } from "./sender-bodies.js";
 import type { ChannelKey, ChannelRow, NewTaskRow, TaskEndpoints, TaskTargetRow } from "./sender-rows.js";
@@ -105,7 +106,16 @@ const OPEN_CHANNELS =
 
 const CHANNEL = "select * from adbind_channels where resource = ? and kind = ? and subscriber = ?";
 
-export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | "engine">): SenderTables {
+export function senderTables({
+  dialect,
+  engine,
+  where,
+}: Pick<AnyDatabase, "dialect" | "engine" | "where">): SenderTables {
+  const tables = tablesOn({ dialect, engine, where });
+  return dialect.hiddenTables === undefined ? tables : seen(tables, where);
+}
+
+function tablesOn({ dialect, engine, where }: Pick<AnyDatabase, "dialect" | "engine" | "where">): SenderTables {
   const lock = dialect.forUpdate;
   const changeTasks = taskChangesOn[engine];
   return {
@@ -114,7 +124,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
     ...upkeepTables(lock),
     ...bodyTables,
     ...neededRowsTables(dialect),
-    due,
+    due: dueIn(where),
     remote: dialect.remote,
     changeTasks,
     ...(dialect.remote && { changeTasksAtOnce: changeTasks }),
@@ -241,21 +251,24 @@ const dueChannelsOf =
       [now, ...kinds, limit],
     );
 
-const due: SenderTables["due"] = function* (tx, now) {
-  const conditions = [
-    "adbind_coalescing where due <= ?",
-    "adbind_channels where next_fire is not null and next_fire <= ? and kind = 'reporting'",
-    "adbind_channels where next_fire is not null and next_fire <= ? and kind <> 'reporting'",
-    "adbind_sender_secrets where check_at <= ?",
-    ...expiringTables(tx.dialect).map((table) => `${table} where expires <= ?`),
-  ];
-  const columns = conditions.map((condition, at) => `exists (select 1 from ${condition}) as c${at}`);
-  const text = `select ${columns.join(", ")}`;
-  const [row] = yield* run<Record<string, boolean | number>>(
-    tx,
-    text,
-    conditions.map(() => now),
-  );
-  const [coalesced, reports, proofs, secrets, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
-  return { coalesced: coalesced!, reports: reports!, proofs: proofs!, secrets: secrets!, expired };
-};
+const dueIn = (where: string): SenderTables["due"] =>
+  function* (tx, now) {
+    const conditions = [
+      "adbind_coalescing where due <= ?",
+      "adbind_channels where next_fire is not null and next_fire <= ? and kind = 'reporting'",
+      "adbind_channels where next_fire is not null and next_fire <= ? and kind <> 'reporting'",
+      "adbind_sender_secrets where check_at <= ?",
+      ...expiringTables(tx.dialect).map((table) => `${table} where expires <= ?`),
+    ];
+    const columns = conditions.map((condition, at) => `exists (select 1 from ${condition}) as c${at}`);
+    // What is hidden is not due either, and nobody else may look for long.
+    const text = `select ${columns.join(", ")}, ${tx.dialect.hiddenTables ?? "null"} as hidden`;
+    const [row] = yield* run<Record<string, boolean | number> & { readonly hidden: string | null }>(
+      tx,
+      text,
+      conditions.map(() => now),
+    );
+    if (row!.hidden !== null) throw hiddenTables("used", row!.hidden, where);
+    const [coalesced, reports, proofs, secrets, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
+    return { coalesced: coalesced!, reports: reports!, proofs: proofs!, secrets: secrets!, expired };
+  };

@@ -85,6 +85,8 @@ export interface TasksFound {
   /** Ids of tasks that were left out because another transaction holds them. */
   readonly elsewhere: readonly string[];
   readonly dedups: readonly DedupRow[];
+  /** The server shows whoever asks some tasks only, or none. */
+  readonly filtered?: boolean;
 }
 
 /**

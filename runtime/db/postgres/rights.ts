@@ -1,7 +1,9 @@
 /** What the role of a connection lacks to use a store that is there. Asked where a store is not found, or may not be read. */
 import type pg from "pg";
 import { AdbindError } from "../../errors.js";
+import { hiddenTables } from "../hidden-tables.js";
 import { ask } from "./client.js";
+import { HIDDEN_TABLES } from "./hidden.js";
 
 /** Schemas that the session's search_path names, also those that the role may not use. */
 const NAMED = `array(select case when trim(p) = '"$user"' then quote_ident(current_user) else trim(p) end
@@ -26,31 +28,11 @@ const LACKING = `with store as (
   )
   select 'grant ' || what || ' on ' || place || ' to ' || quote_ident(current_user) as text from lacking order by n`;
 
-/** Tables of ours of which row level security, switched on since, lets the role see nothing: no policy says otherwise. */
-const HIDDEN = `select c.oid::regclass::text as name from pg_class c
-  where c.relname like 'adbind!_%' escape '!' and c.relkind in ('r', 'p') and pg_table_is_visible(c.oid) and c.relrowsecurity
-    and row_security_active(c.oid) and not exists (select from pg_policy p where p.polrelid = c.oid and p.polpermissive
-      and exists (select from unnest(p.polroles) as of (role) where role = 0 or pg_has_role(current_user, role, 'usage')))
-  order by name`;
-
-/**
- * Without an error what is stored would be as if it were not there: a change of a task would be told to nobody.
- * @param where host, port and database, for messages
- * @throws AdbindError `database_unreachable` that names the tables
- */
+/** @param where host, port and database, for messages @throws AdbindError `database_unreachable` that names the tables */
 export async function refuseHidden(client: pg.ClientBase, where: string): Promise<void> {
-  const { rows } = await ask<{ name: string }>(client, HIDDEN);
-  if (rows.length === 0) return;
-  const more = rows.length > 3 ? ` and ${rows.length - 3} more` : "";
-  const names = rows.map(({ name }) => name).slice(0, 3);
-  throw new AdbindError(
-    "database_unreachable",
-    `the database cannot be opened: row level security hides all rows of ${names.join(", ")}${more} from the role`,
-    {
-      where,
-      remedy: `run as their owner, for each: alter table ${names[0]} disable row level security; or give the role a policy (create policy NAME on ${names[0]} to ROLE using (true))`,
-    },
-  );
+  const { rows } = await ask<{ hidden: string | null }>(client, `select ${HIDDEN_TABLES} as hidden`);
+  const hidden = rows[0]?.hidden;
+  if (hidden != null) throw hiddenTables("opened", hidden, where);
 }
 
 /**

@@ -1,0 +1,51 @@
+/** A sender whose role may use the tables of a PostgreSQL and owns none, and an administrator beside it. */
+import { openPostgres } from "../../runtime/db/index.js";
+import { createSender } from "../../runtime/sender/index.js";
+import { runStatements, type TestDatabases } from "../support/postgres.js";
+import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
+
+interface Line {
+  readonly message: string;
+  readonly text: string;
+}
+
+let roles = 0;
+
+export async function administered(postgres: TestDatabases) {
+  const url = await postgres.database();
+  const role = `app_${process.pid}_${roles++}`;
+  await runStatements(
+    url,
+    `create role ${role} login password 'app'`,
+    `grant select, insert, update, delete on all tables in schema public to ${role}`,
+    `grant usage on all sequences in schema public to ${role}`,
+    `grant execute on all functions in schema public to ${role}`,
+  );
+  const own = Object.assign(new URL(url), { username: role, password: "app" }).href;
+  const database = await openPostgres({ url: own, connections: 4 });
+  const clock = { at: NOW };
+  const network = new FakeNetwork(clock);
+  const lines: Line[] = [];
+  const log = (given: unknown, message: string) => {
+    lines.push({ message, text: String((given as { err?: unknown }).err ?? "") });
+  };
+  const logger = { debug: () => undefined, info: log, warn: log, error: log } as never;
+  const sender = await createSender({ ...optionsFor(clock, network), store: { database }, logger });
+  const close = async () => {
+    await sender.stop();
+    await database.close();
+    await runStatements(url, `drop owned by ${role}`, `drop role ${role}`);
+  };
+  return {
+    url,
+    clock,
+    own,
+    role,
+    database,
+    sender,
+    network,
+    lines,
+    close,
+    by: (...all: string[]) => runStatements(url, ...all),
+  };
+}
