@@ -63,7 +63,7 @@ export const isValueFault = (error: unknown): boolean => Object.values(engines).
 /** Is an error a database's, and likely gone when asked again? */
 export function isPassingFault(error: unknown): boolean {
   if (!(error instanceof AdbindError)) return Object.values(engines).some((one) => one.isPassing(error));
-  if (error.code === "database_failed") return isPassingFault(error.cause);
+  if (error.code === "database_failed" || error.code === "transaction_invalid") return isPassingFault(error.cause);
   return error.code === "database_busy" || error.code === "database_unreachable";
 }
 

@@ -3,7 +3,7 @@ import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { register } from "../../cli/db.js";
-import { isPassing } from "../../runtime/db/postgres/faults.js";
+import { isPassingFault } from "../../runtime/db/open.js";
 import { openPostgres } from "../../runtime/db/postgres/open.js";
 import { schema } from "../../runtime/db/postgres/schema/index.js";
 import type { PartitionsKept } from "../../runtime/db/types.js";
@@ -231,7 +231,7 @@ test("a limit on whole transactions ends no migration, and what it ends may be a
   const database = await openPostgres({ url, schema: slow });
   assert.equal((await database.status()).missing, []);
   const ended = await database.write((q) => q.rows("select pg_sleep(2)")).catch((error: unknown) => error);
-  assert.ok(isPassing(ended), String(ended));
+  assert.ok(isPassingFault(ended), String(ended));
   assert.equal(await database.query((q) => q.rows("select 1 as one")), [{ one: 1 }]);
   await database.close();
 });

@@ -11,7 +11,7 @@
  */
 import type pg from "pg";
 import { ask } from "./client.js";
-import { isDemoted, isDisconnected, isUnsent, isUsable } from "./faults.js";
+import { isDemoted, isDisconnected, isUnsent, isUsable, toldConnecting } from "./faults.js";
 
 type PoolClient = pg.PoolClient & {
   /** It has served somebody before. */
@@ -25,7 +25,11 @@ export class Checkout {
   #since = 0;
   readonly #made = new WeakMap<pg.ClientBase, number>();
 
-  constructor(readonly pool: pg.Pool) {
+  /** @param where the database, for messages */
+  constructor(
+    readonly pool: pg.Pool,
+    readonly where: string,
+  ) {
     pool.on("connect", (client) => this.#made.set(client, this.#since));
     pool.on("release", (_, client: PoolClient) => {
       client.used = true;
@@ -72,7 +76,9 @@ export class Checkout {
 
   async #acquire(): Promise<PoolClient> {
     for (;;) {
-      const client = await this.pool.connect();
+      const client = await this.pool.connect().catch((error: unknown) => {
+        throw toldConnecting(error, this.where);
+      });
       if (this.#isFresh(client)) return client;
       client.release(true);
     }

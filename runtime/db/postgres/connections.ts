@@ -202,7 +202,7 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled, level 
   const settings = Object.entries(timeouts).map(([name, value]) => `; set local ${name} = ${value}`);
   const brought = pooled ? settings.join("") : "";
 
-  const checkout = new Checkout(pool);
+  const checkout = new Checkout(pool, where);
 
   const use = async <T>(work: (client: pg.ClientBase) => Promise<T>, first?: pg.ClientBase): Promise<T> => {
     const began = performance.now();

@@ -86,26 +86,72 @@ const silenceIn = (error: unknown): Reason | undefined =>
 export const isUnanswered = (error: unknown): boolean =>
   silenceIn(error instanceof AdbindError ? error.cause : error) !== undefined;
 
-/** What work failed with, told where it was kept waiting, by another or by a server that is silent, and where that takes no writes. */
-export function toldFault(error: unknown, where: string, lockTimeoutMs: number): unknown {
-  const reason = isDemoted(error) ? reasons[READ_ONLY] : silenceIn(error);
-  if (reason !== undefined) {
-    const [what, remedy] = reason;
-    const detail = { where, remedy, cause: error };
-    return new AdbindError("database_unreachable", `the database cannot be used: ${what}`, detail);
+/** One that was open. An application's own errors come by here too: only what is the driver's, or its server's, is told. */
+const LOST: Reason = [
+  "its connection was ended",
+  "the next call makes another: look whether the server runs, and what its log says; what was being committed may be stored",
+];
+
+/** Of a table or function of ours. */
+const NOT_FOUND: Reason = [
+  "adbind's tables are not found",
+  "look whether the role's search_path names their schema, and whether it may use it (grant usage on schema NAME to ROLE); `adbind db status` says what is there",
+];
+
+const NOT_PERMITTED_REMEDY =
+  "grant the role of the URL select, insert, update and delete on adbind's tables, usage on their schema and execute on its functions; where row level security refuses, give it a policy or disable that";
+
+const NOT_THERE = /^(42P01|42883)$/;
+/** Also of statements of an application's in a transaction of ours: its own tables are its own. */
+const OURS = /\badbind_/;
+
+function runningReason(error: unknown): Reason | undefined {
+  if (isDemoted(error)) return reasons[READ_ONLY];
+  if (!isDatabaseError(error)) {
+    const isLost = error instanceof Error && !(error instanceof AdbindError) && lostText.test(error.message);
+    return isLost ? LOST : silenceIn(error);
   }
+  if (isDisconnected(error)) return [`${LOST[0]} (${error.message})`, LOST[1]];
+  if (!OURS.test(error.message)) return undefined;
+  if (NOT_THERE.test(error.code ?? "")) return [`${NOT_FOUND[0]} (${error.message})`, NOT_FOUND[1]];
+  return error.code === NOT_PERMITTED ? [`the role lacks a right (${error.message})`, NOT_PERMITTED_REMEDY] : undefined;
+}
+
+const unusable = ([what, remedy]: Reason, where: string, cause: unknown): AdbindError =>
+  new AdbindError("database_unreachable", `the database cannot be used: ${what}`, { where, remedy, cause });
+
+/** What kept a connection from being made while this runs; what is waited for in vain is told by whoever waited. */
+export function toldConnecting(error: unknown, where: string): unknown {
+  if (!(error instanceof Error) || error instanceof AdbindError || silenceIn(error) !== undefined) return error;
+  const reason = inWords(error);
+  return reason === undefined ? error : unusable(reason, where, error);
+}
+
+/**
+ * What work failed with, told where it was kept waiting, by another or by a server that is silent, where that takes no writes, ended the
+ * connection, or no longer lets the role at what is ours.
+ */
+export function toldFault(error: unknown, where: string, lockTimeoutMs: number): unknown {
+  const reason = runningReason(error);
+  if (reason !== undefined) return unusable(reason, where, error);
   if (!isDatabaseError(error) || error.code !== LOCK_NOT_AVAILABLE) return error;
   return rowKept(where, lockTimeoutMs, error);
 }
 
+/** The server says which row it was; where a table is locked, or several wait for one row, it says nothing. */
+const toldRow = (cause: unknown): boolean => isDatabaseError(cause) && /\(\d+,\d+\)/.test(cause.where ?? "");
+
 /** @param waitedMs how long it was waited for, in milliseconds */
 export const rowKept = (where: string | undefined, waitedMs: number, cause: unknown): AdbindError =>
-  new AdbindError("database_busy", `another transaction kept a row for ${waitedMs} ms`, {
-    ...(where !== undefined && { where }),
-    remedy:
-      "nothing was written; try again, and look for a transaction left open (pg_stat_activity, idle in transaction)",
-    cause,
-  });
+  new AdbindError(
+    "database_busy",
+    `another transaction kept a row${toldRow(cause) ? "" : ", or a whole table,"} for ${waitedMs} ms`,
+    {
+      ...(where !== undefined && { where }),
+      remedy: `nothing was written; try again, and look for a transaction left open (pg_stat_activity, idle in transaction)${toldRow(cause) ? "" : " or a command that locks tables (lock table, alter table, vacuum full)"}`,
+      cause,
+    },
+  );
 
 /** Did a statement fail because another transaction kept a row? */
 export const isRowKept = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_busy";
@@ -119,13 +165,31 @@ export const isDeadlock = (error: unknown): boolean => isDatabaseError(error) &&
 export const hasGivenWay = (error: unknown): boolean => isRowKept(error) || isDeadlock(error);
 
 /** Does the role lack a right? */
-export const isNotPermitted = (error: unknown): error is pg.DatabaseError =>
-  isDatabaseError(error) && error.code === NOT_PERMITTED;
+export const isNotPermitted = (error: unknown): boolean => serverError(error)?.code === NOT_PERMITTED;
+
+/** What the server said, also where that was told in words of ours. */
+export function serverError(error: unknown): pg.DatabaseError | undefined {
+  const said = error instanceof AdbindError ? error.cause : error;
+  return isDatabaseError(said) ? said : undefined;
+}
+
+/** An exception that code in the database has raised: of what we run, an event trigger's. */
+const RAISED = "P0001";
+
+function toldRaised(error: unknown, what: string, where: string): unknown {
+  if (serverError(error)?.code !== RAISED) return error;
+  return new AdbindError("store_schema", `code in the database refuses ${what}: ${serverError(error)!.message}`, {
+    where,
+    remedy:
+      "nothing was changed; it is most likely an event trigger of an administrator's (select evtname, evtowner::regrole from pg_event_trigger): ask for leave, or have who may run it do so",
+    cause: error,
+  });
+}
 
 /** Making tables was refused: who may is somebody else. */
 export function toldMigration(error: unknown, where: string): unknown {
-  if (!isNotPermitted(error)) return error;
-  return new AdbindError("store_schema", `this role may not create adbind's tables: ${error.message}`, {
+  if (!isNotPermitted(error)) return toldRaised(error, "to change adbind's tables", where);
+  return new AdbindError("store_schema", `this role may not create adbind's tables: ${serverError(error)!.message}`, {
     where,
     remedy:
       "run `adbind db migrate` as their owner, who has to have create on their schema (grant create on schema NAME to ROLE), or apply what `adbind db schema --sql --engine postgres` prints",
@@ -135,8 +199,8 @@ export function toldMigration(error: unknown, where: string): unknown {
 
 /** Making days, or dropping them, was refused. */
 export function toldPartitions(error: unknown, where: string): unknown {
-  if (!isNotPermitted(error)) return error;
-  return new AdbindError("store_schema", `this role may not make or drop partitions: ${error.message}`, {
+  if (!isNotPermitted(error)) return toldRaised(error, "to make or drop partitions", where);
+  return new AdbindError("store_schema", `this role may not make or drop partitions: ${serverError(error)!.message}`, {
     where,
     remedy: "run `adbind db partitions` as the owner of adbind's tables, who may create in their schema",
     cause: error,
@@ -154,14 +218,16 @@ export const isDemoted = (error: unknown): boolean => (error as { code?: unknown
 const lostText = /connection terminated unexpectedly|is not queryable/i;
 
 /** The connection is gone, and with it what had not been committed. */
-export const isDisconnected = (error: unknown): boolean =>
-  error instanceof Error &&
-  (isDatabaseError(error)
-    ? !isUsable(error) && passing.test(error.code ?? "")
-    : lostText.test(error.message) || /^E(CONNRESET|PIPE)$/.test(String((error as { code?: unknown }).code)));
+export function isDisconnected(given: unknown): boolean {
+  const error = given instanceof AdbindError ? given.cause : given;
+  if (isDatabaseError(error)) return !isUsable(error) && passing.test(error.code ?? "");
+  if (!(error instanceof Error)) return false;
+  return lostText.test(error.message) || /^E(CONNRESET|PIPE)$/.test(String((error as { code?: unknown }).code));
+}
 
 /** The driver knew that the connection is gone before it sent anything. */
-export const isUnsent = (error: unknown): boolean => error instanceof Error && /is not queryable/.test(error.message);
+export const isUnsent = (error: unknown): boolean =>
+  error instanceof Error && !(error instanceof AdbindError) && /is not queryable/.test(error.message);
 
 /** Connection, resources, shut down or demoted, a statement or a lock that took too long; and what the system says. */
 const passing =

@@ -6,7 +6,7 @@ import type pg from "pg";
 import { AdbindError } from "../../errors.js";
 import { type Coroutine, wait } from "../coroutine.js";
 import type { Query } from "../types.js";
-import { isDemoted } from "./faults.js";
+import { isDemoted, isDisconnected } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { executorOf } from "./libraries.js";
 import { type OwnPlace, PLACE, refuseElsewhere, type SessionPlace } from "./place.js";
@@ -39,27 +39,49 @@ export function* joined(tx: unknown, own: OwnPlace | undefined): Coroutine<Query
   const status = client?.getTransactionStatus?.();
   if (status != null) {
     if (status !== OPEN) throw refused("the client has no transaction open, or one that has failed");
-    const asked = foreignAsk(client!);
+    const asked = told(foreignAsk(client!));
     if (own !== undefined) yield* refuseElsewhere(own, client!, () => askedPlace(asked));
-    return new PostgresQuery(writing(asked));
+    return new PostgresQuery(asked);
   }
   const executor = client ?? executorOf(tx, refused);
   yield* refuseUnlessOpen(executor, own);
-  return new PostgresQuery(writing(foreignAsk(executor)));
+  return new PostgresQuery(told(foreignAsk(executor)));
 }
 
-/** Tells of a transaction that takes no writes. What else a statement meets is the application's, who may begin it again. */
-const writing =
+/**
+ * Tells of a transaction that takes no writes, and of one that is gone with its connection. What else a statement meets is the
+ * application's, who may begin it again.
+ */
+const told =
   (ask: Ask): Ask =>
   (text, values) =>
     ask(text, values).catch((cause: unknown) => {
-      if (!isDemoted(cause)) throw cause;
-      throw new AdbindError("transaction_invalid", "the transaction takes no writes", {
-        where: "tx",
-        remedy: "begin it without `read only`, and on the primary",
-        cause,
-      });
+      if (isDemoted(cause)) throw readOnly(cause);
+      throw isEnded(cause) ? ended(cause) : cause;
     });
+
+const readOnly = (cause: unknown): AdbindError =>
+  new AdbindError("transaction_invalid", "the transaction takes no writes", {
+    where: "tx",
+    remedy: "begin it without `read only`, and on the primary",
+    cause,
+  });
+
+const ended = (cause: unknown): AdbindError =>
+  new AdbindError(
+    "transaction_invalid",
+    "the transaction is no more: its connection was ended, by the server or on the way",
+    {
+      where: "tx",
+      remedy:
+        "nothing of it was stored: begin it again; the server's log says why, and where it took too long look at transaction_timeout and idle_in_transaction_session_timeout",
+      cause,
+    },
+  );
+
+/** Libraries give errors of a driver as causes of their own. */
+const isEnded = (error: unknown): boolean =>
+  isDisconnected(error) || (error instanceof Error && error.cause !== undefined && isDisconnected(error.cause));
 
 const NO_PARAMETERS: unknown[] = [];
 
