@@ -41,13 +41,17 @@ export function agentTasks<Tx>({ repository, database, settings }: AgentTasksDep
         await repository.handle(id, row.principal).cancel();
         return undefined;
       } catch (error) {
-        if (error instanceof AdbindError) return error.message;
+        // What else it may be is the seller's own: the words of a database name its host.
+        if (error instanceof AdbindError && refusals.includes(error.code)) return error.message;
         throw error;
       }
     },
     push: settings.sender === undefined ? undefined : nativePushes(repository),
   };
 }
+
+/** What a change of a task is refused with. */
+const refusals: readonly string[] = ["transition_refused", "task_unknown", "event_invalid"];
 
 const filterOf = (principal: string, { contextId, status, since }: TaskQuery): TaskFilter => ({
   principal,

@@ -25,6 +25,7 @@ import { getTaskStatus, listTasks } from "./task-tools.js";
 import { createTaskRepository } from "./tasks.js";
 import { failurePayload } from "./tool-error.js";
 import type { SellerHandler, SellerOptions, SellerStore, TaskHandle, TxOf, UnfinishedTask } from "./types.js";
+import { untoldFaults } from "./untold-faults.js";
 import { sellerUpkeep } from "./upkeep.js";
 
 /** An agent that answers tools over MCP and A2A. */
@@ -198,7 +199,7 @@ async function servedEndpoint<Tx>(
       servedReleases.some((one) => one.tools.has(tool) || Object.hasOwn(one.release.tools, tool)),
     answer: (call: Call) => answerCall(calls, call),
     failure: (code: string, message: string) => failurePayload([{ code, message }], release),
-    tasks: agentTasks({ repository, database: calls.database, settings }),
+    tasks: untoldFaults(agentTasks({ repository, database: calls.database, settings }), settings),
     ...{ now: settings.now, uuid: settings.uuid },
   };
   const open = async (transport: TransportName): Promise<[TransportName, Answerer]> => [

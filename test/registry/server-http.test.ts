@@ -181,14 +181,21 @@ http("413 before the body is parsed, 415 for another type", async () => {
 });
 
 http("503 with Retry-After when the database does not answer, or not in time", async () => {
-  const failing = { publisherPage: async () => Promise.reject(Object.assign(new Error("gone"), { code: "57P01" })) };
-  const broken = await setupRegistry({ data: { ...setup.registry.data, ...failing } });
-  const response = await broken.registry.app.inject(`/api/registry/publisher?domain=${NEWS}`);
-  assert.is(response.statusCode, 503);
-  assert.is(response.headers["retry-after"], "5");
-  assert.equal(response.json(), { error: "The registry cannot answer now", code: "store_unavailable", retry_after: 5 });
-  assert.ok(broken.logs.some((line) => line.msg === "a request failed"));
-  await broken.close();
+  for (const fault of [
+    Object.assign(new Error("gone"), { code: "57P01" }),
+    new AdbindError("database_unreachable", "the database cannot be used", { where: "db.internal:5432" }),
+    new AdbindError("database_busy", "another transaction kept a row"),
+  ]) {
+    const failing = { publisherPage: async () => Promise.reject(fault) };
+    const broken = await setupRegistry({ data: { ...setup.registry.data, ...failing } });
+    const response = await broken.registry.app.inject(`/api/registry/publisher?domain=${NEWS}`);
+    assert.is(response.statusCode, 503);
+    assert.is(response.headers["retry-after"], "5");
+    const error = "The registry cannot answer now";
+    assert.equal(response.json(), { error, code: "store_unavailable", retry_after: 5 });
+    assert.ok(broken.logs.some((line) => line.msg === "a request failed"));
+    await broken.close();
+  }
 });
 
 http("request ids, logs and counters name routes, not what was asked for", async () => {

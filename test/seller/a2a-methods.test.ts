@@ -1,9 +1,11 @@
 /** The seller over A2A beyond a single call: streams, lists, cancellations, the profile, and what is no invocation. */
 import path from "node:path";
 import { ClientFactory } from "@a2a-js/sdk/client";
+import BetterSqlite from "better-sqlite3";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Seller, UnfinishedTask } from "../../runtime/seller/index.js";
+import { openAuth } from "../../runtime/seller/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { createStreams } from "../../runtime/transport/a2a/stream.js";
@@ -152,6 +154,29 @@ test("a task that waits for its caller can be canceled, others where the seller 
   assert.is((await rpc(willing, "tasks/cancel", { id: other })).result.status.state, "canceled");
   assert.equal([asked[0]?.id, asked[0]?.tool], [other, "create_media_buy"]);
   await willing.close();
+});
+
+test("a cancellation that the database cannot write is the seller's fault, and its words stay with the seller", async (context) => {
+  const { bench, store, seller } = context;
+  const request = buyRequest("prod_manual", { idempotency_key: "key-to-cancel-3-0123456789" });
+  const { id } = (await rpc(seller, "SendMessage", current("create_media_buy", request), v1)).result.task;
+  const hasty = openSqliteStore({ path: store.database.where, busyTimeoutMs: 50 });
+  const willing = await openSeller<never>(bench, {
+    store: hasty,
+    cancelTask: () => true,
+    mode: "production",
+    auth: openAuth,
+  });
+  const other = new BetterSqlite(store.database.where);
+  other.exec("begin immediate");
+  const { error } = await rpc(willing, "CancelTask", { id }, v1);
+  other.exec("rollback");
+  assert.is.not(error.code, -32002);
+  assert.not.match(JSON.stringify(error), /\.db|process holds/);
+  assert.is((await rpc(willing, "CancelTask", { id }, v1)).result.status.state, "TASK_STATE_CANCELED");
+  other.close();
+  await willing.close();
+  await hasty.close();
 });
 
 test("words alone are refused with what to send instead", async ({ seller, bench }) => {

@@ -44,11 +44,10 @@ const refusals: Readonly<Record<string, Problem>> = {
 function problemOf(error: FastifyError | Problem | AdbindError): Problem | undefined {
   if (error instanceof Problem) return error;
   // The data's own refusal of what was asked, e.g. of selectors that mean too much at once.
-  if (error instanceof AdbindError)
-    return error.code === "registry_data_invalid" ? new Problem(400, error.message) : undefined;
+  if (error instanceof AdbindError && error.code === "registry_data_invalid") return new Problem(400, error.message);
   const known = Object.hasOwn(refusals, error.code ?? "") ? refusals[error.code] : undefined;
   if (known !== undefined) return known;
-  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
+  if ("statusCode" in error && error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
     return new Problem(400, error.message);
   return isPassingFault(error) ? unavailable("The registry cannot answer now", "store_unavailable") : undefined;
 }

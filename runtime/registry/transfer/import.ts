@@ -4,6 +4,7 @@
  */
 
 import type { Coroutine } from "../../db/coroutine.js";
+import { isPassingFault } from "../../db/open.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import type { AnyStore } from "../../store/index.js";
@@ -96,6 +97,9 @@ export async function importRegistry(
   await importing.end(number);
   return importing.result({ resumedAfter, doneBefore: false });
 }
+
+/** Of the line itself, and not of a database that is away or busy: the line would be left out for good. */
+const isRefusal = (error: unknown): error is AdbindError => error instanceof AdbindError && !isPassingFault(error);
 
 const refused = (line: number, why: string): AdbindError =>
   new AdbindError("registry_data_invalid", `a line cannot be imported: ${why}`, {
@@ -270,10 +274,10 @@ class Importing {
     try {
       await write(others);
     } catch (error) {
-      if (!(error instanceof AdbindError)) throw error;
+      if (!isRefusal(error)) throw error;
       for (const one of others)
         await write([one]).catch((reason: Error) => {
-          if (!(reason instanceof AdbindError)) throw reason;
+          if (!isRefusal(reason)) throw reason;
           this.#refuse(one.line, reason.message);
         });
     }
