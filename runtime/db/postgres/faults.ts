@@ -117,6 +117,37 @@ function runningReason(error: unknown): Reason | undefined {
   return error.code === NOT_PERMITTED ? [`the role lacks a right (${error.message})`, NOT_PERMITTED_REMEDY] : undefined;
 }
 
+/** What the server has run out of, or met on its disk, by class or SQLSTATE; nothing of the transaction was kept. */
+const FAILING: readonly (readonly [code: RegExp, what: string, remedy: string])[] = [
+  [
+    /^53100$/,
+    "its disk is full",
+    "make room on it, where the server's tables, its temporary files and its log (pg_wal) are; what was not written is asked for again",
+  ],
+  [
+    /^53[24]00$/,
+    "it has run out of something",
+    "look into the server's log; the message names what (memory, or a limit such as temp_file_limit)",
+  ],
+  [
+    /^(58...|XX00[12])$/,
+    "its disk failed, or is damaged",
+    "look into the server's log; fail over, or restore a backup",
+  ],
+];
+
+function failing(error: unknown, where: string): AdbindError | undefined {
+  if (!isDatabaseError(error) || !isUsable(error)) return undefined;
+  const row = FAILING.find(([code]) => code.test(error.code ?? ""));
+  if (row === undefined) return undefined;
+  const [, what, remedy] = row;
+  const detail = { where, remedy, cause: error };
+  return new AdbindError("database_failed", `the database failed: ${what} (${error.message})`, detail);
+}
+
+/** Did the server say that it has no room, or a failing disk? It kept nothing. */
+export const isFailing = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_failed";
+
 const unusable = ([what, remedy]: Reason, where: string, cause: unknown): AdbindError =>
   new AdbindError("database_unreachable", `the database cannot be used: ${what}`, { where, remedy, cause });
 
@@ -134,6 +165,8 @@ export function toldConnecting(error: unknown, where: string): unknown {
 export function toldFault(error: unknown, where: string, lockTimeoutMs: number): unknown {
   const reason = runningReason(error);
   if (reason !== undefined) return unusable(reason, where, error);
+  const failed = failing(error, where);
+  if (failed !== undefined) return failed;
   if (!isDatabaseError(error) || error.code !== LOCK_NOT_AVAILABLE) return error;
   return rowKept(where, lockTimeoutMs, error);
 }

@@ -4,13 +4,24 @@ import { dirname } from "node:path";
 import { AdbindError } from "../../errors.js";
 import { isSqliteError } from "./driver.js";
 
-const reasons: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+type Reason = readonly [what: string, remedy: string];
+
+const DYING = "look into the system's log; restore the file elsewhere if the disk is dying";
+/** The file beside it that readers share is made as it is opened, and SQLite does not say why it cannot be. */
+const BESIDE: Reason = [
+  "there is no room for the file beside it (-shm), or its disk failed",
+  `make room on it; where there is some, ${DYING}`,
+];
+
+const reasons: Readonly<Record<string, Reason>> = {
   ENOENT: ["there is no such file, or no such folder", "check the path; a folder must be there first"],
   EACCES: ["permission denied", "give this user write access to the file and its folder"],
   EROFS: ["its disk is read-only", "give a path on a disk that can be written"],
   EISDIR: ["it is a folder", "give the path of a file"],
   ENOSPC: ["the disk is full", "make room on it"],
   SQLITE_FULL: ["the disk is full", "make room on it"],
+  SQLITE_IOERR_SHMSIZE: BESIDE,
+  SQLITE_IOERR: ["its disk failed", DYING],
   SQLITE_NOTADB: ["it is another kind of file", "give the path of a SQLite database, or of a new file"],
   SQLITE_CORRUPT: ["the file is damaged", "restore it from a backup; `sqlite3 FILE .recover` saves what can be read"],
   SQLITE_BUSY: ["another process holds it", "end the long transaction on the file (a shell, a backup), and try again"],
@@ -26,7 +37,8 @@ const met: readonly (readonly [code: string, what: string, remedy: string])[] = 
   ["SQLITE_CORRUPT", "a page of it is damaged", reasons.SQLITE_CORRUPT![1]],
   ["SQLITE_NOTADB", "its beginning is damaged", reasons.SQLITE_CORRUPT![1]],
   ["SQLITE_FULL", "the disk is full", "make room on it; what was not written is asked for again"],
-  ["SQLITE_IOERR", "its disk failed", "look into the system's log; restore the file elsewhere if the disk is dying"],
+  ["SQLITE_IOERR_SHMSIZE", ...BESIDE],
+  ["SQLITE_IOERR", "its disk failed", DYING],
   [
     "SQLITE_CANTOPEN",
     "a file beside it cannot be opened",

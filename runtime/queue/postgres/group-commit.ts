@@ -5,7 +5,7 @@
  * since another one waited for it in turn.
  */
 import { type Locking, type Query, runAsync } from "../../db/index.js";
-import { hasGivenWay, isNotPermitted, isRowKept, isUnanswered, rowKept } from "../../db/postgres/faults.js";
+import { hasGivenWay, isFailing, isNotPermitted, isRowKept, isUnanswered, rowKept } from "../../db/postgres/faults.js";
 import { AdbindError } from "../../errors.js";
 import { type EachWork, eachOf, lockedElsewhere, type SharedWork } from "../each.js";
 
@@ -60,7 +60,10 @@ const everybodyAsked = (): Promise<void> => new Promise((resolve) => process.nex
 
 /** The server answered that a statement failed, and nothing of it was kept. */
 const isTold = (error: unknown): boolean =>
-  isRowKept(error) || isNotPermitted(error) || (error as { severity?: unknown } | null)?.severity === "ERROR";
+  isRowKept(error) ||
+  isNotPermitted(error) ||
+  isFailing(error) ||
+  (error as { severity?: unknown } | null)?.severity === "ERROR";
 
 /** Of what was not run. */
 const LATER: PromiseSettledResult<unknown> = { status: "rejected", reason: lockedElsewhere };
