@@ -154,7 +154,14 @@ const unusable = ([what, remedy]: Reason, where: string, cause: unknown): Adbind
 /** What kept a connection from being made while this runs; what is waited for in vain is told by whoever waited. */
 export function toldConnecting(error: unknown, where: string): unknown {
   if (!(error instanceof Error) || error instanceof AdbindError || silenceIn(error) !== undefined) return error;
-  const reason = inWords(error);
+  // Of a connection that never was nothing can have been committed.
+  const refused: Reason | undefined = isDatabaseError(error)
+    ? [
+        `it takes no connection (${error.message})`,
+        "nothing was sent; look into the log of the server, or of the pooler before it",
+      ]
+    : undefined;
+  const reason = inWords(error) ?? refused;
   return reason === undefined ? error : unusable(reason, where, error);
 }
 
