@@ -1,8 +1,9 @@
 /** Row level security that is switched on while a sender runs: it is told, nothing is lost, and it goes on when that is undone. */
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { sharedPostgres } from "../support/postgres.js";
+import { runStatements, sharedPostgres } from "../support/postgres.js";
 import { thrownBy } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { administered } from "./administered.js";
@@ -70,6 +71,34 @@ test("events whose registration is hidden are not set aside, and what hides it i
     await close();
   }
 });
+
+for (const [table, why] of [
+  ["adbind_job_bodies", "what they are is not there"],
+  ["adbind_endpoints", "an operator may have paused their endpoint"],
+] as const)
+  test(`while ${table} is hidden no event goes out or is set aside: ${why}`, async () => {
+    const { url, sender, network, lines, by, close } = await opened();
+    try {
+      await sender.tasks.register(start(), { push });
+      await sender.tasks.update("task-1", working);
+      await by(`alter table ${table} enable row level security`);
+      sender.start();
+      await until(() => lines.some(({ text }) => HIDES.test(text)));
+      await sleep(500);
+      const { waiting, refused } = await sender.outbox.counts();
+      assert.equal([network.sent.length, waiting, refused], [0, 1, 0]);
+      assert.ok(lines.some(({ message, text }) => /outbox could not be reached/.test(message) && HIDES.test(text)));
+      // The lease that found it would end by itself, in ten seconds.
+      await runStatements(
+        url,
+        `alter table ${table} disable row level security`,
+        "update adbind_jobs set lease_until = 0",
+      );
+      await until(() => network.sent.length === 1);
+    } finally {
+      await close();
+    }
+  });
 
 test("rows that a policy shows are nothing to be told of", async () => {
   const { role, sender, by, close } = await opened();

@@ -2,11 +2,11 @@
  * Rows of jobs whose tickets are in a stream. A ticket says that a row may be worked on; whether it may, its row says, when it
  * is claimed. A row that has a ticket bears a mark in place of a lease's token, and is nobody's.
  */
-import { type Coroutine, kept, type Query } from "../../db/index.js";
+import { type Coroutine, kept, type Query, refuseHiddenTables } from "../../db/index.js";
 import { CLOCK } from "../../db/postgres/clock.js";
 import type { Job } from "../jobs.js";
 import { isJob, jobIn, type LeasedJobRow } from "../leased.js";
-import { type Behind, BODY, UNHURRIED, UNLEASED } from "../postgres/jobs.js";
+import { type Behind, BODY, FILTERED, UNHURRIED, UNLEASED } from "../postgres/jobs.js";
 
 /** The token of a row whose ticket is in the stream. */
 const MARK = "ticket";
@@ -87,7 +87,7 @@ const claiming = (waiting: string, lock: string): string => `with p as materiali
     from headed h where j.id = h.id and h.held is not true and not (h.may and h.head = h.id)
   )
   select h.id as asked, h.held is true as held, h.head, j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at,
-    j.first_at, j.error, b.meta, b.body
+    j.first_at, j.error, b.meta, b.body, ${FILTERED}
   from headed h left join leased j on j.id = h.id ${BODY} order by h.id`;
 
 const CLAIM = kept(claiming(", (select set_config('lock_timeout', ?, true)) patience", ""));
@@ -98,6 +98,8 @@ export interface ClaimRequest {
   readonly now: number;
   readonly token: string;
   readonly leaseMs: number;
+  /** The database, for messages. */
+  readonly where: string;
 }
 
 export interface ClaimedJobs {
@@ -106,7 +108,7 @@ export interface ClaimedJobs {
   readonly held: ReadonlySet<number>;
 }
 
-type ClaimedRow = { readonly asked: number; readonly held: boolean } & {
+type ClaimedRow = { readonly asked: number; readonly held: boolean; readonly filtered: boolean } & {
   [K in keyof LeasedJobRow]: LeasedJobRow[K] | null;
 };
 
@@ -120,12 +122,14 @@ export function* claimRows(
   { lockMs, ...request }: ClaimRequest & { readonly lockMs: number },
 ): Coroutine<ClaimedJobs> {
   const rows = yield* q.rows<ClaimedRow>(CLAIM, [String(lockMs), ...claimValues(topic, request)]);
+  if (rows[0]?.filtered === true) yield* refuseHiddenTables(q, request.where);
   return claimedIn(rows, topic, request);
 }
 
 /** The same, without those that another transaction holds: they are told of as if somebody had a lease on them. */
 export function* claimFreeRows(q: Query, topic: string, request: ClaimRequest): Coroutine<ClaimedJobs> {
   const rows = yield* q.rows<ClaimedRow>(CLAIM_FREE, claimValues(topic, request));
+  if (rows[0]?.filtered === true) yield* refuseHiddenTables(q, request.where);
   const { jobs, held } = claimedIn(rows, topic, request);
   const found = new Set(rows.map(({ asked }) => asked));
   const left = request.ids.filter((id) => !found.has(id));

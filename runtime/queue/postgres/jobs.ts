@@ -69,6 +69,7 @@ export type Behind = readonly [id: number, head: number];
 interface LeasedRow extends LeasedColumns, LeasedTask {
   readonly id: number | null;
   readonly behind: readonly Behind[] | null;
+  readonly filtered: boolean;
 }
 
 /**
@@ -86,22 +87,32 @@ const WAKE = kept(`select pg_notify(?, ?) from ${UNHURRIED}`);
 export const wakeOthers = (q: Query, channel: string, payload: string): Coroutine<number> =>
   q.run(WAKE, [channel, payload]);
 
+/**
+ * Whether the server shows the role only some bodies and endpoints, or none: a job without its body would be set aside, and one whose
+ * endpoint an operator has paused would go out.
+ */
+export const FILTERED =
+  "(row_security_active('adbind_job_bodies') or row_security_active('adbind_endpoints')) as filtered";
+
 const LEASE = kept(
-  "select * from adbind_lease_jobs(?::text, ?::text[], ?::int[], ?::int, ?::bigint, ?::text, ?::bigint)",
+  `select *, ${FILTERED} from adbind_lease_jobs(?::text, ?::text[], ?::int[], ?::int, ?::bigint, ?::text, ?::bigint)`,
 );
 
-/** Leases due jobs of endpoints. @returns them, and those that have to wait for another under their ordering key */
+/**
+ * Leases due jobs of endpoints.
+ * @returns them, those that have to wait for another under their ordering key, and whether what goes with them may be hidden
+ */
 export function* leaseJobs(
   q: Query,
   topic: string,
   { now, token, leaseMs, rooms, limit }: LeaseRequest,
-): Coroutine<{ readonly jobs: Job[]; readonly behind: readonly Behind[] }> {
+): Coroutine<{ readonly jobs: Job[]; readonly behind: readonly Behind[]; readonly filtered: boolean }> {
   const lookedAt = performance.now();
   const [endpoints, counts] = [rooms.map(([endpoint]) => endpoint), rooms.map(([, room]) => room)];
   const rows = yield* q.rows<LeasedRow>(LEASE, [topic, endpoints, counts, limit, now, token, leaseMs]);
   const leased = { topic, state: "ready", due: now + leaseMs, startedAt: now, token } as const;
   const jobs = rows.filter(isJob).map((row) => jobIn(row, leased, taskIn(row, lookedAt)));
-  return { jobs, behind: rows[0]?.behind ?? [] };
+  return { jobs, behind: rows[0]?.behind ?? [], filtered: rows[0]?.filtered === true };
 }
 
 /** One under the ordering key of `j`, of those that were never attempted, is under way. */

@@ -1,6 +1,6 @@
 /** Leases jobs for one instance: first of endpoints that are likely to have something due, then of those that were looked for. */
 import { randomUUID } from "node:crypto";
-import type { PostgresDatabase } from "../../db/index.js";
+import { type PostgresDatabase, refuseHiddenTables } from "../../db/index.js";
 import type { Job, TakeRequest } from "../types.js";
 import { leaseJobs, postponeJobs } from "./jobs.js";
 import { KnownDue } from "./known-due.js";
@@ -19,7 +19,7 @@ export class Leasing {
   readonly #known: KnownDue;
 
   constructor(
-    readonly database: Pick<PostgresDatabase, "query" | "queryWoken">,
+    readonly database: Pick<PostgresDatabase, "query" | "queryWoken"> & Partial<Pick<PostgresDatabase, "where">>,
     readonly topic: string,
     readonly leaseMs: number,
     readonly clock: () => number = () => performance.now(),
@@ -88,7 +88,9 @@ export class Leasing {
     if (rooms.length === 0) return [];
     const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
     for (let round = 0, vain = 0; round < ROUNDS && vain < VAIN_ROUNDS; round++) {
-      const { jobs, behind } = await ask((q) => leaseJobs(q, this.topic, request));
+      const { jobs, behind, filtered } = await ask((q) => leaseJobs(q, this.topic, request));
+      // They are nobody's again when their leases end.
+      if (filtered) await this.database.query((q) => refuseHiddenTables(q, this.database.where ?? this.topic));
       const postponed = behind.length === 0 ? 0 : await this.database.query((q) => postponeJobs(q, behind, now));
       // What has to wait for others hides what is behind it.
       if (jobs.length > 0 || behind.length === 0) return jobs;
