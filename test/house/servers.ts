@@ -8,6 +8,7 @@ const ownServers: Readonly<Record<string, string>> = {
   "test/db/postgres.test.ts": "it restarts the server under open connections",
   "test/db/schema.test.ts": "it makes a role, which belongs to the whole server",
   "test/db/foreign-server.test.ts": "it makes roles, which belong to the whole server",
+  "test/db/full-disk.test.ts": "it makes a tablespace, on a disk that it fills",
   "test/queue/wakes.test.ts": "max_prepared_transactions is read once, when a server starts",
   "test/sender/transactions.test.ts": "it counts transactions by their numbers, which are the whole server's",
   "test/sender/joined-postgres.test.ts": "it restarts the server, and compares it with a second one",

@@ -1,5 +1,6 @@
 /** A sender whose role may use the tables of a PostgreSQL and owns none, and an administrator beside it. */
 import { openPostgres } from "../../runtime/db/index.js";
+import type { OpenQueue } from "../../runtime/queue/types.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { runStatements, type TestDatabases } from "../support/postgres.js";
 import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
@@ -11,7 +12,8 @@ interface Line {
 
 let roles = 0;
 
-export async function administered(postgres: TestDatabases) {
+/** @param queue what hands events out, where the database does not */
+export async function administered(postgres: TestDatabases, queue?: OpenQueue) {
   const url = await postgres.database();
   const role = `app_${process.pid}_${roles++}`;
   await runStatements(
@@ -30,7 +32,12 @@ export async function administered(postgres: TestDatabases) {
     lines.push({ message, text: String((given as { err?: unknown }).err ?? "") });
   };
   const logger = { debug: () => undefined, info: log, warn: log, error: log } as never;
-  const sender = await createSender({ ...optionsFor(clock, network), store: { database }, logger });
+  const sender = await createSender({
+    ...optionsFor(clock, network),
+    store: { database },
+    logger,
+    ...(queue !== undefined && { queue }),
+  });
   const close = async () => {
     await sender.stop();
     await database.close();

@@ -23,17 +23,17 @@ export const budgets: Record<string, number> = {
   "adbind/store": 343,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
-  "adbind/queue": 358,
+  "adbind/queue": 359,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
   "adbind/receiver": 310,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 813,
+  "adbind/sender": 814,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 1831,
+  "adbind/behaviours": 1832,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 154,
@@ -42,8 +42,8 @@ export const budgets: Record<string, number> = {
   "adbind-cli/conformance": 643,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1372,
+  "adbind-cli/registry": 1373,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
-  "adbind/testing": 651,
+  "adbind/testing": 652,
 };

@@ -146,7 +146,8 @@ function failing(error: unknown, where: string): AdbindError | undefined {
 }
 
 /** Did the server say that it has no room, or a failing disk? It kept nothing. */
-export const isFailing = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_failed";
+export const isServerFailing = (error: unknown): boolean =>
+  error instanceof AdbindError && error.code === "database_failed";
 
 const unusable = ([what, remedy]: Reason, where: string, cause: unknown): AdbindError =>
   new AdbindError("database_unreachable", `the database cannot be used: ${what}`, { where, remedy, cause });

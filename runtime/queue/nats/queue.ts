@@ -148,13 +148,8 @@ export class NatsQueue extends PostgresQueue {
         byJob.set(ticket.job, ticket);
       }
     }
-    const request = {
-      ids: [...byJob.keys()],
-      now,
-      token: randomUUID(),
-      leaseMs: this.leaseMs,
-      where: this.database.where,
-    };
+    const { leaseMs, database } = this;
+    const request = { ids: [...byJob.keys()], now, token: randomUUID(), leaseMs, where: database.where };
     const { jobs, held } = await this.#claimed(request);
     for (const { id, token } of jobs) this.#tickets.set(id, { token, ticket: byJob.get(id)! });
     const ours = new Set(jobs.map(({ id }) => id));

@@ -112,6 +112,11 @@ type ClaimedRow = { readonly asked: number; readonly held: boolean; readonly fil
   [K in keyof LeasedJobRow]: LeasedJobRow[K] | null;
 };
 
+/** A ticket whose row is hidden is for that not done: it comes again. */
+function* unlessHidden(q: Query, rows: readonly ClaimedRow[], { ids, where }: ClaimRequest): Coroutine<void> {
+  if (rows[0]?.filtered === true || rows.length < ids.length) yield* refuseHiddenTables(q, where);
+}
+
 /**
  * Leases rows by their numbers: what is due, nobody's, first under its ordering key, and of an endpoint that is not paused. The
  * mark of others is taken away: a relay finds them in their time.
@@ -122,14 +127,14 @@ export function* claimRows(
   { lockMs, ...request }: ClaimRequest & { readonly lockMs: number },
 ): Coroutine<ClaimedJobs> {
   const rows = yield* q.rows<ClaimedRow>(CLAIM, [String(lockMs), ...claimValues(topic, request)]);
-  if (rows[0]?.filtered === true) yield* refuseHiddenTables(q, request.where);
+  yield* unlessHidden(q, rows, request);
   return claimedIn(rows, topic, request);
 }
 
 /** The same, without those that another transaction holds: they are told of as if somebody had a lease on them. */
 export function* claimFreeRows(q: Query, topic: string, request: ClaimRequest): Coroutine<ClaimedJobs> {
   const rows = yield* q.rows<ClaimedRow>(CLAIM_FREE, claimValues(topic, request));
-  if (rows[0]?.filtered === true) yield* refuseHiddenTables(q, request.where);
+  yield* unlessHidden(q, rows, request);
   const { jobs, held } = claimedIn(rows, topic, request);
   const found = new Set(rows.map(({ asked }) => asked));
   const left = request.ids.filter((id) => !found.has(id));

@@ -5,7 +5,14 @@
  * since another one waited for it in turn.
  */
 import { type Locking, type Query, runAsync } from "../../db/index.js";
-import { hasGivenWay, isFailing, isNotPermitted, isRowKept, isUnanswered, rowKept } from "../../db/postgres/faults.js";
+import {
+  hasGivenWay,
+  isNotPermitted,
+  isRowKept,
+  isServerFailing,
+  isUnanswered,
+  rowKept,
+} from "../../db/postgres/faults.js";
 import { AdbindError } from "../../errors.js";
 import { type EachWork, eachOf, lockedElsewhere, type SharedWork } from "../each.js";
 
@@ -62,7 +69,7 @@ const everybodyAsked = (): Promise<void> => new Promise((resolve) => process.nex
 const isTold = (error: unknown): boolean =>
   isRowKept(error) ||
   isNotPermitted(error) ||
-  isFailing(error) ||
+  isServerFailing(error) ||
   (error as { severity?: unknown } | null)?.severity === "ERROR";
 
 /** Of what was not run. */
