@@ -145,10 +145,6 @@ function failing(error: unknown, where: string): AdbindError | undefined {
   return new AdbindError("database_failed", `the database failed: ${what} (${error.message})`, detail);
 }
 
-/** Did the server say that it has no room, or a failing disk? It kept nothing. */
-export const isServerFailing = (error: unknown): boolean =>
-  error instanceof AdbindError && error.code === "database_failed";
-
 const unusable = ([what, remedy]: Reason, where: string, cause: unknown): AdbindError =>
   new AdbindError("database_unreachable", `the database cannot be used: ${what}`, { where, remedy, cause });
 
@@ -196,6 +192,14 @@ export const rowKept = (where: string | undefined, waitedMs: number, cause: unkn
 
 /** Did a statement fail because another transaction kept a row? */
 export const isRowKept = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_busy";
+
+/** Did the server answer that a statement failed, so that nothing of it was kept? */
+export function isStatementRefused(error: unknown): boolean {
+  const isFailed = error instanceof AdbindError && error.code === "database_failed";
+  return (
+    isFailed || isRowKept(error) || isNotPermitted(error) || (isDatabaseError(error) && error.severity === "ERROR")
+  );
+}
 
 const DEADLOCK = "40P01";
 

@@ -5,14 +5,7 @@
  * since another one waited for it in turn.
  */
 import { type Locking, type Query, runAsync } from "../../db/index.js";
-import {
-  hasGivenWay,
-  isNotPermitted,
-  isRowKept,
-  isServerFailing,
-  isUnanswered,
-  rowKept,
-} from "../../db/postgres/faults.js";
+import { hasGivenWay, isStatementRefused, isUnanswered, rowKept } from "../../db/postgres/faults.js";
 import { AdbindError } from "../../errors.js";
 import { type EachWork, eachOf, lockedElsewhere, type SharedWork } from "../each.js";
 
@@ -64,13 +57,6 @@ function runsOf(batch: readonly Asked[]): Asked[][] {
  * whoever is one ahead of the others would have a transaction alone, and all others wait for it. It takes no turn of the event loop.
  */
 const everybodyAsked = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
-
-/** The server answered that a statement failed, and nothing of it was kept. */
-const isTold = (error: unknown): boolean =>
-  isRowKept(error) ||
-  isNotPermitted(error) ||
-  isServerFailing(error) ||
-  (error as { severity?: unknown } | null)?.severity === "ERROR";
 
 /** Of what was not run. */
 const LATER: PromiseSettledResult<unknown> = { status: "rejected", reason: lockedElsewhere };
@@ -213,7 +199,7 @@ export class GroupCommit {
       return results && { results };
     } catch (error) {
       // The statement is its own commit: unless the server says that it failed, nobody knows.
-      return isTold(error) ? undefined : { error, unsure: true };
+      return isStatementRefused(error) ? undefined : { error, unsure: true };
     }
   }
 
