@@ -213,7 +213,7 @@ export const hasGivenWay = (error: unknown): boolean => isRowKept(error) || isDe
 export const isNotPermitted = (error: unknown): boolean => serverError(error)?.code === NOT_PERMITTED;
 
 /** What the server said, also where that was told in words of ours. */
-export function serverError(error: unknown): pg.DatabaseError | undefined {
+function serverError(error: unknown): pg.DatabaseError | undefined {
   const said = error instanceof AdbindError ? error.cause : error;
   return isDatabaseError(said) ? said : undefined;
 }
