@@ -20,7 +20,7 @@ export const budgets: Record<string, number> = {
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by
   // principal. The functions of the schema are text of it, and where an application's transaction is.
-  "adbind/store": 343,
+  "adbind/store": 344,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 165,
   "adbind/queue": 359,
