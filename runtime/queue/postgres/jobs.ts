@@ -89,10 +89,10 @@ export const wakeOthers = (q: Query, channel: string, payload: string): Coroutin
 
 /**
  * Whether the server shows the role only some bodies and endpoints, or none: a job without its body would be set aside, and one whose
- * endpoint an operator has paused would go out.
+ * endpoint an operator has paused would go out. In a select of its own, which is made once for all rows.
  */
 export const FILTERED =
-  "(row_security_active('adbind_job_bodies') or row_security_active('adbind_endpoints')) as filtered";
+  "(select row_security_active('adbind_job_bodies') or row_security_active('adbind_endpoints')) as filtered";
 
 const LEASE = kept(
   `select *, ${FILTERED} from adbind_lease_jobs(?::text, ?::text[], ?::int[], ?::int, ?::bigint, ?::text, ?::bigint)`,
