@@ -1,8 +1,9 @@
 /** Settings of a seller from the environment, as a container gives them. */
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { AdbindError } from "../errors.js";
 import { isLogLevel, jsonLog, type Logger, logLevels } from "../log.js";
 import { type AuthHook, jwtAuth, tokenAuth } from "../seller/index.js";
+import { keysOfFile, type NamedKey } from "./key-files.js";
 
 /** Names as in the environment; what is left out has a default for development. */
 export interface SellerEnvironment {
@@ -18,7 +19,10 @@ export interface SellerEnvironment {
   readonly DATA?: string | undefined;
   /** `postgres://user:password@host/database`; default `sqlite:DATA/seller.db`. */
   readonly DATABASE_URL?: string | undefined;
-  /** File of the private key that signs webhooks: as `adbind keys generate` writes it, or a JWK. Required in production. */
+  /**
+   * File of the private key that signs webhooks: as `adbind keys generate` writes it, or a JWK. Of several the newest signs, and all
+   * are published. Required in production.
+   */
   readonly SIGNING_KEY?: string | undefined;
   /** File of the private key that signs what brands say to claims, of the same kind. */
   readonly RESPONSE_SIGNING_KEY?: string | undefined;
@@ -42,8 +46,9 @@ export interface EnvironmentSettings {
   readonly baseUrl: string;
   readonly mode: "development" | "production";
   readonly database: string;
-  readonly key?: object & { readonly kid: string };
-  readonly responseKey?: object & { readonly kid: string };
+  readonly key?: NamedKey;
+  readonly formerKeys?: readonly NamedKey[];
+  readonly responseKey?: NamedKey;
   readonly auth?: AuthHook;
   readonly metrics?: { readonly token: string };
   readonly origins?: readonly string[];
@@ -68,7 +73,9 @@ function more({
   if (LOG_LEVEL !== undefined && !isLogLevel(LOG_LEVEL))
     throw bad("LOG_LEVEL", `there is no level ${LOG_LEVEL}`, `give one of ${Object.keys(logLevels).join(", ")}`);
   return {
-    ...(RESPONSE_SIGNING_KEY !== undefined && { responseKey: keyIn("RESPONSE_SIGNING_KEY", RESPONSE_SIGNING_KEY) }),
+    ...(RESPONSE_SIGNING_KEY !== undefined && {
+      responseKey: keysOfFile("RESPONSE_SIGNING_KEY", RESPONSE_SIGNING_KEY).key,
+    }),
     ...(METRICS_TOKEN !== undefined && { metrics: { token: METRICS_TOKEN } }),
     ...(ORIGINS !== undefined && { origins: listOf(ORIGINS) }),
     ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY === "true" ? true : listOf(TRUST_PROXY) }),
@@ -94,39 +101,15 @@ export async function fromEnvironment(environment: SellerEnvironment): Promise<E
     baseUrl: BASE_URL,
     mode: MODE,
     database: DATABASE_URL ?? `sqlite:${DATA}/seller.db`,
-    ...(SIGNING_KEY !== undefined && { key: keyIn("SIGNING_KEY", SIGNING_KEY) }),
+    ...(SIGNING_KEY !== undefined && signingKeys(SIGNING_KEY)),
     ...(auth !== undefined && { auth }),
     ...more(environment),
   };
 }
 
-type PrivateKey = object & { readonly kid: string };
-
-/** What a file holds: one private JWK, or a set of them, of which the newest that is for this signs. */
-function privateKeyFor(use: string, held: unknown): PrivateKey | undefined {
-  const { keys } = { ...(held as { keys?: unknown } | null) };
-  const inSet = Array.isArray(keys);
-  const all = (inSet ? keys : [held]) as (Record<string, unknown> | null)[];
-  const isFor = (key: object): boolean => {
-    const [, purpose] = Object.entries(key).find(([member]) => /^[a-z][a-z0-9]*_use$/.test(member)) ?? [];
-    return !inSet || purpose === undefined || purpose === use;
-  };
-  const found = all.filter((key) => typeof key?.kid === "string" && typeof key.d === "string" && isFor(key)).at(-1);
-  return found as PrivateKey | undefined;
-}
-
-function keyIn(name: "SIGNING_KEY" | "RESPONSE_SIGNING_KEY", file: string): PrivateKey {
-  const use = name === "SIGNING_KEY" ? "webhook" : "response";
-  const remedy = `adbind keys generate --use ${use} --out <file> makes one`;
-  let held: unknown;
-  try {
-    held = JSON.parse(readFileSync(file, "utf8"));
-  } catch (cause) {
-    throw bad(name, `${file} cannot be read as JSON: ${(cause as Error).message}`, remedy);
-  }
-  const key = privateKeyFor(`${use}-signing`, held);
-  if (key === undefined) throw bad(name, `${file} has no private key with a kid that is for ${use}-signing`, remedy);
-  return { ...key };
+function signingKeys(file: string): Pick<EnvironmentSettings, "key" | "formerKeys"> {
+  const { key, former } = keysOfFile("SIGNING_KEY", file);
+  return { key, ...(former.length > 0 && { formerKeys: former }) };
 }
 
 function tokensOf(text: string | undefined): AuthHook | undefined {

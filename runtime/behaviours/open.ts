@@ -22,7 +22,7 @@ import { metricsRoute, openMetrics } from "./metrics.js";
 import type { BehavingSellerOptions, ToolHandlers, WrittenRelease } from "./options.js";
 import { type CallsUpstream, portsFrom } from "./ports/index.js";
 import { sandboxProvenance } from "./provenance/sandbox-verifier.js";
-import { developmentKey, publishedKey } from "./signing-key.js";
+import { alsoPublished, developmentKey } from "./signing-key.js";
 
 type Handler = SellerHandler<AnyTool, object>;
 type Handlers = Record<string, Handler>;
@@ -145,7 +145,7 @@ async function openOn<R extends Release, O extends Release>(
   options: BehavingSellerOptions<R, O>,
   store: SellerStore,
 ): Promise<Assembled> {
-  const { database, mode = "production", release, releases = [] } = options;
+  const { database, mode = "production", release, releases = [], formerKeys = [] } = options;
   const logger = options.logger ?? plainLogger(mode);
   const all = [release, ...releases];
   // Before keys are made there.
@@ -178,7 +178,7 @@ async function openOn<R extends Release, O extends Release>(
     sender,
     signing: {
       ...signing,
-      ...(answering !== undefined && { alsoPublished: [publishedKey(release.word, answering)] }),
+      alsoPublished: alsoPublished(release.word, { formerKeys, answering }),
     },
     capabilities: (one: Release) => declared.get(one.version) ?? {},
   } as SellerOptions)) as unknown as Seller<never>;

@@ -51,6 +51,8 @@ export interface BehavingSellerOptions<R extends Release = Release, O extends Re
   readonly database: string | SellerStore;
   /** Private JWK that signs webhooks; its public part is published. In development one is made where none is given. */
   readonly key?: object & { readonly kid: string };
+  /** JWKs that signed before it: their public parts stay published, for what is under way. */
+  readonly formerKeys?: readonly (object & { readonly kid: string })[];
   /**
    * Private JWK, made for `response-signing`, that signs what a brand says to claims; its public part is published. In
    * development one is made where none is given; in production claims are not answered without it.

@@ -16,13 +16,15 @@ export function publicKeySet(settings: Pick<SellerSettings<never>, "signing" | "
   const { signing } = settings;
   if (signing === undefined) return { keys: [] };
   const use = wireNames(settings.releases[0]!.word).keyUse;
-  const own = publicJwk(signing.key as Jwk, signing.keyid, use);
+  const own = publicJwk(signing.key, signing.keyid, use);
   const others = (signing.alsoPublished ?? []) as JsonObject[];
   if (others.some((key) => "d" in key)) throw badSellerOption("signing.alsoPublished", "give public keys, without d");
   return { keys: [own, ...others] };
 }
 
-function publicJwk(key: Jwk, kid: string, use: string): JsonObject {
+/** What everybody may see of a key. @param use the member that says what it is for @throws AdbindError `seller_option_invalid` */
+export function publicJwk(given: object, kid: string, use: string): JsonObject {
+  const key = given as Jwk;
   const alg = algorithms[key.kty ?? ""];
   if (alg === undefined || typeof key.x !== "string") {
     throw badSellerOption("signing.key", "give a private JWK, Ed25519 or P-256");

@@ -145,6 +145,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/behaviours/": [
     "ports/",
     "frame/",
+    "key-files",
     "accounts/ formats/ principals/ controller/ signing-key health metrics environment",
     "products/ signals/ events/ catalogs/ audiences/ changes/ lists/ standards/ governance/",
     "properties/ collections/ brands/ conversations/",
