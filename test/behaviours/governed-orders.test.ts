@@ -1,54 +1,15 @@
 /** A seller that is its caller's governance agent too: which words of its own let an order through. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { account, behavingSeller, key, publishedRelease, versionsWith } from "./behaving-seller.js";
 import {
-  account,
-  behavingSeller,
-  brand,
-  key,
-  publishedRelease,
-  type TestSeller,
-  versionsWith,
-} from "./behaving-seller.js";
-
-const planOf = (total: number) => ({
-  plan_id: "spring",
-  brand,
-  objectives: "Spring gear",
-  budget: { total, currency: "USD", reallocation_unlimited: true },
-  flight: { start: "2020-01-01T00:00:00Z", end: "2099-12-31T00:00:00Z" },
-  countries: ["US"],
-});
-
-const packagesOf = (budget: number) => [
-  { product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget, bid_price: 3 },
-];
-
-/** A check of an intent, in the words of the release. */
-const check = ({ ask }: TestSeller, version: string, budget: number, principal: string) =>
-  ask(
-    "check_governance",
-    {
-      plan_id: "spring",
-      caller: "https://buyer.example",
-      ...(/^3\.[01]\./.test(version)
-        ? {}
-        : { target_agent: "https://seller.example/mcp", proposed_commitment: { amount: budget, currency: "USD" } }),
-      tool: "create_media_buy",
-      payload: { packages: packagesOf(budget) },
-    },
-    principal,
-  );
-
-const order = (budget: number, governance_context?: string) => ({
-  ...{ ...key(), account, brand, packages: packagesOf(budget) },
-  ...{ start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" },
-  ...(governance_context !== undefined && { governance_context }),
-});
-
-const governance_agents = [
-  { url: "https://seller.example/mcp", authentication: { schemes: ["Bearer"], credentials: "x".repeat(40) } },
-];
+  checkIntent,
+  deniedByPlan,
+  governance_agents,
+  governedOrder,
+  governedSeller,
+  spendingPlan,
+} from "./governed-seller.js";
 
 for (const version of await versionsWith("governance_spend_authority"))
   test(`${version}: an approval of the caller's own plan, no larger than what is ordered, and nothing else`, async () => {
@@ -65,77 +26,74 @@ for (const version of await versionsWith("governance_spend_authority"))
     ] as const) {
       await seller.ask("sync_accounts", { ...key(), accounts: [{ ...account, billing: "operator" }] }, principal);
       await seller.ask("sync_governance", { ...key(), accounts: [{ account, governance_agents }] }, principal);
-      await seller.ask("sync_plans", { ...key(), plans: [planOf(total)] }, principal);
+      await seller.ask("sync_plans", { ...key(), plans: [spendingPlan(total)] }, principal);
     }
     const refused = async (budget: number, token: string | undefined, what: string): Promise<void> => {
       assert.is(
-        (await seller.refused("create_media_buy", order(budget, token), "one")).code,
+        (await seller.refused("create_media_buy", governedOrder(budget, token), "one")).code,
         "GOVERNANCE_DENIED",
         what,
       );
     };
-    const denied = await check(seller, version, 5_000, "one");
+    const denied = await checkIntent(seller, version, { budget: 5_000 });
     assert.is(denied.verdict ?? denied.status, "denied");
     await refused(5_000, denied.governance_context, "a denial");
     await refused(
       5_000,
-      (await check(seller, version, 5_000, "rich")).governance_context,
+      (await checkIntent(seller, version, { budget: 5_000, principal: "rich" })).governance_context,
       "an approval of another's plan",
     );
-    const small = await check(seller, version, 500, "one");
+    const small = await checkIntent(seller, version, { budget: 500 });
     assert.is(small.verdict ?? small.status, "approved");
     await refused(5_000, small.governance_context, "an approval of less");
     assert.type(
-      (await seller.ask("create_media_buy", order(500, small.governance_context), "one")).media_buy_id,
+      (await seller.ask("create_media_buy", governedOrder(500, small.governance_context), "one")).media_buy_id,
       "string",
     );
-    await seller.ask("sync_plans", { ...key(), plans: [planOf(100)] }, "one");
+    await seller.ask("sync_plans", { ...key(), plans: [spendingPlan(100)] }, "one");
     at += 365 * 86_400_000;
     await refused(500, small.governance_context, "an approval that has expired");
     await seller.close();
   });
 
-const opened = async (version: string, total: number): Promise<TestSeller> => {
-  const seller = await behavingSeller(version, ["governance_spend_authority", "sales_non_guaranteed"], {
-    with: ["governance-agents"],
-  });
-  await seller.ask("sync_accounts", { ...key(), accounts: [{ ...account, billing: "operator" }] }, "one");
-  await seller.ask("sync_governance", { ...key(), accounts: [{ account, governance_agents }] }, "one");
-  await seller.ask("sync_plans", { ...key(), plans: [planOf(total)] }, "one");
-  return seller;
-};
-
-const denied = async ({ refused }: TestSeller, tool: string, request: object, what: string): Promise<void> =>
-  assert.is((await refused(tool, request, "one")).code, "GOVERNANCE_DENIED", what);
-
 for (const version of await versionsWith("governance_spend_authority"))
   test(`${version}: what a plan has is spent once, before anybody has told what came of an order`, async () => {
-    const seller = await opened(version, 10_000);
+    const seller = await governedSeller(version, 10_000);
     const { ask, close } = seller;
-    const place = (budget: number, token?: string) => ask("create_media_buy", order(budget, token), "one");
+    const place = (budget: number, token?: string) => ask("create_media_buy", governedOrder(budget, token), "one");
     const approved = async (budget: number) => {
-      const { verdict, status, ...given } = await check(seller, version, budget, "one");
+      const { verdict, status, ...given } = await checkIntent(seller, version, { budget });
       assert.is(verdict ?? status, "approved");
       return given;
     };
     const { check_id, governance_context: first } = await approved(8_000);
     const { governance_context: other } = await approved(8_000);
     const { media_buy_id, packages } = await place(8_000, first);
-    await denied(seller, "create_media_buy", order(8_000, first), "an approval that is used up");
-    const late = await check(seller, version, 8_000, "one");
+    await deniedByPlan(seller, "create_media_buy", governedOrder(8_000, first), "an approval that is used up");
+    const late = await checkIntent(seller, version, { budget: 8_000 });
     assert.is(late.verdict ?? late.status, "denied", "a check after the order");
-    await denied(seller, "create_media_buy", order(8_000, other), "an approval of what the plan has no more");
+    await deniedByPlan(
+      seller,
+      "create_media_buy",
+      governedOrder(8_000, other),
+      "an approval of what the plan has no more",
+    );
     await place(1_000, other);
-    await denied(seller, "create_media_buy", order(1_500), "more than the plan has left, without a token");
+    await deniedByPlan(
+      seller,
+      "create_media_buy",
+      governedOrder(1_500),
+      "more than the plan has left, without a token",
+    );
     await place(600);
-    await denied(seller, "create_media_buy", order(600), "the same again");
+    await deniedByPlan(seller, "create_media_buy", governedOrder(600), "the same again");
     const grown = (budget: number) => ({
       ...{ ...key(), account, media_buy_id },
       packages: [{ package_id: packages[0].package_id, budget }],
     });
-    await denied(seller, "update_media_buy", grown(9_000), "an order that outgrows the plan");
+    await deniedByPlan(seller, "update_media_buy", grown(9_000), "an order that outgrows the plan");
     await ask("update_media_buy", grown(8_400), "one");
-    await denied(seller, "create_media_buy", order(200), "the last of it is spent");
+    await deniedByPlan(seller, "create_media_buy", governedOrder(200), "the last of it is spent");
     // A failed order gives back what was bound by it.
     const outcome = { ...key(), plan_id: "spring", check_id, governance_context: first, outcome: "failed" };
     await ask("report_plan_outcome", { ...outcome, error: { code: "X", message: "not booked" } }, "one");
@@ -145,9 +103,9 @@ for (const version of await versionsWith("governance_spend_authority"))
 
 for (const version of (await versionsWith("governance_spend_authority")).slice(-1))
   test(`${version}: of orders placed at one time, those that the plan has money for`, async () => {
-    const seller = await opened(version, 10_000);
+    const seller = await governedSeller(version, 10_000);
     const answers = await Promise.allSettled(
-      Array.from({ length: 4 }, () => seller.ask("create_media_buy", order(4_000), "one")),
+      Array.from({ length: 4 }, () => seller.ask("create_media_buy", governedOrder(4_000), "one")),
     );
     assert.is(answers.filter(({ status }) => status === "fulfilled").length, 2);
     await seller.close();

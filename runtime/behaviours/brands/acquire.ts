@@ -8,6 +8,7 @@ import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import type { LicenceDecision, RightsOffering, RightsPrice } from "../ports/brands.js";
 import { findBrand } from "./brands.js";
 import { holdDays } from "./calendar.js";
+import { licenceCost } from "./cost.js";
 import { bindLicence, ungoverned } from "./governed.js";
 import { type Grant, grants, licence, licenceEnd, withCredentials } from "./grants.js";
 import { followRevocation } from "./notices.js";
@@ -43,10 +44,12 @@ function checkDates({ start_date: start, end_date: end }: Campaign, today: strin
 }
 
 /** What the campaign costs; undefined where it is paid by the impression and nobody says how many. */
-function costOf({ model, price }: RightsPrice, { estimated_impressions: impressions }: Campaign): number | undefined {
-  if (model === "flat_rate") return price;
-  return impressions === undefined ? undefined : (price * impressions) / 1_000;
-}
+const costOf = (call: BehaviourCall, price: RightsPrice, campaign: Campaign): number | undefined =>
+  licenceCost(price, {
+    first: campaign.start_date ?? call.time,
+    last: licenceEnd(call, campaign.end_date),
+    impressions: campaign.estimated_impressions,
+  });
 
 /** A call that is done again, on what is there now, is about the same licence: nobody is asked for two sets of keys. */
 const grantIdOf = (call: BehaviourCall, { idempotency_key: key }: Wanted): string =>
@@ -91,6 +94,7 @@ async function grantFor(
     ...(campaign.estimated_impressions !== undefined && { impressions: campaign.estimated_impressions }),
     state: "pending",
     paused: false,
+    since: start_date ?? call.time.slice(0, 10),
     until: licenceEnd(call, end_date),
     credentials: [],
   };
@@ -151,7 +155,8 @@ export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
     ...(campaign.countries && { countries: campaign.countries }),
   };
   const grant_id = grantIdOf(call, request);
-  const spending = { tool: call.tool, what: grant_id, request, amount: costOf(price, campaign) };
+  const { currency } = price;
+  const spending = { tool: call.tool, what: grant_id, request, amount: costOf(call, price, campaign), currency };
   const against = (await ungoverned(call, account, spending)) ?? obstacle(covered, wanted);
   if (against !== undefined) return refused(against);
   const asked = await grantFor(call, request, { grant_id, offering, price });

@@ -12,6 +12,7 @@ interface Licensing {
   readonly request: object & { readonly governance_context?: string };
   /** Undefined where nobody can tell beforehand. */
   readonly amount: number | undefined;
+  readonly currency: string;
 }
 
 /** What keeps a commitment from being made; undefined where the account asks nobody, or its agent's word is there. */
@@ -22,10 +23,9 @@ export async function ungoverned(
 ): Promise<Obstacle | undefined> {
   const agents = account?.governance_agents ?? [];
   if (account === undefined || agents.length === 0) return undefined;
-  const { request, amount } = wanted;
+  const { request } = wanted;
   // A plan that is kept here has the say, whatever is sent.
-  const denial =
-    amount === undefined ? undefined : await denialOf(call, account, { ...wanted, request: { ...request } });
+  const denial = await denialOf(call, account, { ...wanted, request: { ...request } });
   if (denial !== undefined) return { reason: denial.message };
   if ((request.governance_context ?? "") !== "") return undefined;
   return {

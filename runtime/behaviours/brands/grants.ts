@@ -39,6 +39,8 @@ export interface Grant {
   readonly impressions?: number;
   readonly state: "pending" | "granted" | "revoked";
   readonly paused: boolean;
+  /** Its first day. */
+  readonly since?: string;
   /** When it ends, ISO 8601. */
   readonly until: string;
   readonly credentials: readonly LicenceCredential[];

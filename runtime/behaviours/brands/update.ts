@@ -1,10 +1,11 @@
 /** `update_rights`: a licence longer, with another cap or price, paused or not. What is left out stays. */
 import { ToolError } from "../../seller/tool-error.js";
-import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import { type AccountRef, accountId, spendingAccount } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { RightsOffering } from "../ports/brands.js";
 import { daysAreFree, daysTaken } from "./acquire.js";
+import { licenceCost } from "./cost.js";
 import { bindLicence, ungoverned } from "./governed.js";
 import { type Grant, type GrantTerms, grants, isOver, licence, licenceEnd, withCredentials } from "./grants.js";
 import { findOffering, offeringNamed, priceNamed } from "./offerings.js";
@@ -71,6 +72,20 @@ const bindsMore = (before: Grant, after: Grant): boolean =>
   after.terms.pricing_option_id !== before.terms.pricing_option_id ||
   (after.terms.impression_cap ?? 0) > (before.terms.impression_cap ?? 0);
 
+/** Whose money it is. @throws ToolError REFERENCE_NOT_FOUND where another account is named than the one it was given to */
+function payer(call: BehaviourCall, grant: Grant, { account }: Change): AccountRef | undefined {
+  if (grant.account === undefined || account === undefined) return grant.account ?? account;
+  if (accountId(call, account) === accountId(call, grant.account)) return grant.account;
+  throw new ToolError("REFERENCE_NOT_FOUND", "there is no such licence of this account", { field: "account" });
+}
+
+/** What the whole licence costs; its price for one period where what it is of is offered no more. */
+function costOf(call: BehaviourCall, grant: Grant, offering: RightsOffering | undefined): number | undefined {
+  const { terms, since = terms.start_date ?? call.time, until, impressions } = grant;
+  const price = offering?.pricing.find(({ pricing_option_id: id }) => id === terms.pricing_option_id);
+  return price === undefined ? terms.amount : licenceCost(price, { first: since, last: until, impressions });
+}
+
 export const updateRights: ToolBehaviour = async (request: Change, call) => {
   const grant = await grantNamed(call, request.rights_id);
   const { pricing_option_id: id } = request;
@@ -85,10 +100,12 @@ export const updateRights: ToolBehaviour = async (request: Change, call) => {
     throw new ToolError("INVALID_REQUEST", `a licence that ends at ${grant.until} cannot be made shorter`, {
       field: "end_date",
     });
-  const ref = request.account ?? grant.account;
+  const ref = payer(call, grant, request);
   const more = bindsMore(grant, changed);
   if (more && ref !== undefined) {
-    const spending = { tool: call.tool, what: grant.grant_id, request, amount: changed.terms.amount };
+    const { currency } = changed.terms;
+    const amount = costOf(call, changed, offering);
+    const spending = { tool: call.tool, what: grant.grant_id, request, amount, currency };
     const account = await spendingAccount(call, ref);
     const against = await ungoverned(call, account, spending);
     if (against !== undefined)

@@ -175,7 +175,8 @@ async function governed(call: BehaviourCall, { transformer }: Plan, request: Bui
   const amount = exact((transformer.price?.unit_price ?? 0) * leaves);
   if (request.account === undefined || amount === 0) return;
   const account = await spendingAccount(call, request.account);
-  await requireWord(call, account, { tool: "build_creative", what: call.id("build"), request, amount });
+  const currency = transformer.price?.currency;
+  await requireWord(call, account, { tool: "build_creative", what: call.id("build"), request, amount, currency });
 }
 
 /** `build_creative` by a transformer. */

@@ -2,12 +2,12 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
-import { type GovernanceFinding, judgeAction } from "./judge.js";
+import { type GovernanceFinding, judgeAction, sameCurrency } from "./judge.js";
 import { approvedCheck, type Entry, entriesOf, total } from "./ledger.js";
 import { callersPlans, type KeptPlan, readPolicies } from "./plans.js";
 import { readProposal } from "./proposal.js";
-import { moneyBound, recordSpending, type Spending, spendingUnder, spentOn, usedByOthers } from "./spending.js";
-import { APPROVAL_MS } from "./token.js";
+import { boundOn, moneyBound, recordSpending, type Spending, spendingUnder, usedByOthers } from "./spending.js";
+import { APPROVAL_MS, planOfToken } from "./token.js";
 
 export interface GovernedAction {
   readonly tool: string;
@@ -15,8 +15,10 @@ export interface GovernedAction {
   readonly what: string;
   /** The request, as received: it may carry the token of an approval. */
   readonly request: JsonObject;
-  /** What it costs in all, in the plan's currency; undefined where nobody can tell beforehand. */
+  /** What it costs in all; undefined where nobody can tell beforehand. */
   readonly amount: number | undefined;
+  /** ISO 4217; undefined where nothing is named that has a price. */
+  readonly currency: string | undefined;
   /** Nothing goes ahead on an account under governance without a token, wherever its plan is kept. */
   readonly tokenRequired?: boolean;
   /** What was approved before is asked again: the plan, and what is bound under it, may be another by now. */
@@ -28,24 +30,55 @@ export interface Denial {
   readonly details: JsonObject;
 }
 
-/** The plan registered last for a brand. */
-async function newestPlan(call: BehaviourCall, domain: string | undefined): Promise<KeptPlan | undefined> {
-  const own = (await callersPlans(call)).filter(({ plan }) => plan.brand.domain === domain);
-  return own.reduce<KeptPlan | undefined>(
-    (newest, one) => (newest === undefined || one.syncedAt >= newest.syncedAt ? one : newest),
-    undefined,
-  );
-}
-
 /** What is known under a plan when an action is judged. */
-interface Standing extends Pick<KeptPlan, "plan"> {
+interface Standing {
+  readonly kept: KeptPlan;
   readonly entries: readonly Entry[];
   readonly spending: readonly Spending[];
 }
 
 async function standingOf(call: BehaviourCall, kept: KeptPlan): Promise<Standing> {
   const entries = await entriesOf(call, kept);
-  return { plan: kept.plan, entries, spending: await spendingUnder(call, kept, entries) };
+  return { kept, entries, spending: await spendingUnder(call, kept, entries) };
+}
+
+/** Where an action stands with the plan that governs it. */
+interface Governed extends Standing {
+  /** What the same thing binds already, under whichever plan of the caller's. */
+  readonly already: number;
+}
+
+/** The plan registered last. */
+const newest = (plans: readonly Standing[]): Standing | undefined =>
+  plans.reduce<Standing | undefined>(
+    (last, one) => (last === undefined || one.kept.syncedAt >= last.kept.syncedAt ? one : last),
+    undefined,
+  );
+
+/** The plan that an action names: its token was issued under it, or it is named itself. */
+async function namedPlan(call: BehaviourCall, action: GovernedAction): Promise<string | undefined> {
+  const token = tokenOf(action);
+  const issued = token === "" ? undefined : await planOfToken(call, token);
+  if (issued?.owner === call.principal) return issued.plan_id;
+  const { plan_id: named } = action.request;
+  return typeof named === "string" ? named : undefined;
+}
+
+/**
+ * The plan that is kept here and governs an action, if there is one: of several for one brand the one that it names, else that
+ * under which the same thing was paid for before, else the newest.
+ */
+async function governing(call: BehaviourCall, account: Account, action: GovernedAction): Promise<Governed | undefined> {
+  if ((account.governance_agents ?? []).length === 0) return undefined;
+  const own = (await callersPlans(call)).filter(({ plan }) => plan.brand.domain === account.brand?.domain);
+  const plans = await Promise.all(own.map((kept) => standingOf(call, kept)));
+  const bound = plans.map(({ spending, entries }) => boundOn(spending, entries, action.what));
+  const named = await namedPlan(call, action);
+  const found =
+    plans.find(({ kept: { plan } }) => plan.plan_id === named) ??
+    plans.find((_, index) => bound[index]! > 0) ??
+    newest(plans);
+  return found && { ...found, already: total(bound) };
 }
 
 const tokenOf = ({ request: { governance_context: token } }: GovernedAction): string =>
@@ -55,18 +88,16 @@ const tokenOf = ({ request: { governance_context: token } }: GovernedAction): st
  * An approval that this agent has given itself stands for its judgement: of this plan, as long as it may be acted upon, and of as
  * much, once, while the plan has it. Denials have tokens too, and so have others' plans of the same name.
  */
-function isApproved({ now }: BehaviourCall, { plan, entries, spending }: Standing, action: GovernedAction): boolean {
-  const [token, { what, amount = 0 }] = [tokenOf(action), action];
+function isApproved({ now }: BehaviourCall, standing: Governed, action: GovernedAction): boolean {
+  const [token, { what, amount = 0, currency }] = [tokenOf(action), action];
+  const { kept, entries, spending, already } = standing;
+  if (amount > 0 && !sameCurrency(kept.plan, currency)) return false;
   const given = token === "" ? undefined : approvedCheck(entries, token);
   if (given === undefined || Date.parse(given.timestamp) + APPROVAL_MS <= now.getTime()) return false;
   const bound = total(Object.values(moneyBound(spending, entries)));
-  if (bound + amount - spentOn(spending, what) > plan.budget.total) return false;
+  if (bound + amount - already > kept.plan.budget.total) return false;
   return usedByOthers(spending, token, what) + amount <= given.amount;
 }
-
-/** A plan that is kept here and governs an account, if there is one. */
-const planOver = async (call: BehaviourCall, account: Account): Promise<KeptPlan | undefined> =>
-  (account.governance_agents ?? []).length === 0 ? undefined : newestPlan(call, account.brand?.domain);
 
 const unasked = ({ governance_agents: agents = [] }: Account): Denial => ({
   message: "The account's governance agent has not approved this: send the governance_context of its check.",
@@ -82,24 +113,23 @@ export async function denialOf(
   account: Account,
   action: GovernedAction,
 ): Promise<Denial | undefined> {
-  const { tool, request, amount, tokenRequired = false, afresh = false } = action;
+  const { tool, request, amount, currency, tokenRequired = false, afresh = false } = action;
   if ((account.governance_agents ?? []).length === 0) return undefined;
-  const kept = await planOver(call, account);
-  if (kept === undefined) return tokenRequired && tokenOf(action) === "" ? unasked(account) : undefined;
-  const standing = await standingOf(call, kept);
+  const standing = await governing(call, account, action);
+  if (standing === undefined) return tokenRequired && tokenOf(action) === "" ? unasked(account) : undefined;
   if (!afresh && isApproved(call, standing, action)) return undefined;
-  const { plan } = kept;
   if (amount === undefined) return unasked(account);
-  const { entries, spending } = standing;
+  const { kept, entries, spending, already } = standing;
+  const { plan } = kept;
   const { decision, findings } = judgeAction(
     plan,
-    { ...readProposal({ tool, payload: request }), amount },
+    { ...readProposal({ tool, payload: request }), amount, currency },
     {
       phase: "purchase",
       caller: call.agentUrl,
       execution: true,
       committed: moneyBound(spending, entries),
-      before: spentOn(spending, action.what),
+      before: already,
       // Of what a person has approved once, no other is asked.
       approvedByHuman: approvedCheck(entries, tokenOf(action))?.human === true,
       now: call.now.getTime(),
@@ -117,10 +147,9 @@ export async function denialOf(
 /** An action goes ahead: its money is bound under the plan that governs the account, where that is kept here. */
 export async function bindMoney(call: BehaviourCall, account: Account, action: GovernedAction): Promise<void> {
   const { what, amount = 0, tool, request } = action;
-  const kept = await planOver(call, account);
-  if (kept === undefined) return;
-  const { entries, spending } = await standingOf(call, kept);
-  const already = spentOn(spending, what);
+  const standing = await governing(call, account, action);
+  if (standing === undefined) return;
+  const { kept, entries, already } = standing;
   if (amount <= already) return;
   const added = {
     what,

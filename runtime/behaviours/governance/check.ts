@@ -22,8 +22,8 @@ interface Check {
   readonly payload?: JsonObject;
   readonly planned_delivery?: JsonObject & { readonly media_buy_id?: string };
   readonly delivery_metrics?: DeliveryMetrics;
-  readonly proposed_commitment?: { readonly amount: number };
-  readonly execution_commitment?: { readonly amount: number };
+  readonly proposed_commitment?: { readonly amount: number; readonly currency?: string };
+  readonly execution_commitment?: { readonly amount: number; readonly currency?: string };
   readonly governance_context?: string;
   readonly consultation_context?: string;
   readonly phase?: CheckEntry["phase"];
@@ -93,12 +93,15 @@ async function judge(call: BehaviourCall, request: Check, { kept, entries, propo
   }
   const action = request.payload ?? request.planned_delivery;
   if (action === undefined) return budgetLeft(kept, total(Object.values(spent)));
+  const ceiling = request.execution_commitment === undefined ? undefined : approvedCheck(entries, context)?.amount;
   return judgeAction(plan, proposal, {
+    ...(ceiling !== undefined && { ceiling }),
     phase: request.phase ?? "purchase",
     caller: request.caller,
     execution: request.planned_delivery !== undefined,
     committed: spent,
-    before: committedBy(entries, context ?? "") + untoldOf(spending, entries, context ?? ""),
+    // What was ordered without a token is another action.
+    before: context === undefined ? 0 : committedBy(entries, context) + untoldOf(spending, entries, context),
     approvedByHuman: approvedByHuman(request),
     now: call.now.getTime(),
     policies: await readPolicies(call, plan, action),

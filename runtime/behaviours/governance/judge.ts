@@ -45,6 +45,8 @@ export interface Circumstances {
   readonly committed: { readonly [purchase: string]: number };
   /** What the same action has bound before. */
   readonly before: number;
+  /** The most that was approved of what is being carried out, where that binds. */
+  readonly ceiling?: number;
   /** A human has approved it off the protocol. */
   readonly approvedByHuman: boolean;
   readonly now: number;
@@ -78,8 +80,35 @@ class Findings {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
+/** What a plan has for a purchase of one type; nothing where it does not part its money. */
+function partFor({ budget: { total, allocations = {} } }: SpendingPlan, purchase: string): number | undefined {
+  const { amount, max_pct: percent } = allocations[purchase] ?? {};
+  const limits = [amount, percent === undefined ? undefined : (total * percent) / 100];
+  const own = limits.filter((limit) => limit !== undefined);
+  return own.length === 0 ? undefined : Math.min(...own);
+}
+
+/** Rates are nobody's to guess: an amount in another currency is under no plan. */
+export const sameCurrency = ({ budget }: SpendingPlan, currency: string | undefined): boolean =>
+  currency === undefined || currency.toUpperCase() === budget.currency.toUpperCase();
+
 function judgeBudget(verdict: Findings, plan: SpendingPlan, proposal: ProposedAction, at: Circumstances): void {
-  const { total, currency, allocations = {} } = plan.budget;
+  const { total, currency } = plan.budget;
+  if (proposal.amount > 0 && !sameCurrency(plan, proposal.currency)) {
+    verdict.deny(
+      "budget_authority",
+      `The action is paid in ${proposal.currency}, and the plan is in ${currency}: ask under a plan in ${proposal.currency}.`,
+      { details: { requested: proposal.amount, requested_currency: proposal.currency, currency } },
+    );
+    return;
+  }
+  if (at.ceiling !== undefined && proposal.amount > at.ceiling) {
+    verdict.deny(
+      "budget_authority",
+      `The action commits ${proposal.amount} ${currency} where its intent was approved for ${at.ceiling}.`,
+      { details: { requested: proposal.amount, authorized: at.ceiling, currency } },
+    );
+  }
   const increase = proposal.incremental ? proposal.amount : proposal.amount - at.before;
   const left = total - sum(Object.values(at.committed));
   if (increase > left) {
@@ -94,7 +123,7 @@ function judgeBudget(verdict: Findings, plan: SpendingPlan, proposal: ProposedAc
       `The action uses up more than nine tenths of what the plan has left (${left} ${currency}).`,
     );
   }
-  const part = allocations[proposal.purchase]?.amount;
+  const part = partFor(plan, proposal.purchase);
   const spent = at.committed[proposal.purchase] ?? 0;
   if (part !== undefined && increase > part - spent) {
     verdict.deny(

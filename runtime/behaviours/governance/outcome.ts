@@ -94,6 +94,9 @@ export const reportOutcome: ToolBehaviour = async (request: OutcomeRequest, call
     throw new ToolError("INVALID_REQUEST", "an outcome has the token of its check", { field: "governance_context" });
   const before = await entriesOf(call, kept);
   const check = approvedCheck(before, token);
+  const { purchase_type: purchase = check?.purchase_type ?? "media_buy" } = request;
+  if (check !== undefined && purchase !== check.purchase_type)
+    throw new ToolError("INVALID_REQUEST", `what was approved is a ${check.purchase_type}`, { field: "purchase_type" });
   const bound = boundBy(call, request, check?.amount ?? 0);
   const reconciliation = call.shape.has("delivery_reconciliation_status")
     ? reconciliationOf(request, before)
@@ -110,7 +113,7 @@ export const reportOutcome: ToolBehaviour = async (request: OutcomeRequest, call
     timestamp: call.time,
     plan_id: plan.plan_id,
     governance_context: token,
-    purchase_type: request.purchase_type ?? check?.purchase_type ?? "media_buy",
+    purchase_type: purchase,
     outcome: request.outcome,
     state: findings.length > 0 ? "findings" : "accepted",
     committed: bound,

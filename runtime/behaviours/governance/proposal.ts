@@ -4,6 +4,8 @@ import { isJsonObject } from "../../contract/index.js";
 export interface ProposedAction {
   readonly purchase: string;
   readonly amount: number;
+  /** Of the amount; undefined where the arguments do not say. */
+  readonly currency: string | undefined;
   /** Instants in unix milliseconds, where the action has them. */
   readonly start: number | undefined;
   readonly end: number | undefined;
@@ -29,6 +31,14 @@ const amountOf = (value: unknown): number | undefined =>
     : isJsonObject(value)
       ? amountOf(value.amount ?? value.total)
       : undefined;
+
+type Sum = Pick<ProposedAction, "amount" | "currency">;
+
+/** @param beside the currency, where the sum has none of its own */
+function sumIn(value: unknown, beside?: unknown): Sum | undefined {
+  const amount = amountOf(value);
+  return amount === undefined ? undefined : { amount, currency: text(isJsonObject(value) ? value.currency : beside) };
+}
 
 /** Deepest level of arguments that is read: what lies deeper is no campaign's. */
 const DEPTH = 12;
@@ -62,8 +72,8 @@ export function readProposal(request: {
   readonly purchase_type?: string;
   readonly payload?: Json;
   readonly planned_delivery?: object;
-  readonly proposed_commitment?: { readonly amount: number };
-  readonly execution_commitment?: { readonly amount: number };
+  readonly proposed_commitment?: { readonly amount: number; readonly currency?: string };
+  readonly execution_commitment?: { readonly amount: number; readonly currency?: string };
 }): ProposedAction {
   const { payload = {} } = request;
   const committed = request.proposed_commitment ?? request.execution_commitment;
@@ -75,14 +85,16 @@ export function readProposal(request: {
   }));
   const geo = isJsonObject(planned.geo) ? planned.geo : {};
   const countries = [geo.countries, payload.countries, campaign.countries, ...lineCountries(payload)].flat();
+  const sum = sumIn(committed) ??
+    sumIn(planned.total_budget, planned.currency) ??
+    sumIn(payload.total_budget) ??
+    sumIn(payload.budget, payload.currency) ?? {
+      amount: lines.reduce((all, { budget }) => all + budget, 0),
+      currency: text(payload.currency),
+    };
   return {
+    ...sum,
     purchase: request.purchase_type ?? purchases[request.tool ?? ""] ?? "media_buy",
-    amount:
-      amountOf(committed?.amount) ??
-      amountOf(planned.total_budget) ??
-      amountOf(payload.total_budget) ??
-      amountOf(payload.budget) ??
-      lines.reduce((sum, { budget }) => sum + budget, 0),
     start: instant(planned.start_time) ?? instant(payload.start_time) ?? instant(campaign.start_date),
     end: instant(planned.end_time) ?? instant(payload.end_time) ?? instant(campaign.end_date),
     countries: [...new Set(countries.filter((country): country is string => typeof country === "string"))],

@@ -2,9 +2,10 @@
  * What was ordered here under a plan that is kept here: its money is bound before anybody has told what came of it, so that
  * one approval, or what a plan has left, is not spent twice.
  */
+import type { DocumentPlace } from "../../store/documents.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
-import { committed, type Entry, isSettling, type OutcomeEntry, planPart, total } from "./ledger.js";
+import { committed, committedBy, type Entry, isSettling, type OutcomeEntry, planPart, total } from "./ledger.js";
 import type { KeptPlan } from "./plans.js";
 
 /** One thing that is paid for; an order that grows is spent on again, by what it grew. */
@@ -19,10 +20,18 @@ export interface Spending {
   readonly order: number;
 }
 
-const kept = collection<Spending>("governance_spending");
+const SPENDING = "governance_spending";
+const kept = collection<Spending>(SPENDING);
 /** Written with each: of two orders at one time, the later one is judged again on what the other has left. */
-const turns = collection<{ readonly last: string }>("governance_spending_turn");
+const TURNS = "governance_spending_turn";
+const turns = collection<{ readonly last: string }>(TURNS);
 const TURN = "turn";
+
+/** Is it one that is kept of a spending? Taken back, it binds nothing any more. */
+export const isSpending = ({ collection: name }: DocumentPlace): boolean => name.startsWith(`${SPENDING}/`);
+
+/** Is it whose turn it is under a plan? */
+export const isSpendingTurn = ({ collection: name }: DocumentPlace): boolean => name.startsWith(`${TURNS}/`);
 
 /** Does an entry say what came of it? */
 const tells = (entry: Entry, { governance_context: token, order }: Spending): entry is OutcomeEntry =>
@@ -39,23 +48,34 @@ export async function spendingUnder(
   return all.filter((one) => !entries.some((entry) => tells(entry, one) && entry.outcome === "failed"));
 }
 
-/** @param already what the same thing has cost before */
+/** @param already what the same thing has bound before */
 export function recordSpending(call: BehaviourCall, plan: KeptPlan, spending: Spending, already: number): void {
-  // An order that waits is judged once more when it is signed: the same spending is kept once.
-  const id = JSON.stringify([spending.what, already + spending.amount]);
+  const { what, amount, order } = spending;
+  // What it was before an outcome was told, and what it is after that, are two.
+  const id = JSON.stringify([what, already + amount, order]);
   kept.put(call, planPart(plan), id, spending);
   turns.put(call, planPart(plan), TURN, { last: id });
 }
 
 const amountOf = (some: readonly Spending[]): number => total(some.map(({ amount }) => amount));
 
-/** What a thing has cost so far, whatever was told of it. */
-export const spentOn = (all: readonly Spending[], what: string): number =>
-  amountOf(all.filter((one) => one.what === what));
-
 /** What nobody has told the outcome of: then what it says is bound. */
 const untold = (all: readonly Spending[], entries: readonly Entry[]): Spending[] =>
   all.filter((one) => !entries.some((entry) => tells(entry, one)));
+
+/** What one thing binds: as much as it has cost, or as little as is left of that by what was told since. */
+export function boundOn(all: readonly Spending[], entries: readonly Entry[], what: string): number {
+  const own = all.filter((one) => one.what === what);
+  const open = untold(own, entries);
+  const told = own.filter((one) => !open.includes(one));
+  const left = [...new Set(told.map(({ governance_context: token }) => token))].map((token) => {
+    const under = all.filter((one) => one.governance_context === token);
+    const others = amountOf(under.filter((one) => one.what !== what && !untold([one], entries).includes(one)));
+    const most = amountOf(told.filter((one) => one.governance_context === token));
+    return Math.max(0, Math.min(most, committedBy(entries, token) - others));
+  });
+  return amountOf(open) + total(left);
+}
 
 /** What a token has ordered, as far as nobody has told the outcome. */
 export const untoldOf = (all: readonly Spending[], entries: readonly Entry[], token: string): number =>

@@ -13,6 +13,7 @@ interface Wanted {
   readonly request: object & { readonly governance_context?: string };
   /** What it costs; undefined where nobody can tell beforehand. */
   readonly amount: number | undefined;
+  readonly currency: string | undefined;
 }
 
 const findings = (explanation: string): JsonObject => ({

@@ -16,11 +16,11 @@ import { countedSum } from "./packages.js";
 export async function checkPlan(
   call: BehaviourCall,
   buy: MediaBuy,
-  wanted: Omit<GovernedAction, "what">,
+  wanted: Omit<GovernedAction, "what" | "currency">,
 ): Promise<void> {
   const account = await findAccount(call, buy.account_id);
   if (account === undefined) return;
-  const action = { ...wanted, what: buy.media_buy_id };
+  const action = { ...wanted, what: buy.media_buy_id, currency: buy.currency };
   const denial = await denialOf(call, account, action);
   if (denial === undefined) return bindMoney(call, account, action);
   throw new ToolError("GOVERNANCE_DENIED", denial.message, { details: denial.details });

@@ -11,7 +11,8 @@ import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { Booking } from "../ports/ad-server.js";
-import { ENDS, reopenProposal } from "../products/proposal-ends.js";
+import { reopenProposal } from "../products/proposal-ends.js";
+import { isEnd, takenBack, writtenAhead } from "./ahead.js";
 import { orderFor, saveAgreement } from "./orders.js";
 
 export type InstructionKind = "book" | "change" | "pause" | "resume" | "cancel";
@@ -78,17 +79,16 @@ export const forgetInstruction = (call: BehaviourCall, key: string): void => kep
 export async function abandonInstruction(call: BehaviourCall, instruction: Instruction): Promise<void> {
   dropInstruction(call, instruction);
   const { media_buy_id } = instruction.buy;
-  for (const { id } of instruction.writes.filter(({ collection: name }) => name === ENDS))
-    await reopenProposal(call, id, media_buy_id);
+  for (const one of takenBack(instruction.writes)) {
+    if (isEnd(one)) await reopenProposal(call, one.id, media_buy_id);
+    else call.documents.remove(one.collection, one.owner, one.id);
+  }
 }
 
 /** The same, where the answer is a failure, which keeps nothing itself. */
 export const abandonedAtOnce = (call: BehaviourCall, { key, writes }: Instruction): Promise<void> => {
-  const ends = writes.filter(({ collection: name }) => name === ENDS);
   const place = { collection: "ad_server_instruction", owner: call.principal, id: key };
-  return call.store.commit(
-    [place, ...ends].map(({ collection: name, owner, id }) => gone({ collection: name, owner, id })),
-  );
+  return call.store.commit([place, ...takenBack(writes)].map(gone));
 };
 
 /** Over. */
@@ -135,7 +135,11 @@ export async function tellAdServer(call: BehaviourCall, { key, kind, buy }: Inst
   }
 }
 
-const gone = (place: DocumentPlace): DocumentChange => ({ ...place, version: undefined, body: undefined });
+const gone = ({ collection: name, owner, id }: DocumentPlace): DocumentChange => ({
+  ...{ collection: name, owner, id },
+  version: undefined,
+  body: undefined,
+});
 
 /** What a call wants of the ad server. */
 export interface Wish extends Pick<Instruction, "key" | "kind" | "buy" | "base"> {
@@ -157,20 +161,17 @@ export async function instruct(call: BehaviourToolCall, { known, ...wish }: Wish
   const instruction = known ?? { ...fresh, writes: call.documents.changes(), due: call.ctx.now() + leaseOf(call) };
   const place = { collection: "ad_server_instruction", owner: call.principal, id: key };
   const turn = base === undefined ? [] : [{ collection: TURN, owner: call.principal, id: base.media_buy_id }];
-  const beside: DocumentPlace[] = [place, ...turn];
+  const ahead = writtenAhead(instruction.writes);
   if (known === undefined) {
     const from = base === undefined ? [] : [await ownTurn(call, key, base)];
     const held = turn.map((at) => ({ ...at, version: 0, body: JSON.stringify({ key }) }));
-    const ends = instruction.writes.filter(({ collection: name }) => name === ENDS);
-    await call.store.commit([{ ...place, version: 0, body: JSON.stringify(instruction) }, ...held, ...from, ...ends]);
-    beside.push(...ends);
+    await call.store.commit([{ ...place, version: 0, body: JSON.stringify(instruction) }, ...held, ...from, ...ahead]);
   }
   // They were written beside this call: what the call does to them goes by the version that is there.
-  for (const { collection: name, owner, id } of beside) call.documents.forget(name, owner, id);
+  for (const { collection: name, owner, id } of [place, ...turn, ...ahead]) call.documents.forget(name, owner, id);
   const outcome = await tellAdServer(call, instruction);
   // Failed answers keep nothing: what was refused is forgotten at once.
-  if (outcome.kind === "refused")
-    await call.store.commit(beside.map(({ collection: name, owner, id }) => gone({ collection: name, owner, id })));
+  if (outcome.kind === "refused") await call.store.commit([place, ...turn, ...takenBack(instruction.writes)].map(gone));
   if (outcome.kind !== "done") return outcome;
   // Another process may have carried it on meanwhile: then this call is done again, and finds what came of it.
   const now = await findInstruction(call, key);

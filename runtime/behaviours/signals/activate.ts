@@ -108,7 +108,14 @@ export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
   const account = request.account === undefined ? undefined : await spendingAccount(call, request.account);
   const owner = account === undefined ? call.principal : accountOwner(call, account);
   if (account !== undefined && request.action !== "deactivate")
-    await requireWord(call, account, { tool: call.tool, what: signal.segmentId, request, amount: committed(pricing) });
+    await requireWord(call, account, {
+      tool: call.tool,
+      // Each account pays for its own.
+      what: JSON.stringify([account.account_id, signal.segmentId]),
+      request,
+      amount: committed(pricing),
+      currency: pricing?.currency,
+    });
   const { signals } = call.ports;
   for (const destination of request.destinations) {
     const id = idOf(signal.segmentId, destination);
