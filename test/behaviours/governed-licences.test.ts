@@ -1,0 +1,66 @@
+/** Licences and activations on accounts under a plan that is kept here: what they cost, and whose they are. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { exampleSignals, listedSignals, type Signal } from "../../runtime/behaviours/index.js";
+import { account, key, versionsWith } from "./behaving-seller.js";
+import { deniedByPlan, governance_agents, governedSeller } from "./governed-seller.js";
+
+const versions = await versionsWith("brand_rights");
+const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+
+const licence = (campaign: object, more: object = {}) => ({
+  ...{ ...key(), account, rights_id: "acme_trail_imagery", pricing_option_id: "trail_imagery_monthly" },
+  buyer: { domain: "pinnacle.example" },
+  campaign: { description: "Summer", uses: ["ai_generated_image"], start_date: day(0), ...campaign },
+  revocation_webhook: { url: "https://pinnacle.example/revoked" },
+  governance_context: "a-word-of-nobody",
+  ...more,
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer of whatever release
+const stateOf = ({ rights_status, status }: any): string => rights_status ?? status;
+
+for (const version of versions)
+  test(`${version}: a licence costs its price for each period, and is on the account that it was given to`, async () => {
+    const seller = await governedSeller(version, 1_000, { specialisms: ["brand_rights"] });
+    const { ask, refused, close } = seller;
+    const acquired = async (campaign: object, more?: object) => ask("acquire_rights", licence(campaign, more), "one");
+    const long = await acquired({ end_date: day(1_000) });
+    assert.is(stateOf(long), "rejected", "33 months of 40 a month");
+    const uncounted = { pricing_option_id: "trail_imagery_cpm" };
+    assert.is(stateOf(await acquired({ end_date: day(10) }, uncounted)), "rejected", "nobody can say what it costs");
+    const { rights_id, ...given } = await acquired({ end_date: day(10) });
+    assert.is(stateOf(given), "acquired");
+    const longer = (more: object = {}) => ({ ...key(), account, rights_id, end_date: day(1_000), ...more });
+    await deniedByPlan(seller, "update_rights", longer({ governance_context: "a-word-of-nobody" }), "made as long");
+    const free = { brand: { domain: "free.example" }, operator: "free.example" };
+    const other = await refused("update_rights", longer({ account: free }), "one");
+    assert.equal([other.code, other.field], ["REFERENCE_NOT_FOUND", "account"]);
+    await ask("update_rights", longer({ end_date: day(60), governance_context: "a-word-of-nobody" }), "one");
+    await close();
+  });
+
+for (const version of await versionsWith("signal_marketplace"))
+  test(`${version}: each account of a brand pays for what is activated for it`, async () => {
+    const [first] = exampleSignals;
+    const pricing = [{ pricing_option_id: "flat", model: "flat_fee", amount: 600, period: "monthly", currency: "USD" }];
+    const paid = { ...first!, pricing } as unknown as Signal;
+    const seller = await governedSeller(version, 1_000, {
+      specialisms: ["signal_marketplace"],
+      ports: { signals: listedSignals([paid]) },
+    });
+    const second = { ...account, operator: "second.example" };
+    await seller.ask("sync_accounts", { ...key(), accounts: [{ ...second, billing: "operator" }] }, "one");
+    await seller.ask("sync_governance", { ...key(), accounts: [{ account: second, governance_agents }] }, "one");
+    const activation = (of: object) => ({
+      ...{ ...key(), account: of, signal_agent_segment_id: paid.segmentId, pricing_option_id: "flat" },
+      destinations: [{ type: "platform", platform: "the-trade-desk" }],
+      governance_context: "a-word-of-nobody",
+    });
+    await seller.ask("activate_signal", activation(account), "one");
+    await seller.ask("activate_signal", activation(account), "one");
+    await deniedByPlan(seller, "activate_signal", activation(second), "the plan has 400 left");
+    await seller.close();
+  });
+
+test.run();
