@@ -7,11 +7,13 @@ import { type BuyPackage, endOf, type MediaBuy, startOf } from "../buys/buys.js"
 import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Order } from "../ports/ad-server.js";
+import { divided } from "../products/draft.js";
 import { productOf } from "../products/products.js";
 import { endProposal } from "../products/proposal-ends.js";
 import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
 import { checkDates, countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
+import { checkTotal } from "./total.js";
 
 export interface WantedOrder {
   readonly account: AccountRef;
@@ -73,13 +75,15 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
     packages.map(({ budget }) => budget),
     "packages",
   );
+  const currency = [...currencies][0] ?? "USD";
+  if (request.total_budget !== undefined) checkTotal(call, { currency, packages }, request.total_budget);
   const reserved = await Promise.all(packages.map((one) => isReserved(call, one)));
   for (const { creatives } of request.packages ?? []) await storeCreatives(call, account.account_id, creatives ?? []);
   const buy: MediaBuy = {
     media_buy_id: call.id("mb"),
     account_id: account.account_id,
     brand: { ...request.brand },
-    currency: [...currencies][0] ?? "USD",
+    currency,
     created_at: call.time,
     confirmed_at: call.time,
     updated_at: call.time,
@@ -152,13 +156,17 @@ async function proposedPackages(
   if (total_budget === undefined)
     throw new ToolError("INVALID_REQUEST", "a proposal is bought with a total_budget", { field: "total_budget" });
   const { allocations } = await proposalOf(call, proposal_id, "proposal_id");
+  const budgets = divided(
+    total_budget.amount,
+    allocations.map(({ allocation_percentage }) => allocation_percentage),
+  );
   return Promise.all(
-    allocations.map(async ({ product_id, allocation_percentage, pricing_option_id }) => {
+    allocations.map(async ({ product_id, pricing_option_id }, index) => {
       const { pricing_options } = await productOf(call, product_id, "proposal_id");
       return {
         product_id,
         pricing_option_id: pricing_option_id ?? pricing_options[0]?.pricing_option_id ?? "",
-        budget: Math.round(total_budget.amount * allocation_percentage) / 100,
+        budget: budgets[index]!,
       };
     }),
   );

@@ -85,6 +85,8 @@ export async function newPackage(
   const start = wanted.start_time ?? flight.start;
   const end = wanted.end_time ?? flight.end;
   checkDates(start, end, field);
+  if (Date.parse(end) <= call.now.getTime())
+    throw new ToolError("INVALID_REQUEST", `it would end at ${end}, which has passed`, { field: `${field}.end_time` });
   await checkAvailable(call, { product: found, budget, start, end }, field);
   return {
     package_id: call.id("pkg"),

@@ -17,6 +17,11 @@ const isLive = ({ canceled }: BuyPackage): boolean => canceled !== true;
 const wrong = ({ shapes }: BehaviourCall, message: string, field = FIELD): ToolError =>
   new ToolError(shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST", message, { field });
 
+function checkCurrency(call: BehaviourCall, currency: string, total: Total): void {
+  if (total.currency !== undefined && total.currency !== currency)
+    throw wrong(call, `the buy is in ${currency}`, `${FIELD}.currency`);
+}
+
 /**
  * The packages with the budgets that the sum makes; what rounding leaves goes to the last of them.
  * @throws ToolError VALIDATION_ERROR, BUDGET_TOO_LOW where a package's share is less than its product takes
@@ -28,8 +33,7 @@ export async function spread(
   total: Total,
 ): Promise<BuyPackage[]> {
   const amount = givenBudget(total.amount, FIELD);
-  if (total.currency !== undefined && total.currency !== currency)
-    throw wrong(call, `the buy is in ${currency}`, `${FIELD}.currency`);
+  checkCurrency(call, currency, total);
   const live = packages.filter(isLive);
   const before = sumOf(live.map(({ budget }) => budget));
   if (before <= 0) throw wrong(call, "no package has a budget that the sum could be shared by");
@@ -45,8 +49,13 @@ export async function spread(
   return packages.map((one) => ({ ...one, budget: spreadTo.get(one) ?? one.budget }));
 }
 
-/** @throws ToolError VALIDATION_ERROR where the packages do not come to the sum that the request states */
-export function checkTotal(call: BehaviourCall, packages: readonly BuyPackage[], { amount }: Total): void {
+/** @throws ToolError VALIDATION_ERROR where the packages do not come to the sum that the request states, or not in its currency */
+export function checkTotal(
+  call: BehaviourCall,
+  { currency, packages }: Pick<MediaBuy, "currency" | "packages">,
+  total: Total,
+): void {
+  checkCurrency(call, currency, total);
   const sum = sumOf(packages.filter(isLive).map(({ budget }) => budget));
-  if (sum !== sumOf([amount])) throw wrong(call, `the packages come to ${sum}, not to ${amount}`);
+  if (sum !== sumOf([total.amount])) throw wrong(call, `the packages come to ${sum}, not to ${total.amount}`);
 }

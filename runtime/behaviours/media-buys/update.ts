@@ -184,7 +184,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
     packages = [...packages, added];
     done.push({ action: "package_added", package_id: added.package_id });
   }
-  if (total !== undefined) checkTotal(call, packages, total);
+  if (total !== undefined) checkTotal(call, { currency: buy.currency, packages }, total);
   const affected = new Set(done.flatMap(({ package_id }) => package_id ?? []));
   if (start !== undefined || end !== undefined) {
     for (const { start_time, end_time } of packages) checkDates(start_time, end_time, "");
@@ -210,6 +210,11 @@ async function updatedPackages(
   if (unknown >= 0)
     throw new ToolError("PACKAGE_NOT_FOUND", `no package ${wanted[unknown]!.package_id} in this media buy`, {
       field: `packages[${unknown}].package_id`,
+    });
+  const twice = wanted.findIndex(({ package_id: id }, at) => wanted.findIndex((one) => one.package_id === id) < at);
+  if (twice >= 0)
+    throw new ToolError("INVALID_REQUEST", `package ${wanted[twice]!.package_id} is changed twice: say it once`, {
+      field: `packages[${twice}].package_id`,
     });
   const done: UpdatedBuy["done"][number][] = [];
   const packages: BuyPackage[] = [];

@@ -1,0 +1,55 @@
+/** Sums and dates of orders: what is said twice has to be the same, and nothing is booked that is over. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
+
+const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };
+const line = { product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 1_000, bid_price: 3 };
+const order = (more: object = {}) => ({ ...key(), account, brand, ...flight, packages: [line], ...more });
+const money = (amount: number, currency = "USD") => ({ total_budget: { amount, currency } });
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer of whatever release
+type Shown = any;
+
+for (const version of versions) {
+  test(`${version}: a total beside packages is their sum, in their currency`, async () => {
+    const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"]);
+    for (const total of [money(900), money(1_000, "GBP")])
+      assert.match((await refused("create_media_buy", order(total))).field ?? "", "total_budget");
+    const { media_buy_id, packages } = await ask("create_media_buy", order(money(1_000)));
+    const [{ package_id }] = packages;
+    const change = (more: object) => ({ ...key(), account, media_buy_id, ...more });
+    // As releases that have no total in updates take it nevertheless.
+    const pounds = change({ packages: [{ package_id, budget: 2_000 }], ...money(2_000, "GBP") });
+    assert.is((await refused("update_media_buy", pounds)).field, "total_budget.currency");
+    const twice = [500, 600].map((budget) => ({ package_id, budget }));
+    const refusal = await refused("update_media_buy", change({ packages: twice }));
+    assert.is(refusal.field, "packages[1].package_id");
+    await close();
+  });
+
+  test(`${version}: a package that has ended before it is ordered is not sold`, async () => {
+    const { refused, close } = await behavingSeller(version, ["sales_non_guaranteed"]);
+    const past = { start_time: "2020-01-01T00:00:00Z", end_time: "2020-02-01T00:00:00Z" };
+    const refusal = await refused("create_media_buy", order({ packages: [{ ...line, ...past }] }));
+    assert.is(refusal.field, "packages[0].end_time");
+    await close();
+  });
+
+  test(`${version}: a proposal is bought for the sum that is named, to the cent, in its currency`, async () => {
+    const { ask, refused, close } = await behavingSeller(version, ["sales_proposal_mode", "sales_guaranteed"]);
+    await ask("get_products", { buying_mode: "brief", brief: "outdoor ctv", account });
+    const { packages: _, ...rest } = order();
+    const bought = (total: object) => ({ ...rest, ...key(), proposal_id: "balanced_reach_q2", ...total });
+    const yen = await refused("create_media_buy", bought(money(30_000.03, "JPY")));
+    assert.is(yen.field, "total_budget.currency");
+    const { packages } = await ask("create_media_buy", bought(money(30_000.03)));
+    assert.is(
+      packages.reduce((sum: number, { budget }: Shown) => sum + Math.round(budget * 100), 0),
+      3_000_003,
+    );
+    await close();
+  });
+}
+
+test.run();
