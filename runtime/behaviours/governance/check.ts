@@ -6,7 +6,16 @@ import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import { type DeliveryMetrics, judgeDelivery } from "./drift.js";
 import { type Judgement, judgeAction } from "./judge.js";
-import { approvedCheck, type CheckEntry, committedBy, type Entry, entriesOf, record, total } from "./ledger.js";
+import {
+  approvedCheck,
+  type CheckEntry,
+  committedBy,
+  type Entry,
+  entriesOf,
+  isCheck,
+  record,
+  total,
+} from "./ledger.js";
 import { categories, findPlan, type KeptPlan, planOf, policyIds, readPolicies } from "./plans.js";
 import { type ProposedAction, readProposal } from "./proposal.js";
 import { moneyBound, spendingUnder, untoldOf } from "./spending.js";
@@ -93,7 +102,9 @@ async function judge(call: BehaviourCall, request: Check, { kept, entries, propo
   }
   const action = request.payload ?? request.planned_delivery;
   if (action === undefined) return budgetLeft(kept, total(Object.values(spent)));
-  const ceiling = request.execution_commitment === undefined ? undefined : approvedCheck(entries, context)?.amount;
+  // What was carried out of an intent before bounds nothing: the intent itself does.
+  const intents = entries.filter((entry) => isCheck(entry) && entry.check_type === "intent");
+  const ceiling = request.execution_commitment === undefined ? undefined : approvedCheck(intents, context)?.amount;
   return judgeAction(plan, proposal, {
     ...(ceiling !== undefined && { ceiling }),
     phase: request.phase ?? "purchase",

@@ -14,6 +14,7 @@ import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
 import { checkDates, countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
 import { checkTotal } from "./total.js";
+import { checkSupported, controlsIn } from "./whole.js";
 
 export interface WantedOrder {
   readonly account: AccountRef;
@@ -24,6 +25,8 @@ export interface WantedOrder {
   readonly proposal_id?: string;
   readonly total_budget?: { readonly amount: number; readonly currency?: string };
   readonly paused?: boolean;
+  readonly budget_allocation?: unknown;
+  readonly budget_cap_timezone?: unknown;
   /** The terms that were agreed to before, where there was an agreement. */
   readonly accepted?: Negotiated;
 }
@@ -62,6 +65,7 @@ const keptFields = [
  * @throws ToolError for what cannot be booked
  */
 export async function checkOrder(call: BehaviourCall, request: WantedOrder): Promise<CheckedOrder> {
+  checkSupported(request);
   const account = await spendingAccount(call, request.account);
   const flight = flightOf(call, request);
   const accepted = request.accepted ?? (await negotiated(call, request));
@@ -200,6 +204,7 @@ export const orderFor = (call: BehaviourCall, buy: MediaBuy): Order => ({
   accountId: buy.account_id,
   brand: buy.brand,
   currency: buy.currency,
+  terms: controlsIn(buy.terms),
   lines: buy.packages.map((one) => ({
     packageId: one.package_id,
     productId: one.product_id,

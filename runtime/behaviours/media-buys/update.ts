@@ -37,6 +37,7 @@ import {
 } from "./packages.js";
 import { changedAnswer } from "./shown.js";
 import { checkTotal, spread } from "./total.js";
+import { checkSupported, setsControl, settable } from "./whole.js";
 
 interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">> {
   readonly package_id: string;
@@ -55,6 +56,8 @@ interface Wanted {
   readonly packages?: readonly PackageUpdate[];
   readonly new_packages?: readonly WantedPackage[];
   readonly total_budget?: { readonly amount: number; readonly currency?: string };
+  readonly budget_allocation?: unknown;
+  readonly budget_cap_timezone?: unknown;
   /** The terms that the change was agreed to by. */
   readonly accepted?: Negotiated;
   readonly [kept: string]: unknown;
@@ -71,6 +74,7 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
     const now = (await findBuy(call, known.buy.media_buy_id)) ?? known.buy;
     return answered(call, now);
   }
+  checkSupported(request);
   const buy = await buyOf(call, request.media_buy_id);
   await checkChangeable(call, buy, request);
   const { changed, affected, done } = await changes(call, buy, request);
@@ -121,10 +125,11 @@ async function checkIncrease(
 }
 
 /** A change that is only a pause is told as one. */
-function kindOf({ canceled, paused, packages, new_packages, start_time, end_time }: Wanted): InstructionKind {
+function kindOf(request: Wanted): InstructionKind {
+  const { canceled, paused, packages, new_packages, start_time, end_time, total_budget } = request;
   if (canceled === true) return "cancel";
-  const more = [packages, new_packages, start_time, end_time].some((one) => one !== undefined);
-  return paused === undefined || more ? "change" : paused ? "pause" : "resume";
+  const more = [packages, new_packages, start_time, end_time, total_budget].some((one) => one !== undefined);
+  return paused === undefined || more || setsControl(request) ? "change" : paused ? "pause" : "resume";
 }
 
 /** Where the release lets an update wait, it is a task; else the buyer repeats the call, and finds what became of it. */
@@ -147,17 +152,6 @@ interface UpdatedBuy {
   readonly affected: ReadonlySet<string>;
   readonly done: readonly Pick<BuyChange, "action" | "summary" | "package_id">[];
 }
-
-/** Fields of a buy that the buyer may set again. */
-const settable = [
-  "reporting_webhook",
-  "invoice_recipient",
-  "name",
-  "daily_budget_cap",
-  "frequency_cap",
-  "pacing",
-  "bidding",
-];
 
 async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Promise<UpdatedBuy> {
   const agreed = request.accepted === undefined ? buy : { ...buy, accepted: request.accepted };

@@ -28,6 +28,8 @@ export interface Order {
   readonly brand: JsonObject;
   readonly currency: string;
   readonly lines: readonly OrderLine[];
+  /** What the buyer set for all of it: `daily_budget_cap`, `frequency_cap`, `pacing`, `bidding`. */
+  readonly terms: JsonObject;
 }
 
 /** What every call of the ad server comes with: the key that makes it repeatable, and a signal that ends it. */

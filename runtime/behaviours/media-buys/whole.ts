@@ -1,0 +1,39 @@
+/** What a buyer sets for a whole buy, beside its packages. */
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+
+/** Controls of how the money of a buy is spent: whoever runs it is told of them. */
+const controls = ["daily_budget_cap", "frequency_cap", "pacing", "bidding"] as const;
+
+/** Fields of a buy that the buyer may set again. */
+export const settable: readonly string[] = ["reporting_webhook", "invoice_recipient", "name", ...controls];
+
+/** Those that are set; one that was taken away is null. */
+export const controlsIn = (terms: JsonObject): JsonObject =>
+  Object.fromEntries(controls.flatMap((name) => (terms[name] == null ? [] : [[name, terms[name]]])));
+
+/** Is one of them changed? */
+export const setsControl = (request: object): boolean => controls.some((name) => Object.hasOwn(request, name));
+
+/**
+ * What nobody here does, and could not be left out without the money being spent otherwise than was asked.
+ * @throws ToolError UNSUPPORTED_FEATURE
+ */
+export function checkSupported(request: {
+  readonly budget_allocation?: unknown;
+  readonly budget_cap_timezone?: unknown;
+}): void {
+  const { budget_allocation: allocation, budget_cap_timezone: zone } = request;
+  if ((allocation as { readonly mode?: string } | undefined)?.mode === "seller_optimized")
+    throw new ToolError("UNSUPPORTED_FEATURE", "budgets are fixed here, package by package: none moves to another", {
+      field: "budget_allocation.mode",
+    });
+  if (zone != null)
+    throw new ToolError(
+      "UNSUPPORTED_FEATURE",
+      "the day of a cap is the account's here, and not the buyer's to choose",
+      {
+        field: "budget_cap_timezone",
+      },
+    );
+}
