@@ -93,7 +93,7 @@ interface Accepting extends JsonObject {
  * @throws ToolError INVALID_REQUEST for a digest of other terms, and as `committedOf` does
  */
 export async function acceptProposal(request: Accepting, call: BehaviourToolCall): Promise<BehaviourReply> {
-  const again = (await orderAgain(call)) ?? (await changeAgain(call, request.proposal_id));
+  const again = (await orderAgain(call)) ?? (await changeAgain(call, request));
   if (again !== undefined) return again;
   const found = await committedOf(call, request.proposal_id, "proposal_id");
   if (request.proposal_terms_digest !== found.terms_digest)
@@ -109,20 +109,29 @@ export async function acceptProposal(request: Accepting, call: BehaviourToolCall
   const { proposal_id, media_buy_id } = found;
   await endProposal(call, { proposal_id, how: "accepted", media_buy_id: media_buy_id! }, "proposal_id");
   saveNegotiated(call, { ...found, state: "accepted", accepted_at: call.time });
-  return changed(call, found);
+  return changed(call, found, request);
 }
 
 /** A repetition of a call that has begun to change a media buy. */
-async function changeAgain(call: BehaviourToolCall, id: string): Promise<BehaviourReply | undefined> {
+async function changeAgain(call: BehaviourToolCall, request: Accepting): Promise<BehaviourReply | undefined> {
   const known = await findInstruction(call, instructionKey(call));
-  const found = known && (await findNegotiated(call, id));
-  return found && changed(call, found);
+  const found = known && (await findNegotiated(call, request.proposal_id));
+  return found && changed(call, found, request);
 }
 
 /** What a proposal for a media buy that is there makes of it, as long as it is the one that the proposal was made for. */
-async function changed(call: BehaviourToolCall, agreed: Negotiated): Promise<BehaviourReply> {
+async function changed(
+  call: BehaviourToolCall,
+  agreed: Negotiated,
+  { governance_context: approval }: Accepting,
+): Promise<BehaviourReply> {
   const { media_buy_id: id = "", base_media_buy_revision: base, change, commercial_terms: terms } = agreed;
-  const request = { media_buy_id: id, ...(base !== undefined && { revision: base }), accepted: agreed };
+  const request = {
+    media_buy_id: id,
+    accepted: agreed,
+    ...(base !== undefined && { revision: base }),
+    ...(approval !== undefined && { governance_context: approval }),
+  };
   if (change === "media_buy_cancellation") {
     const { reason } = (terms.cancellation_terms ?? {}) as { readonly reason?: string };
     return updateMediaBuy({ ...request, canceled: true, ...(reason && { cancellation_reason: reason }) }, call);
