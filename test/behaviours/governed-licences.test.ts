@@ -63,4 +63,34 @@ for (const version of await versionsWith("signal_marketplace"))
     await seller.close();
   });
 
+for (const version of await versionsWith("signal_marketplace"))
+  test(`${version}: of activations at one time, a platform is told of those that the plan has money for`, async () => {
+    const pricing = [{ pricing_option_id: "flat", model: "flat_fee", amount: 600, period: "monthly", currency: "USD" }];
+    const paid = exampleSignals.slice(0, 3).map((one) => ({ ...one, pricing }) as unknown as Signal);
+    const activated: string[] = [];
+    let broken = false;
+    const signals = {
+      ...listedSignals(paid),
+      async activate({ segmentId }: Signal) {
+        if (broken) throw new Error("out of order");
+        activated.push(segmentId);
+        await new Promise((done) => setTimeout(done, 100));
+      },
+    };
+    const seller = await governedSeller(version, 1_000, { specialisms: ["signal_marketplace"], ports: { signals } });
+    const activation = ({ segmentId }: Signal) => ({
+      ...{ ...key(), account, signal_agent_segment_id: segmentId, pricing_option_id: "flat" },
+      destinations: [{ type: "platform", platform: "the-trade-desk" }],
+      governance_context: "a-word-of-nobody",
+    });
+    broken = true;
+    await seller.refused("activate_signal", activation(paid[2]!), "one");
+    broken = false;
+    const answers = await Promise.allSettled(
+      paid.slice(0, 2).map((one) => seller.ask("activate_signal", activation(one), "one")),
+    );
+    assert.equal([answers.filter(({ status }) => status === "fulfilled").length, new Set(activated).size], [1, 1]);
+    await seller.close();
+  });
+
 test.run();

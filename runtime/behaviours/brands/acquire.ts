@@ -9,7 +9,7 @@ import type { LicenceDecision, RightsOffering, RightsPrice } from "../ports/bran
 import { findBrand } from "./brands.js";
 import { holdDays } from "./calendar.js";
 import { licenceCost } from "./cost.js";
-import { bindLicence, ungoverned } from "./governed.js";
+import { underPlan, ungoverned } from "./governed.js";
 import { type Grant, grants, licence, licenceEnd, withCredentials } from "./grants.js";
 import { followRevocation } from "./notices.js";
 import { type Obstacle, obstacle, offeringNamed, priceNamed } from "./offerings.js";
@@ -167,16 +167,16 @@ export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
   }
   // What somebody thinks about is kept free for who asked first.
   if (!(await daysAreFree(call, offering, asked))) return refused(daysTaken);
-  await bindLicence(call, account, spending);
+  const waits = decision.decision === "wait";
+  const made = async () => (waits ? asked : withCredentials(call, { ...asked, state: "granted" }));
+  const grant = await underPlan(call, { ...spending, account }, made);
+  grants.put(call, call.principal, grant.grant_id, grant);
   followRevocation(call, asked.grant_id, request.revocation_webhook);
   if (decision.decision === "wait") {
-    grants.put(call, call.principal, asked.grant_id, asked);
     const within = decision.within === undefined ? {} : { estimated_response_time: decision.within };
     const named = { rights_id: asked.grant_id, brand_id: offering.brand_id };
     return call.answer({ ...named, ...stated(call, "pending_approval"), detail: decision.detail, ...within });
   }
-  const grant = await withCredentials(call, { ...asked, state: "granted" });
-  grants.put(call, call.principal, grant.grant_id, grant);
   const { restrictions, disclosure: text } = grant;
   return call.answer({
     ...whose,

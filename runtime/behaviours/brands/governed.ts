@@ -1,6 +1,7 @@
 /** Money of a governed account is spent on its governance agent's word alone. */
 import type { BehaviourCall } from "../frame/call.js";
 import { bindMoney, denialOf } from "../governance/authority.js";
+import { bindAtOnce } from "../governance/spending.js";
 import type { Account } from "../ports/accounts.js";
 import type { Obstacle } from "./offerings.js";
 
@@ -34,7 +35,21 @@ export async function ungoverned(
   };
 }
 
-/** A licence is given: what it costs is bound under the plan of the account. */
-export async function bindLicence(call: BehaviourCall, account: Account | undefined, wanted: Licensing): Promise<void> {
+/**
+ * A licence is given: what it costs is bound under the plan of the account, before anybody makes keys for it.
+ * @param given what makes it
+ */
+export async function underPlan<T>(
+  call: BehaviourCall,
+  { account, ...wanted }: Licensing & { readonly account: Account | undefined },
+  given: () => Promise<T>,
+): Promise<T> {
   if (account !== undefined) await bindMoney(call, account, { ...wanted, request: { ...wanted.request } });
+  const giveBack = await bindAtOnce(call);
+  try {
+    return await given();
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
 }

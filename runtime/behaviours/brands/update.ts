@@ -6,7 +6,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import type { RightsOffering } from "../ports/brands.js";
 import { daysAreFree, daysTaken } from "./acquire.js";
 import { licenceCost } from "./cost.js";
-import { bindLicence, ungoverned } from "./governed.js";
+import { underPlan, ungoverned } from "./governed.js";
 import { type Grant, type GrantTerms, grants, isOver, licence, licenceEnd, withCredentials } from "./grants.js";
 import { findOffering, offeringNamed, priceNamed } from "./offerings.js";
 
@@ -102,19 +102,17 @@ export const updateRights: ToolBehaviour = async (request: Change, call) => {
     });
   const ref = payer(call, grant, request);
   const more = bindsMore(grant, changed);
-  if (more && ref !== undefined) {
-    const { currency } = changed.terms;
-    const amount = costOf(call, changed, offering);
-    const spending = { tool: call.tool, what: grant.grant_id, request, amount, currency };
-    const account = await spendingAccount(call, ref);
-    const against = await ungoverned(call, account, spending);
-    if (against !== undefined)
-      throw new ToolError("GOVERNANCE_DENIED", against.reason, { field: "governance_context" });
-    await bindLicence(call, account, spending);
-  }
+  const account = more && ref !== undefined ? await spendingAccount(call, ref) : undefined;
+  const { currency } = changed.terms;
+  const spending = {
+    ...{ tool: call.tool, what: grant.grant_id, request, currency },
+    amount: costOf(call, changed, offering),
+  };
+  const against = await ungoverned(call, account, spending);
+  if (against !== undefined) throw new ToolError("GOVERNANCE_DENIED", against.reason, { field: "governance_context" });
   if (more && offering !== undefined && !(await daysAreFree(call, offering, changed)))
     throw new ToolError("CONFLICT", daysTaken.reason, { field: "end_date" });
-  const kept = await withCredentials(call, changed);
+  const kept = await underPlan(call, { ...spending, account }, () => withCredentials(call, changed));
   grants.put(call, call.principal, kept.grant_id, kept);
   return call.answer({ ...licence(call, kept), paused, implementation_date: call.time });
 };

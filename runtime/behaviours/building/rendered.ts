@@ -85,7 +85,7 @@ async function planOf(call: BehaviourCall, request: Build): Promise<Plan> {
 }
 
 /** The same for one request, however often it is done; different for each thing that is made. */
-function keyOf({ principal, id }: BehaviourCall, request: Build, at: number): string {
+function keyOf({ principal, id }: BehaviourCall, request: Build, at: number | "all"): string {
   const { idempotency_key: key = id("render") } = request as { idempotency_key?: string };
   return createHash("sha256")
     .update(JSON.stringify([principal, key, at]))
@@ -171,12 +171,19 @@ function estimated({ transformer, targets, cells }: Plan, leaves: number): JsonO
 }
 
 /** The word of the account's governance agent, before anything is paid. */
-async function governed(call: BehaviourCall, { transformer }: Plan, request: Build, leaves: number): Promise<void> {
+async function governed(
+  call: BehaviourCall,
+  { transformer }: Plan,
+  request: Build,
+  leaves: number,
+): Promise<() => Promise<void>> {
   const amount = exact((transformer.price?.unit_price ?? 0) * leaves);
-  if (request.account === undefined || amount === 0) return;
+  if (request.account === undefined || amount === 0) return async () => undefined;
   const account = await spendingAccount(call, request.account);
   const currency = transformer.price?.currency;
-  await requireWord(call, account, { tool: "build_creative", what: call.id("build"), request, amount, currency });
+  // What is done again is paid once.
+  const what = `build_${keyOf(call, request, "all")}`;
+  return requireWord(call, account, { tool: "build_creative", what, request, amount, currency });
 }
 
 /** `build_creative` by a transformer. */
@@ -186,10 +193,16 @@ export async function renderCreative(call: BehaviourCall, request: Build): Promi
   const jobs = targets.flatMap((format) => cells.map((cell) => ({ format, cell })));
   if (request.mode === "estimate") return estimated(plan, jobs.length);
   const count = affordable(transformer, request, jobs.length);
-  await governed(call, plan, request, count);
+  const giveBack = await governed(call, plan, request, count);
   const made: Made[] = [];
-  for (const [at, job] of jobs.slice(0, count).entries())
-    made.push(await makeOne(call, { plan, request }, { ...job, at }));
+  try {
+    for (const [at, job] of jobs.slice(0, count).entries())
+      made.push(await makeOne(call, { plan, request }, { ...job, at }));
+  } catch (error) {
+    // Of what was paid already nothing is given back.
+    if (made.length === 0) await giveBack();
+    throw error;
+  }
   const cost = costOf(transformer, count);
   const expires_at = expiry(call, request);
   const capped = count < jobs.length;

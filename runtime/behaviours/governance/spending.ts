@@ -57,6 +57,20 @@ export function recordSpending(call: BehaviourCall, plan: KeptPlan, spending: Sp
   turns.put(call, planPart(plan), TURN, { last: id });
 }
 
+/**
+ * Writes what the call binds at once, before somebody outside is paid: of two calls at one time the second finds it.
+ * @returns takes it back, where nothing came of the call
+ * @throws StaleDocument where another has bound money meanwhile: the call is then done again
+ */
+export async function bindAtOnce(call: BehaviourCall): Promise<() => Promise<void>> {
+  const writes = call.documents.changes().filter((one) => isSpending(one) || isSpendingTurn(one));
+  if (writes.length === 0) return async () => undefined;
+  await call.store.commit(writes);
+  for (const { collection: name, owner, id } of writes) call.documents.forget(name, owner, id);
+  const gone = writes.filter(isSpending).map((one) => ({ ...one, version: undefined, body: undefined }));
+  return () => call.store.commit(gone);
+}
+
 const amountOf = (some: readonly Spending[]): number => total(some.map(({ amount }) => amount));
 
 /** What nobody has told the outcome of: then what it says is bound. */

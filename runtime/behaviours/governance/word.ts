@@ -4,6 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
 import { bindMoney, denialOf } from "./authority.js";
+import { bindAtOnce } from "./spending.js";
 
 interface Wanted {
   readonly tool: string;
@@ -23,10 +24,11 @@ const findings = (explanation: string): JsonObject => ({
 /**
  * Returns where the account asks nobody, or where its agent's word is there and no plan that is kept here says otherwise: the
  * money is bound under such a plan then.
+ * @returns gives the money back, where nothing comes of it
  * @throws ToolError PERMISSION_DENIED without a word, GOVERNANCE_DENIED where the plan forbids it
  */
-export async function requireWord(call: BehaviourCall, account: Account, wanted: Wanted): Promise<void> {
-  if ((account.governance_agents ?? []).length === 0) return;
+export async function requireWord(call: BehaviourCall, account: Account, wanted: Wanted): Promise<() => Promise<void>> {
+  if ((account.governance_agents ?? []).length === 0) return async () => undefined;
   const { request } = wanted;
   if ((request.governance_context ?? "") === "") {
     const explanation =
@@ -38,7 +40,10 @@ export async function requireWord(call: BehaviourCall, account: Account, wanted:
   }
   const action = { ...wanted, request: { ...request } };
   const denial = await denialOf(call, account, action);
-  if (denial === undefined) return bindMoney(call, account, action);
+  if (denial === undefined) {
+    await bindMoney(call, account, action);
+    return bindAtOnce(call);
+  }
   const code = call.shapes.knowsError("GOVERNANCE_DENIED") ? "GOVERNANCE_DENIED" : "PERMISSION_DENIED";
   throw new ToolError(code, denial.message, { field: "governance_context", details: denial.details });
 }

@@ -101,14 +101,43 @@ function pricingOf(signal: Signal, pricingOptionId: string | undefined): SignalP
 const committed = (pricing: SignalPricing | undefined): number | undefined =>
   pricing?.model === "flat_fee" ? pricing.amount : undefined;
 
+interface Bringing {
+  readonly signal: Signal;
+  readonly owner: DocumentOwner;
+  readonly request: Wanted;
+}
+
+/** To one destination, or away from it. */
+async function bring(
+  call: BehaviourCall,
+  { signal, owner, request }: Bringing,
+  destination: SignalDestination,
+): Promise<void> {
+  const { signals } = call.ports;
+  const id = idOf(signal.segmentId, destination);
+  const idempotencyKey = createHash("sha256")
+    .update(JSON.stringify([ownerText(owner), id]))
+    .digest("hex");
+  const place = portPlace(destination);
+  if (request.action === "deactivate") {
+    await signals.deactivate?.(signal, place, { idempotencyKey: `${idempotencyKey}-off` });
+    kept.remove(call, owner, id);
+  } else if ((await kept.get(call, owner, id)) === undefined) {
+    await signals.activate?.(signal, place, { idempotencyKey });
+    const pricingOptionId = request.pricing_option_id;
+    kept.put(call, owner, id, { segmentId: signal.segmentId, destination, pricingOptionId, deployedAt: call.time });
+  }
+}
+
 /** `activate_signal`: brings a signal to the destinations, or takes it away; both may be repeated. */
 export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
   const signal = await signalOf(call, request.signal_agent_segment_id);
   const pricing = pricingOf(signal, request.pricing_option_id);
   const account = request.account === undefined ? undefined : await spendingAccount(call, request.account);
   const owner = account === undefined ? call.principal : accountOwner(call, account);
+  let giveBack = async (): Promise<void> => undefined;
   if (account !== undefined && request.action !== "deactivate")
-    await requireWord(call, account, {
+    giveBack = await requireWord(call, account, {
       tool: call.tool,
       // Each account pays for its own.
       what: JSON.stringify([account.account_id, signal.segmentId]),
@@ -116,21 +145,11 @@ export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
       amount: committed(pricing),
       currency: pricing?.currency,
     });
-  const { signals } = call.ports;
-  for (const destination of request.destinations) {
-    const id = idOf(signal.segmentId, destination);
-    const idempotencyKey = createHash("sha256")
-      .update(JSON.stringify([ownerText(owner), id]))
-      .digest("hex");
-    const place = portPlace(destination);
-    if (request.action === "deactivate") {
-      await signals.deactivate?.(signal, place, { idempotencyKey: `${idempotencyKey}-off` });
-      kept.remove(call, owner, id);
-    } else if ((await kept.get(call, owner, id)) === undefined) {
-      await signals.activate?.(signal, place, { idempotencyKey });
-      const pricingOptionId = request.pricing_option_id;
-      kept.put(call, owner, id, { segmentId: signal.segmentId, destination, pricingOptionId, deployedAt: call.time });
-    }
+  try {
+    for (const destination of request.destinations) await bring(call, { signal, owner, request }, destination);
+  } catch (error) {
+    await giveBack();
+    throw error;
   }
   const active = await activationsOf(call, owner, signal.segmentId);
   return call.answer({ deployments: request.destinations.map((destination) => deploymentOf(destination, active)) });
