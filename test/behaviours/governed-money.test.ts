@@ -17,6 +17,9 @@ import {
 
 const versions = await versionsWith("governance_spend_authority");
 
+/** Releases in which checks of an intent and of what is carried out state what they commit. */
+const stating = versions.filter((version) => !/^3\.[01]\./.test(version));
+
 // biome-ignore lint/suspicious/noExplicitAny: an answer of whatever release
 type Shown = any;
 
@@ -65,6 +68,25 @@ for (const version of versions) {
       "one",
     );
     assert.is(verdictOf(executed), "denied", "what a seller will deliver");
+    const delivered = {
+      ...{ plan_id: "spring", caller: GOVERNED_URL, governance_context, phase: "delivery" },
+      planned_delivery: { media_buy_id: "mb_1", total_budget: 500, currency: "USD", start_time, end_time },
+      delivery_metrics: {
+        ...{ reporting_period: { start: start_time, end: end_time }, spend: 10, cumulative_spend: 10, currency: "GBP" },
+        ...{ statement_id: "statement-1", statement_digest: `sha256:${"0".repeat(64)}`, sequence: 1 },
+        issued_at: start_time,
+      },
+    };
+    // Older releases do not say in what is paid.
+    const told = await seller.refused("check_governance", { ...delivered, plan_id: undefined }, "one");
+    if (stating.includes(version)) assert.is(told.field, "delivery_metrics.currency");
+    const { budget, ...plan } = spendingPlan(1_000_000);
+    const inYen = { ...key(), plans: [{ ...plan, budget: { ...budget, currency: "JPY" } }] };
+    await seller.ask("sync_plans", inYen, "one");
+    await seller.ask("sync_plans", { ...key(), plans: [spendingPlan(10_000)] }, "one");
+    await seller.ask("create_media_buy", governedOrder(9_000), "one");
+    const redenominated = await seller.refused("sync_plans", { ...inYen, ...key() }, "one");
+    assert.is(redenominated.field, "plans[0].budget.currency", "9,000 dollars are no yen");
     await seller.close();
   });
 
@@ -152,9 +174,6 @@ for (const version of versions) {
     await seller.close();
   });
 }
-
-/** Releases in which checks of an intent and of what is carried out state what they commit. */
-const stating = versions.filter((version) => !/^3\.[01]\./.test(version));
 
 for (const version of stating)
   test(`${version}: a seller commits no more than was approved of the intent`, async () => {

@@ -5,7 +5,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import { type DeliveryMetrics, judgeDelivery } from "./drift.js";
-import { type Judgement, judgeAction } from "./judge.js";
+import { type Judgement, judgeAction, sameCurrency } from "./judge.js";
 import {
   approvedCheck,
   type CheckEntry,
@@ -90,6 +90,10 @@ async function judge(call: BehaviourCall, request: Check, { kept, entries, propo
     if (metrics === undefined)
       throw new ToolError("INVALID_REQUEST", "a check of delivery needs delivery_metrics", {
         field: "delivery_metrics",
+      });
+    if (!sameCurrency(plan, metrics.currency))
+      throw new ToolError("INVALID_REQUEST", `the plan is in ${plan.budget.currency}: state what is spent in it`, {
+        field: "delivery_metrics.currency",
       });
     const before = approvedCheck(entries, context) ?? approvedCheck(entries, undefined);
     return judgeDelivery({
