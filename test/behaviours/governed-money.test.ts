@@ -139,6 +139,14 @@ for (const version of versions) {
     await seller.close();
   });
 
+  test(`${version}: what a plan has is spent to the last cent`, async () => {
+    const seller = await governedSeller(version, 900.9);
+    const { governance_context } = await checkIntent(seller, version, { budget: 900.9 });
+    for (const _ of [1, 2, 3]) await seller.ask("create_media_buy", governedOrder(300.3, governance_context), "one");
+    await deniedByPlan(seller, "create_media_buy", governedOrder(100), "nothing is left");
+    await seller.close();
+  });
+
   test(`${version}: an order that nobody signs gives its money back`, async () => {
     const approvals = { ask: async () => ({ decision: "wait" as const }), signAfterMs: 365 * 86_400_000 };
     const seller = await governedSeller(version, 10_000, { ports: { approvals } });

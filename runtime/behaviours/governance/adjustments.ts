@@ -12,10 +12,10 @@ import {
   isOutcome,
   planAccounts,
   record,
-  total,
 } from "./ledger.js";
 import type { SpendingPlan } from "./plan.js";
 import { type KeptPlan, planOf } from "./plans.js";
+import { summed } from "./summed.js";
 
 interface Reported {
   readonly outcome_id: string;
@@ -76,9 +76,12 @@ function report(call: BehaviourToolCall, request: Reported, { kept, entries }: U
   if (amount.currency !== currency) throw invalid(`the plan is in ${currency}`, "amount.currency");
   const known = entries.filter(isAdjustment).filter((one) => one.outcome_id === outcome_id);
   checkNames(request, known);
-  const before = total(known.flatMap((one) => (one.state === "disputed" ? [] : one.amount)));
-  if (before + amount.amount > source.committed)
-    throw invalid(`${source.committed - before} ${currency} of the outcome are left to adjust`, "amount.amount");
+  const before = summed(known.flatMap((one) => (one.state === "disputed" ? [] : one.amount)));
+  if (summed([before, amount.amount]) > source.committed)
+    throw invalid(
+      `${summed([source.committed, -before])} ${currency} of the outcome are left to adjust`,
+      "amount.amount",
+    );
   return {
     type: "adjustment",
     id: call.id("adj"),

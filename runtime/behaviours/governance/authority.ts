@@ -3,10 +3,11 @@ import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
 import { type GovernanceFinding, judgeAction, sameCurrency } from "./judge.js";
-import { approvedCheck, type Entry, entriesOf, total } from "./ledger.js";
+import { approvedCheck, type Entry, entriesOf } from "./ledger.js";
 import { callersPlans, type KeptPlan, readPolicies } from "./plans.js";
 import { readProposal } from "./proposal.js";
 import { boundOn, moneyBound, recordSpending, type Spending, spendingUnder, usedByOthers } from "./spending.js";
+import { summed } from "./summed.js";
 import { APPROVAL_MS, planOfToken } from "./token.js";
 
 export interface GovernedAction {
@@ -78,7 +79,7 @@ async function governing(call: BehaviourCall, account: Account, action: Governed
     plans.find(({ kept: { plan } }) => plan.plan_id === named) ??
     plans.find((_, index) => bound[index]! > 0) ??
     newest(plans);
-  return found && { ...found, already: total(bound) };
+  return found && { ...found, already: summed(bound) };
 }
 
 const tokenOf = ({ request: { governance_context: token } }: GovernedAction): string =>
@@ -94,9 +95,9 @@ function isApproved({ now }: BehaviourCall, standing: Governed, action: Governed
   if (amount > 0 && !sameCurrency(kept.plan, currency)) return false;
   const given = token === "" ? undefined : approvedCheck(entries, token);
   if (given === undefined || Date.parse(given.timestamp) + APPROVAL_MS <= now.getTime()) return false;
-  const bound = total(Object.values(moneyBound(spending, entries)));
-  if (bound + amount - already > kept.plan.budget.total) return false;
-  return usedByOthers(spending, token, what) + amount <= given.amount;
+  const bound = summed(Object.values(moneyBound(spending, entries)));
+  if (summed([bound, amount, -already]) > kept.plan.budget.total) return false;
+  return summed([usedByOthers(spending, token, what), amount]) <= given.amount;
 }
 
 const unasked = ({ governance_agents: agents = [] }: Account): Denial => ({
@@ -155,7 +156,7 @@ export async function bindMoney(call: BehaviourCall, account: Account, action: G
     what,
     governance_context: tokenOf(action),
     purchase_type: readProposal({ tool, payload: request }).purchase,
-    amount: amount - already,
+    amount: summed([amount, -already]),
     order: entries.length,
   };
   recordSpending(call, kept, added, already);

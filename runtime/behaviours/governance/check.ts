@@ -6,20 +6,12 @@ import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import { type DeliveryMetrics, judgeDelivery } from "./drift.js";
 import { type Judgement, judgeAction, sameCurrency } from "./judge.js";
-import {
-  approvedCheck,
-  type CheckEntry,
-  committedBy,
-  type Entry,
-  entriesOf,
-  isCheck,
-  record,
-  total,
-} from "./ledger.js";
+import { approvedCheck, type CheckEntry, committedBy, type Entry, entriesOf, isCheck, record } from "./ledger.js";
 import { categories, findPlan, type KeptPlan, planOf, policyIds, readPolicies } from "./plans.js";
 import { type ProposedAction, readProposal } from "./proposal.js";
 import { moneyBound, spendingUnder, untoldOf } from "./spending.js";
 import { statementIn } from "./statements.js";
+import { summed } from "./summed.js";
 import { APPROVAL_MS, issueToken, planOfToken } from "./token.js";
 
 interface Check {
@@ -70,7 +62,7 @@ async function planFor(call: BehaviourCall, { plan_id: named, governance_context
 
 /** Not an action: how much is left. */
 function budgetLeft({ plan: { budget } }: KeptPlan, spent: number): Judgement {
-  const explanation = `${budget.total - spent} of ${budget.total} ${budget.currency} are left.`;
+  const explanation = `${summed([budget.total, -spent])} of ${budget.total} ${budget.currency} are left.`;
   const findings = [{ category_id: "budget_authority", severity: "info" as const, explanation }];
   return { decision: "approved", findings, conditions: [] };
 }
@@ -105,7 +97,7 @@ async function judge(call: BehaviourCall, request: Check, { kept, entries, propo
     });
   }
   const action = request.payload ?? request.planned_delivery;
-  if (action === undefined) return budgetLeft(kept, total(Object.values(spent)));
+  if (action === undefined) return budgetLeft(kept, summed(Object.values(spent)));
   // What was carried out of an intent before bounds nothing: the intent itself does.
   const intents = entries.filter((entry) => isCheck(entry) && entry.check_type === "intent");
   const ceiling = request.execution_commitment === undefined ? undefined : approvedCheck(intents, context)?.amount;
@@ -116,7 +108,7 @@ async function judge(call: BehaviourCall, request: Check, { kept, entries, propo
     execution: request.planned_delivery !== undefined,
     committed: spent,
     // What was ordered without a token is another action.
-    before: context === undefined ? 0 : committedBy(entries, context) + untoldOf(spending, entries, context),
+    before: context === undefined ? 0 : summed([committedBy(entries, context), untoldOf(spending, entries, context)]),
     approvedByHuman: approvedByHuman(request),
     now: call.now.getTime(),
     policies: await readPolicies(call, plan, action),

@@ -2,6 +2,7 @@
 import type { SpendingRule, WrittenPolicy } from "../ports/policy.js";
 import { needsHuman, type SpendingPlan } from "./plan.js";
 import type { ProposedAction } from "./proposal.js";
+import { summed } from "./summed.js";
 
 /** A policy, and what it comes to. */
 export interface ReadPolicy {
@@ -78,8 +79,6 @@ class Findings {
   }
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
 /** What a plan has for a purchase of one type; nothing where it does not part its money. */
 function partFor({ budget: { total, allocations = {} } }: SpendingPlan, purchase: string): number | undefined {
   const { amount, max_pct: percent } = allocations[purchase] ?? {};
@@ -109,8 +108,8 @@ function judgeBudget(verdict: Findings, plan: SpendingPlan, proposal: ProposedAc
       { details: { requested: proposal.amount, authorized: at.ceiling, currency } },
     );
   }
-  const increase = proposal.incremental ? proposal.amount : proposal.amount - at.before;
-  const left = total - sum(Object.values(at.committed));
+  const increase = proposal.incremental ? proposal.amount : summed([proposal.amount, -at.before]);
+  const left = summed([total, -summed(Object.values(at.committed))]);
   if (increase > left) {
     verdict.deny(
       "budget_authority",
@@ -124,12 +123,9 @@ function judgeBudget(verdict: Findings, plan: SpendingPlan, proposal: ProposedAc
     );
   }
   const part = partFor(plan, proposal.purchase);
-  const spent = at.committed[proposal.purchase] ?? 0;
-  if (part !== undefined && increase > part - spent) {
-    verdict.deny(
-      "budget_authority",
-      `${part - spent} ${currency} are left for ${proposal.purchase}, not ${proposal.amount}.`,
-    );
+  const rest = part === undefined ? undefined : summed([part, -(at.committed[proposal.purchase] ?? 0)]);
+  if (rest !== undefined && increase > rest) {
+    verdict.deny("budget_authority", `${rest} ${currency} are left for ${proposal.purchase}, not ${proposal.amount}.`);
   }
   const { reallocation_threshold: threshold, reallocation_unlimited: unlimited } = plan.budget;
   const moves = at.phase === "modification" && unlimited !== true && threshold !== undefined;

@@ -5,6 +5,7 @@ import { collection, type OwnedPart } from "../frame/collection.js";
 import type { GovernanceDecision, GovernanceFinding } from "./judge.js";
 import type { SpendingPlan } from "./plan.js";
 import type { KeptPlan } from "./plans.js";
+import { summed } from "./summed.js";
 
 interface Common {
   readonly id: string;
@@ -73,8 +74,6 @@ export const isOutcome = (entry: Entry): entry is OutcomeEntry => entry.type ===
 export const isCheck = (entry: Entry): entry is CheckEntry => entry.type === "check";
 export const isAdjustment = (entry: Entry): entry is AdjustmentEntry => entry.type === "adjustment";
 
-export const total = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0);
-
 /** Says what an action has bound; a report of delivery does not. */
 export const isSettling = (entry: Entry): entry is OutcomeEntry => isOutcome(entry) && entry.outcome !== "delivery";
 
@@ -86,14 +85,16 @@ function boundBy(all: readonly Entry[], context: string): number {
 
 /** What one action still binds, less what verified adjustments have given back. */
 export const committedBy = (all: readonly Entry[], context: string): number =>
-  boundBy(all, context) -
-  total(all.filter(isAdjustment).flatMap((one) => (one.governance_context === context ? one.restored : [])));
+  summed([
+    boundBy(all, context),
+    ...all.filter(isAdjustment).flatMap((one) => (one.governance_context === context ? -one.restored : [])),
+  ]);
 
 /** Money bound under a plan, by purchase type. */
 export function committed(all: readonly Entry[]): { [purchase: string]: number } {
   const totals: { [purchase: string]: number } = {};
   for (const [context, purchase] of new Map(all.map((one) => [one.governance_context, one.purchase_type])))
-    totals[purchase] = (totals[purchase] ?? 0) + committedBy(all, context);
+    totals[purchase] = summed([totals[purchase] ?? 0, committedBy(all, context)]);
   return totals;
 }
 
@@ -108,22 +109,22 @@ export const approvedCheck = (all: readonly Entry[], context: string | undefined
 /** Where a plan's money stands. */
 export function planAccounts({ budget }: SpendingPlan, all: readonly Entry[]) {
   const adjusted = all.filter(isAdjustment);
-  const sumOf = (some: readonly AdjustmentEntry[]): number => total(some.map(({ amount }) => amount));
+  const sumOf = (some: readonly AdjustmentEntry[]): number => summed(some.map(({ amount }) => amount));
   const contexts = [...new Set(all.map(({ governance_context }) => governance_context))];
-  const gross = total(contexts.map((context) => boundBy(all, context)));
+  const gross = summed(contexts.map((context) => boundBy(all, context)));
   const verified = adjusted.filter(({ state }) => state === "verified");
-  const restored = total(verified.map((one) => one.restored));
-  const bound = gross - restored;
+  const restored = summed(verified.map((one) => one.restored));
+  const bound = summed([gross, -restored]);
   return {
     accounting_mode: budget.accounting_mode ?? "gross_commitment",
     gross_committed: gross,
     adjustments_reported: sumOf(adjusted.filter(({ state }) => state === "reported")),
     adjustments_verified: sumOf(verified),
     // What is made good is paid in kind.
-    net_cost: Math.max(0, gross - sumOf(verified.filter(({ kind }) => kind !== "makegood"))),
+    net_cost: Math.max(0, summed([gross, -sumOf(verified.filter(({ kind }) => kind !== "makegood"))])),
     headroom_restored: restored,
     ledger_committed: bound,
     net_committed: bound,
-    budget_remaining: Math.max(0, budget.total - bound),
+    budget_remaining: Math.max(0, summed([budget.total, -bound])),
   };
 }

@@ -1,5 +1,6 @@
 /** What an action would do, read from the arguments of the tool it is about to call. */
 import { isJsonObject } from "../../contract/index.js";
+import { summed } from "./summed.js";
 
 export interface ProposedAction {
   readonly purchase: string;
@@ -89,7 +90,7 @@ export function readProposal(request: {
     sumIn(planned.total_budget, planned.currency) ??
     sumIn(payload.total_budget) ??
     sumIn(payload.budget, payload.currency) ?? {
-      amount: lines.reduce((all, { budget }) => all + budget, 0),
+      amount: summed(lines.map(({ budget }) => budget)),
       currency: text(payload.currency),
     };
   return {

@@ -2,10 +2,11 @@
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import { sameCurrency } from "./judge.js";
-import { entriesOf, total } from "./ledger.js";
+import { entriesOf } from "./ledger.js";
 import type { SpendingPlan } from "./plan.js";
 import { findPlan, syncPlans } from "./plans.js";
 import { moneyBound, spendingUnder } from "./spending.js";
+import { summed } from "./summed.js";
 
 /** `sync_plans`. @throws ToolError INVALID_REQUEST for another currency than a plan's money is bound in, and as `syncPlans` */
 export const syncCountedPlans: ToolBehaviour = async (request: { readonly plans: readonly SpendingPlan[] }, call) => {
@@ -13,7 +14,7 @@ export const syncCountedPlans: ToolBehaviour = async (request: { readonly plans:
     const kept = await findPlan(call, call.principal, plan_id);
     if (kept === undefined || sameCurrency(kept.plan, budget.currency)) continue;
     const entries = await entriesOf(call, kept);
-    const bound = total(Object.values(moneyBound(await spendingUnder(call, kept, entries), entries)));
+    const bound = summed(Object.values(moneyBound(await spendingUnder(call, kept, entries), entries)));
     if (bound <= 0) continue;
     const { currency } = kept.plan.budget;
     const message = `${bound} ${currency} are bound under this plan: register another one for ${budget.currency}`;

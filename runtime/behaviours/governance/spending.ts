@@ -5,8 +5,9 @@
 import type { DocumentPlace } from "../../store/documents.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
-import { committed, committedBy, type Entry, isSettling, type OutcomeEntry, planPart, total } from "./ledger.js";
+import { committed, committedBy, type Entry, isSettling, type OutcomeEntry, planPart } from "./ledger.js";
 import type { KeptPlan } from "./plans.js";
+import { summed } from "./summed.js";
 
 /** One thing that is paid for; an order that grows is spent on again, by what it grew. */
 export interface Spending {
@@ -71,7 +72,7 @@ export async function bindAtOnce(call: BehaviourCall): Promise<() => Promise<voi
   return () => call.store.commit(gone);
 }
 
-const amountOf = (some: readonly Spending[]): number => total(some.map(({ amount }) => amount));
+const amountOf = (some: readonly Spending[]): number => summed(some.map(({ amount }) => amount));
 
 /** What nobody has told the outcome of: then what it says is bound. */
 const untold = (all: readonly Spending[], entries: readonly Entry[]): Spending[] =>
@@ -86,9 +87,9 @@ export function boundOn(all: readonly Spending[], entries: readonly Entry[], wha
     const under = all.filter((one) => one.governance_context === token);
     const others = amountOf(under.filter((one) => one.what !== what && !untold([one], entries).includes(one)));
     const most = amountOf(told.filter((one) => one.governance_context === token));
-    return Math.max(0, Math.min(most, committedBy(entries, token) - others));
+    return Math.max(0, Math.min(most, summed([committedBy(entries, token), -others])));
   });
-  return amountOf(open) + total(left);
+  return summed([amountOf(open), ...left]);
 }
 
 /** What a token has ordered, as far as nobody has told the outcome. */
@@ -99,7 +100,7 @@ export const untoldOf = (all: readonly Spending[], entries: readonly Entry[], to
 export function moneyBound(all: readonly Spending[], entries: readonly Entry[]): { [purchase: string]: number } {
   const totals = committed(entries);
   for (const { purchase_type: purchase, amount } of untold(all, entries))
-    totals[purchase] = (totals[purchase] ?? 0) + amount;
+    totals[purchase] = summed([totals[purchase] ?? 0, amount]);
   return totals;
 }
 
