@@ -21,11 +21,22 @@ const data = path.join(folder, "data");
 function postmaster(): number | undefined {
   try {
     const pid = Number(readFileSync(path.join(data, "postmaster.pid"), "utf8").split("\n")[0]);
+    // It makes the file before it writes its number, and 0 is whoever asks.
+    if (!(pid > 0)) return undefined;
     process.kill(pid, 0);
     const command = `/proc/${pid}/cmdline`;
     return !existsSync(command) || readFileSync(command, "utf8").includes(data) ? pid : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** One that has ended since it was looked at is what is wanted. */
+function signalled(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It is looked at again.
   }
 }
 
@@ -38,8 +49,10 @@ async function end(): Promise<void> {
   // Again until none is left: what was being started has begun meanwhile.
   while (signalIn(folder, "SIGKILL") > 0) await sleep(STEP_MS);
   // Whoever stopped it in order has removed its folder.
-  for (let waited = 0; existsSync(folder) && postmaster() !== undefined; waited += STEP_MS) {
-    process.kill(postmaster()!, waited < STOP_LIMIT_MS ? "SIGQUIT" : "SIGKILL");
+  for (let waited = 0; existsSync(folder); waited += STEP_MS) {
+    const pid = postmaster();
+    if (pid === undefined) break;
+    signalled(pid, waited < STOP_LIMIT_MS ? "SIGQUIT" : "SIGKILL");
     await sleep(STEP_MS);
   }
   // Processes that outlived their parent may still write in it.

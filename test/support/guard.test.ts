@@ -1,12 +1,13 @@
 /** What is temporary goes with whoever made it, and with it the processes that work there. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { processesIn } from "../runner/folder-processes.js";
 import { fromSource } from "../runner/from-source.js";
+import { guard } from "../runner/guard.js";
 import { until } from "./until.js";
 
 const isLinux = process.platform === "linux";
@@ -29,6 +30,15 @@ test("what works in a folder is killed with whoever made it, though it is frozen
   await until(() => processesIn(folder).length === 0, "they are gone");
   await until(() => !existsSync(folder), "so is the folder");
   assert.not.ok(existsSync(folder));
+});
+
+test("the folder of a server that was only just beginning goes too", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "adbind-guard-"));
+  mkdirSync(path.join(folder, "data"));
+  // As PostgreSQL makes it, before it has written its number.
+  writeFileSync(path.join(folder, "data/postmaster.pid"), "");
+  guard(folder)();
+  await until(() => !existsSync(folder), "it is gone");
 });
 
 test.run();
