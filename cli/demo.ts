@@ -4,6 +4,7 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
+import { keepAlone } from "./demo/alone.js";
 import { showBindings } from "./demo/bindings.js";
 import { startCluster } from "./demo/cluster.js";
 import { openMarket } from "./demo/market.js";
@@ -17,7 +18,7 @@ const values = script("demo", "the whole market on this machine: bindings, regis
   .parse()
   .opts<{ readonly postgres?: true; readonly stay?: true }>();
 const home = path.join(root, ".cache/demo");
-/** First of the ports used; the others follow. */
+/** Says that a demo runs; the ports used follow. */
 const PORT = 18_700;
 const say = (line = ""): void => console.log(line);
 
@@ -25,6 +26,7 @@ async function show(): Promise<boolean> {
   const started = performance.now();
   const setup = process.env.ADBIND_SETUP_SECONDS;
   if (setup !== undefined) say(`Set-up took ${setup} s; it is not counted below.\n`);
+  await keepAlone(PORT, "another ./run demo runs: wait for its end, or stop what listens there");
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
 
@@ -34,7 +36,14 @@ async function show(): Promise<boolean> {
   const [sellers, receivers] = values.postgres ? [2, 3] : [1, 1];
   const shared = values.postgres ? await startCluster(sellers) : undefined;
   say(`2. A market on loopback${shared === undefined ? "" : ", on one PostgreSQL"}`);
-  const market = await openMarket({ home, sellers, receivers, port: PORT, say, ...(shared && { databases: shared }) });
+  const market = await openMarket({
+    home,
+    sellers,
+    receivers,
+    port: PORT + 1,
+    say,
+    ...(shared && { databases: shared }),
+  });
   try {
     const { lost, rows } = await tellStory(market);
     say("\n3. The books");

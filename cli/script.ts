@@ -3,7 +3,13 @@ import { Command, InvalidArgumentError } from "commander";
 import { AdbindError, type ErrorCode } from "../runtime/errors.js";
 
 /** What the user gave is wrong, not what is judged. */
-const asked: ReadonlySet<ErrorCode> = new Set(["usage", "release_unreadable", "suite_unreadable", "file_unusable"]);
+const asked: ReadonlySet<ErrorCode> = new Set([
+  "usage",
+  "release_unreadable",
+  "suite_unreadable",
+  "file_unusable",
+  "address_unusable",
+]);
 
 /** Exits with 2, as for an option that is not there, after a line on what was asked wrongly; with 1 after any other error. */
 function end(name: string, error: unknown): never {

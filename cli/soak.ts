@@ -6,6 +6,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type Totals, willClose } from "./closing-line.js";
+import { keepAlone } from "./demo/alone.js";
 import { drained, judge } from "./demo/books.js";
 import { startCluster } from "./demo/cluster.js";
 import { openMarket } from "./demo/market.js";
@@ -27,6 +28,7 @@ const clockFile = path.join(home, "clock");
 const say = (line = ""): void => console.log(line);
 
 async function main(): Promise<Totals> {
+  await keepAlone(port, "another ./run soak runs, or something else listens there: give another --port");
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
   writeFileSync(clockFile, "0");
@@ -36,7 +38,7 @@ async function main(): Promise<Totals> {
     `A market of ${sellers} sellers and ${receivers} receivers${cluster ? ", on PostgreSQL" : ""}, for ${minutes} minutes`,
   );
   const market = await openMarket({
-    ...{ home, sellers, receivers, clockFile, port, weather: Math.random, say: () => undefined },
+    ...{ home, sellers, receivers, clockFile, port: port + 1, weather: Math.random, say: () => undefined },
     ...(cluster && { databases: cluster }),
   });
   try {

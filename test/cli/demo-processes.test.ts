@@ -5,8 +5,11 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { keepAlone } from "../../cli/demo/alone.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
 import { tempFolder } from "../support/release.js";
+import { thrownBy } from "../support/thrown.js";
 import { until } from "../support/until.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -49,5 +52,13 @@ for (const signal of ["SIGKILL", "SIGTERM", "SIGINT"] as const)
       if (isAlive(pid)) process.kill(pid, "SIGKILL");
     }
   });
+
+test("a second market at the same ports is told so before it takes away the folder of the first", async () => {
+  const port = await freePort();
+  await keepAlone(port, "wait for its end");
+  const { code, message } = await thrownBy(() => keepAlone(port, "wait for its end"));
+  assert.is(code, "address_unusable");
+  assert.match(message, `127.0.0.1:${port} is taken: wait for its end`);
+});
 
 test.run();
