@@ -9,6 +9,7 @@ import {
   endpointPages,
   LIST_LIMIT,
   mayChange,
+  named,
   originOf,
   outboxCommand,
   shownAt,
@@ -62,7 +63,8 @@ interface EndpointsMeant extends StoreOption, ConfirmOptions {
 
 /** Names that were given, or those of every endpoint that is meant. */
 async function endpointsMeant(outbox: Outbox, names: readonly string[], meant: EndpointsMeant): Promise<string[]> {
-  const { principal, destination } = meant;
+  const { destination } = meant;
+  const principal = meant.principal === undefined ? undefined : named("--principal", meant.principal);
   if (names.length > 0) return [...names];
   if (principal === undefined && destination === undefined)
     throw new AdbindError("usage", "no endpoint is named", { remedy: "name some, or give --principal, --destination" });
@@ -76,7 +78,14 @@ async function endpointsMeant(outbox: Outbox, names: readonly string[], meant: E
     );
     found.push(...fits.map(({ endpoint }) => endpoint));
   }
+  if (found.length === 0) tellOfNone();
   return found;
+}
+
+/** Who mistyped whom he means would take his endpoints for paused, or resumed. */
+function tellOfNone(): void {
+  console.error("no endpoint is meant by that: adbind outbox endpoints names those there are");
+  process.exitCode = 1;
 }
 
 /** False where there is none, which is said. */

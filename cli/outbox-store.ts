@@ -119,7 +119,7 @@ export const whichOptions = (command: Command): Command =>
     .option("--to <time>", "only those made before that time");
 
 /** What a script gives as nothing is not taken for everything. */
-function named(option: string, text: string): string {
+export function named(option: string, text: string): string {
   if (text !== "") return text;
   throw new AdbindError("usage", `${option} is empty`, {
     remedy: "look whether a variable is not set, or leave it out",

@@ -89,6 +89,16 @@ export function operationUrl(pattern: string, operation: string | undefined): st
   });
 }
 
+/** Stands for any operation where it is asked what its endpoint is called. */
+const ANY_OPERATION = "any-operation";
+
+/** What an endpoint would be called, of the same principal, at another URL. @param url as `operationUrl` takes it */
+export function endpointAt(endpoint: string, url: string): string {
+  const operation = url.includes(PLACE) ? ANY_OPERATION : undefined;
+  const there = operationUrl(url, operation);
+  return `${new URL(there).origin} ${ownerOf(endpoint).principal}.${ownerDigest(patternOf(there, operation))}`;
+}
+
 /** As releases spell it that let it be registered. */
 const OPERATION_ID = /^[A-Za-z0-9_.:-]{1,255}$/;
 

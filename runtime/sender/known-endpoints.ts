@@ -1,8 +1,12 @@
 /** Whether an endpoint that an operator names is one: a name that was mistyped is not paused instead of what was meant. */
 import { AdbindError } from "../errors.js";
-import type { MoveParts } from "./move.js";
+import type { Queue } from "../queue/types.js";
+import type { SenderTables } from "../store/sender-tables.js";
 
-type Parts = Pick<MoveParts, "queue" | "tables">;
+interface Parts {
+  readonly queue: Queue;
+  readonly tables: SenderTables;
+}
 
 /** Names that are offered for one that is not known. */
 const NEAR = 3;
@@ -24,8 +28,14 @@ export async function namesNear({ queue }: Parts, endpoint: string): Promise<str
   return [];
 }
 
-export const unknownEndpoint = (endpoint: string, near: readonly string[]): AdbindError =>
+/** Where an endpoint is to be paused. */
+export const OR_AHEAD = "say `ahead` for one that will be";
+/** Where one is to be moved. */
+export const OR_MOVED = "look whether it has moved already";
+
+/** @param otherwise what may be meant by a name that is none yet, or none any more */
+export const unknownEndpoint = (endpoint: string, near: readonly string[], otherwise: string): AdbindError =>
   new AdbindError("endpoint_unknown", "no endpoint is known by that name", {
     where: endpoint,
-    remedy: `${near.length === 0 ? "" : `at its host are ${near.map((name) => `"${name}"`).join(", ")}; `}see \`adbind outbox endpoints\`, or say \`ahead\` for one that will be`,
+    remedy: `${near.length === 0 ? "" : `at its host are ${near.map((name) => `"${name}"`).join(", ")}; `}see \`adbind outbox endpoints\`, or ${otherwise}`,
   });

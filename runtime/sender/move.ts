@@ -8,7 +8,8 @@ import type { JobRecord, Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
 import type { TaskPlace } from "../store/sender-upkeep.js";
 import { channelOrderingKey } from "./channel.js";
-import { endpointOf, operationUrl, ownSegment } from "./endpoint-names.js";
+import { endpointAt, endpointOf, operationUrl, ownSegment } from "./endpoint-names.js";
+import { isKnown, namesNear, OR_MOVED, unknownEndpoint } from "./known-endpoints.js";
 import { movedFromProof } from "./moved-configs.js";
 import type { StoredNotification } from "./notification-configs.js";
 import { readableMeta, taskOrderingKey } from "./outbox.js";
@@ -72,8 +73,15 @@ export async function moveEndpoint(parts: MoveParts, endpoint: string, url: stri
   const count = (what: Found["came"]): number => found.filter(({ came }) => came === what).length;
   const first = found.find(({ came }) => came !== "sealed");
   const { events, at } = await moveEvents(parts, endpoint);
+  if (found.length === 0 && events === 0) await checkMoved(parts, endpoint, url);
   const [unproved, sealed] = [count("unproved"), count("sealed")];
   return { endpoint: first?.at ?? at ?? endpoint, registrations: found.length - sealed, events, sealed, unproved };
+}
+
+/** Who ends a move a second time is told nothing; who mistyped the name would take for moved what is not. */
+async function checkMoved(parts: MoveParts, endpoint: string, url: string): Promise<void> {
+  if ((await isKnown(parts, endpoint)) || (await isKnown(parts, endpointAt(endpoint, url)))) return;
+  throw unknownEndpoint(endpoint, await namesNear(parts, endpoint), OR_MOVED);
 }
 
 async function moveAll(parts: MoveParts, move: Move): Promise<Found[]> {

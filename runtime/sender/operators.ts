@@ -5,7 +5,7 @@ import type { Worker } from "../queue/worker-options.js";
 import type { StoredRecord } from "./activity.js";
 import { principalPart } from "./endpoint-names.js";
 import { checkSoughtNames } from "./ids.js";
-import { isKnown, namesNear, unknownEndpoint } from "./known-endpoints.js";
+import { isKnown, namesNear, OR_AHEAD, unknownEndpoint } from "./known-endpoints.js";
 import { type Moved, type MoveParts, moveEndpoint } from "./move.js";
 import { isChange, metaOf, subjectOrderingKeys } from "./outbox.js";
 import { redactUrl } from "./redact.js";
@@ -134,7 +134,8 @@ export interface Outbox {
    * way is attempted there next. Called again after it was broken off, it finishes what was begun.
    * @param endpoint as `endpoints` names it
    * @param url with `{operation_id}` where each operation's own id is to stand
-   * @throws AdbindError `registration_invalid` for a URL that no registration may have, or one of them cannot
+   * @throws AdbindError `registration_invalid` for a URL that no registration may have, or one of them cannot;
+   * `endpoint_unknown` where nothing is known of the endpoint, nor of one there that its move would have come to
    */
   move(endpoint: string, url: string): Promise<Moved>;
   /** Endpoints that have events waiting, fail or are paused, by name; 100 at a time at most. @param page `after` a name */
@@ -259,7 +260,7 @@ export function outboxOf(parts: MoveParts, worker?: OutboxWorker): Outbox {
     async pause(endpoint, { ahead = false } = {}) {
       checkSoughtNames({ endpoint });
       if (!ahead && !(await isKnown(parts, endpoint)))
-        throw unknownEndpoint(endpoint, await namesNear(parts, endpoint));
+        throw unknownEndpoint(endpoint, await namesNear(parts, endpoint), OR_AHEAD);
       await queue.stop(endpoint, now());
       worker?.withdraw({ endpoint });
     },

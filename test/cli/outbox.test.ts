@@ -42,6 +42,17 @@ async function pausesNoneThatIsUnknown(endpoint: string, given: readonly string[
   assert.is(half.code, 1);
   assert.match(half.err, `"${endpoint}"`, "it is offered");
   assert.equal(JSON.parse(half.out), { paused: [endpoint] });
+  for (const command of ["pause", "resume"]) {
+    for (const [which, value] of [
+      ["--principal", "buyer-11"],
+      ["--destination", "https://buyers.example"],
+    ] as const) {
+      const none = await runCommand(outbox, [command, which, value, ...given]);
+      assert.is(none.code, 1);
+      assert.match(none.err, "no endpoint is meant by that");
+    }
+    assert.is((await runCommand(outbox, [command, "--principal", "", ...given])).code, 2, "a variable that is not set");
+  }
   const ahead = await runCommand(outbox, ["pause", "https://new.example a.b", "--ahead", ...given]);
   assert.match(ahead.out, "left alone");
   const resumed = await runCommand(outbox, ["resume", "https://new.example a.b", endpoint, ...given, "--yes"]);

@@ -31,9 +31,26 @@ function placeCase(of: SenderCase): void {
     assert.not.ok((await of.bytes()).includes(secret));
     const refused = await sender.outbox.move(mine!.endpoint, "http://127.0.0.1/").catch((error) => error.code);
     assert.is(refused, "registration_invalid");
-    assert.equal(await sender.outbox.move("https://nobody.example x.y", to), {
-      ...{ endpoint: "https://nobody.example x.y", registrations: 0, events: 0, sealed: 0, unproved: 0 },
-    });
+  });
+
+  test("a move of what is not known is refused, and one that has ended is not", async (context) => {
+    const { sender } = context;
+    await tell(sender, "a");
+    const { endpoint } = (await sender.outbox.endpoints())[0]!;
+    const to = "https://new.example/{operation_id}/h";
+    const mistyped = endpoint.slice(0, -1);
+    for (const name of ["https://nobody.example x.y", mistyped]) {
+      const refused = await sender.outbox.move(name, to).catch((error) => error);
+      assert.is(refused.code, "endpoint_unknown");
+      if (name === mistyped) assert.match(refused.message, `"${endpoint}"`, "it is offered");
+    }
+    const moved = await sender.outbox.move(endpoint, to);
+    assert.equal([moved.registrations, moved.events], [1, 1]);
+    await of.rows("delete from adbind_endpoints returning 1");
+    const again = { endpoint, registrations: 0, events: 0, sealed: 0, unproved: 0 };
+    assert.equal(await sender.outbox.move(endpoint, to), again);
+    const elsewhere = await sender.outbox.move(endpoint, "https://else.example/h").catch((error) => error.code);
+    assert.is(elsewhere, "endpoint_unknown");
   });
 
   test("registrations whose endpoint was never noted move too", async (context) => {

@@ -42,19 +42,25 @@ export function splitOperatorCase(ground: Ground): void {
 }
 
 function changes(test: Case): void {
-  test("an endpoint that none of the databases knows is not paused", async ({ place }) => {
+  test("an endpoint that none of the databases knows is not paused, and not moved", async ({ place }) => {
     const { sender } = await place.instance(3);
     for (const principal of going.slice(0, 2)) await fill(sender, principal, 1);
     const [known] = await sender.outbox.endpoints();
-    const { code, message } = await thrownBy(() => sender.outbox.pause(`${known!.endpoint}x`));
-    assert.is(code, "endpoint_unknown");
-    assert.match(message, known!.endpoint);
+    const mistyped = `${known!.endpoint}x`;
+    const to = "https://new.example/hook";
+    for (const act of [() => sender.outbox.pause(mistyped), () => sender.outbox.move(mistyped, to)]) {
+      const { code, message } = await thrownBy(act as () => Promise<unknown>);
+      assert.is(code, "endpoint_unknown");
+      assert.match(message, known!.endpoint);
+    }
     assert.not.ok((await sender.outbox.endpoints()).some(({ state }) => state === "paused"));
     await sender.outbox.pause(known!.endpoint);
     assert.equal(
       (await sender.outbox.endpoints()).filter(({ state }) => state === "paused").map(({ endpoint }) => endpoint),
       [known!.endpoint],
     );
+    const moved = await sender.outbox.move(known!.endpoint, to);
+    assert.equal([moved.registrations, moved.events], [4, 1], "the others know nothing of it");
   });
 
   test("a replay and a drop are refused while a principal moves, and done to what is where it has gone", async ({

@@ -143,7 +143,7 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
   },
   endpoint_unknown: {
     cause:
-      "An endpoint was to be paused that no event is for, and nobody registered: most often its name was mistyped.",
+      "An endpoint was to be paused, or moved, that no event is for, and nobody registered: most often its name was mistyped.",
     remedy: "Take its name from `adbind outbox endpoints`; for what will be registered say `ahead`, or `--ahead`.",
   },
   transition_refused: {

@@ -5,7 +5,7 @@ import { innerId, outerId } from "../../store/split/ids.js";
 import { SLOTS } from "../../store/split/placement.js";
 import type { KeyspaceRow } from "../../store/split/rows.js";
 import { checkSoughtNames } from "../ids.js";
-import { isKnown, namesNear, unknownEndpoint } from "../known-endpoints.js";
+import { isKnown, namesNear, OR_AHEAD, OR_MOVED, unknownEndpoint } from "../known-endpoints.js";
 import type { Moved } from "../move.js";
 import type { EndpointEntry, Outbox, OutboxCounts } from "../operators.js";
 import { inEach } from "./channels.js";
@@ -58,11 +58,27 @@ async function changed(
   return came !== "gone" && came;
 }
 
-/** @throws AdbindError `split_moving` */
+/** Names at the same host, in whichever database. */
+const nearEverywhere = async (senders: SplitSenders, endpoint: string): Promise<string[]> =>
+  (await all(senders, (one) => namesNear(one, endpoint))).flat();
+
+/** A database that knows nothing of an endpoint is not the only one. */
+async function movedIn({ sender }: OneSender, endpoint: string, url: string): Promise<Moved[]> {
+  try {
+    return [await sender.outbox.move(endpoint, url)];
+  } catch (error) {
+    if (error instanceof AdbindError && error.code === "endpoint_unknown") return [];
+    throw error;
+  }
+}
+
+/** @throws AdbindError `split_moving`, `endpoint_unknown` */
 async function movedEverywhere(senders: SplitSenders, endpoint: string, url: string): Promise<Moved> {
-  const moved = await all(senders, ({ sender }) => sender.outbox.move(endpoint, url)).catch((error: unknown) => {
+  const answers = await all(senders, (one) => movedIn(one, endpoint, url)).catch((error: unknown) => {
     throw rowOf(error) === undefined ? error : standing(endpoint);
   });
+  const moved = answers.flat();
+  if (moved.length === 0) throw unknownEndpoint(endpoint, await nearEverywhere(senders, endpoint), OR_MOVED);
   const there = moved.find((one) => one.endpoint !== endpoint);
   const sum = (key: "registrations" | "events" | "sealed" | "unproved"): number => sumOf<Moved>(moved, key);
   return {
@@ -125,7 +141,7 @@ export function splitOutbox(senders: SplitSenders): Outbox {
 async function pauseWhere(senders: SplitSenders, endpoint: string, ahead: boolean): Promise<void> {
   checkSoughtNames({ endpoint });
   if (!ahead && !(await all(senders, (one) => isKnown(one, endpoint))).includes(true))
-    throw unknownEndpoint(endpoint, (await all(senders, (one) => namesNear(one, endpoint))).flat());
+    throw unknownEndpoint(endpoint, await nearEverywhere(senders, endpoint), OR_AHEAD);
   const waits = await all(senders, async ({ name, sender }) =>
     (await sender.outbox.list({ endpoint, limit: 1 })).length > 0 ? [name] : [],
   );
