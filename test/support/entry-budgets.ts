@@ -28,12 +28,12 @@ export const budgets: Record<string, number> = {
   "adbind/receiver": 310,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 814,
+  "adbind/sender": 816,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 1856,
+  "adbind/behaviours": 1857,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 154,
