@@ -107,8 +107,16 @@ async function show(number: string, { json, body, ...option }: ShowOptions): Pro
 }
 
 const changes = {
-  retry: { done: "is due at once", many: "tried at once", not: "is not there, or does not wait for another attempt" },
-  replay: { done: "is due again, for another day", many: "sent again", not: "is not there, or has not ended" },
+  retry: {
+    done: "is due at once",
+    many: "tried at once",
+    not: "is not there, does not wait for another attempt, or is none of those",
+  },
+  replay: {
+    done: "is due again, for another day",
+    many: "sent again",
+    not: "is not there, has not ended, or is none of those",
+  },
   drop: { done: "is removed, unsent", many: "removed, unsent", not: "is not there, or is none of those" },
 } as const;
 type Change = keyof typeof changes;
@@ -126,9 +134,14 @@ async function change(what: Change, numbers: readonly string[], options: ChangeO
   await withOutbox(options, "change", async (outbox) => {
     const ids = given.length > 0 ? given : await eventsOf(outbox, filter);
     if (!(await mayChange(ids.length, "event", many, options))) return;
+    // Who gives numbers and says which wants no other's event changed by a number that was mistyped.
+    const meant = given.length > 0 && Object.keys(filter).length > 0 ? await eventsOf(outbox, filter) : ids;
+    const among = new Set(meant);
     const came: { id: number; done: boolean }[] = [];
-    for (const id of ids)
-      came.push({ id, done: what === "drop" ? await outbox.drop(id, filter) : await outbox[what](id) });
+    for (const id of ids) {
+      const changed = what === "drop" ? () => outbox.drop(id, filter) : () => outbox[what](id);
+      came.push({ id, done: among.has(id) && (await changed()) });
+    }
     if (options.json) printJson({ [what]: came.filter((one) => one.done).map(({ id }) => id) });
     for (const { id, done: changed } of came) {
       if (changed && !options.json) console.log(`${id} ${done}`);

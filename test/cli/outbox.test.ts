@@ -36,6 +36,13 @@ async function dropsNothingElse(given: readonly string[]): Promise<void> {
   assert.match(atHost.out, "0 events", "that is no endpoint");
 }
 
+async function replaysOnlyWhatBothSay(id: string, given: readonly string[]): Promise<void> {
+  const another = await runCommand(outbox, ["replay", id, "--principal", "nobody", ...given]);
+  assert.is(another.code, 1, "a number that is somebody else's");
+  assert.match(another.err, `${id} is not there, has not ended, or is none of those`);
+  assert.match((await runCommand(outbox, ["replay", id, "--principal", "buyer-1", ...given])).out, "due again");
+}
+
 async function pausesNoneThatIsUnknown(endpoint: string, given: readonly string[]): Promise<void> {
   const argv = ["pause", "https://buyer.example", endpoint, ...given, "--yes", "--json"];
   const half = await runCommand(outbox, argv);
@@ -101,7 +108,7 @@ test("dead letters are listed without secrets, retried and dropped", async () =>
   assert.match(asked.err, /2 events would be sent again.*--yes/);
   assert.match((await runCommand(outbox, [...all.slice(0, 3), "--principal", "nobody", "--yes"])).out, "0 events");
   assert.match((await runCommand(outbox, [...all.slice(0, 3), "--task", "c", "--yes"])).out, "0 events");
-  assert.match((await runCommand(outbox, ["replay", ids[0], ...given])).out, "due again");
+  await replaysOnlyWhatBothSay(ids[0], given);
   await dropsNothingElse(given);
   assert.match((await runCommand(outbox, ["drop", ids[1], ...given])).out, "removed");
   assert.match((await runCommand(outbox, ["list", ...given])).out, "1 waiting, 0 dead, 0 expired, 0 refused");
