@@ -2,7 +2,7 @@ import type { JsonObject, ProtocolError } from "../../contract/index.js";
 import type { NotificationConfig } from "../../sender/types.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import type { Account } from "../ports/accounts.js";
+import type { Account, AccountState } from "../ports/accounts.js";
 import {
   type AccountRef,
   accountId,
@@ -33,16 +33,31 @@ export const syncAccounts: ToolBehaviour = async (request: Wanted, call) => {
   const dryRun = request.dry_run === true;
   const results: JsonObject[] = [];
   for (const wanted of request.accounts) results.push(await syncOne(call, wanted, dryRun));
-  if (request.delete_missing === true && !dryRun) {
-    const named = new Set(results.map(({ account_id }) => account_id));
-    for (const one of await callersAccounts(call))
-      if (!named.has(one.account_id)) saveAccount(call, { ...one, status: "closed" });
+  if (request.delete_missing === true) {
+    // What could not be brought up to date is named all the same.
+    const named = new Set(request.accounts.map((wanted) => accountId(call, refOf(wanted))));
+    for (const one of await callersAccounts(call)) {
+      if (named.has(one.account_id) || !leavable.has(one.status)) continue;
+      const closed: Account = { ...one, status: "closed" };
+      if (!dryRun) saveAccount(call, closed);
+      results.push(lineOf(closed, "updated"));
+    }
   }
   return call.answer({ accounts: results, ...(dryRun && { dry_run: true }) });
 };
 
+const refOf = (wanted: WantedAccount): AccountRef => wanted.account ?? wanted;
+
+/** States that a buyer may end by himself: what a seller has put an account into, it has to answer for. */
+const leavable: ReadonlySet<AccountState> = new Set(["active", "pending_approval"]);
+
+const lineOf = (account: Account, action: string): JsonObject => {
+  const { governance_agents: _, ...shown } = shownAccount(account) as JsonObject;
+  return { ...shown, action };
+};
+
 async function syncOne(call: BehaviourCall, wanted: WantedAccount, dryRun: boolean): Promise<JsonObject> {
-  const ref: AccountRef = wanted.account ?? wanted;
+  const ref = refOf(wanted);
   const before = await findAccount(call, accountId(call, ref));
   const { billing, billing_entity, payment_terms } = wanted;
   if (billing !== undefined && !call.ports.accounts.billing.includes(billing)) return refused(call, wanted, billing);
@@ -52,19 +67,17 @@ async function syncOne(call: BehaviourCall, wanted: WantedAccount, dryRun: boole
     ...(billing_entity !== undefined && { billing_entity: withoutBank(billing_entity) }),
     ...(payment_terms !== undefined && { payment_terms }),
     ...(ref.sandbox !== undefined && { sandbox: ref.sandbox }),
-    // A closed account that is named again is opened again.
-    ...(before?.status === "closed" && { status: "active" as const }),
+    // A closed account that is named again is opened again, where its seller would open it.
+    ...(before?.status === "closed" && { status: (await openAccount(call, ref)).status }),
   };
   const same = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
   const listening = dryRun ? {} : await syncConfigs(call, after.account_id, wanted.notification_configs);
   if ("error" in listening) return failedLine(wanted, after, listening.error);
   if (!same && !dryRun) saveAccount(call, after, before === undefined ? "created" : "updated");
-  const { governance_agents: _, ...shown } = shownAccount(after) as JsonObject;
   return {
     ...(wanted.account !== undefined && { account: wanted.account }),
-    ...shown,
+    ...lineOf(after, before === undefined ? "created" : same ? "unchanged" : "updated"),
     ...listening,
-    action: before === undefined ? "created" : same ? "unchanged" : "updated",
   };
 }
 
