@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
+import { sumOf } from "../buys/buys.js";
+import { checkDay } from "../delivery/days.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
@@ -42,9 +44,15 @@ function placesOf(tags: readonly ServingTag[]): Place[] {
 const usedBy = (usage: readonly KeptUsage[], { creative_id, media_buy_id }: Place): KeptUsage[] =>
   usage.filter((one) => one.creative_id === creative_id && (one.media_buy_id ?? media_buy_id) === media_buy_id);
 
-const totalsOf = (usage: readonly KeptUsage[]): JsonObject => ({
+/** The currency of an answer whose usage names none. */
+const USUAL_CURRENCY = "USD";
+
+const currencyOf = ({ currency = USUAL_CURRENCY }: KeptUsage): string => currency;
+
+/** Amounts of another currency than the answer's have no place in it: what was spent is not said then. */
+const totalsOf = (usage: readonly KeptUsage[], currency: string): JsonObject => ({
   impressions: usage.reduce((sum, { impressions }) => sum + impressions, 0),
-  spend: usage.reduce((sum, { spend }) => sum + spend, 0),
+  ...(usage.every((one) => currencyOf(one) === currency) && { spend: sumOf(usage.map(({ spend }) => spend)) }),
 });
 
 /** Creatives of the library that were named, and have no tag: nothing is known of where they run but what was used. */
@@ -66,8 +74,12 @@ const formatOf = ({ tags: [first], library }: Place): JsonObject => {
   };
 };
 
-function shown(place: Place, usage: readonly KeptUsage[], most: number | undefined): JsonObject {
-  const totals = totalsOf(usedBy(usage, place));
+function shown(
+  place: Place,
+  usage: readonly KeptUsage[],
+  { most, currency }: { readonly most: number | undefined; readonly currency: string },
+): JsonObject {
+  const totals = totalsOf(usedBy(usage, place), currency);
   // Use is reported by creative, not by tag: the first tag stands for all where there is one only.
   const variants = place.tags.map(({ tag_id: variant_id, manifest }) => ({
     variant_id,
@@ -88,6 +100,8 @@ function shown(place: Place, usage: readonly KeptUsage[], most: number | undefin
 export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => {
   const owner = await ownerOfRef(call, request.account);
   const { creative_ids: creatives, media_buy_ids: buys, start_date: from, end_date: to } = request;
+  checkDay(from, "start_date");
+  checkDay(to, "end_date");
   const [start, end] = [from ?? "1970-01-01", to ?? "9999-12-31"];
   const usage = (await usageOf(call, owner)).filter(
     (one) => one.end.slice(0, 10) >= start && one.start.slice(0, 10) <= end,
@@ -104,14 +118,16 @@ export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => 
   const [first] = items;
   const offset = first === undefined ? places.length : places.indexOf(first);
   const now = call.time;
+  const used = usage.find((one) => items.some((place) => usedBy([one], place).length > 0));
+  const currency = used === undefined ? USUAL_CURRENCY : currencyOf(used);
   return call.answer({
-    currency: "USD",
+    currency,
     reporting_period: {
       start: from === undefined ? (usage.map((one) => one.start).sort()[0] ?? now) : `${from}T00:00:00Z`,
       end: to === undefined ? now : `${to}T23:59:59Z`,
       timezone: "UTC",
     },
-    creatives: items.map((place) => shown(place, usage, request.max_variants)),
+    creatives: items.map((place) => shown(place, usage, { most: request.max_variants, currency })),
     ...(request.pagination !== undefined && {
       pagination: { ...pagination, limit: most, offset, total: places.length },
     }),

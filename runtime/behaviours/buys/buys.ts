@@ -169,17 +169,14 @@ export async function saveBuy(call: BehaviourCall, changed: MediaBuy): Promise<v
 
 export interface BuyFilter {
   readonly account?: AccountRef | undefined;
-  /** These and no others, whatever their account. */
+  /** These and no others, as far as they are the account's. */
   readonly ids?: readonly string[] | undefined;
 }
 
 /** Buys of the caller: those named, or those of an account, or all. */
 export async function buysOf(call: BehaviourCall, { account, ids }: BuyFilter = {}): Promise<MediaBuy[]> {
-  if (ids !== undefined) {
-    const named = await Promise.all([...new Set(ids)].map((id) => findBuy(call, id)));
-    return named.filter((one) => one !== undefined);
-  }
-  const all = await kept.list(call, call.principal);
+  const named = ids && (await Promise.all([...new Set(ids)].map((id) => findBuy(call, id))));
+  const all = named?.filter((one) => one !== undefined) ?? (await kept.list(call, call.principal));
   if (account === undefined) return all;
   const { account_id } = await resolveAccount(call, account);
   return all.filter((buy) => buy.account_id === account_id);

@@ -1,21 +1,45 @@
 /** What buys delivered: the ad server's figures, or who else reports; in development what the test controller adds. */
 
-import { type BuyPackage, budgetOf, type MediaBuy } from "../buys/buys.js";
+import type { BuyPackage, MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
-import { added, cents, type DeliveryDays, nothing, simulatedOf } from "./simulated.js";
+import { added, cents, type DeliveryDays, nothing, simulatedRows } from "./simulated.js";
 
-/** A package's part of what a whole buy delivered, by its share of the budget. */
-function shareOf(buy: MediaBuy, { budget, canceled }: BuyPackage, whole: DeliveredTotals): DeliveredTotals {
-  const total = budgetOf(buy);
-  const share = canceled === true || total === 0 ? 0 : budget / total;
-  return {
-    impressions: Math.round(whole.impressions * share),
-    clicks: Math.round(whole.clicks * share),
-    spend: cents(whole.spend * share),
-    conversions: Math.round(whole.conversions * share),
-    ...(whole.views !== undefined && { views: Math.round(whole.views * share) }),
-  };
+/** Parts of a whole by their weight; they come to the whole, as it is rounded. */
+function parted(whole: number, weights: readonly number[], rounded: (amount: number) => number): number[] {
+  const total = weights.reduce((sum, one) => sum + one, 0);
+  let weight = 0;
+  let given = 0;
+  return weights.map((one) => {
+    weight += one;
+    const upTo = rounded((whole * weight) / total);
+    const part = rounded(upTo - given);
+    given = upTo;
+    return part;
+  });
+}
+
+/** What packages weigh: their budgets. Nothing is delivered any more by what is canceled, unless all of it is. */
+function weightsOf(packages: readonly BuyPackage[]): number[] {
+  const live = packages.map(({ canceled, budget }) => (canceled === true ? 0 : budget));
+  if (live.some((budget) => budget > 0)) return live;
+  return packages.map(() => 1);
+}
+
+/** The packages' parts of what a whole buy delivered, in their order. */
+function shares({ packages }: MediaBuy, whole: DeliveredTotals): DeliveredTotals[] {
+  const weights = weightsOf(packages);
+  const units = (amount: number) => parted(amount, weights, Math.round);
+  const [impressions, clicks, conversions] = [units(whole.impressions), units(whole.clicks), units(whole.conversions)];
+  const spend = parted(whole.spend, weights, cents);
+  const views = whole.views === undefined ? undefined : units(whole.views);
+  return packages.map((_, at) => ({
+    impressions: impressions[at] ?? 0,
+    clicks: clicks[at] ?? 0,
+    spend: spend[at] ?? 0,
+    conversions: conversions[at] ?? 0,
+    ...(views !== undefined && { views: views[at] ?? 0 }),
+  }));
 }
 
 /** Totals by package id. */
@@ -24,34 +48,27 @@ export function deliveredByPackage(
   buy: MediaBuy,
   days: DeliveryDays = {},
 ): Promise<ReadonlyMap<string, DeliveredTotals>> {
-  return call.once(`delivered ${buy.media_buy_id} ${days.from} ${days.before}`, async () => {
+  return call.once(`delivered ${buy.media_buy_id} ${JSON.stringify(days)}`, async () => {
     const { adServer, reporting } = call.ports;
+    const { from, before } = days;
     const packageIds = buy.packages.map(({ package_id }) => package_id);
-    const query = { principal: call.principal, mediaBuyId: buy.media_buy_id, packageIds, ...days };
-    const booked = buy.booking === undefined ? undefined : adServer.delivery?.(buy.booking, days);
+    const query = { principal: call.principal, mediaBuyId: buy.media_buy_id, packageIds, from, before };
+    const booked = buy.booking === undefined ? undefined : adServer.delivery?.(buy.booking, { from, before });
     const figures = (await reporting.delivery(query)) ?? (await booked) ?? {};
-    const extra = await simulatedOf(call, buy, days);
+    // Row by row, so that days come to what all of them are.
+    const extra = (await simulatedRows(call, buy, days)).map((row) => shares(buy, row));
     return new Map(
-      buy.packages.map((one) => [one.package_id, added(figures[one.package_id] ?? nothing, shareOf(buy, one, extra))]),
+      buy.packages.map(({ package_id }, at) => [
+        package_id,
+        extra.map((row) => row[at] ?? nothing).reduce(added, figures[package_id] ?? nothing),
+      ]),
     );
   });
 }
 
-/** Totals of the whole buy; what a test has simulated is not lost in rounding. */
-export async function deliveredOf(
+/** Totals of the whole buy: what its packages come to. */
+export const deliveredOf = async (
   call: BehaviourCall,
   buy: MediaBuy,
   days: DeliveryDays = {},
-): Promise<DeliveredTotals> {
-  const lines = [...(await deliveredByPackage(call, buy, days)).values()];
-  const sum = lines.reduce(added, nothing);
-  const extra = await simulatedOf(call, buy, days);
-  const rounded = buy.packages.map((one) => shareOf(buy, one, extra)).reduce(added, nothing);
-  return {
-    ...added(sum, extra),
-    impressions: sum.impressions - rounded.impressions + extra.impressions,
-    clicks: sum.clicks - rounded.clicks + extra.clicks,
-    spend: cents(sum.spend - rounded.spend + extra.spend),
-    conversions: sum.conversions - rounded.conversions + extra.conversions,
-  };
-}
+): Promise<DeliveredTotals> => [...(await deliveredByPackage(call, buy, days)).values()].reduce(added, nothing);

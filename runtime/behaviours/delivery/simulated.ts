@@ -9,6 +9,8 @@ import type { DeliveredTotals } from "../ports/ad-server.js";
 export interface DeliveryDays {
   readonly from?: string | undefined;
   readonly before?: string | undefined;
+  /** Only what is known of these days, not what is known of the whole flight. */
+  readonly dated?: true;
 }
 
 interface SimulatedRow {
@@ -40,17 +42,19 @@ export const added = (a: DeliveredTotals, b: DeliveredTotals): DeliveredTotals =
 const of = async (call: BehaviourCall, { media_buy_id }: MediaBuy): Promise<Simulated> =>
   (await kept.get(call, call.principal, media_buy_id)) ?? { rows: [], more: {} };
 
-export async function simulatedOf(
+export async function simulatedRows(
   call: BehaviourCall,
   buy: MediaBuy,
-  { from, before }: DeliveryDays = {},
-): Promise<DeliveredTotals> {
+  { from, before, dated }: DeliveryDays = {},
+): Promise<DeliveredTotals[]> {
   const { rows } = await of(call, buy);
-  return rows
-    .filter(({ day }) => day === undefined || ((from ?? "") <= day && (before === undefined || day < before)))
-    .map(({ totals }) => totals)
-    .reduce(added, nothing);
+  const wanted = ({ day }: SimulatedRow): boolean =>
+    day === undefined ? dated !== true : (from ?? "") <= day && (before === undefined || day < before);
+  return rows.filter(wanted).map(({ totals }) => totals);
 }
+
+export const simulatedOf = async (call: BehaviourCall, buy: MediaBuy): Promise<DeliveredTotals> =>
+  (await simulatedRows(call, buy)).reduce(added, nothing);
 
 export const simulatedFields = async (call: BehaviourCall, buy: MediaBuy): Promise<JsonObject> =>
   (await of(call, buy)).more;

@@ -36,6 +36,8 @@ export interface KeptUsage extends Pick<Usage, "final" | "finalized_at" | "measu
   readonly media_buy_id?: string;
   readonly impressions: number;
   readonly spend: number;
+  /** What was kept before it was written down has none. */
+  readonly currency?: string;
   readonly start: string;
   readonly end: string;
 }
@@ -109,7 +111,10 @@ async function buyFault(call: BehaviourCall, record: Usage): Promise<Fault | und
   const { media_buy_id: id, package_id, pricing_option_id: option, currency } = record;
   if (id === undefined) return { field: "creative_id", message: "it names neither a creative nor a media buy" };
   const buy = await findBuy(call, id);
-  if (buy === undefined) return { field: "media_buy_id", message: "there is no such media buy" };
+  // Another account's is not told apart from one that is not there.
+  const foreign =
+    record.account !== undefined && (await resolveAccount(call, record.account)).account_id !== buy?.account_id;
+  if (buy === undefined || foreign) return { field: "media_buy_id", message: "there is no such media buy" };
   const lines = buy.packages.filter((one) => package_id === undefined || one.package_id === package_id);
   if (lines.length === 0) return { field: "package_id", message: `there is no package ${package_id} in it` };
   if (option !== undefined && lines.every(({ pricing_option_id }) => pricing_option_id !== option))
@@ -120,6 +125,8 @@ async function buyFault(call: BehaviourCall, record: Usage): Promise<Fault | und
 /** `report_usage`: takes the records that are in order, and says what is wrong with the others. */
 export const reportUsage: ToolBehaviour = async (request: Wanted, call) => {
   const { start, end } = request.reporting_period;
+  if (Date.parse(end) < Date.parse(start))
+    throw new ToolError("INVALID_REQUEST", "the period ends before it starts", { field: "reporting_period.end" });
   const errors: JsonObject[] = [];
   let accepted = 0;
   for (const [index, record] of request.usage.entries()) {
@@ -135,6 +142,7 @@ export const reportUsage: ToolBehaviour = async (request: Wanted, call) => {
       ...(record.media_buy_id !== undefined && { media_buy_id: record.media_buy_id }),
       impressions: record.impressions ?? 0,
       spend: record.vendor_cost,
+      currency: record.currency,
       ...(record.final !== undefined && { final: record.final }),
       ...(record.finalized_at !== undefined && { finalized_at: record.finalized_at }),
       ...(record.measurement_window !== undefined && { measurement_window: record.measurement_window }),

@@ -1,0 +1,86 @@
+/** Days of reports, `YYYY-MM-DD`, in UTC. */
+import { ToolError } from "../../seller/tool-error.js";
+import { endOf, type MediaBuy, startOf } from "../buys/buys.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { DeliveredTotals } from "../ports/ad-server.js";
+import { deliveredByPackage } from "./delivered.js";
+import { cents, type DeliveryDays, nothing } from "./simulated.js";
+
+const DAY_MS = 86_400_000;
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+export const dayAfter = (day: string): string => dayOf(Date.parse(day) + DAY_MS);
+
+/** Patterns of schemas take months and days that no calendar has. @throws ToolError INVALID_REQUEST */
+export function checkDay(day: string | undefined, field: string): void {
+  if (day === undefined) return;
+  const ms = Date.parse(day);
+  if (Number.isNaN(ms) || dayOf(ms) !== day)
+    throw new ToolError("INVALID_REQUEST", `${day} is no day of the calendar`, { field });
+}
+
+export interface DeliveredDay {
+  readonly date: string;
+  readonly impressions: number;
+  readonly spend: number;
+}
+
+/** Days of one breakdown at most, and those that are asked for at a time: each is a question to who has the figures. */
+const MOST_DAYS = 366;
+const AT_A_TIME = 7;
+
+/** The days of the flight that were asked for and have begun; the last ones where there are too many. */
+function daysOf({ now }: BehaviourCall, buy: MediaBuy, { from, before }: DeliveryDays): string[] {
+  const start = Math.max(Date.parse(startOf(buy)), from === undefined ? -Infinity : Date.parse(from));
+  const last = Math.min(
+    Math.max(Date.parse(endOf(buy)), Date.parse(startOf(buy))),
+    now.getTime(),
+    before === undefined ? Infinity : Date.parse(before) - 1,
+  );
+  const [first, end] = [Math.floor(start / DAY_MS), Math.floor(last / DAY_MS)];
+  const count = Math.min(Math.max(end - first + 1, 1), MOST_DAYS);
+  return Array.from({ length: count }, (_, at) => dayOf((Math.max(end, first) - count + 1 + at) * DAY_MS));
+}
+
+/** What each package delivered, day by day; what is known of no day stands on the last one. */
+export async function deliveredByDay(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  range: DeliveryDays,
+): Promise<ReadonlyMap<string, readonly DeliveredDay[]>> {
+  const totals = await deliveredByPackage(call, buy, range);
+  const days = daysOf(call, buy, range);
+  const figures: ReadonlyMap<string, DeliveredTotals>[] = [];
+  for (let at = 0; at < days.length; at += AT_A_TIME) {
+    const some = days.slice(at, at + AT_A_TIME);
+    const asked = some.map((day) => deliveredByPackage(call, buy, { from: day, before: dayAfter(day), dated: true }));
+    figures.push(...(await Promise.all(asked)));
+  }
+  return new Map(
+    [...totals].map(([id, total]) => [
+      id,
+      rowsOf(
+        days,
+        figures.map((one) => one.get(id) ?? nothing),
+        total,
+      ),
+    ]),
+  );
+}
+
+function rowsOf(days: readonly string[], figures: readonly DeliveredTotals[], total: DeliveredTotals): DeliveredDay[] {
+  const rows = days.map((date, at) => ({
+    date,
+    impressions: figures[at]?.impressions ?? 0,
+    spend: figures[at]?.spend ?? 0,
+  }));
+  const last = rows.at(-1);
+  if (last !== undefined) {
+    const known = rows.reduce((sum, one) => sum + one.impressions, 0);
+    const spent = rows.reduce((sum, one) => cents(sum + one.spend), 0);
+    last.impressions += Math.max(0, total.impressions - known);
+    last.spend = cents(last.spend + Math.max(0, total.spend - spent));
+  }
+  return rows.filter(({ impressions, spend }) => impressions !== 0 || spend !== 0);
+}
