@@ -84,15 +84,15 @@ const refusals: { readonly [S in AccountState]: string | undefined } = {
 };
 
 /**
- * As `resolveAccount`, for a call that spends the account's money; an account that is new is kept.
+ * As `resolveAccount`, for a call that spends the account's money; an account that is new is kept, unless this is a rehearsal.
  * @throws ToolError ACCOUNT_SUSPENDED and the like where the account's state forbids it
  */
-export async function spendingAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
+export async function spendingAccount(call: BehaviourCall, ref: AccountRef, rehearsed = false): Promise<Account> {
   const found = await resolveAccount(call, ref);
   const refusal = refusals[found.status];
   if (refusal !== undefined)
     throw new ToolError(refusal, `account ${found.account_id} is ${found.status}`, { field: "account" });
-  if ((await findAccount(call, found.account_id)) === undefined) saveAccount(call, found, "created");
+  if (!rehearsed && (await findAccount(call, found.account_id)) === undefined) saveAccount(call, found, "created");
   return found;
 }
 

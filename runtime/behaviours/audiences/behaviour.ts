@@ -1,10 +1,11 @@
 /** Audiences: who is in them is kept as digests of the identifiers sent, which is all that counting needs. */
 import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import { accountCollection } from "../accounts/of-accounts.js";
 import type { Behaviour, ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
 
 interface Upload {
   readonly audience_id: string;
@@ -27,43 +28,48 @@ export interface Audience {
   readonly seller_id: string;
   readonly name?: string;
   readonly description?: string;
+  /** Digests: who each is, a dot, and all that is known of it. */
   readonly members: readonly string[];
   /** A state that does not follow from its size: what an operator, or a test, put it into. */
   readonly fixed?: string;
   readonly last_synced_at: string;
 }
 
-const kept = collection<Audience>("audience");
+const kept = accountCollection<Audience>("audience");
 
 /** Smaller audiences are not targeted: their members could be told apart. */
 const MINIMUM_SIZE = 100;
 
-export const findAudience = (call: BehaviourCall, id: string): Promise<Audience | undefined> =>
-  kept.get(call, call.principal, id);
+/** An audience of an account, or of any of the caller's where none is named. */
+export const findAudience = async (
+  call: BehaviourCall,
+  id: string,
+  accountId?: string,
+): Promise<Audience | undefined> =>
+  accountId === undefined
+    ? (await kept.list(call)).find(({ audience_id }) => audience_id === id)
+    : kept.get(call, accountId, id);
 
-export const saveAudience = (call: BehaviourCall, audience: Audience): void =>
-  kept.put(call, call.principal, audience.audience_id, audience);
+export const saveAudience = (call: BehaviourCall, audience: Audience): Promise<void> =>
+  kept.put(call, audience.audience_id, audience);
 
 /** What it is good for. */
 export const audienceState = ({ fixed, members }: Audience): string =>
   fixed ?? (members.length < MINIMUM_SIZE ? "too_small" : "ready");
-
-const audiencesOf = async (call: BehaviourCall, accountId: string): Promise<Audience[]> =>
-  (await kept.list(call, call.principal)).filter(({ account_id }) => account_id === accountId);
 
 /** `sync_audiences`: members come and go; without any audience, what is there. */
 const syncAudiences: ToolBehaviour = async (request: Wanted, call) => {
   const { account_id: accountId } = await spendingAccount(call, request.account);
   if (request.audiences === undefined)
     return call.answer({
-      audiences: (await audiencesOf(call, accountId)).map((one) => shown(one, "unchanged", 0)),
+      audiences: (await kept.list(call, accountId)).map((one) => shown(one, "unchanged", 0)),
     });
   const results: JsonObject[] = [];
   for (const [index, upload] of request.audiences.entries())
     results.push(await syncOne(call, accountId, { upload, key: changeKey(call, index) }));
   if (request.delete_missing === true) {
     const named = new Set(request.audiences.map(({ audience_id }) => audience_id));
-    for (const one of await audiencesOf(call, accountId)) {
+    for (const one of await kept.list(call, accountId)) {
       if (named.has(one.audience_id)) continue;
       await removed(call, one, changeKey(call, one.audience_id));
       results.push({ audience_id: one.audience_id, action: "deleted" });
@@ -80,7 +86,7 @@ function changeKey({ context, principal, tool }: BehaviourToolCall, at: number |
 
 async function removed(call: BehaviourCall, audience: Audience, idempotencyKey: string): Promise<void> {
   const { audience_id, seller_id, account_id: accountId } = audience;
-  kept.remove(call, call.principal, audience_id);
+  await kept.remove(call, accountId, audience_id);
   const change = { audience_id, seller_id, add: [], remove: [], deleted: true } as const;
   await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey });
 }
@@ -91,15 +97,16 @@ async function syncOne(
   { upload, key }: { readonly upload: Upload; readonly key: string },
 ): Promise<JsonObject> {
   const { audience_id, name, description, add = [], remove = [] } = upload;
-  const before = await kept.get(call, call.principal, audience_id);
+  const before = await kept.get(call, accountId, audience_id);
   if (upload.delete === true) {
     if (before === undefined) return failed(audience_id, `no audience ${audience_id}`);
     await removed(call, before, key);
     return { audience_id, action: "deleted" };
   }
-  const added = add.map(digest);
-  const gone = new Set(remove.map(digest));
-  const members = [...new Set([...(before?.members ?? []), ...added])].filter((one) => !gone.has(one));
+  const gone = new Set(remove.map(identityIn));
+  const known = new Map((before?.members ?? []).map((one) => [one.split(".", 1)[0], one]));
+  const people = new Map([...known, ...add.map((one) => [identityIn(one), memberOf(one)] as const)]);
+  const members = [...people].filter(([id]) => !gone.has(id ?? "")).map(([, member]) => member);
   const synced: Audience = {
     audience_id,
     account_id: accountId,
@@ -117,22 +124,28 @@ async function syncOne(
     before.name === synced.name &&
     before.description === synced.description &&
     before.members.length === members.length &&
-    added.every((one) => before.members.includes(one));
+    members.every((one, at) => one === before.members[at]);
   if (!same) {
-    kept.put(call, call.principal, audience_id, synced);
+    await saveAudience(call, synced);
     const change = { audience_id, seller_id: synced.seller_id, ...(name !== undefined && { name }), add, remove };
     await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey: key });
   }
-  return shown(synced, before === undefined ? "created" : same ? "unchanged" : "updated", added.length);
+  return shown(synced, before === undefined ? "created" : same ? "unchanged" : "updated", add.length);
 }
 
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
 /** Members are the same person when their own identifier is; else when all they are known by is. */
-const digest = (member: object): string => {
+const identityIn = (member: object): string => {
   const { external_id, ...rest } = member as { external_id?: string };
-  return createHash("sha256")
-    .update(external_id ?? JSON.stringify(rest))
-    .digest("base64url");
+  return digest(external_id ?? canonicalize(rest) ?? "");
 };
+
+/** Characters of the digest that tells a member's new e-mail from its old one. */
+const KNOWN = 16;
+
+const memberOf = (member: object): string =>
+  `${identityIn(member)}.${digest(canonicalize(member) ?? "").slice(0, KNOWN)}`;
 
 const failed = (audience_id: string, message: string): JsonObject => ({
   audience_id,

@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import { accountCollection } from "../accounts/of-accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
 
 interface Upload extends JsonObject {
   readonly catalog_id?: string;
@@ -19,7 +19,7 @@ interface Wanted {
   readonly dry_run?: boolean;
 }
 
-interface KeptCatalog {
+export interface KeptCatalog {
   readonly catalog_id: string;
   readonly account_id: string;
   /** As the buyer sent it. */
@@ -31,28 +31,29 @@ interface KeptCatalog {
   readonly content: string;
 }
 
-const catalogs = collection<KeptCatalog>("catalog");
+export const catalogs = accountCollection<KeptCatalog>("catalog");
 
 /** Items of one request that are looked at. */
 const MAX_ITEMS = 10_000;
 
 /** `sync_catalogs`: each catalogue with its own outcome; without any, what is there. */
 export const syncCatalogs: ToolBehaviour = async (request: Wanted, call) => {
-  const { account_id: accountId } = await spendingAccount(call, request.account);
   const dryRun = request.dry_run === true;
+  const { account_id: accountId } = await spendingAccount(call, request.account, dryRun);
   const wanted = request.catalog_ids === undefined ? undefined : new Set(request.catalog_ids);
   const uploads = request.catalogs?.filter(({ catalog_id }) => wanted?.has(catalog_id ?? "") ?? true);
   if (uploads === undefined) {
-    const own = (await catalogs.list(call, call.principal)).filter(({ account_id }) => account_id === accountId);
+    const own = await catalogs.list(call, accountId);
     return call.answer({ catalogs: own.map((one) => shown(one, "unchanged", [])) });
   }
   const results: JsonObject[] = [];
   for (const upload of uploads) results.push(await syncOne(call, accountId, upload, dryRun));
-  if (request.delete_missing === true && !dryRun) {
-    const kept = new Set(results.map(({ catalog_id }) => catalog_id));
-    for (const { catalog_id, account_id } of await catalogs.list(call, call.principal)) {
-      if (account_id !== accountId || kept.has(catalog_id)) continue;
-      catalogs.remove(call, call.principal, catalog_id);
+  // Asked for by id, the others are left as they are.
+  if (request.delete_missing === true && wanted === undefined) {
+    const named = new Set(results.map(({ catalog_id }) => catalog_id));
+    for (const { catalog_id } of await catalogs.list(call, accountId)) {
+      if (named.has(catalog_id)) continue;
+      if (!dryRun) await catalogs.remove(call, accountId, catalog_id);
       results.push({ catalog_id, action: "deleted" });
     }
   }
@@ -62,7 +63,7 @@ export const syncCatalogs: ToolBehaviour = async (request: Wanted, call) => {
 async function syncOne(call: BehaviourCall, accountId: string, upload: Upload, dryRun: boolean): Promise<JsonObject> {
   const id = upload.catalog_id ?? call.id("cat");
   const content = createHash("sha256").update(JSON.stringify(upload)).digest("hex");
-  const before = await catalogs.get(call, call.principal, id);
+  const before = await catalogs.get(call, accountId, id);
   const items = (upload.items ?? []).slice(0, MAX_ITEMS);
   const issues = items.flatMap(itemIssues);
   if (before?.content === content) return shown(before, "unchanged", issues);
@@ -75,7 +76,7 @@ async function syncOne(call: BehaviourCall, accountId: string, upload: Upload, d
     last_synced_at: call.time,
     content,
   };
-  if (!dryRun) catalogs.put(call, call.principal, id, made);
+  if (!dryRun) await catalogs.put(call, id, made);
   return shown(made, before === undefined ? "created" : "updated", issues);
 }
 

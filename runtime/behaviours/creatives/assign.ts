@@ -17,16 +17,18 @@ export interface Assigned {
   assignment_errors?: Record<string, string>;
 }
 
+/** @param rehearsed where nothing is to be changed: creatives that would be there */
 export async function assignAll(
   call: BehaviourCall,
   wanted: readonly WantedAssignment[],
+  rehearsed?: ReadonlySet<string>,
 ): Promise<Map<string, Assigned>> {
   const outcome = new Map<string, Assigned>();
   for (const one of wanted) {
     const { creative_id, package_id } = one;
     const own = outcome.get(creative_id) ?? {};
     outcome.set(creative_id, own);
-    const reason = await assignOne(call, one);
+    const reason = await assignOne(call, one, rehearsed);
     if (reason === undefined) own.assigned_to = [...(own.assigned_to ?? []), package_id];
     else own.assignment_errors = { ...own.assignment_errors, [package_id]: reason };
   }
@@ -37,12 +39,16 @@ export async function assignAll(
 async function assignOne(
   call: BehaviourCall,
   { creative_id, package_id, weight, placement_ids }: WantedAssignment,
+  rehearsed: ReadonlySet<string> | undefined,
 ): Promise<string | undefined> {
-  if ((await findCreative(call, creative_id)) === undefined) return `no creative ${creative_id}`;
+  if (rehearsed?.has(creative_id) !== true && (await findCreative(call, creative_id)) === undefined)
+    return `no creative ${creative_id}`;
   const buy = await buyOfPackage(call, package_id);
   if (buy === undefined) return `no package ${package_id}`;
   const state = await buyState(call, buy);
   if (terminalStates.has(state)) return `its media buy is ${state}`;
+  if (buy.packages.some((one) => one.package_id === package_id && one.canceled === true)) return "it is canceled";
+  if (rehearsed !== undefined) return undefined;
   const assignment = {
     creative_id,
     ...(weight !== undefined && { weight }),

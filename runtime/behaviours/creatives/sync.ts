@@ -6,11 +6,11 @@ import { saveCreative } from "../buys/impairments.js";
 import { takenFormat } from "../formats/formats.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { type Creative, type CreativeState, creativesOf, findCreative, removeCreative } from "../library/creatives.js";
+import { type Creative, type CreativeState, creativesOf, EVERY_ACCOUNT, findCreative } from "../library/creatives.js";
 import { type Localization, localizationProblem, localizationShown } from "../library/localization.js";
 import { formatProblems, uploadProblems } from "../library/review.js";
 import type { CreativeUpload } from "../ports/creatives.js";
-import { type Assigned, assignAll, type WantedAssignment } from "./assign.js";
+import { assignAll, type WantedAssignment } from "./assign.js";
 import { knowsNames } from "./identity.js";
 
 interface Wanted {
@@ -29,26 +29,61 @@ interface Wanted {
  * @throws ToolError
  */
 export const syncCreatives: ToolBehaviour = async (request: Wanted, call) => {
-  const { account_id: accountId } = await spendingAccount(call, request.account);
+  const dryRun = request.dry_run === true;
+  if (request.delete_missing === true && request.creative_ids !== undefined)
+    throw new ToolError("INVALID_REQUEST", "it is of the whole library: leave it out, or creative_ids", {
+      field: "delete_missing",
+    });
+  const { account_id: accountId } = await spendingAccount(call, request.account, dryRun);
   const wanted = request.creative_ids === undefined ? undefined : new Set(request.creative_ids);
   const uploads = (request.creatives ?? []).filter((one) => wanted?.has(one.creative_id) ?? true);
-  const dryRun = request.dry_run === true;
   if (request.validation_mode !== "lenient") await refuseInvalid(call, uploads);
-  const results: (JsonObject & { creative_id: string })[] = [];
+  const results: SyncedLine[] = [];
   for (const [index, upload] of uploads.entries())
     results.push(await takeUpload(call, { accountId, upload, dryRun, field: `creatives[${index}]` }));
-  if (request.delete_missing === true && !dryRun) {
-    const named = new Set(uploads.map(({ creative_id }) => creative_id));
-    for (const { creative_id, account_id } of await creativesOf(call)) {
-      if (account_id !== accountId || named.has(creative_id)) continue;
-      removeCreative(call, creative_id);
-      results.push({ creative_id, action: "deleted" });
-    }
-  }
-  const assigned = dryRun ? new Map<string, Assigned>() : await assignAll(call, request.assignments ?? []);
+  if (request.delete_missing === true) results.push(...(await archiveMissing(call, { accountId, uploads, dryRun })));
+  const rehearsed = dryRun ? new Set(results.flatMap((one) => (isKept(one) ? one.creative_id : []))) : undefined;
+  const assigned = await assignAll(call, request.assignments ?? [], rehearsed);
+  for (const id of assigned.keys())
+    if (results.every(({ creative_id }) => creative_id !== id)) results.push(await assignedLine(call, id));
   const shown = results.map((one) => ({ ...one, ...assigned.get(one.creative_id) }));
   return call.answer({ creatives: shown, ...(dryRun && { dry_run: true }) });
 };
+
+type SyncedLine = JsonObject & { readonly creative_id: string };
+
+const isKept = ({ action }: SyncedLine): boolean => action !== "failed" && action !== "deleted";
+
+/** The account's creatives that were not sent; buys that use one are told as of any that goes off the air. */
+async function archiveMissing(
+  call: BehaviourCall,
+  {
+    accountId,
+    uploads,
+    dryRun,
+  }: Pick<Upload, "accountId" | "dryRun"> & { readonly uploads: readonly CreativeUpload[] },
+): Promise<SyncedLine[]> {
+  const named = new Set(uploads.map(({ creative_id }) => creative_id));
+  const missing = (await creativesOf(call)).filter(
+    ({ account_id, creative_id, status }) =>
+      account_id === accountId && status !== "archived" && !named.has(creative_id),
+  );
+  for (const one of missing)
+    if (!dryRun) await saveCreative(call, { ...one, status: "archived", updated_date: call.time });
+  return missing.map(({ creative_id }) => ({ creative_id, action: "deleted" }));
+}
+
+/** A creative that was not sent, but assigned. */
+async function assignedLine(call: BehaviourCall, creative_id: string): Promise<SyncedLine> {
+  const found = await findCreative(call, creative_id);
+  if (found !== undefined) return { creative_id, action: "unchanged", status: found.status };
+  const message = `there is no creative ${creative_id}: send it first`;
+  return {
+    creative_id,
+    action: "failed",
+    errors: [{ code: "CREATIVE_NOT_FOUND", message, field: "assignments", recovery: "correctable" }],
+  };
+}
 
 /** @throws ToolError of the first upload that is not what its format asks for */
 async function refuseInvalid(call: BehaviourCall, uploads: readonly CreativeUpload[]): Promise<void> {
@@ -70,13 +105,25 @@ interface Upload {
   readonly field: string;
 }
 
-async function takeUpload(call: BehaviourCall, given: Upload): Promise<JsonObject & { creative_id: string }> {
+async function takeUpload(call: BehaviourCall, given: Upload): Promise<SyncedLine> {
   const { upload, field } = given;
-  const found = [...(await uploadProblems(call, upload, field)), ...(await languageProblems(call, given))];
+  const found = [
+    ...(await ownerProblems(call, given)),
+    ...(await uploadProblems(call, upload, field)),
+    ...(await languageProblems(call, given)),
+  ];
   const kept = found.length > 0 ? found : await keepUpload(call, given);
   return Array.isArray(kept)
     ? { creative_id: upload.creative_id, action: "failed", errors: kept }
     : { creative_id: upload.creative_id, ...(kept as JsonObject) };
+}
+
+/** A creative stays with the account that it was uploaded for. */
+async function ownerProblems(call: BehaviourCall, { accountId, upload, field }: Upload): Promise<ProtocolError[]> {
+  const owner = (await findCreative(call, upload.creative_id))?.account_id ?? accountId;
+  if (owner === accountId || owner === EVERY_ACCOUNT) return [];
+  const message = "another account has a creative of this id: choose another id";
+  return [{ code: "CREATIVE_REJECTED", message, field: `${field}.creative_id`, recovery: "correctable" }];
 }
 
 async function languageProblems(call: BehaviourCall, { upload, field }: Upload): Promise<ProtocolError[]> {
@@ -111,7 +158,9 @@ async function keepUpload(call: BehaviourCall, given: Upload): Promise<JsonObjec
     .update(JSON.stringify([name, format_id, assets, tags, more, localization]))
     .digest("hex");
   const read = localization === undefined ? {} : { localization: localizationShown(localization, assets) };
-  if (before?.content === content) return { action: "unchanged", status: before.status, ...read };
+  // What is sent again is wanted again.
+  if (before?.content === content && before.status !== "archived")
+    return { action: "unchanged", status: before.status, ...read };
   const verdict = await reviewed(call, upload, before?.status);
   if (typeof verdict !== "string") return verdict;
   const kept: Creative = {

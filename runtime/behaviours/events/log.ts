@@ -46,7 +46,7 @@ export const logEvents: ToolBehaviour = async (request: Wanted, call) => {
     if (request.test_event_code === undefined) taken.push(event);
   }
   const processed = request.events.length - failures.length;
-  for (const event of taken) kept.put(call, owner, event.event_id, event);
+  for (const event of taken) kept.put(call, owner, JSON.stringify([event.event_type, event.event_id]), event);
   if (taken.length > 0)
     await call.ports.events.take(taken, { principal: call.principal, sourceId: source.event_source_id });
   return call.answer({

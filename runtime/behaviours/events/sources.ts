@@ -58,6 +58,8 @@ export const syncEventSources: ToolBehaviour = async (request: Wanted, call) => 
 async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): Promise<JsonObject> {
   const { event_source_id, name, event_types, allowed_domains } = upload;
   const before = await findEventSource(call, event_source_id);
+  // Events name their source and no account: an id is one account's alone.
+  if (before !== undefined && before.account_id !== accountId) return taken(event_source_id);
   const made: EventSource = {
     event_source_id,
     account_id: accountId,
@@ -70,6 +72,18 @@ async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): 
   if (!same) kept.put(call, call.principal, event_source_id, made);
   return shown(call, made, before === undefined ? "created" : same ? "unchanged" : "updated");
 }
+
+const taken = (event_source_id: string): JsonObject => ({
+  event_source_id,
+  action: "failed",
+  errors: [
+    {
+      code: "INVALID_REQUEST",
+      message: "another account has an event source of this id: choose another id",
+      recovery: "correctable",
+    },
+  ],
+});
 
 /** The script's address has only our own id in it: nothing of the buyer's gets into the snippet. */
 const shown = (

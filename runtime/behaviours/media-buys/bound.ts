@@ -32,15 +32,19 @@ const unbound = (what: string, field: string): ToolError =>
   new ToolError("INVALID_REQUEST", `${what} is not there: sync it first`, { field });
 
 /**
- * @param field where the package stands in the request
+ * @param of whose the package is, and where it stands in the request
  * @throws ToolError INVALID_REQUEST for an audience or an event source that was not synced
  */
-export async function checkBound(call: BehaviourCall, wanted: NamedByBuyer, field: string): Promise<void> {
+export async function checkBound(
+  call: BehaviourCall,
+  wanted: NamedByBuyer,
+  { accountId, field }: { readonly accountId: string; readonly field: string },
+): Promise<void> {
   if (call.served.has("audiences")) {
     const targeting = targetingOf(wanted);
     for (const name of ["audience_include", "audience_exclude"] as const)
       for (const [index, id] of (targeting[name] ?? []).entries())
-        if ((await findAudience(call, id)) === undefined)
+        if ((await findAudience(call, id, accountId)) === undefined)
           throw unbound(`audience ${id}`, `${field}.targeting_overlay.${name}[${index}]`);
   }
   if (!call.served.has("events")) return;

@@ -71,7 +71,9 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   const accepted = request.accepted ?? (await negotiated(call, request));
   const wanted = request.packages ?? accepted?.commercial_terms.purchases ?? (await proposedPackages(call, request));
   const packages: BuyPackage[] = [];
-  for (const [index, one] of wanted.entries()) packages.push(await newPackage(call, one, flight, `packages[${index}]`));
+  const ordered = { ...flight, accountId: account.account_id };
+  for (const [index, one] of wanted.entries())
+    packages.push(await newPackage(call, one, ordered, `packages[${index}]`));
   const currencies = new Set(packages.map(({ currency }) => currency));
   if (currencies.size > 1)
     throw new ToolError("INVALID_REQUEST", "packages of one buy must have one currency", { field: "packages" });

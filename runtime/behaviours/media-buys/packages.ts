@@ -34,6 +34,11 @@ export interface Flight {
   readonly end: string;
 }
 
+/** When a package runs where it does not say so itself, and whose it is. */
+interface Ordered extends Flight {
+  readonly accountId: string;
+}
+
 /** Fields of a package that are the buyer's and stay as given; a release gets those it knows. */
 const kept = [
   "targeting_overlay",
@@ -67,7 +72,7 @@ export const keptTerms = (source: object): JsonObject =>
 export async function newPackage(
   call: BehaviourCall,
   wanted: WantedPackage,
-  flight: Flight,
+  flight: Ordered,
   field: string,
 ): Promise<BuyPackage> {
   const found = await productOf(call, wanted.product_id, `${field}.product_id`);
@@ -75,7 +80,7 @@ export async function newPackage(
   const budget = givenBudget(wanted.budget, field);
   checkPrice(option, wanted, field);
   await checkFormats(call, found, wanted, field);
-  await checkBound(call, wanted, field);
+  await checkBound(call, wanted, { accountId: flight.accountId, field });
   checkUnexpired(call, found, `${field}.product_id`);
   const overlay = (wanted.targeting_overlay ?? (await findConfigured(call, found.product_id))?.overlay) as
     | Overlay

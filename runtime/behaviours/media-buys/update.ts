@@ -172,7 +172,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
     );
   }
   for (const [index, wanted] of (request.new_packages ?? []).entries()) {
-    const flight = { start: start ?? startOf(buy), end: end ?? endOf(buy) };
+    const flight = { start: start ?? startOf(buy), end: end ?? endOf(buy), accountId: buy.account_id };
     const added = await newPackage(call, wanted, flight, `new_packages[${index}]`);
     await storeCreatives(call, buy.account_id, wanted.creatives ?? []);
     packages = [...packages, added];
@@ -264,7 +264,7 @@ async function updatedPackage(
   const option = pricingOption(call, product, one.pricing_option_id, field);
   checkOverlay(product, wanted.targeting_overlay as Overlay | undefined, `${field}.targeting_overlay`);
   checkPrice(option, wanted, field);
-  await checkBound(call, wanted, field);
+  await checkBound(call, wanted, { accountId: buy.account_id, field });
   const { budget, bid_price, paused, start_time, end_time, creatives } = wanted;
   checkDates(start_time ?? one.start_time, end_time ?? one.end_time, field);
   if (creatives !== undefined) await storeCreatives(call, buy.account_id, creatives);

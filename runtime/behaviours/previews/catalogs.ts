@@ -1,21 +1,24 @@
 /** Catalogues that creatives are filled from: the account's own, as they were synced. */
+import type { JsonObject } from "../../contract/index.js";
+import { type AccountRef, accountId } from "../accounts/accounts.js";
+import { catalogs, type KeptCatalog } from "../catalogs/sync.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
 import type { CreativeManifest } from "./manifest.js";
 import type { CatalogItems } from "./render.js";
 
 type Item = { readonly [field: string]: unknown };
 
-/** As sync_catalogs keeps it. */
-interface KeptCatalog {
-  readonly catalog_id: string;
-  readonly catalog: { readonly items?: readonly Item[] };
-}
-
-const kept = collection<KeptCatalog>("catalog");
-
 /** Items of one preview where nobody says how many. */
 const SAMPLE = 5;
+
+const itemsOf = ({ items }: JsonObject): readonly Item[] => (items ?? []) as readonly Item[];
+
+/** Those of the account that the call names, where it names one; else of all of the caller's. */
+async function catalogsHere(call: BehaviourCall): Promise<KeptCatalog[]> {
+  const ref = call.ctx.account as AccountRef | undefined;
+  const named = ref?.account_id !== undefined || ref?.brand !== undefined;
+  return catalogs.list(call, named ? accountId(call, ref) : undefined);
+}
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
@@ -26,13 +29,10 @@ export async function catalogFor(
   limit = SAMPLE,
 ): Promise<CatalogItems | undefined> {
   const said = message.toLowerCase();
-  const catalogs = (await kept.list(call, call.principal)).map(({ catalog_id, catalog }) => ({
-    catalog_id,
-    items: catalog.items ?? [],
-  }));
-  const named = catalogs.find(({ catalog_id }) => said.includes(catalog_id.toLowerCase()));
+  const all = (await catalogsHere(call)).map(({ catalog_id, catalog }) => ({ catalog_id, items: itemsOf(catalog) }));
+  const named = all.find(({ catalog_id }) => said.includes(catalog_id.toLowerCase()));
   if (named !== undefined) return { catalogId: named.catalog_id, items: named.items.slice(0, limit) };
-  for (const { catalog_id, items } of catalogs) {
+  for (const { catalog_id, items } of all) {
     const item = items.find(({ title, name }) =>
       [title, name].some((one) => text(one) !== "" && said.includes(text(one).toLowerCase())),
     );
@@ -51,6 +51,7 @@ export async function catalogIn(
   if (bound === undefined) return undefined;
   const { catalog_id: id, items } = bound as { readonly catalog_id?: unknown; readonly items?: unknown };
   const own = Array.isArray(items) ? (items as readonly Item[]) : undefined;
-  const synced = own ?? (await kept.get(call, call.principal, text(id)))?.catalog.items;
+  const named = own === undefined && (await catalogsHere(call)).find(({ catalog_id }) => catalog_id === id);
+  const synced = named ? itemsOf(named.catalog) : own;
   return synced === undefined ? undefined : { catalogId: text(id), items: synced.slice(0, limit) };
 }
