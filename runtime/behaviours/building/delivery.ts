@@ -24,8 +24,12 @@ interface Place {
   readonly creative_id: string;
   readonly media_buy_id: string | undefined;
   readonly tags: readonly ServingTag[];
+  /** Its creative runs nowhere else. */
+  readonly only?: boolean;
   /** Of a creative without tags. */
   readonly library?: Creative;
+  /** Tags of the same creative elsewhere, which say what it is of. */
+  readonly from?: readonly ServingTag[];
 }
 
 const keyOf = ({ creative_id, media_buy_id }: { creative_id: string; media_buy_id?: string | undefined }): string =>
@@ -34,15 +38,36 @@ const keyOf = ({ creative_id, media_buy_id }: { creative_id: string; media_buy_i
 function placesOf(tags: readonly ServingTag[]): Place[] {
   const places = new Map<string, ServingTag[]>();
   for (const tag of tags) places.set(keyOf(tag), [...(places.get(keyOf(tag)) ?? []), tag]);
-  return [...places.values()].map((own) => {
+  const found = [...places.values()].map((own): Place => {
     const [{ creative_id, media_buy_id }] = own as [ServingTag, ...ServingTag[]];
     return { creative_id, media_buy_id, tags: own };
   });
+  const counts = new Map<string, number>();
+  for (const { creative_id: id } of found) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return found.map((one) => ({ ...one, only: counts.get(one.creative_id) === 1 }));
 }
 
-/** What was used of a place. Use that names no media buy belongs to every place of its creative. */
-const usedBy = (usage: readonly KeptUsage[], { creative_id, media_buy_id }: Place): KeptUsage[] =>
-  usage.filter((one) => one.creative_id === creative_id && (one.media_buy_id ?? media_buy_id) === media_buy_id);
+/** What was used of a place. Use that names no media buy is of the only place of its creative, where it has but one. */
+const usedBy = (usage: readonly KeptUsage[], { creative_id, media_buy_id, only }: Place): KeptUsage[] =>
+  usage.filter(
+    (one) =>
+      one.creative_id === creative_id &&
+      (one.media_buy_id === media_buy_id || (only === true && one.media_buy_id === undefined)),
+  );
+
+/** Figures of a time that is settled take the place of those that were told before. */
+const settled = (usage: readonly KeptUsage[]): KeptUsage[] =>
+  usage.filter(
+    (one) =>
+      one.final !== false ||
+      !usage.some(
+        (other) =>
+          other.final === true &&
+          keyOf({ creative_id: "", ...other }) === keyOf({ creative_id: "", ...one }) &&
+          Date.parse(other.start) <= Date.parse(one.start) &&
+          Date.parse(other.end) >= Date.parse(one.end),
+      ),
+  );
 
 /** The currency of an answer whose usage names none. */
 const USUAL_CURRENCY = "USD";
@@ -55,6 +80,17 @@ const totalsOf = (usage: readonly KeptUsage[], currency: string): JsonObject => 
   ...(usage.every((one) => currencyOf(one) === currency) && { spend: sumOf(usage.map(({ spend }) => spend)) }),
 });
 
+/** Where it is not said on which of several buys a creative was used, that has a line of its own. */
+const unplaced = (usage: readonly KeptUsage[], places: readonly Place[]): Place[] => {
+  const unnamed = new Set(usage.flatMap((one) => (one.media_buy_id === undefined ? [one.creative_id] : [])));
+  const several = places.filter(({ creative_id, only }) => only !== true && unnamed.has(creative_id));
+  const known = new Set(places.filter((one) => one.media_buy_id === undefined).map(({ creative_id }) => creative_id));
+  const byCreative = new Map(several.map(({ creative_id, tags }) => [creative_id, tags]));
+  return [...byCreative].flatMap(([creative_id, tags]): Place[] =>
+    known.has(creative_id) ? [] : [{ creative_id, media_buy_id: undefined, tags: [], from: tags }],
+  );
+};
+
 /** Creatives of the library that were named, and have no tag: nothing is known of where they run but what was used. */
 async function untagged(call: BehaviourCall, named: readonly string[], places: readonly Place[]): Promise<Place[]> {
   const tagged = new Set(places.map(({ creative_id }) => creative_id));
@@ -65,8 +101,8 @@ async function untagged(call: BehaviourCall, named: readonly string[], places: r
 }
 
 /** What a creative is of, in the words its buyer uses. */
-const formatOf = ({ tags: [first], library }: Place): JsonObject => {
-  const id = first?.manifest.format_id ?? library?.format_id;
+const formatOf = ({ tags, from = tags, library }: Place): JsonObject => {
+  const id = from[0]?.manifest.format_id ?? library?.format_id;
   const kind = library?.more?.format_kind;
   return {
     ...(id !== undefined && { format_id: id }),
@@ -103,7 +139,7 @@ export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => 
   checkDay(from, "start_date");
   checkDay(to, "end_date");
   const [start, end] = [from ?? "1970-01-01", to ?? "9999-12-31"];
-  const usage = (await usageOf(call, owner)).filter(
+  const usage = settled(await usageOf(call, owner)).filter(
     (one) => one.end.slice(0, 10) >= start && one.start.slice(0, 10) <= end,
   );
   const tagged = placesOf(await tagsOf(call, owner)).filter(
@@ -112,7 +148,8 @@ export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => 
       (buys === undefined || (media_buy_id !== undefined && buys.includes(media_buy_id))),
   );
   // What runs on a media buy is known by its tags alone.
-  const others = buys === undefined ? await untagged(call, creatives ?? [], tagged) : [];
+  const others =
+    buys === undefined ? [...unplaced(usage, tagged), ...(await untagged(call, creatives ?? [], tagged))] : [];
   const places = [...tagged, ...others];
   const { items, most, pagination } = listPage(places, request.pagination, keyOf);
   const [first] = items;

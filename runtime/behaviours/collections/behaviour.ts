@@ -1,6 +1,6 @@
 import type { Behaviour } from "../frame/behaviour.js";
 import { listTools } from "../lists/tools.js";
-import { collectionLists, resolveCollections } from "./resolve.js";
+import { collectionIdentity, collectionLists, resolveCollections } from "./resolve.js";
 
 /** Lists of programmes that advertising may run with. */
 export const collectionListsBehaviour: Behaviour = {
@@ -12,7 +12,7 @@ export const collectionListsBehaviour: Behaviour = {
       const { collections: members, gaps } = await resolveCollections(call, list);
       return { members, gaps };
     },
-    idOf: ({ collection_id }) => collection_id,
+    idOf: collectionIdentity,
     shown: ({ collection_id: _id, publisher_domain: _domain, ...facts }) => facts,
   }),
 };

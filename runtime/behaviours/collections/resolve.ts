@@ -31,6 +31,10 @@ export interface ResolvedCollections {
 
 const identity = ({ type, value }: DistributionId): string => `${type} ${value}`;
 
+/** Publishers name their collections each by itself. */
+export const collectionIdentity = ({ publisher_domain, collection_id }: KnownCollection): string =>
+  JSON.stringify([publisher_domain, collection_id]);
+
 function collectionOf(known: readonly KnownCollection[], id: DistributionId): KnownCollection | undefined {
   const wanted = identity(id);
   return known.find(({ distribution_ids }) => distribution_ids.some((own) => identity(own) === wanted));
@@ -96,7 +100,7 @@ export async function resolveCollections(call: BehaviourCall, list: KeptList): P
   const filters = (list.filters ?? {}) as Filters;
   const excluded = new Set((filters.exclude_distribution_ids ?? []).map(identity));
   const candidates = new Map(
-    drawn(known, list.base as readonly Source[] | undefined).map((one) => [one.collection_id, one]),
+    drawn(known, list.base as readonly Source[] | undefined).map((one) => [collectionIdentity(one), one]),
   );
   const gaps: { [dimension: string]: DistributionId[] } = {};
   const kept = [...candidates.values()].filter((own) => {
@@ -115,6 +119,5 @@ export const collectionLists: Family = {
   noun: "collection",
   baseField: "base_collections",
   countField: "collection_count",
-  members: async (call, list) =>
-    (await resolveCollections(call, list)).collections.map(({ collection_id }) => collection_id),
+  members: async (call, list) => (await resolveCollections(call, list)).collections.map(collectionIdentity),
 };

@@ -46,8 +46,9 @@ function judgeExample(
 
 /** Standards say nothing of content in other languages. */
 function coversLanguage({ scope: { languages_any: languages } }: KeptStandards, { assets }: ContentArtifact): boolean {
-  const own = assets.flatMap(({ language }) => (typeof language === "string" ? [language] : []));
-  const covered = (tag: string): boolean => languages?.some((one) => tag === one || tag.startsWith(`${one}-`)) ?? true;
+  const own = assets.flatMap(({ language }) => (typeof language === "string" ? [language.toLowerCase()] : []));
+  const ranges = languages?.map((one) => one.toLowerCase());
+  const covered = (tag: string): boolean => ranges?.some((one) => tag === one || tag.startsWith(`${one}-`)) ?? true;
   return own.length === 0 || own.some(covered);
 }
 
