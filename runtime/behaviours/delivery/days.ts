@@ -54,8 +54,8 @@ export async function deliveredByDay(
   const figures: ReadonlyMap<string, DeliveredTotals>[] = [];
   for (let at = 0; at < days.length; at += AT_A_TIME) {
     const some = days.slice(at, at + AT_A_TIME);
-    const asked = some.map((day) => deliveredByPackage(call, buy, { from: day, before: dayAfter(day), dated: true }));
-    figures.push(...(await Promise.all(asked)));
+    const asked = (day: string) => deliveredByPackage(call, buy, { from: day, before: dayAfter(day), dated: true });
+    figures.push(...(await Promise.all(some.map(asked))));
   }
   return new Map(
     [...totals].map(([id, total]) => [
