@@ -2,6 +2,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres } from "../../runtime/db/index.js";
+import { appRole } from "../support/app-role.js";
 import { runStatements, sharedPostgres } from "../support/postgres.js";
 import { thrownBy } from "../support/thrown.js";
 
@@ -10,16 +11,8 @@ test.after(() => postgres.stop());
 
 test("tables whose rows are all hidden from the role are told of as it opens, and what to do; its owner opens them", async () => {
   const url = await postgres.database();
-  const role = `app_${process.pid}`;
   const opened = async (of: string): Promise<void> => (await openPostgres({ url: of, connections: 1 })).close();
-  await runStatements(
-    url,
-    `create role ${role} login password 'app'`,
-    `grant select, insert, update, delete on all tables in schema public to ${role}`,
-    `grant usage on all sequences in schema public to ${role}`,
-    `grant execute on all functions in schema public to ${role}`,
-  );
-  const own = Object.assign(new URL(url), { username: role, password: "app" }).href;
+  const { role, own, drop } = await appRole(url);
   try {
     await opened(own);
     await runStatements(url, "alter table adbind_sent_tasks enable row level security");
@@ -37,7 +30,7 @@ test("tables whose rows are all hidden from the role are told of as it opens, an
     await runStatements(url, "create table theirs (id integer)", "alter table theirs enable row level security");
     await opened(own);
   } finally {
-    await runStatements(url, `drop owned by ${role}`, `drop role ${role}`);
+    await drop();
   }
 });
 

@@ -2,6 +2,7 @@
 import { openPostgres } from "../../runtime/db/index.js";
 import type { OpenQueue } from "../../runtime/queue/types.js";
 import { createSender } from "../../runtime/sender/index.js";
+import { appRole } from "../support/app-role.js";
 import { runStatements, type TestDatabases } from "../support/postgres.js";
 import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
 
@@ -10,20 +11,10 @@ interface Line {
   readonly text: string;
 }
 
-let roles = 0;
-
 /** @param queue what hands events out, where the database does not */
 export async function administered(postgres: TestDatabases, queue?: OpenQueue) {
   const url = await postgres.database();
-  const role = `app_${process.pid}_${roles++}`;
-  await runStatements(
-    url,
-    `create role ${role} login password 'app'`,
-    `grant select, insert, update, delete on all tables in schema public to ${role}`,
-    `grant usage on all sequences in schema public to ${role}`,
-    `grant execute on all functions in schema public to ${role}`,
-  );
-  const own = Object.assign(new URL(url), { username: role, password: "app" }).href;
+  const { role, own, drop } = await appRole(url);
   const database = await openPostgres({ url: own, connections: 4 });
   const clock = { at: NOW };
   const network = new FakeNetwork(clock);
@@ -41,7 +32,7 @@ export async function administered(postgres: TestDatabases, queue?: OpenQueue) {
   const close = async () => {
     await sender.stop();
     await database.close();
-    await runStatements(url, `drop owned by ${role}`, `drop role ${role}`);
+    await drop();
   };
   return {
     url,
