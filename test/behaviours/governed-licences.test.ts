@@ -93,4 +93,27 @@ for (const version of await versionsWith("signal_marketplace"))
     await seller.close();
   });
 
+for (const version of await versionsWith("signal_marketplace"))
+  test(`${version}: what one platform has stays paid, though another has failed`, async () => {
+    const pricing = [{ pricing_option_id: "flat", model: "flat_fee", amount: 600, period: "monthly", currency: "USD" }];
+    const paid = exampleSignals.slice(0, 2).map((one) => ({ ...one, pricing }) as unknown as Signal);
+    let calls = 0;
+    const signals = {
+      ...listedSignals(paid),
+      async activate() {
+        if (++calls === 2) throw new Error("out of order");
+      },
+    };
+    const seller = await governedSeller(version, 1_000, { specialisms: ["signal_marketplace"], ports: { signals } });
+    const activation = ({ segmentId }: Signal) => ({
+      ...{ ...key(), account, signal_agent_segment_id: segmentId, pricing_option_id: "flat" },
+      destinations: ["the-trade-desk", "dv360"].map((platform) => ({ type: "platform", platform })),
+      governance_context: "a-word-of-nobody",
+    });
+    await seller.refused("activate_signal", activation(paid[0]!), "one");
+    await deniedByPlan(seller, "activate_signal", activation(paid[1]!), "600 of 1,000 are spent");
+    await seller.ask("activate_signal", activation(paid[0]!), "one");
+    await seller.close();
+  });
+
 test.run();

@@ -136,6 +136,7 @@ export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
   const account = request.account === undefined ? undefined : await spendingAccount(call, request.account);
   const owner = account === undefined ? call.principal : accountOwner(call, account);
   let giveBack = async (): Promise<void> => undefined;
+  let brought = false;
   if (account !== undefined && request.action !== "deactivate")
     giveBack = await requireWord(call, account, {
       tool: call.tool,
@@ -146,9 +147,13 @@ export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
       currency: pricing?.currency,
     });
   try {
-    for (const destination of request.destinations) await bring(call, { signal, owner, request }, destination);
+    for (const destination of request.destinations) {
+      await bring(call, { signal, owner, request }, destination);
+      brought = true;
+    }
   } catch (error) {
-    await giveBack();
+    // What one platform has is paid, whatever another says.
+    if (!brought) await giveBack();
     throw error;
   }
   const active = await activationsOf(call, owner, signal.segmentId);
