@@ -50,7 +50,7 @@ export const findAudience = async (
     ? (await kept.list(call)).find(({ audience_id }) => audience_id === id)
     : kept.get(call, accountId, id);
 
-export const saveAudience = (call: BehaviourCall, audience: Audience): Promise<void> =>
+export const saveAudience = (call: BehaviourCall, audience: Audience): void =>
   kept.put(call, audience.audience_id, audience);
 
 /** What it is good for. */
@@ -86,7 +86,7 @@ function changeKey({ context, principal, tool }: BehaviourToolCall, at: number |
 
 async function removed(call: BehaviourCall, audience: Audience, idempotencyKey: string): Promise<void> {
   const { audience_id, seller_id, account_id: accountId } = audience;
-  await kept.remove(call, accountId, audience_id);
+  kept.remove(call, accountId, audience_id);
   const change = { audience_id, seller_id, add: [], remove: [], deleted: true } as const;
   await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey });
 }
@@ -126,7 +126,7 @@ async function syncOne(
     before.members.length === members.length &&
     members.every((one, at) => one === before.members[at]);
   if (!same) {
-    await saveAudience(call, synced);
+    saveAudience(call, synced);
     const change = { audience_id, seller_id: synced.seller_id, ...(name !== undefined && { name }), add, remove };
     await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey: key });
   }

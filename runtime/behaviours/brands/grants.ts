@@ -40,7 +40,7 @@ export interface Grant {
   readonly state: "pending" | "granted" | "revoked";
   readonly paused: boolean;
   /** Its first day. */
-  readonly since?: string;
+  readonly since: string;
   /** When it ends, ISO 8601. */
   readonly until: string;
   readonly credentials: readonly LicenceCredential[];

@@ -33,6 +33,7 @@ async function grantOf(call: BehaviourCall, id: string, fixture: JsonObject): Pr
     },
     state: "granted",
     paused: fixture.paused === true,
+    since: start_date ?? call.time.slice(0, 10),
     until: licenceEnd(call, end_date),
     credentials: [],
   };

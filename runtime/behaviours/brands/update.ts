@@ -80,8 +80,8 @@ function payer(call: BehaviourCall, grant: Grant, { account }: Change): AccountR
 }
 
 /** What the whole licence costs; its price for one period where what it is of is offered no more. */
-function costOf(call: BehaviourCall, grant: Grant, offering: RightsOffering | undefined): number | undefined {
-  const { terms, since = terms.start_date ?? call.time, until, impressions } = grant;
+function costOf(grant: Grant, offering: RightsOffering | undefined): number | undefined {
+  const { terms, since, until, impressions } = grant;
   const price = offering?.pricing.find(({ pricing_option_id: id }) => id === terms.pricing_option_id);
   return price === undefined ? terms.amount : licenceCost(price, { first: since, last: until, impressions });
 }
@@ -106,7 +106,7 @@ export const updateRights: ToolBehaviour = async (request: Change, call) => {
   const { currency } = changed.terms;
   const spending = {
     ...{ tool: call.tool, what: grant.grant_id, request, currency },
-    amount: costOf(call, changed, offering),
+    amount: costOf(changed, offering),
   };
   const against = await ungoverned(call, account, spending);
   if (against !== undefined) throw new ToolError("GOVERNANCE_DENIED", against.reason, { field: "governance_context" });

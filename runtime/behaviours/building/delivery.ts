@@ -69,15 +69,13 @@ const settled = (usage: readonly KeptUsage[]): KeptUsage[] =>
       ),
   );
 
-/** The currency of an answer whose usage names none. */
+/** The currency of an answer that has no usage. */
 const USUAL_CURRENCY = "USD";
-
-const currencyOf = ({ currency = USUAL_CURRENCY }: KeptUsage): string => currency;
 
 /** Amounts of another currency than the answer's have no place in it: what was spent is not said then. */
 const totalsOf = (usage: readonly KeptUsage[], currency: string): JsonObject => ({
   impressions: usage.reduce((sum, { impressions }) => sum + impressions, 0),
-  ...(usage.every((one) => currencyOf(one) === currency) && { spend: sumOf(usage.map(({ spend }) => spend)) }),
+  ...(usage.every((one) => one.currency === currency) && { spend: sumOf(usage.map(({ spend }) => spend)) }),
 });
 
 /** Where it is not said on which of several buys a creative was used, that has a line of its own. */
@@ -156,7 +154,7 @@ export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => 
   const offset = first === undefined ? places.length : places.indexOf(first);
   const now = call.time;
   const used = usage.find((one) => items.some((place) => usedBy([one], place).length > 0));
-  const currency = used === undefined ? USUAL_CURRENCY : currencyOf(used);
+  const currency = used?.currency ?? USUAL_CURRENCY;
   return call.answer({
     currency,
     reporting_period: {

@@ -53,7 +53,7 @@ export const syncCatalogs: ToolBehaviour = async (request: Wanted, call) => {
     const named = new Set(results.map(({ catalog_id }) => catalog_id));
     for (const { catalog_id } of await catalogs.list(call, accountId)) {
       if (named.has(catalog_id)) continue;
-      if (!dryRun) await catalogs.remove(call, accountId, catalog_id);
+      if (!dryRun) catalogs.remove(call, accountId, catalog_id);
       results.push({ catalog_id, action: "deleted" });
     }
   }
@@ -76,7 +76,7 @@ async function syncOne(call: BehaviourCall, accountId: string, upload: Upload, d
     last_synced_at: call.time,
     content,
   };
-  if (!dryRun) await catalogs.put(call, id, made);
+  if (!dryRun) catalogs.put(call, id, made);
   return shown(made, before === undefined ? "created" : "updated", issues);
 }
 

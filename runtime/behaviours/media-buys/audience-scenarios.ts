@@ -15,7 +15,7 @@ export const audienceScenarios: Scenarios = {
     const previous = audienceState(found);
     if (!states.includes(status))
       throw new ScenarioError("INVALID_PARAMS", `${status} is no state of an audience`, previous);
-    await saveAudience(call, { ...found, fixed: status });
+    saveAudience(call, { ...found, fixed: status });
     const reason = typeof params.reason === "string" ? params.reason : "policy_violation";
     const offline = status === "suspended" ? { to: status, reason_code: reason } : undefined;
     await toldOf(call, { type: "audience", id, uses: (one) => targetedAudiences(one.terms).includes(id), offline });

@@ -36,8 +36,7 @@ export interface KeptUsage extends Pick<Usage, "final" | "finalized_at" | "measu
   readonly media_buy_id?: string;
   readonly impressions: number;
   readonly spend: number;
-  /** What was kept before it was written down has none. */
-  readonly currency?: string;
+  readonly currency: string;
   readonly start: string;
   readonly end: string;
 }
