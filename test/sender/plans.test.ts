@@ -66,6 +66,13 @@ const READ_JOBS = `select seq_scan::int as scans, idx_tup_fetch::int as rows fro
 const OTHER_SESSIONS = `select count(*)::int from pg_stat_activity
   where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
 
+/** What sessions read is counted when they end, and they end after who closed them has gone on. */
+async function scansOfJobs(of: pg.Client): Promise<unknown> {
+  await until(async () => (await of.query<{ count: number }>(OTHER_SESSIONS)).rows[0]?.count === 0);
+  await of.query("select pg_stat_force_next_flush()");
+  return (await of.query("select seq_scan::int from pg_stat_user_tables where relname = 'adbind_jobs'")).rows;
+}
+
 test("whatever an application does in its transaction reads no backlog of others", async () => {
   const url = await postgres.database();
   const database = await openPostgres({ url, connections: 2 });
@@ -112,22 +119,13 @@ test("whatever an application does in its transaction reads no backlog of others
     await sender.stop();
     await database.close();
   }
-  const others = async (): Promise<number> =>
-    (await application.query<{ count: number }>(OTHER_SESSIONS)).rows[0]?.count ?? 0;
-  // What a session read is counted when it ends, and it ends after who closed it has gone on.
-  const scans = async (): Promise<unknown> => {
-    await until(async () => (await others()) === 0);
-    await application.query("select pg_stat_force_next_flush()");
-    return (await application.query("select seq_scan::int from pg_stat_user_tables where relname = 'adbind_jobs'"))
-      .rows;
-  };
-  const before = await scans();
+  const before = await scansOfJobs(application);
   const reading = await openPostgres({ url, connections: 1 });
   const reader = await createSender({ ...options, store: { database: reading } });
   await reader.activity({ principal: "buyer-1", subject: "task-1" });
   await reader.stop();
   await reading.close();
-  assert.equal(await scans(), before);
+  assert.equal(await scansOfJobs(application), before);
   await application.end();
 });
 
