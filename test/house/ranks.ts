@@ -172,7 +172,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/behaviours/frame/": [
     "shape documents effects words page upstream",
     "call",
-    "collection behaviour changes jws seldom",
+    "collection behaviour changes jws line-error seldom",
     "forced",
     "index",
   ],

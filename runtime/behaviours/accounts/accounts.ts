@@ -4,24 +4,42 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { recordChange } from "../frame/changes.js";
 import { collection, type DocumentOwner, type OwnedPart } from "../frame/collection.js";
-import type { Account, AccountBrand, AccountState } from "../ports/accounts.js";
+import type { Account, AccountBrand, AccountState, OperatorUnit } from "../ports/accounts.js";
 
 /** How requests name an account. */
 export interface AccountRef {
   readonly account_id?: string;
   readonly brand?: AccountBrand;
   readonly operator?: string;
+  readonly operator_unit?: OperatorUnit;
+  readonly currency?: string;
+  readonly timezone?: string;
   readonly sandbox?: boolean;
 }
 
 const kept = collection<Account>("account");
 
-/** The same brand and operator are the same account of a caller, whoever asks first; a sandbox is one of its own. */
-const accountIdOf = (principal: string, { brand, operator, sandbox }: AccountRef): string =>
-  `acc_${createHash("sha256")
-    .update(JSON.stringify([principal, brand?.domain, brand?.brand_id ?? "", operator, sandbox === true]))
-    .digest("hex")
-    .slice(0, 16)}`;
+/** Days of every account begin by this clock. */
+export const TIMEZONE = "UTC";
+
+/** Members of a reference that would bind an account in a way no account here is bound. */
+export const boundBy = ({ currency, timezone }: AccountRef): readonly string[] => [
+  ...(currency === undefined ? [] : ["currency"]),
+  ...(timezone === undefined || timezone === TIMEZONE ? [] : ["timezone"]),
+];
+
+/**
+ * The natural key: the same one is the same account of a caller, whoever asks first; a sandbox is one of its own. What a brand
+ * or a unit says beside its key may change from call to call.
+ */
+function accountIdOf(principal: string, ref: AccountRef): string {
+  const { brand, operator, operator_unit: unit, currency, sandbox } = ref;
+  const countries = [...new Set((brand?.countries ?? []).map((one) => one.toUpperCase()))].sort();
+  const who = [brand?.domain, brand?.brand_id ?? "", countries, operator, unit?.id ?? ""];
+  const bound = boundBy(ref).includes("timezone") ? ref.timezone : "";
+  const key = [principal, ...who, currency ?? "", bound, sandbox === true];
+  return `acc_${createHash("sha256").update(JSON.stringify(key)).digest("hex").slice(0, 16)}`;
+}
 
 /** In development every account is a sandbox: saying so names no other one. */
 const soughtIn = ({ ctx }: BehaviourCall, ref: AccountRef): AccountRef =>
@@ -35,30 +53,51 @@ export const findAccount = (call: BehaviourCall, id: string): Promise<Account | 
 
 export const callersAccounts = (call: BehaviourCall): Promise<Account[]> => kept.list(call, call.principal);
 
-export function saveAccount(call: BehaviourCall, changed: Account, action: "created" | "updated" = "updated"): void {
-  const { account_id: id } = changed;
-  kept.put(call, call.principal, id, changed);
+/** Keeps what has changed, as the next revision of the account. */
+export function saveAccount(
+  call: BehaviourCall,
+  changed: Account,
+  action: "created" | "updated" = "updated",
+): Account & { readonly revision: number } {
+  const { account_id: id, revision = 0 } = changed;
+  const saved = { ...changed, revision: revision + 1 };
+  kept.put(call, call.principal, id, saved);
   recordChange(call, { account: id, type: "account", id, action });
+  return saved;
 }
 
-/** An account nobody has named before, as the seller opens it; not saved. */
+/** Whom an account is for that has been asked for by nothing but an id; in development only. */
+const somebody = { brand: { domain: "sandbox.example" }, operator: "sandbox.example" };
+
+/**
+ * An account nobody has named before, as the seller opens it; not saved.
+ * @throws ToolError ACCOUNT_NOT_FOUND for one that is bound to a currency or a time zone: none is
+ */
 export function openAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
-  const { brand, operator, sandbox } = ref;
-  const id = accountId(call, ref);
-  const name =
-    brand?.domain === undefined || brand.domain === operator
-      ? (brand?.domain ?? id)
-      : `${brand.domain} c/o ${operator ?? brand.domain}`;
+  const [bound] = boundBy(ref);
+  if (bound !== undefined)
+    throw new ToolError("ACCOUNT_NOT_FOUND", `no account here is bound to a ${bound}: leave that out`, {
+      field: `account.${bound}`,
+    });
+  const { sandbox, operator_unit: unit } = ref;
+  const { brand, operator } = ref.brand?.domain === undefined ? { ...somebody, ...ref } : ref;
+  const account_id = accountId(call, ref);
   const account: Account = {
-    account_id: id,
-    name,
+    account_id,
+    name: ref.brand?.domain === undefined ? account_id : nameOf(ref),
     status: "active",
-    ...(brand?.domain !== undefined && { brand }),
+    ...(brand !== undefined && { brand }),
     ...(operator !== undefined && { operator }),
+    ...(unit !== undefined && { operator_unit: unit }),
     account_scope: "operator_brand",
     ...(sandbox !== undefined && { sandbox }),
   };
   return call.ports.accounts.open(account, { principal: call.principal });
+}
+
+function nameOf({ brand: { domain = "" } = {}, operator = domain, operator_unit: unit }: AccountRef): string {
+  const name = domain === operator ? domain : `${domain} c/o ${operator}`;
+  return unit === undefined ? name : `${name} (${unit.name ?? unit.id})`;
 }
 
 /**
@@ -115,4 +154,8 @@ export const ownerOfRef = async (call: BehaviourCall, ref: AccountRef | undefine
   ref === undefined ? call.principal : accountOwner(call, await resolveAccount(call, ref));
 
 /** An account as answers show it. */
-export const shownAccount = ({ more, ...account }: Account): object => ({ ...account, ...more });
+export const shownAccount = ({ more, synced: _, ...account }: Account): object => ({
+  ...account,
+  timezone: TIMEZONE,
+  ...more,
+});

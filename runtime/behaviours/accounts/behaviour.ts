@@ -1,4 +1,5 @@
 import type { Behaviour } from "../frame/behaviour.js";
+import { TIMEZONE } from "./accounts.js";
 import { GOVERNANCE_CHECKS } from "./commitment.js";
 import { syncGovernance } from "./governance.js";
 import { listAccounts } from "./list.js";
@@ -17,6 +18,7 @@ export const accountsBehaviour: Behaviour = {
       supported_billing: ports.accounts.billing,
       // Money of an account is of one currency where a buy says nothing else.
       supported_account_currency_modes: ["per_media_buy"],
+      timezone: { mode: "seller_fixed", fixed_timezone: TIMEZONE },
       required_for_products: false,
       sandbox: true,
     },

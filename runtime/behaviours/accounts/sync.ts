@@ -1,26 +1,12 @@
-import type { JsonObject, ProtocolError } from "../../contract/index.js";
+import type { JsonObject } from "../../contract/index.js";
+import { refusedBy, ToolError } from "../../seller/tool-error.js";
 import type { NotificationConfig } from "../../sender/types.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account, AccountState } from "../ports/accounts.js";
-import {
-  type AccountRef,
-  accountId,
-  callersAccounts,
-  findAccount,
-  openAccount,
-  saveAccount,
-  shownAccount,
-} from "./accounts.js";
-
-interface WantedAccount extends AccountRef {
-  readonly billing?: string;
-  readonly billing_entity?: JsonObject;
-  readonly payment_terms?: string;
-  readonly notification_configs?: readonly NotificationConfig[];
-  /** Some releases name the account in a member of its own. */
-  readonly account?: AccountRef;
-}
+import { accountId, callersAccounts, findAccount, openAccount, saveAccount } from "./accounts.js";
+import { failedLine, lineOf } from "./lines.js";
+import { checkOffered, refOf, type WantedAccount } from "./wanted.js";
 
 interface Wanted {
   readonly accounts: readonly WantedAccount[];
@@ -32,68 +18,93 @@ interface Wanted {
 export const syncAccounts: ToolBehaviour = async (request: Wanted, call) => {
   const dryRun = request.dry_run === true;
   const results: JsonObject[] = [];
-  for (const wanted of request.accounts) results.push(await syncOne(call, wanted, dryRun));
+  for (const [index, wanted] of request.accounts.entries())
+    results.push(await syncOne(call, wanted, { at: `accounts[${index}]`, dryRun }));
   if (request.delete_missing === true) {
     // What could not be brought up to date is named all the same.
-    const named = new Set(request.accounts.map((wanted) => accountId(call, refOf(wanted))));
+    const named = new Set(request.accounts.map((wanted) => accountId(call, refOf(call, wanted))));
     for (const one of await callersAccounts(call)) {
-      if (named.has(one.account_id) || !leavable.has(one.status)) continue;
+      // What was never synced, such as what an order has opened, cannot be missing in a sync.
+      if (one.synced !== true || named.has(one.account_id) || !leavable.has(one.status)) continue;
       const closed: Account = { ...one, status: "closed" };
-      if (!dryRun) saveAccount(call, closed);
-      results.push(lineOf(closed, "updated"));
+      results.push(lineOf(call, {}, dryRun ? closed : saveAccount(call, closed), "updated"));
     }
   }
   return call.answer({ accounts: results, ...(dryRun && { dry_run: true }) });
 };
 
-const refOf = (wanted: WantedAccount): AccountRef => wanted.account ?? wanted;
-
 /** States that a buyer may end by himself: what a seller has put an account into, it has to answer for. */
 const leavable: ReadonlySet<AccountState> = new Set(["active", "pending_approval"]);
 
-const lineOf = (account: Account, action: string): JsonObject => {
-  const { governance_agents: _, ...shown } = shownAccount(account) as JsonObject;
-  return { ...shown, action };
-};
+interface LineCall {
+  /** The line's place in the request. */
+  readonly at: string;
+  readonly dryRun: boolean;
+}
 
-async function syncOne(call: BehaviourCall, wanted: WantedAccount, dryRun: boolean): Promise<JsonObject> {
-  const ref = refOf(wanted);
+async function syncOne(call: BehaviourCall, wanted: WantedAccount, { at, dryRun }: LineCall): Promise<JsonObject> {
+  const ref = refOf(call, wanted);
   const before = await findAccount(call, accountId(call, ref));
+  try {
+    checkOffered(call, wanted, before);
+    const after = await changed(call, wanted, before);
+    const listening = dryRun ? {} : await syncConfigs(call, after.account_id, wanted.notification_configs);
+    const same = before !== undefined && listening.changed !== true && JSON.stringify(before) === JSON.stringify(after);
+    const saved = same || dryRun ? after : saveAccount(call, after, before === undefined ? "created" : "updated");
+    const action = before === undefined ? "created" : same ? "unchanged" : "updated";
+    const configs = listening.configs;
+    return {
+      ...lineOf(call, wanted, saved, action),
+      ...(configs !== undefined && { notification_configs: configs }),
+    };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return failedLine(call, { wanted, ref, before, at }, error);
+  }
+}
+
+/** The account as it is to be; not saved. */
+async function changed(call: BehaviourCall, wanted: WantedAccount, before: Account | undefined): Promise<Account> {
+  const ref = refOf(call, wanted);
   const { billing, billing_entity, payment_terms } = wanted;
-  if (billing !== undefined && !call.ports.accounts.billing.includes(billing)) return refused(call, wanted, billing);
-  const after: Account = {
+  // A closed account that is provisioned again is opened again, where its seller would open it.
+  const reopened = before?.status === "closed" && wanted.account === undefined;
+  return {
     ...(before ?? (await openAccount(call, ref))),
+    ...(ref.operator_unit !== undefined && { operator_unit: ref.operator_unit }),
     ...(billing !== undefined && { billing }),
     ...(billing_entity !== undefined && { billing_entity: withoutBank(billing_entity) }),
     ...(payment_terms !== undefined && { payment_terms }),
     ...(ref.sandbox !== undefined && { sandbox: ref.sandbox }),
-    // A closed account that is named again is opened again, where its seller would open it.
-    ...(before?.status === "closed" && { status: (await openAccount(call, ref)).status }),
-  };
-  const same = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
-  const listening = dryRun ? {} : await syncConfigs(call, after.account_id, wanted.notification_configs);
-  if ("error" in listening) return failedLine(wanted, after, listening.error);
-  if (!same && !dryRun) saveAccount(call, after, before === undefined ? "created" : "updated");
-  return {
-    ...(wanted.account !== undefined && { account: wanted.account }),
-    ...lineOf(after, before === undefined ? "created" : same ? "unchanged" : "updated"),
-    ...listening,
+    ...(reopened && { status: (await openAccount(call, ref)).status }),
+    synced: true,
   };
 }
 
-/** Who is told of the account: those that are given instead of those it had; those it has where none are given. */
+interface Listening {
+  readonly configs?: readonly object[];
+  /** They are not those of before. */
+  readonly changed?: boolean;
+}
+
+/**
+ * Who is told of the account: those that are given instead of those it had; those it has where none are given.
+ * @throws ToolError what the sender refuses, by its place in the line
+ */
 async function syncConfigs(
   call: BehaviourCall,
   account: string,
   configs: readonly NotificationConfig[] | undefined,
-): Promise<{ readonly error: ProtocolError } | { readonly notification_configs?: readonly object[] }> {
+): Promise<Listening> {
   const { sender } = call.ctx;
   if (sender === undefined || !call.shapes.answer("sync_accounts").has("accounts", "*", "notification_configs"))
     return {};
   const scope = { principal: call.principal, account, release: call.release.version };
-  if (configs === undefined) return { notification_configs: await sender.notifications.list(scope) };
+  const had = await sender.notifications.list(scope);
+  if (configs === undefined) return { configs: had };
   const taken = await sender.notifications.sync(scope, configs);
-  return taken.ok ? { notification_configs: taken.configs } : { error: taken.error };
+  if (!taken.ok) throw refusedBy(taken.error);
+  return { configs: taken.configs, changed: JSON.stringify(taken.configs) !== JSON.stringify(had) };
 }
 
 /** Nobody is told of the caller's accounts any more. */
@@ -107,28 +118,5 @@ export async function resetListeners(call: BehaviourCall): Promise<void> {
   }
 }
 
-const failedLine = (wanted: WantedAccount, { brand, operator }: Account, error: ProtocolError): JsonObject => ({
-  ...(wanted.account !== undefined && { account: wanted.account }),
-  brand,
-  operator,
-  action: "failed",
-  status: "rejected",
-  errors: [error],
-});
-
 /** Bank details are written and never shown again. */
 const withoutBank = ({ bank: _, ...entity }: JsonObject): JsonObject => entity;
-
-const refused = (call: BehaviourCall, wanted: WantedAccount, billing: string): JsonObject => ({
-  ...wanted,
-  action: "failed",
-  status: "rejected",
-  errors: [
-    {
-      code: call.shapes.knowsError("BILLING_NOT_SUPPORTED") ? "BILLING_NOT_SUPPORTED" : "UNSUPPORTED_FEATURE",
-      message: `billing by ${billing} is not offered here`,
-      field: "billing",
-      recovery: "correctable",
-    },
-  ],
-});

@@ -18,6 +18,15 @@ export type AccountState = (typeof accountStates)[number];
 export interface AccountBrand {
   readonly domain?: string;
   readonly brand_id?: string;
+  /** ISO 3166-1 codes: a brand of other countries is another advertiser. */
+  readonly countries?: readonly string[];
+}
+
+/** A business unit or seat of an operator that has accounts of its own. */
+export interface OperatorUnit {
+  readonly id: string;
+  /** For people; it may change. */
+  readonly name?: string;
 }
 
 /** A buyer's account as the seller keeps it. */
@@ -27,12 +36,17 @@ export interface Account {
   readonly status: AccountState;
   readonly brand?: AccountBrand;
   readonly operator?: string;
+  readonly operator_unit?: OperatorUnit;
   readonly billing?: string;
   readonly billing_entity?: JsonObject;
   readonly payment_terms?: string;
   readonly account_scope: "operator_brand";
   readonly sandbox?: boolean;
   readonly governance_agents?: readonly GovernanceAgent[];
+  /** Grows with every change that is kept. */
+  readonly revision?: number;
+  /** Its buyer has synced it, so that it can be missing in a sync. Answers do not show it. */
+  readonly synced?: boolean;
   /** More of the account's own fields, as on the wire. */
   readonly more?: JsonObject;
 }

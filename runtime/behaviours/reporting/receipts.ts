@@ -8,6 +8,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { lineErrors } from "../frame/line-error.js";
 import {
   type AdjustmentReceipt,
   keepAdjustmentReceipt,
@@ -73,10 +74,10 @@ async function record(call: BehaviourCall, ledger: ReportLedger, given: Adjustme
   return { result: "recorded", adjustment_receipt: shownReceipt(made) };
 }
 
-const failed = (reporting_receipt_id: string, { error }: ToolError, at: string): JsonObject => ({
+const failed = (call: BehaviourCall, reporting_receipt_id: string, error: ToolError, at: string): JsonObject => ({
   result: "failed",
   reporting_receipt_id,
-  errors: [{ ...error, ...(error.field !== undefined && { field: `${at}.${error.field}` }) }],
+  errors: lineErrors(call, error, at),
 });
 
 /** Each receipt by itself: one that cannot be recorded leaves the others alone. */
@@ -89,14 +90,14 @@ export const syncReportingReceipts: ToolBehaviour = async (request: Wanted, call
     });
   const ledger = await callersLedger(call, request.account);
   const results = receipts.map(({ reporting_receipt_id: id }, index) =>
-    failed(id, noSuchReport(), `receipts[${index}]`),
+    failed(call, id, noSuchReport(), `receipts[${index}]`),
   );
   for (const [index, given] of own.entries()) {
     try {
       results.push(await record(call, ledger, given));
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      results.push(failed(given.reporting_receipt_id, error, `adjustment_receipts[${index}]`));
+      results.push(failed(call, given.reporting_receipt_id, error, `adjustment_receipts[${index}]`));
     }
   }
   return call.answer({ status: "completed", results });

@@ -5,6 +5,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { lineErrors } from "../frame/line-error.js";
 import type { ConsumerStatement } from "../ports/report-feeds.js";
 import {
   currentOf,
@@ -92,10 +93,15 @@ async function record(call: BehaviourCall, ledger: ReportLedger, given: Consumer
   return { result: "recorded", consumer_status: shownStatement(made) };
 }
 
-const failed = ({ reporting_status_id }: ConsumerStatement, { error }: ToolError, at: string): JsonObject => ({
+const failed = (
+  call: BehaviourCall,
+  { reporting_status_id }: ConsumerStatement,
+  error: ToolError,
+  at: string,
+): JsonObject => ({
   result: "failed",
   reporting_status_id,
-  errors: [{ ...error, ...(error.field !== undefined && { field: `${at}.${error.field}` }) }],
+  errors: lineErrors(call, error, at),
 });
 
 /** Each statement by itself: one that cannot be recorded leaves the others alone. */
@@ -114,7 +120,7 @@ export const syncReportingStatus: ToolBehaviour = async (request: Wanted, call) 
       results.push(await record(call, ledger, given));
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      results.push(failed(given, error, `statuses[${index}]`));
+      results.push(failed(call, given, error, `statuses[${index}]`));
     }
   }
   return call.answer({ results });

@@ -1,0 +1,231 @@
+/** `sync_accounts`: settings of an account that is there, what names an account, and what a sync leaves alone. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { ToolError } from "../../runtime/seller/tool-error.js";
+import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every release
+type Line = Readonly<Record<string, any>>;
+
+const named = (domain: string, more: object = {}) => ({
+  brand: { domain },
+  operator: "op.example",
+  billing: "operator",
+  ...more,
+});
+const refTo = (domain: string, more: object = {}) => ({ brand: { domain }, operator: "op.example", ...more });
+
+for (const version of versions) {
+  const updates = version !== "3.0.26";
+  const anchored = version === "3.2.4";
+  const seller = async (more: Parameters<typeof behavingSeller>[2] = {}) => {
+    const opened = await behavingSeller(version, ["sales_non_guaranteed"], more);
+    const sync = async (accounts: object[], rest: object = {}): Promise<Line[]> =>
+      (await opened.ask("sync_accounts", { ...key(), accounts, ...rest })).accounts;
+    const listed = async (): Promise<Line[]> => (await opened.ask("list_accounts", {})).accounts;
+    return { ...opened, sync, listed };
+  };
+  const codes = (line: Line | undefined) => [line?.action, line?.errors?.[0].code];
+
+  if (updates) {
+    test(`${version}: settings of an account are changed by its id and by its brand, and its line is as the release has it`, async () => {
+      const { sync, listed, close } = await seller();
+      const [made] = await sync([named("a.example")]);
+      for (const [ref, terms] of [
+        [{ account_id: made?.account_id }, "net_30"],
+        [refTo("a.example"), "net_45"],
+      ] as const) {
+        const [line] = await sync([{ account: ref, payment_terms: terms }]);
+        assert.equal([line?.action, line?.payment_terms], ["updated", terms]);
+        assert.equal(line?.account, anchored ? ref : undefined);
+        assert.is(line?.brand?.domain, anchored ? undefined : "a.example");
+      }
+      assert.equal([(await listed()).length, (await listed())[0]?.payment_terms], [1, "net_45"]);
+      await close();
+    });
+
+    test(`${version}: settings of an account that is not there open none`, async () => {
+      const { sync, refused, listed, close } = await seller();
+      const terms = { payment_terms: "net_30" };
+      const [line, other] = await sync([{ account: refTo("a.example"), ...terms }, named("b.example")]);
+      assert.equal(codes(line), ["failed", "UNSUPPORTED_PROVISIONING"]);
+      assert.is(other?.action, "created");
+      assert.is(line?.status, anchored ? undefined : "rejected");
+      const unknown = [{ account: { account_id: "nobodys" }, ...terms }, named("c.example")];
+      if (anchored) assert.equal(codes((await sync(unknown))[0]), ["failed", "ACCOUNT_NOT_FOUND"]);
+      else {
+        const { code, field } = await refused("sync_accounts", { ...key(), accounts: unknown });
+        assert.equal([code, field], ["ACCOUNT_NOT_FOUND", "accounts[0].account.account_id"]);
+      }
+      assert.equal(
+        (await listed()).map((one) => one.brand.domain),
+        anchored ? ["b.example", "c.example"] : ["b.example"],
+      );
+      await close();
+    });
+
+    test(`${version}: settings do not open what was closed`, async () => {
+      const { sync, listed, close } = await seller();
+      await sync([named("a.example"), named("b.example")]);
+      await sync([named("a.example")], { delete_missing: true });
+      await sync([{ account: refTo("b.example"), payment_terms: "net_30" }]);
+      const states = (await listed()).map((one) => [one.brand.domain, one.status]);
+      assert.equal(Object.fromEntries(states), { "a.example": "active", "b.example": "closed" });
+      await close();
+    });
+  }
+
+  test(`${version}: an account that an order has opened was never synced, and is not missing`, async () => {
+    const { ask, sync, listed, close } = await seller();
+    const until = { start_time: "asap", end_time: "2099-02-01T00:00:00Z" };
+    const line = { product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 1_000, bid_price: 3 };
+    await ask("create_media_buy", { ...key(), account, brand, ...until, packages: [line] });
+    const lines = await sync([named("b.example")], { delete_missing: true });
+    assert.equal(
+      lines.map(({ brand: of }) => of.domain),
+      ["b.example"],
+    );
+    const states = async () => Object.fromEntries((await listed()).map((one) => [one.brand.domain, one.status]));
+    assert.equal(await states(), { [brand.domain]: "active", "b.example": "active" });
+    // Once it is synced, it is one of those that may be left out.
+    await sync([{ ...account, billing: "operator" }]);
+    await sync([named("b.example")], { delete_missing: true });
+    assert.equal(await states(), { [brand.domain]: "closed", "b.example": "active" });
+    await close();
+  });
+
+  test(`${version}: an account that has no brand has a line that its release allows`, async () => {
+    const { ask, sync, close } = await seller();
+    await ask("comply_test_controller", {
+      scenario: "seed_account",
+      params: { account_id: "bare", fixture: { name: "Bare" } },
+    });
+    if (updates) await sync([{ account: { account_id: "bare" }, payment_terms: "net_30" }]);
+    await sync([], { delete_missing: true });
+    await close();
+  });
+
+  test(`${version}: one account that is not opened leaves the others, and tells no bank`, async () => {
+    const { sync, listed, close } = await seller({
+      ports: {
+        accounts: {
+          billing: ["operator"],
+          open: async (one) => {
+            if (one.brand?.domain === "bad.example") throw new ToolError("BRAND_REQUIRED", "not this brand");
+            return one;
+          },
+        },
+      },
+    });
+    const bank = { account_holder: "A", iban: "DE89370400440532013000" };
+    const billing_entity = { legal_name: "A GmbH", bank };
+    const lines = await sync([
+      named("bad.example"),
+      named("a.example"),
+      named("c.example", { billing: "advertiser", billing_entity }),
+    ]);
+    assert.equal(
+      lines.map(({ action }) => action),
+      ["failed", "created", "failed"],
+    );
+    assert.is(lines[0]?.errors[0].code, "BRAND_REQUIRED");
+    assert.not.ok(JSON.stringify(lines).includes(bank.iban));
+    assert.is((await listed()).length, 1);
+    await close();
+  });
+
+  if (anchored) {
+    test(`${version}: two units of an operator, and a brand in two countries, have accounts of their own`, async () => {
+      const { ask, sync, listed, close } = await seller();
+      const units = ["seat-1", "seat-2"].map((id) => named("a.example", { operator_unit: { id, name: `Seat ${id}` } }));
+      const inCountries = (countries: string[]) => named("a.example", { brand: { domain: "a.example", countries } });
+      const lines = await sync([
+        named("a.example"),
+        ...units,
+        inCountries(["NL"]),
+        inCountries(["NL", "BE"]),
+        inCountries(["BE", "NL"]),
+      ]);
+      assert.equal(
+        lines.map(({ action }) => action),
+        ["created", "created", "created", "created", "created", "unchanged"],
+      );
+      assert.is(new Set(lines.map((one) => one.account_id)).size, 5);
+      const seat = (await listed()).find(({ account_id }) => account_id === lines[1]?.account_id);
+      assert.is(seat?.operator_unit.id, "seat-1");
+      // The name of a unit is for people: the account stays the same.
+      const renamed = { ...units[0], operator_unit: { id: "seat-1", name: "Renamed" } };
+      const [again] = await sync([renamed]);
+      assert.equal([again?.account_id, again?.action], [lines[1]?.account_id, "updated"]);
+      const found = await ask("list_accounts", { account: refTo("a.example", { operator_unit: { id: "seat-2" } }) });
+      assert.equal(
+        found.accounts.map((one: Line) => one.account_id),
+        [lines[2]?.account_id],
+      );
+      await close();
+    });
+
+    test(`${version}: an account bound to a currency or a time zone is not offered, and none is opened for one`, async () => {
+      const { ask, sync, refused, listed, close } = await seller();
+      const lines = await sync([
+        named("a.example", { currency: "EUR" }),
+        named("a.example", { timezone: "Europe/Amsterdam" }),
+      ]);
+      assert.equal(lines.map(codes), [
+        ["failed", "UNSUPPORTED_FEATURE"],
+        ["failed", "UNSUPPORTED_FEATURE"],
+      ]);
+      const ref = refTo("a.example", { currency: "EUR" });
+      const { code, field } = await refused("sync_audiences", { ...key(), account: ref }).catch(() =>
+        refused("sync_creatives", { ...key(), account: ref, creatives: [] }),
+      );
+      assert.equal([code, field], ["ACCOUNT_NOT_FOUND", "account.currency"]);
+      assert.equal(await listed(), []);
+      const { account: can } = await ask("get_adcp_capabilities", {});
+      assert.equal(
+        [can.supported_account_currency_modes, can.timezone],
+        [["per_media_buy"], { mode: "seller_fixed", fixed_timezone: "UTC" }],
+      );
+      await sync([named("a.example")]);
+      assert.is((await listed())[0]?.timezone, "UTC");
+      await close();
+    });
+
+    test(`${version}: who changes settings of a revision that has passed is told, and changes nothing`, async () => {
+      const { sync, listed, close } = await seller();
+      const [made] = await sync([named("a.example")]);
+      assert.is(made?.revision, 1);
+      const settings = (revision: number, payment_terms: string) =>
+        sync([{ account: refTo("a.example"), revision, payment_terms }]);
+      const [changed] = await settings(1, "net_30");
+      assert.equal([changed?.action, changed?.revision], ["updated", 2]);
+      const [late] = await settings(1, "net_60");
+      assert.equal([...codes(late), late?.status], ["failed", "CONFLICT", "active"]);
+      const [same] = await settings(2, "net_30");
+      assert.equal([same?.action, same?.revision], ["unchanged", 2]);
+      const [rehearsed] = await sync([{ account: refTo("a.example"), payment_terms: "net_90" }], { dry_run: true });
+      assert.equal([rehearsed?.action, rehearsed?.revision], ["updated", 2]);
+      assert.equal([(await listed())[0]?.payment_terms, (await listed())[0]?.revision], ["net_30", 2]);
+      await close();
+    });
+
+    test(`${version}: what is not offered of an account is refused in its line, not passed over`, async () => {
+      const { sync, listed, close } = await seller();
+      await sync([named("a.example")]);
+      const [line] = await sync([
+        {
+          account: refTo("a.example"),
+          revision: 1,
+          operator_identity: { operator: "other.example" },
+          payment_terms: "net_30",
+        },
+      ]);
+      assert.equal(codes(line), ["failed", "UNSUPPORTED_FEATURE"]);
+      assert.is(line?.errors[0].field, "accounts[0].operator_identity");
+      assert.equal([(await listed())[0]?.operator, (await listed())[0]?.payment_terms], ["op.example", undefined]);
+      await close();
+    });
+  }
+}
+
+test.run();
