@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import { loadSide } from "../../cli/diff/load.js";
+import type { Sided } from "../../generator/diff/mend.js";
 import { sided } from "../../generator/diff/prove.js";
 import { generated } from "../../generator/diff/survive.js";
 import type { ToolModel } from "../../generator/model/model.js";
@@ -19,6 +20,7 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js"
 import { type JsonRecord, Known } from "../support/known.js";
 import { choices } from "../support/random.js";
 import { wholeReleaseIn } from "../support/whole-release.js";
+import { requestOf } from "./requests.js";
 import { faulty } from "./seller-inputs.js";
 
 export interface SellerFuzz {
@@ -55,6 +57,8 @@ export interface Failure {
 /** Valid requests made of each schema. */
 const VARIANTS = 40;
 const FAULTY_PART = 0.6;
+/** Requests that are made anew for a call. */
+const MADE_PART = 0.7;
 /** References that name nothing. */
 const INVENTED_PART = 0.25;
 const VERSIONLESS_PART = 0.95;
@@ -159,7 +163,10 @@ export async function fuzzSeller(given: SellerFuzz): Promise<SellerFuzzReport> {
     await fuzzed.open(release);
     const tools = side.model.tools
       .filter(({ name }) => fuzzed.offered.has(name))
-      .map((tool) => ({ tool, valid: generated(sided(side, tool.request), VARIANTS) as JsonRecord[] }));
+      .map((tool): FuzzedTool => {
+        const of = sided(side, tool.request);
+        return { tool, of, valid: generated(of, VARIANTS) as JsonRecord[] };
+      });
     const versions = [`${release.word}_version`, `${release.word}_major_version`];
     const counts = await fuzzCalls(fuzzed, tools, { ...given, versions });
     const unreached = [...fuzzed.offered].filter((name) => !fuzzed.reached.has(name));
@@ -173,7 +180,8 @@ export async function fuzzSeller(given: SellerFuzz): Promise<SellerFuzzReport> {
 
 interface FuzzedTool {
   readonly tool: ToolModel;
-  /** Requests that its schema takes. */
+  readonly of: Sided;
+  /** Requests that its schema takes, the smallest and the largest among them. */
   readonly valid: readonly JsonRecord[];
 }
 
@@ -188,8 +196,9 @@ async function fuzzCalls(fuzzed: Fuzzed, tools: readonly FuzzedTool[], { count, 
   const known = new Known();
   const all = tools.filter(({ valid }) => valid.length > 0);
   for (; counts.calls < count; counts.calls++) {
-    const { tool, valid } = all[counts.calls % all.length]!;
-    const whole = known.referring(random.of(valid), (some) =>
+    const { tool, of, valid } = all[counts.calls % all.length]!;
+    const taken = (random.chance(MADE_PART) ? requestOf(of, random) : undefined) ?? random.of(valid);
+    const whole = known.referring(taken, (some) =>
       random.chance(INVENTED_PART) ? undefined : random.of(some),
     ) as JsonRecord;
     if ("idempotency_key" in whole) whole.idempotency_key = randomUUID();

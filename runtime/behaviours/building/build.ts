@@ -9,7 +9,7 @@ import type { CreativeFormat } from "../ports/creatives.js";
 import { catalogFor } from "../previews/catalogs.js";
 import { host } from "../previews/hosted.js";
 import { fillLiteral } from "../previews/macros.js";
-import { assetTypesOf, type CreativeManifest, type ManifestAsset, sizeOf } from "../previews/manifest.js";
+import { assetTypesOf, type CreativeManifest, firstAssets, type ManifestAsset, sizeOf } from "../previews/manifest.js";
 import { previewsExpire, previewsOf } from "../previews/preview.js";
 import { type CatalogItems, renderPage } from "../previews/render.js";
 import { makeTag } from "../previews/tags.js";
@@ -27,15 +27,6 @@ async function fromLibrary(call: BehaviourCall, id: string): Promise<Creative> {
   if (found.status !== "rejected" && found.status !== "archived") return found;
   throw new ToolError("INVALID_STATE", `the creative is ${found.status}: it is not served`, { field: "creative_id" });
 }
-
-/** Of repeated assets, the first. */
-const single = (assets: Creative["assets"]): CreativeManifest["assets"] =>
-  Object.fromEntries(
-    Object.entries(assets).flatMap(([name, one]) => {
-      const [first] = [one].flat() as ManifestAsset[];
-      return first === undefined ? [] : [[name, first]];
-    }),
-  );
 
 const contentOf = (asset: ManifestAsset | undefined): string | undefined =>
   typeof asset?.content === "string" ? asset.content : undefined;
@@ -147,7 +138,7 @@ async function build(call: BehaviourCall, request: Build): Promise<Built> {
     };
     const source: CreativeManifest = {
       format_id: found.format_id ?? formatId(call, targets[0]!),
-      assets: single(found.assets),
+      assets: firstAssets(found.assets),
     };
     const tags = targets.map((of) => ({ formatId: of.id, ...makeTag(call, owner, of, place, source) }));
     for (const { formatId: of, tag_id: tagId, creative_id: creativeId, media_buy_id: buy, package_id: line } of tags) {

@@ -109,7 +109,7 @@ const metrics = ({ impressions, clicks, spend, conversions, views }: DeliveredTo
   impressions,
   spend,
   clicks,
-  ...(impressions > 0 && { ctr: Math.round((clicks / impressions) * 1e6) / 1e6 }),
+  ...(impressions > 0 && { ctr: Math.min(1, Math.round((clicks / impressions) * 1e6) / 1e6) }),
   ...(conversions > 0 && { conversions, cost_per_acquisition: Math.round((spend / conversions) * 1e4) / 1e4 }),
   ...(views !== undefined && {
     views,
@@ -128,10 +128,10 @@ async function deliveryOf(
   const fields = await simulatedFields(call, buy);
   const byDay = daily ? await deliveredByDay(call, buy, days) : undefined;
   return {
+    ...fields,
     media_buy_id: buy.media_buy_id,
     currency: buy.currency,
     status: await buyState(call, buy),
-    ...fields,
     totals: { ...metrics(await deliveredOf(call, buy, days)), ...fields },
     by_package: await Promise.all(
       buy.packages.map((one) =>

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { formatsOf } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
-import type { CreativeFormat, Dimensions, FormatId } from "../ports/creatives.js";
+import type { CreativeAssets, CreativeFormat, Dimensions, FormatId } from "../ports/creatives.js";
 
 export interface ManifestAsset extends JsonObject {
   readonly asset_type?: string;
@@ -14,6 +14,15 @@ export interface CreativeManifest {
   readonly format_kind?: string;
   readonly assets: { readonly [name: string]: ManifestAsset };
 }
+
+/** Of repeated assets, the first. */
+export const firstAssets = (assets: CreativeAssets): CreativeManifest["assets"] =>
+  Object.fromEntries(
+    Object.entries(assets).flatMap(([name, one]) => {
+      const [first] = [one].flat() as ManifestAsset[];
+      return first === undefined ? [] : [[name, first]];
+    }),
+  );
 
 /**
  * The format an id names. Its address is not compared: formats move between agents, and keep their names.

@@ -1,13 +1,15 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
+import { type AccountRef, ownerOfRef, resolveAccount } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { lineErrors } from "../frame/line-error.js";
+import { EVERY_ACCOUNT, findCreative } from "../library/creatives.js";
 import type { CreativeFormat, Dimensions } from "../ports/creatives.js";
 import { formatFromId } from "../ports/example-formats.js";
 import { catalogIn } from "./catalogs.js";
 import { host } from "./hosted.js";
-import { type CreativeManifest, knownFormat, missingAssets, sizeOf } from "./manifest.js";
+import { type CreativeManifest, firstAssets, knownFormat, missingAssets, sizeOf } from "./manifest.js";
 import { type CatalogItems, renderPage } from "./render.js";
 import { findTag } from "./tags.js";
 
@@ -48,18 +50,13 @@ export const previewsExpire = (call: BehaviourCall): string =>
 
 /**
  * One preview per input.
- * @throws ToolError REFERENCE_NOT_FOUND for an unknown format, CREATIVE_REJECTED where an asset is missing, UNSUPPORTED_FEATURE
- * where a creative is only named
+ * @throws ToolError REFERENCE_NOT_FOUND for an unknown format, CREATIVE_REJECTED where an asset is missing
  */
 export async function previewsOf(
   call: BehaviourCall,
-  manifest: CreativeManifest | undefined,
+  manifest: CreativeManifest,
   options: PreviewOptions,
 ): Promise<JsonObject[]> {
-  if (manifest === undefined)
-    throw new ToolError("UNSUPPORTED_FEATURE", "previews are made of a manifest here: give the creative's", {
-      field: options.field,
-    });
   const of = await previewedFormat(call, manifest, `${options.field}.format_id`);
   const [lacking] = missingAssets(of, manifest);
   if (lacking !== undefined) {
@@ -108,43 +105,92 @@ function renderOf(
   };
 }
 
-interface Item {
-  readonly creative_manifest: CreativeManifest & { readonly creative_id?: string };
-  readonly output_format?: "url" | "html";
-  readonly inputs?: readonly PreviewInput[];
-  readonly item_limit?: number;
-}
-
-interface Preview extends Item {
-  readonly quality?: string;
-  readonly request_type?: "single" | "batch" | "variant";
-  readonly account?: AccountRef;
-  readonly requests?: readonly Item[];
-  readonly variant_id?: string;
+/** Who draws a creative, where it is not the one that its own format names. */
+interface Route {
   readonly format_id?: CreativeManifest["format_id"];
   /** As `creative.supported_formats` of the capabilities names it. */
   readonly target_capability_id?: string;
 }
 
-const optionsOf = (request: Preview | Item, output: PreviewOptions["output"], field: string): PreviewOptions => ({
+interface Item extends Route {
+  readonly creative_manifest?: CreativeManifest & { readonly creative_id?: string };
+  /** A creative of the library; beside a manifest it says no more than what that is of. */
+  readonly creative_id?: string;
+  readonly output_format?: "url" | "html";
+  readonly inputs?: readonly PreviewInput[];
+  readonly item_limit?: number;
+  readonly quality?: string;
+}
+
+interface Preview extends Item {
+  readonly request_type?: "single" | "batch" | "variant";
+  readonly account?: AccountRef;
+  readonly requests?: readonly Item[];
+  readonly variant_id?: string;
+}
+
+/**
+ * What is drawn: the manifest that is given, or that of a creative of the library.
+ * @throws ToolError INVALID_REQUEST where neither is, CREATIVE_NOT_FOUND for a creative that the account has not
+ */
+async function manifestOf(call: BehaviourCall, item: Item, account: AccountRef | undefined): Promise<CreativeManifest> {
+  const { creative_manifest: given, creative_id: id } = item;
+  if (given !== undefined) return given;
+  if (id === undefined)
+    throw new ToolError("INVALID_REQUEST", "give a creative's manifest, or the id of a creative of the library", {
+      field: "creative_manifest",
+    });
+  const found = await findCreative(call, id);
+  const own = account === undefined ? undefined : (await resolveAccount(call, account)).account_id;
+  if (found === undefined || (own !== undefined && ![own, EVERY_ACCOUNT].includes(found.account_id)))
+    throw new ToolError(
+      call.shapes.knowsError("CREATIVE_NOT_FOUND") ? "CREATIVE_NOT_FOUND" : "REFERENCE_NOT_FOUND",
+      "there is no such creative in the library",
+      { field: "creative_id" },
+    );
+  const format = found.format_id === undefined ? found.more : { format_id: found.format_id };
+  return { ...format, assets: firstAssets(found.assets) };
+}
+
+const isRoute = ({ format_id, target_capability_id }: Route): boolean =>
+  format_id !== undefined || target_capability_id !== undefined;
+
+/** The manifest, as who is to draw it takes it. */
+function routed(call: BehaviourCall, manifest: CreativeManifest, route: Route): CreativeManifest {
+  const { format_id, target_capability_id: capability } = route;
+  const named = capability === undefined ? format_id : { agent_url: call.agentUrl, id: capability };
+  return named === undefined ? manifest : { ...manifest, format_id: named };
+}
+
+const optionsOf = (request: Item, output: PreviewOptions["output"], field: string): PreviewOptions => ({
   output: request.output_format ?? output,
   inputs: request.inputs,
   itemLimit: request.item_limit,
   field,
 });
 
+/** One quality is rendered, which is good for either use. */
+const QUALITY = "production";
+
 async function batch(call: BehaviourCall, request: Preview): Promise<JsonObject> {
   const results: JsonObject[] = [];
   for (const [index, item] of (request.requests ?? []).entries()) {
-    const manifest = item.creative_manifest;
-    const named = { creative_id: manifest.creative_id ?? `requests[${index}]` };
+    const at = `requests[${index}]`;
+    const named = { creative_id: item.creative_id ?? item.creative_manifest?.creative_id ?? at };
     try {
-      const options = optionsOf(item, request.output_format, `requests[${index}].creative_manifest`);
-      const response = { previews: await previewsOf(call, manifest, options), expires_at: previewsExpire(call) };
-      results.push({ ...named, success: true, response });
+      const manifest = await manifestOf(call, item, request.account);
+      const options = optionsOf(item, request.output_format, "creative_manifest");
+      const previews = await previewsOf(call, routed(call, manifest, isRoute(item) ? item : request), options);
+      const quality_used = item.quality ?? request.quality ?? QUALITY;
+      results.push({
+        ...named,
+        success: true,
+        quality_used,
+        response: { previews, expires_at: previewsExpire(call) },
+      });
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      results.push({ ...named, success: false, errors: [error.error] });
+      results.push({ ...named, success: false, errors: lineErrors(call, error, at) });
     }
   }
   return { response_type: "batch", results };
@@ -170,12 +216,10 @@ async function variant(call: BehaviourCall, request: Preview): Promise<JsonObjec
 }
 
 async function single(call: BehaviourCall, request: Preview): Promise<JsonObject> {
-  const { creative_manifest: manifest, format_id, target_capability_id: capability, quality = "production" } = request;
-  const named = capability === undefined ? format_id : { agent_url: call.agentUrl, id: capability };
-  const chosen = named === undefined ? manifest : { ...manifest, format_id: named };
-  const previews = await previewsOf(call, chosen, optionsOf(request, undefined, "creative_manifest"));
-  // One quality is rendered, which is good for either use.
-  return { response_type: "single", previews, quality_used: quality, expires_at: previewsExpire(call) };
+  const manifest = routed(call, await manifestOf(call, request, request.account), request);
+  const previews = await previewsOf(call, manifest, optionsOf(request, undefined, "creative_manifest"));
+  const quality_used = request.quality ?? QUALITY;
+  return { response_type: "single", previews, quality_used, expires_at: previewsExpire(call) };
 }
 
 /** `preview_creative`: pages that show what a creative will look like. */

@@ -66,7 +66,8 @@ export function checkPolicies({ policies = [], registry_policy_ids: registered =
     });
 }
 
-const isArtifact = ({ property_rid }: JsonObject): boolean => property_rid !== undefined;
+/** A page is one whatever else is said beside it. */
+const isArtifact = ({ type, value }: JsonObject): boolean => type !== "url" || value === undefined;
 
 /** Exemplars as answers have them: a page that was named by its URL alone has not become an artifact. */
 const shownExemplars = ({ pass, fail }: ContentQuestion["exemplars"]): JsonObject => ({
