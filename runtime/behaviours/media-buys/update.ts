@@ -37,7 +37,7 @@ import {
 } from "./packages.js";
 import { changedAnswer } from "./shown.js";
 import { checkTotal, spread } from "./total.js";
-import { checkSupported, setsControl, settable } from "./whole.js";
+import { changedTerms, checkSupported, setsControl, settable } from "./whole.js";
 
 interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">> {
   readonly package_id: string;
@@ -187,7 +187,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
   if (request.paused !== undefined) done.push({ action: request.paused ? "paused" : "resumed" });
   const { fixed: _, ...open } = agreed;
   const set = Object.fromEntries(Object.entries(request).filter(([name]) => settable.includes(name)));
-  const terms = { ...buy.terms, ...set };
+  const terms = changedTerms(buy.terms, set);
   const changed: MediaBuy = { ...open, packages, paused: request.paused ?? buy.paused, terms };
   return { changed, affected, done: done.length > 0 ? done : [{ action: "updated" }] };
 }
@@ -277,10 +277,9 @@ async function updatedPackage(
     ...(start_time !== undefined && { start_time }),
     ...(end_time !== undefined && { end_time }),
     ...(assigns && { creative_assignments: assignments(wanted.creative_assignments, creatives) }),
-    terms: {
-      ...one.terms,
+    terms: changedTerms(one.terms, {
       ...keptTerms(wanted),
       ...targetingTerms(product, wanted.targeting_overlay as Overlay | undefined),
-    },
+    }),
   };
 }

@@ -8,9 +8,13 @@ const controls = ["daily_budget_cap", "frequency_cap", "pacing", "bidding"] as c
 /** Fields of a buy that the buyer may set again. */
 export const settable: readonly string[] = ["reporting_webhook", "invoice_recipient", "name", ...controls];
 
-/** Those that are set; one that was taken away is null. */
+/** Those that are set. */
 export const controlsIn = (terms: JsonObject): JsonObject =>
-  Object.fromEntries(controls.flatMap((name) => (terms[name] == null ? [] : [[name, terms[name]]])));
+  Object.fromEntries(controls.flatMap((name) => (terms[name] === undefined ? [] : [[name, terms[name]]])));
+
+/** Terms of a buy or a package as a change leaves them: null takes one away. */
+export const changedTerms = (terms: JsonObject, change: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries({ ...terms, ...change }).filter(([, value]) => value != null));
 
 /** Is one of them changed? */
 export const setsControl = (request: object): boolean => controls.some((name) => Object.hasOwn(request, name));
