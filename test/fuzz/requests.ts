@@ -14,7 +14,7 @@ const DEEPEST = 7;
 const FILLED = [0, 0.15, 0.4, 0.8];
 const ITEMS = [0, 1, 1, 2];
 const NUMBERS = [0, 1, 2, 5, 10, 250, 1_000, 25_000, 0.5];
-const FUTURE = ["2098-01-01T00:00:00Z", "2099-02-01T00:00:00Z"];
+const FUTURE = ["2098-01-01T00:00:00Z", "2099-02-01T00:00:00Z"] as const;
 const TURNS = 12;
 
 /** A request; undefined where none that was tried is valid. */
@@ -24,6 +24,23 @@ export function requestOf(side: Sided, random: Choices): JsonRecord | undefined 
     if (mended(value, [side], always)) return value as JsonRecord;
   }
   return undefined;
+}
+
+/** What lines of orders cost and bid, in any currency: less is refused at once. */
+const ENOUGH: Readonly<Record<string, number>> = { budget: 5_000, bid_price: 12 };
+
+/** The same request, of a time to come, of enough money, and with nothing in its channels that a seller need not offer. */
+export function served(value: Json, name = ""): Json {
+  if (Array.isArray(value)) return value.map((one) => served(one, name));
+  if (typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value))
+    return name.startsWith("start") ? FUTURE[0] : name.startsWith("end") ? FUTURE[1] : value;
+  if (typeof value === "number") return ENOUGH[name] ?? value;
+  if (typeof value !== "object" || value === null) return value;
+  const { authentication, ...rest } = value as JsonRecord;
+  const channel = typeof rest.url === "string" && name === "push_notification_config";
+  const kept = channel || authentication === undefined ? rest : { ...rest, authentication };
+  const own = Object.entries(kept).map(([key, one]) => [key, served(one, key)] as const);
+  return { ...Object.fromEntries(own), ...(channel && { operation_id: "fuzzed" }) };
 }
 
 /** One alternative of every union. */
@@ -48,8 +65,7 @@ function made(given: readonly ShapePart[], random: Choices, depth = 0, name = ""
   if (allowed.includes("array") && flat.kinds !== undefined) return listOf(parts, random, depth, name);
   const value = sample(parts, { turn: random.of([...Array(TURNS).keys()]) });
   if (typeof value === "number") return numberOf(value, flat.bounds, random);
-  if (typeof value !== "string" || !flat.formats.has("date-time")) return value;
-  return name.startsWith("start") ? FUTURE[0]! : FUTURE[1]!;
+  return value;
 }
 
 function objectOf(parts: readonly ShapePart[], random: Choices, depth: number): JsonRecord {

@@ -20,7 +20,7 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js"
 import { type JsonRecord, Known } from "../support/known.js";
 import { choices } from "../support/random.js";
 import { wholeReleaseIn } from "../support/whole-release.js";
-import { requestOf } from "./requests.js";
+import { requestOf, served } from "./requests.js";
 import { faulty } from "./seller-inputs.js";
 
 export interface SellerFuzz {
@@ -59,6 +59,10 @@ const VARIANTS = 40;
 const FAULTY_PART = 0.6;
 /** Requests that are made anew for a call. */
 const MADE_PART = 0.7;
+/** Requests of which what no seller need offer is taken away. */
+const SERVED_PART = 0.85;
+/** Requests that name what perhaps another caller has. */
+const OTHERS_PART = 0.1;
 /** References that name nothing. */
 const INVENTED_PART = 0.25;
 const VERSIONLESS_PART = 0.95;
@@ -193,14 +197,17 @@ interface CallsFuzz extends SellerFuzz {
 async function fuzzCalls(fuzzed: Fuzzed, tools: readonly FuzzedTool[], { count, seed, versions }: CallsFuzz) {
   const counts = { calls: 0, handled: 0, handledFaulty: 0, answered: 0 };
   const random = choices(seed);
-  const known = new Known();
+  const knownBy = { one: new Known(), two: new Known() };
+  const principals = ["one", "two"] as const;
   const all = tools.filter(({ valid }) => valid.length > 0);
   for (; counts.calls < count; counts.calls++) {
     const { tool, of, valid } = all[counts.calls % all.length]!;
     const taken = (random.chance(MADE_PART) ? requestOf(of, random) : undefined) ?? random.of(valid);
-    const whole = known.referring(taken, (some) =>
-      random.chance(INVENTED_PART) ? undefined : random.of(some),
-    ) as JsonRecord;
+    const wanted = random.chance(SERVED_PART) ? served(taken) : taken;
+    const principal = random.of(principals);
+    const known = knownBy[random.chance(OTHERS_PART) ? random.of(principals) : principal];
+    const some = <T>(all: readonly T[]): T | undefined => (random.chance(INVENTED_PART) ? undefined : random.of(all));
+    const whole = known.referring(wanted, { text: some, thing: some }) as JsonRecord;
     if ("idempotency_key" in whole) whole.idempotency_key = randomUUID();
     // Most versions that a schema allows are not spoken: such calls would say the same again and again.
     if (random.chance(VERSIONLESS_PART)) for (const name of versions) delete whole[name];
@@ -208,7 +215,7 @@ async function fuzzCalls(fuzzed: Fuzzed, tools: readonly FuzzedTool[], { count, 
     const { request, fault } = isFaulty ? faulty(whole, random) : { request: whole, fault: "none" };
     const at = `fault: ${fault}, ${JSON.stringify(request).slice(0, SHOWN_CHARACTERS)}`;
     try {
-      const { failed, payload, handled, changed } = await fuzzed.call(tool.name, request, random.of(["one", "two"]));
+      const { failed, payload, handled, changed } = await fuzzed.call(tool.name, request, principal);
       if (handled) counts.handled += 1;
       if (handled && isFaulty) counts.handledFaulty += 1;
       const own = errorsOf(payload).find(({ code }) => OWN.has(String(code)));
@@ -216,7 +223,7 @@ async function fuzzCalls(fuzzed: Fuzzed, tools: readonly FuzzedTool[], { count, 
       if (failed && changed) fuzzed.fail(`${tool.name}: refused, and something changed`, at);
       if (failed) continue;
       counts.answered += 1;
-      known.note(payload);
+      knownBy[principal].note(payload);
     } catch (error) {
       fuzzed.fail(`${tool.name}: thrown, ${error instanceof Error ? error.stack : String(error)}`, at);
     }

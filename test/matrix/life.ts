@@ -110,7 +110,9 @@ class Life {
     const told = (some: readonly string[]): string | undefined => some.at(tool.startsWith("update_") ? -1 : 0);
     const samples = [...this.sampler.requests(release.tools[tool]!.request)].sort(fullerFirst);
     const candidates =
-      made.length > 0 ? made : samples.map((one) => meant(this.known.referring(one as Json, told)) as JsonObject);
+      made.length > 0
+        ? made
+        : samples.map((one) => meant(this.known.referring(one as Json, { text: told })) as JsonObject);
     for (const one of candidates)
       for (const account of [this.#account, undefined]) {
         const whole = { ...one, ...(account !== undefined && { account }), idempotency_key: randomUUID() };
