@@ -1,10 +1,10 @@
 /** A seller's tasks as transports ask for them. */
 import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
-import type { Coroutine } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter } from "../store/seller-tables.js";
 import type { AgentTask, AgentTasks, NativePushes, TaskQuery } from "../transport/answerer.js";
 import type { SellerSettings } from "./settings.js";
+import { placeOf, readTasks } from "./task-pages.js";
 import { type TaskRepository, unfinishedTask } from "./tasks.js";
 import { ToolError } from "./tool-error.js";
 
@@ -21,14 +21,12 @@ export function agentTasks<Tx>({ repository, database, settings }: AgentTasksDep
       return row === undefined || row.principal !== principal ? undefined : agentTask(row);
     },
     async list({ principal }, query) {
-      const filter = filterOf(principal, query);
-      const { offset, limit } = query;
-      return database.transact({ principal }, function* (tx): Coroutine<{ tasks: AgentTask[]; total: number }> {
-        const page = { order: "updated_at", descending: true, offset, limit } as const;
-        const rows: SellerTaskRow[] = yield* database.tables.tasks(tx, filter, page);
-        const counts: { count: number }[] = yield* database.tables.countTasks(tx, filter);
-        return { tasks: rows.map(agentTask), total: counts.reduce((sum, { count }) => sum + Number(count), 0) };
-      });
+      const { token, limit } = query;
+      const order = { order: "updated_at", descending: true } as const;
+      const after = token === undefined ? undefined : placeOf(token, order);
+      if (token !== undefined && after === undefined) return undefined;
+      const { rows, total, next } = await readTasks(database, filterOf(principal, query), { ...order, after, limit });
+      return { tasks: rows.map(agentTask), total, next };
     },
     async cancel({ id }) {
       const row = await repository.row(id);
@@ -38,7 +36,8 @@ export function agentTasks<Tx>({ repository, database, settings }: AgentTasksDep
       const mayGo = cancelTask === undefined ? row.status === "input-required" : await cancelTask(unfinishedTask(row));
       if (!mayGo) return `work on it is under way; change what it makes with the tool for that`;
       try {
-        await repository.handle(id, row.principal).cancel();
+        // Without word from the seller only the question can go: it may be answered by now, and its work be under way.
+        await repository.cancel(row, cancelTask === undefined ? "input-required" : undefined);
         return undefined;
       } catch (error) {
         // What else it may be is the seller's own: the words of a database name its host.

@@ -229,7 +229,7 @@ class Invocation<Tx> {
   private async end(status: TaskStatus, payload: JsonObject): Promise<void> {
     const { continued, dependencies } = this;
     if (continued === undefined) return;
-    const change = { status, data: payload, request: this.at.args };
+    const change = { status, data: payload, request: this.at.args, askedAt: continued.updated_at };
     await dependencies.database.transact({ principal: continued.principal }, (tx) =>
       dependencies.repository.advance(tx, continued.task_id, change),
     );
@@ -287,8 +287,10 @@ class Invocation<Tx> {
     await database.transact({ principal: call.identity.principal }, function* (tx): Coroutine<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });
       for (const effect of after.effects) yield* wait(effect(tx));
-      if (continued !== undefined) yield* repository.advance(tx, id, { status, data: kept, request: args, channels });
-      else if (interim)
+      if (continued !== undefined) {
+        const { updated_at: askedAt } = continued;
+        yield* repository.advance(tx, id, { status, data: kept, request: args, channels, askedAt });
+      } else if (interim)
         yield* repository.open(tx, { id, call, args, tool: served.tool, release, status, payload, channels });
       if (keeps && continued === undefined) yield* plug.keep(tx, answered);
     });

@@ -2,12 +2,13 @@
 import type { AnyTool, JsonObject, Release } from "../contract/index.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
-import { ToolError } from "./tool-error.js";
+import { type FaultDetails, ToolError } from "./tool-error.js";
 
 /** The task that a call names asks nothing. */
 export class TaskNotWaiting extends ToolError {
-  constructor({ task_id: id, status }: Pick<SellerTaskRow, "task_id" | "status">) {
-    super("CONFLICT", `task ${id} is ${status} and waits for no message`);
+  constructor({ task_id: id, status }: Pick<SellerTaskRow, "task_id" | "status">, more: FaultDetails = {}) {
+    // Releases call a conflict transient: but what is sent again unchanged might answer the next question.
+    super("CONFLICT", `task ${id} is ${status} and waits for no message`, { recovery: "correctable", ...more });
   }
 }
 
@@ -22,7 +23,8 @@ export const threadMember = (call: Call, release: Release, taskId: string): Json
 /**
  * The task that a call goes on with: the caller's own, of the same tool, and waiting for it. A conversation that names none is
  * a call of its own.
- * @throws TaskNotWaiting where the transport names a task that waits for nobody
+ * @throws TaskNotWaiting where the transport names a task that waits for nobody, or the conversation is that of such a task and
+ *   the tool changes something: an answer that comes twice would be a second order
  */
 export async function continuedTask(
   taskRow: (taskId: string) => Promise<SellerTaskRow | undefined>,
@@ -37,5 +39,7 @@ export async function continuedTask(
   if (row === undefined || row.principal !== call.identity.principal || row.tool !== served.tool.name) return undefined;
   if (row.status === "input-required") return row;
   if (call.continues !== undefined) throw new TaskNotWaiting(row);
-  return undefined;
+  if (!served.tool.mutating) return undefined;
+  const suggestion = "Ask for the task's status; for a call of its own leave out the context_id of the task.";
+  throw new TaskNotWaiting(row, { field: "context_id", suggestion });
 }

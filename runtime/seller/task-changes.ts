@@ -17,6 +17,8 @@ export interface Change<Tx> extends ChangeOptions<Tx> {
   readonly status: TaskStatus;
   readonly data: JsonObject;
   readonly principal?: string | undefined;
+  /** The status that the task has to have still: whoever asks has decided by it. */
+  readonly from?: TaskStatus | undefined;
 }
 
 export interface TaskRepositoryDependencies<Tx> {
@@ -48,7 +50,7 @@ function* changeFlow<Tx>(
   const [row] = yield* database.tables.task(tx, taskId);
   if (row === undefined || (change.principal ?? row.principal) !== row.principal) throw unknownTask(taskId);
   const from = row.status as TaskStatus;
-  if (!mayFollow(from, change.status)) {
+  if (!mayFollow(from, change.status) || (change.from ?? from) !== from) {
     throw new AdbindError("transition_refused", `a task that is ${from} cannot become ${change.status}`, {
       where: `task ${taskId}`,
       remedy: isTerminal(from) ? "leave it: the task is over" : "give another status",
@@ -124,17 +126,27 @@ function dataOf<Tx>(
   });
 }
 
+/** One change, in a transaction of its own. @throws AdbindError `task_unknown`, `transition_refused`, `event_invalid` */
+export const changeTask = <Tx>(
+  dependencies: TaskRepositoryDependencies<Tx>,
+  taskId: string,
+  change: Change<Tx>,
+): Promise<void> => {
+  const { principal } = change;
+  return dependencies.database.transact(principal === undefined ? { taskId } : { principal }, (tx) =>
+    changeFlow(dependencies, tx, taskId, change),
+  );
+};
+
 /** @param principal whose task it must be; anybody's where it is left out */
 export function handleOf<Tx, T = AnyTool>(
   dependencies: TaskRepositoryDependencies<Tx>,
   taskId: string,
   principal?: string,
 ): TaskHandle<T, Tx> {
-  const { database, servedReleases } = dependencies;
+  const { servedReleases } = dependencies;
   const change = (status: TaskStatus, data: unknown, more: ChangeOptions<Tx> = {}): Promise<void> =>
-    database.transact(principal === undefined ? { taskId } : { principal }, (tx) =>
-      changeFlow(dependencies, tx, taskId, { ...more, status, data: (data ?? {}) as JsonObject, principal }),
-    );
+    changeTask(dependencies, taskId, { ...more, status, data: (data ?? {}) as JsonObject, principal });
   const failure = (errors: SellerError | readonly SellerError[]) =>
     failurePayload(errorList(errors), servedReleases[0]!.release);
   const handle: TaskHandle<AnyTool, Tx> = {

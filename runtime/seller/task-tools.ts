@@ -10,6 +10,7 @@ import {
 } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter, TaskPage } from "../store/seller-tables.js";
+import { placeOf, readTasks } from "./task-pages.js";
 import { ToolError } from "./tool-error.js";
 import type { SellerContext, SellerHandler } from "./types.js";
 
@@ -143,18 +144,18 @@ function pageOf(request: JsonObject): TaskPage {
   const sort = isJsonObject(request.sort) ? request.sort : {};
   const pagination = isJsonObject(request.pagination) ? request.pagination : {};
   const { cursor, max_results: most } = pagination;
-  const offset = typeof cursor === "string" ? Number(Buffer.from(cursor, "base64url").toString("latin1")) : 0;
-  if (!Number.isSafeInteger(offset) || offset < 0) {
-    throw refusedAt("pagination.cursor", "The cursor is not one that was given here.");
-  }
   if (typeof most === "number" && !Number.isInteger(most)) {
     throw refusedAt("pagination.max_results", `Give a whole number from 1 to ${PAGE.max}.`);
   }
   const field = typeof sort.field === "string" && Object.hasOwn(orders, sort.field) ? sort.field : "created_at";
+  const order = { order: orders[field]!, descending: sort.direction !== "asc" };
+  const after = typeof cursor === "string" ? placeOf(cursor, order) : undefined;
+  if (typeof cursor === "string" && after === undefined) {
+    throw refusedAt("pagination.cursor", "The cursor is not one that was given here, for tasks in this order.");
+  }
   return {
-    order: orders[field]!,
-    descending: sort.direction !== "asc",
-    offset,
+    ...order,
+    after,
     limit: typeof most === "number" ? Math.min(Math.max(1, most), PAGE.max) : PAGE.default,
   };
 }
@@ -164,24 +165,18 @@ export const listTasks =
   async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
     const filter = filterOf(request, ctx.principal);
     const page = pageOf(request);
-    const { rows, counts } = await database.transact({ principal: ctx.principal }, function* (tx) {
-      const rows: SellerTaskRow[] = yield* database.tables.tasks(tx, filter, page);
-      const counts: { status: string; count: number }[] = yield* database.tables.countTasks(tx, filter);
-      return { rows, counts };
-    });
-    const total = counts.reduce((sum, { count }) => sum + Number(count), 0);
-    const next = page.offset + rows.length;
+    const { rows, counts, total, next } = await readTasks(database, filter, page);
     return ctx.complete({
       query_summary: {
         total_matching: total,
         returned: rows.length,
-        status_breakdown: Object.fromEntries(counts.map(({ status, count }) => [status, Number(count)])),
+        status_breakdown: counts,
         filters_applied: isJsonObject(request.filters) ? Object.keys(request.filters) : [],
       },
       tasks: rows.map((row) => ({ ...taskRow(row), domain: row.protocol, protocol: row.protocol })),
       pagination: {
-        has_more: next < total,
-        ...(next < total && { cursor: Buffer.from(String(next)).toString("base64url") }),
+        has_more: next !== undefined,
+        ...(next !== undefined && { cursor: next }),
         total_count: total,
       },
     });

@@ -16,7 +16,13 @@ import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
 import { ownError } from "./own-error.js";
 import { checkReply } from "./reply.js";
-import { handleOf, SELLER_TASK_RETENTION_MS, storeChange, type TaskRepositoryDependencies } from "./task-changes.js";
+import {
+  changeTask,
+  handleOf,
+  SELLER_TASK_RETENTION_MS,
+  storeChange,
+  type TaskRepositoryDependencies,
+} from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
 import type { LaterWork, SellerError, TaskHandle, UnfinishedTask } from "./types.js";
 
@@ -38,6 +44,8 @@ export interface Advance {
   readonly data: JsonObject;
   /** The request as it is now. */
   readonly request: JsonObject;
+  /** When the question was asked that the call answers (`updated_at`): another may be asked by now. */
+  readonly askedAt: number;
   readonly channels?: TaskChannels | undefined;
 }
 
@@ -57,6 +65,12 @@ export interface TaskRepository<Tx> {
   advance(tx: Tx, taskId: string, change: Advance): Coroutine<void>;
   /** @param principal whose task it must be; anybody's by default */
   handle<T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx>;
+  /**
+   * Cancels a task.
+   * @param from the status that it has to have still
+   * @throws AdbindError `transition_refused`, `task_unknown`
+   */
+  cancel(row: SellerTaskRow, from?: TaskStatus): Promise<void>;
   /** As `freeTaskId`. */
   free(taskId: string, of: TaskClaim): Promise<boolean>;
   /** Starts what goes on after an answer, and ends the task with what it comes to. */
@@ -87,6 +101,8 @@ export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencie
     open: (tx, task) => openFlow(dependencies, tx, task),
     advance: (tx, taskId, change) => advanceFlow(dependencies, tx, taskId, change),
     handle,
+    cancel: ({ task_id: id, principal }, from) =>
+      changeTask(dependencies, id, { status: "canceled", data: {}, principal, from }),
     free: (taskId, of) => freeId(dependencies, taskId, of),
     runLater(taskId, tool, work) {
       const run = later(dependencies, handle(taskId), tool, work);
@@ -203,8 +219,9 @@ function* advanceFlow<Tx>(
 ): Coroutine<void> {
   const { database, settings } = dependencies;
   const [row] = yield* database.tables.task(tx, taskId);
-  if (row?.status !== "input-required") {
-    throw new ToolError("CONFLICT", `Task ${taskId} has been gone on with meanwhile, and asks nothing any more.`);
+  if (row?.status !== "input-required" || row.updated_at !== change.askedAt) {
+    const message = `Task ${taskId} has been gone on with meanwhile, and asks nothing any more, or something else.`;
+    throw new ToolError("CONFLICT", message, { recovery: "correctable" });
   }
   const { status, data, request, channels } = change;
   if (settings.sender !== undefined && channels !== undefined && row.has_webhook === 0) {

@@ -69,7 +69,8 @@ type TimeColumn = "created_at" | "updated_at";
 export interface TaskPage {
   readonly order: "created_at" | "updated_at" | "status" | "tool" | "protocol";
   readonly descending: boolean;
-  readonly offset: number;
+  /** The task that the page before ended with, as it was then. */
+  readonly after?: { readonly value: number | string; readonly taskId: string } | undefined;
   readonly limit: number;
 }
 
@@ -183,13 +184,15 @@ const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, T
       ],
     ),
   dropTask: (tx, taskId) => run(tx, "delete from adbind_seller_tasks where task_id = ? returning task_id", [taskId]),
-  tasks(tx, filter, { order, descending, offset, limit }) {
+  tasks(tx, filter, { order, descending, after, limit }) {
     const { text, values } = whereOf(filter);
     const direction = descending ? "desc" : "asc";
+    const beyond = after === undefined ? "" : ` and (${order}, task_id) ${descending ? "<" : ">"} (?, ?)`;
+    const place = after === undefined ? [] : [after.value, after.taskId];
     return run(
       tx,
-      `select * from adbind_seller_tasks ${text} order by ${order} ${direction}, task_id ${direction} limit ? offset ?`,
-      [...values, limit, offset],
+      `select * from adbind_seller_tasks ${text}${beyond} order by ${order} ${direction}, task_id ${direction} limit ?`,
+      [...values, ...place, limit],
     );
   },
   countTasks(tx, filter) {

@@ -65,16 +65,26 @@ export interface NativePush {
 /** Tasks of an agent, as its callers see them: another's is no different from none. */
 export interface AgentTasks {
   find(id: string, caller: Identity): Promise<AgentTask | undefined>;
-  /** Newest change first. */
-  list(caller: Identity, query: TaskQuery): Promise<{ readonly tasks: readonly AgentTask[]; readonly total: number }>;
+  /** Newest change first. @returns undefined where the token is none that was given here */
+  list(caller: Identity, query: TaskQuery): Promise<ListedTasks | undefined>;
   /** Gives a task up. @returns why it cannot be */
   cancel(task: AgentTask): Promise<string | undefined>;
   /** Absent where webhooks are not sent. */
   readonly push: NativePushes | undefined;
 }
 
+/** A page of a caller's tasks. */
+export interface ListedTasks {
+  readonly tasks: readonly AgentTask[];
+  /** On all pages. */
+  readonly total: number;
+  /** Names the next page, where there is one. */
+  readonly next: string | undefined;
+}
+
 export interface TaskQuery {
-  readonly offset: number;
+  /** Of the page before. */
+  readonly token?: string;
   readonly limit: number;
   readonly contextId?: string;
   readonly status?: TaskStatus;

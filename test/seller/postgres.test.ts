@@ -19,6 +19,7 @@ import { idempotencyCase } from "./idempotency.case.js";
 import { namesOfSellersCase } from "./names.case.js";
 import { principalsCase } from "./principals.case.js";
 import type { SellerCase } from "./store-suite.js";
+import { taskRacesCase } from "./task-races.case.js";
 import { tasksCase } from "./tasks.case.js";
 
 const postgres = await sharedPostgres();
@@ -48,6 +49,7 @@ accountChangesCase(of);
 idempotencyCase(of);
 namesOfSellersCase(of);
 principalsCase(of);
+taskRacesCase(of);
 tasksCase(of);
 
 test("while a database takes no writes, or ends its connections, callers are told to come again", async () => {

@@ -7,6 +7,7 @@ import { idempotencyCase } from "./idempotency.case.js";
 import { namesOfSellersCase } from "./names.case.js";
 import { principalsCase } from "./principals.case.js";
 import type { SellerCase } from "./store-suite.js";
+import { taskRacesCase } from "./task-races.case.js";
 import { tasksCase } from "./tasks.case.js";
 
 const folder = tempFolder();
@@ -29,4 +30,5 @@ accountChangesCase(of);
 idempotencyCase(of);
 namesOfSellersCase(of);
 principalsCase(of);
+taskRacesCase(of);
 tasksCase(of);

@@ -56,8 +56,6 @@ export function requestHandler(parts: AnswererDependencies, published: JsonObjec
 
 async function listTasks({ tasks }: AnswererDependencies, asked: ListTasksRequest, caller: Identity) {
   const { contextId, status, pageSize = PAGE.default, pageToken, statusTimestampAfter, includeArtifacts } = asked;
-  const offset = pageToken === "" ? 0 : Number(pageToken);
-  if (!Number.isSafeInteger(offset) || offset < 0) throw new RequestMalformedError("pageToken is none given here");
   const since = statusTimestampAfter === undefined ? undefined : Date.parse(statusTimestampAfter);
   if (Number.isNaN(since)) throw new RequestMalformedError("statusTimestampAfter is no time");
   const limit = Math.min(Math.max(1, pageSize), PAGE.max);
@@ -65,15 +63,16 @@ async function listTasks({ tasks }: AnswererDependencies, asked: ListTasksReques
   // A state that no task here ever has.
   if (status !== 0 && wanted === undefined) return { tasks: [], nextPageToken: "", pageSize: limit, totalSize: 0 };
   const page = await tasks.list(caller, {
-    ...{ offset, limit },
+    limit,
+    ...(pageToken !== "" && { token: pageToken }),
     ...(contextId !== "" && { contextId }),
     ...(wanted !== undefined && { status: wanted }),
     ...(since !== undefined && { since }),
   });
-  const next = offset + page.tasks.length;
+  if (page === undefined) throw new RequestMalformedError("pageToken is none given here");
   return {
     tasks: page.tasks.map((task) => ({ ...a2aTask(task), ...(includeArtifacts !== true && { artifacts: [] }) })),
-    nextPageToken: next < page.total ? String(next) : "",
+    nextPageToken: page.next ?? "",
     pageSize: limit,
     totalSize: page.total,
   };
