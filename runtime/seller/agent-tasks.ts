@@ -4,8 +4,9 @@ import { AdbindError } from "../errors.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter } from "../store/seller-tables.js";
 import type { AgentTask, AgentTasks, NativePushes, TaskQuery } from "../transport/answerer.js";
 import type { SellerSettings } from "./settings.js";
+import { unfinishedTask } from "./task-changes.js";
 import { placeOf, readTasks } from "./task-pages.js";
-import { type TaskRepository, unfinishedTask } from "./tasks.js";
+import type { TaskRepository } from "./tasks.js";
 import { ToolError } from "./tool-error.js";
 
 export interface AgentTasksDependencies<Tx> {

@@ -10,7 +10,7 @@ import { statusMember } from "./reply.js";
 import type { ServedRelease } from "./served-releases.js";
 import type { SellerSettings } from "./settings.js";
 import { failurePayload } from "./tool-error.js";
-import type { ChangeOptions, SellerError, TaskHandle } from "./types.js";
+import type { ChangeOptions, SellerError, TaskHandle, UnfinishedTask } from "./types.js";
 
 /** A change of a task, as a handle asks for it. */
 export interface Change<Tx> extends ChangeOptions<Tx> {
@@ -163,3 +163,13 @@ export function handleOf<Tx, T = AnyTool>(
   // What differs by tool is the types of the data, which the release's schemas judge in `dataOf`.
   return handle;
 }
+
+/** A stored task as the application is shown it. */
+export const unfinishedTask = (row: SellerTaskRow): UnfinishedTask => ({
+  id: row.task_id,
+  tool: row.tool,
+  status: row.status as TaskStatus,
+  principal: row.principal,
+  request: JSON.parse(row.request ?? "{}") as JsonObject,
+  createdAt: row.created_at,
+});

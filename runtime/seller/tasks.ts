@@ -22,6 +22,7 @@ import {
   SELLER_TASK_RETENTION_MS,
   storeChange,
   type TaskRepositoryDependencies,
+  unfinishedTask,
 } from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
 import type { LaterWork, SellerError, TaskHandle, UnfinishedTask } from "./types.js";
@@ -136,15 +137,6 @@ export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencie
     },
   };
 }
-
-export const unfinishedTask = (row: SellerTaskRow): UnfinishedTask => ({
-  id: row.task_id,
-  tool: row.tool,
-  status: row.status as TaskStatus,
-  principal: row.principal,
-  request: JSON.parse(row.request ?? "{}") as JsonObject,
-  createdAt: row.created_at,
-});
 
 function* openFlow<Tx>(
   { settings, database, plug }: TaskRepositoryDependencies<Tx>,
