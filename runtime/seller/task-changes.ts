@@ -86,7 +86,7 @@ export function* storeChange<Tx>(
   if (change.effect !== undefined) yield* wait(change.effect(tx));
   const told = { status, result: data, ...(message !== undefined && { message }) };
   if (settings.sender !== undefined && !(status === "input-required" && row.status === status))
-    yield* wait(settings.sender.tasks.update(row.task_id, told, { tx: tx as object, principal: row.principal }));
+    yield* wait(settings.sender.tasks.update(row.task_id, told, { tx: tx as object, principal: row.principal, at }));
   if (status !== "completed") return;
   const args = JSON.parse(row.request ?? "{}") as JsonObject;
   const { tool, principal, release } = row;

@@ -177,7 +177,7 @@ function* openFlow<Tx>(
     principal,
     ...(isJsonObject(args.context) && { context: args.context }),
     ...(contextId !== undefined && { contextId }),
-    release: release.version,
+    ...{ release: release.version, at },
   };
   const registered = yield* wait(settings.sender.tasks.register(start, channels, { tx: tx as object }));
   if (!registered.ok) throw refusedBy(registered.error);
@@ -240,7 +240,7 @@ const startOf = (row: SellerTaskRow): TaskStart => ({
   tool: row.tool,
   status: row.status as TaskStatus,
   principal: row.principal,
-  release: row.release,
+  ...{ release: row.release, at: row.updated_at },
   ...(row.context !== null && { context: JSON.parse(row.context) as JsonObject }),
   ...(row.context_id !== null && { contextId: row.context_id }),
 });

@@ -54,12 +54,14 @@ export function toolOf(release: Release, name: string): AnyTool {
 
 /**
  * What a change makes of its task, and the events that tell of it.
+ * @param at when it changed, unix milliseconds
  * @throws AdbindError `transition_refused`, `event_invalid`
  */
 export function changeOf(
   parts: SenderTaskDependencies,
   task: SentTaskRow,
   change: StatusChange,
+  at: number = parts.now(),
 ): { readonly next: TaskChange; readonly deliveries: readonly Delivery[] } {
   const { task_id: taskId } = task;
   const details = JSON.parse(task.details) as TaskDetails;
@@ -73,7 +75,7 @@ export function changeOf(
   }
   const tool = toolOf(release, task.tool);
   checkResult(validator, tool, taskId, change);
-  const instant = laterThan(task.instant, parts.now());
+  const instant = laterThan(task.instant, at);
   return {
     next: {
       task_id: taskId,

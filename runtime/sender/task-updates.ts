@@ -18,6 +18,8 @@ export interface Update {
   readonly dedupKey: string | undefined;
   /** Whose the task is, where whoever asks says so. */
   readonly principal: string | undefined;
+  /** When it changed, unix milliseconds; now where nobody says. */
+  readonly at: number | undefined;
   /** `traceparent` of who asked. */
   readonly trace: string | undefined;
 }
@@ -161,14 +163,18 @@ function changesOf({ before, tasks }: Made): WrittenChange[] {
 
 const nameOf = (taskId: string, dedupKey: string): string => JSON.stringify([taskId, dedupKey]);
 
-function applied(parts: SenderTaskDependencies, progress: Made, { taskId, change, dedupKey, trace }: Update): Emitted {
+function applied(
+  parts: SenderTaskDependencies,
+  progress: Made,
+  { taskId, change, dedupKey, trace, at }: Update,
+): Emitted {
   const task = progress.tasks.get(taskId);
   if (task === undefined) return { keys: [] };
-  if (dedupKey === undefined) return { keys: made(parts, progress, task, { ...change, trace }) };
+  if (dedupKey === undefined) return { keys: made(parts, progress, task, { ...change, trace, at }) };
   const digest = digestOf(taskId, change);
   const known = progress.dedups.get(nameOf(taskId, dedupKey));
   if (known === undefined) {
-    const keys = made(parts, progress, task, { ...change, trace });
+    const keys = made(parts, progress, task, { ...change, trace, at });
     const expires = taskExpires(parts.now());
     const row: DedupRow = { task_id: taskId, dedup_key: dedupKey, digest, keys: JSON.stringify(keys), expires };
     progress.dedups.set(nameOf(taskId, dedupKey), row);
@@ -187,9 +193,9 @@ function made(
   parts: SenderTaskDependencies,
   progress: Made,
   task: SentTaskRow,
-  { trace, ...change }: StatusChange & Pick<Update, "trace">,
+  { trace, at, ...change }: StatusChange & Pick<Update, "trace" | "at">,
 ): string[] {
-  const { next, deliveries } = changeOf(parts, task, change);
+  const { next, deliveries } = changeOf(parts, task, change, at);
   progress.tasks.set(task.task_id, { ...task, ...next });
   progress.events.push(...(trace === undefined ? deliveries : deliveries.map((one) => ({ ...one, trace }))));
   return deliveries.map(({ key }) => key);

@@ -115,18 +115,18 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
         return row === undefined ? undefined : yield* attachedIn(parts, open, row);
       });
     },
-    update(taskId, change, { tx, dedupKey, principal } = {}) {
+    update(taskId, change, { tx, dedupKey, principal, at } = {}) {
       checkSoughtNames({ taskId, principal });
       if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
-      const item = { taskId, change, dedupKey, principal, trace: activeTraceparent() };
+      const item = { taskId, change, dedupKey, principal, at, trace: activeTraceparent() };
       return inTransactionEach(queue, tx, updating, { item, key: taskId });
     },
     updateAll(changes, { tx, principal } = {}) {
       const trace = activeTraceparent();
-      const updates = changes.map(({ taskId, dedupKey, ...change }) => {
+      const updates = changes.map(({ taskId, dedupKey, at, ...change }) => {
         checkSoughtNames({ taskId, principal });
         if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
-        return { taskId, change, dedupKey, principal, trace };
+        return { taskId, change, dedupKey, principal, at, trace };
       });
       return inTransaction(queue, tx, (query, locking) => updateAllFlow({ parts, query, updates, locking }));
     },
@@ -174,7 +174,7 @@ function newTask(parts: SenderTaskDependencies, start: TaskStart, channels: Task
     principal: start.principal,
     tool: start.tool,
     status: start.status,
-    instant: new Date(now()).toISOString(),
+    instant: new Date(start.at ?? now()).toISOString(),
     details: JSON.stringify(details),
     expires: taskExpires(now()),
     revision: newRevision(),

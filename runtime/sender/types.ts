@@ -74,6 +74,8 @@ export interface TaskStart {
   readonly contextId?: string;
   /** Version of the release the caller is served; the sender's first by default. */
   readonly release?: string;
+  /** When its status began, unix milliseconds: its events are later. Now by default. */
+  readonly at?: number;
 }
 
 /** Where events of a task go; both may be given, and both then fire. */
@@ -151,10 +153,15 @@ export interface UpdateOptions extends OwnedOptions {
    * commit went through repeats the change with its key.
    */
   readonly dedupKey?: string | undefined;
+  /**
+   * When it changed, unix milliseconds; now by default. Who also answers polls gives the time that those answers say: a receiver
+   * that is told of one change twice knows it by that. What is not after the event before is told as a millisecond after it.
+   */
+  readonly at?: number | undefined;
 }
 
 /** One of many changes. */
-export interface TaskUpdate extends StatusChange, Pick<UpdateOptions, "dedupKey"> {
+export interface TaskUpdate extends StatusChange, Pick<UpdateOptions, "dedupKey" | "at"> {
   readonly taskId: string;
 }
 

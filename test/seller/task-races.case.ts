@@ -2,9 +2,10 @@
 import * as assert from "uvu/assert";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import type { Seller } from "../../runtime/seller/index.js";
+import { until } from "../support/until.js";
 import { current, rpc, v1 } from "./a2a-suite.js";
 import { buyRequest, call, openSeller, sellerOptions } from "./fixture.js";
-import { type Context, type SellerCase, storeSuite } from "./store-suite.js";
+import { type Context, push, type SellerCase, storeSuite } from "./store-suite.js";
 
 type Case = ReturnType<typeof storeSuite>;
 
@@ -171,8 +172,33 @@ function lists(test: Case): void {
   });
 }
 
+/** What is told twice, by a webhook and by a poll. */
+function times(test: Case): void {
+  test("a change has one time, in its webhook and for who asks, so that it is known to be one", async (context) => {
+    const { seller, network, clock } = context;
+    let now = clock.at;
+    // No two looks at the clock are of one millisecond.
+    Object.defineProperty(clock, "at", { get: () => now++, set: (at) => (now = at) });
+    const request = buyRequest("prod_manual", { push_notification_config: push });
+    const { task_id: id } = await call(seller, "create_media_buy", request);
+    const task = seller.task(id);
+    const changes = [
+      () => task.working({ percentage: 1 } as never),
+      () => task.working({ percentage: 2 } as never),
+      () => (task.inputRequired as (data: object) => Promise<void>)({ reason: "APPROVAL_REQUIRED" }),
+      () => task.cancel(),
+    ];
+    for (const [index, change] of changes.entries()) {
+      await change();
+      const { updated_at } = await call(seller, "get_task_status", { task_id: id });
+      await until(() => network.sent.length > index);
+      assert.is(network.sent[index]?.body.timestamp, updated_at);
+    }
+  });
+}
+
 export function taskRacesCase(of: SellerCase): void {
   const test = storeSuite(of, "tasks at the same time");
-  for (const some of [answers, cancellations, lists]) some(test, of);
+  for (const some of [answers, cancellations, lists, times]) some(test, of);
   test.run();
 }
