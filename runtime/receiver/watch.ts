@@ -13,6 +13,8 @@ import type { ReceiverConfig } from "./settings.js";
 const WITH_WEBHOOKS_MS = 120_000;
 /** Pause between polls without webhooks (docs/protocol/tasks.md#timing). */
 const ALONE_MS = 30_000;
+/** Shortest pause after a poll that failed, in milliseconds. */
+const LEAST_PAUSE_MS = 1_000;
 /** Longest pause while polls fail, in milliseconds: half an hour. */
 const MAX_PAUSE_MS = 1_800_000;
 
@@ -139,7 +141,8 @@ export async function watch<Tx>(
       if (isTerminal(polled.status)) return endOf(await config.store.task(sender, taskId)) ?? { status: polled.status };
       wait = usual;
     } catch (error) {
-      wait = Math.min(wait * 2, MAX_PAUSE_MS);
+      // The first may have come at once: the next must not.
+      wait = Math.min(Math.max(wait * 2, LEAST_PAUSE_MS), MAX_PAUSE_MS);
       config.log.warn({ sender, error: error instanceof Error ? error.name : typeof error }, "poll failed");
     }
   }

@@ -133,6 +133,26 @@ test("a poll that never settles holds up neither a webhook's end nor a stop, and
   clearInterval(alive);
 });
 
+test("a first poll that comes at once and fails is not followed by others without a pause", async ({ open }) => {
+  const s = await open();
+  const waits: number[] = [];
+  const enough = new AbortController();
+  const pausing = createReceiver(
+    {
+      ...{ store: s.store, release: release31 as Release, senders: {}, publicUrl: PUBLIC_URL, logger: silent },
+      ...{ now: () => s.clock.ms, handlers: { fallback: () => undefined } },
+    },
+    async (ms) => {
+      waits.push(ms);
+      if (waits.length === 4) enough.abort();
+    },
+  );
+  const task = { sender: SELLER, taskType: "create_media_buy", taskId: "task-1", firstMs: 0, signal: enough.signal };
+  assert.is(await pausing.watchTask({ ...task, poll: () => Promise.reject(new Error("down")) }), null);
+  assert.equal(waits, [0, 1_000, 2_000, 4_000]);
+  await pausing.stop();
+});
+
 test("a watch hears of an end that another instance on its store took", async ({ open }) => {
   const s = await open();
   const watching = createReceiver({
