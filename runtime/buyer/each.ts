@@ -37,6 +37,7 @@ export interface Buyers<R extends Release = Release> {
   /**
    * Calls agents side by side. Answers come in the order of the names, those that failed or were late among them.
    * @param agents names, or `all`
+   * @throws AdbindError `buyer_option_invalid` for a name that is none, and for times and numbers that are none
    * @param call is given the buyer of each agent and a signal that ends with the deadline: hand it to what is called
    */
   each<T>(
@@ -54,6 +55,12 @@ export type BuyersOptions<R extends Release> = Omit<BuyerOptions<R>, "agent"> & 
 
 const DEADLINE_MS = 30_000;
 const CONCURRENCY = 16;
+
+/** None at a time would be nobody called, and nothing said of it. */
+function checkNumbers({ deadline, concurrency }: { readonly deadline: number; readonly concurrency: number }): void {
+  if (!(concurrency >= 1)) throw badBuyerOption("concurrency", "give a number from 1");
+  if (!(deadline > 0)) throw badBuyerOption("deadline", "give milliseconds, above 0");
+}
 
 /** Resolves when the signal is aborted. */
 const ended = (signal: AbortSignal): Promise<"late"> =>
@@ -117,6 +124,7 @@ export function createBuyersBy<R extends Release>(
       call: (buyer: Buyer<R>, use: { readonly agent: string; readonly signal: AbortSignal }) => Promise<T>,
       { deadline = DEADLINE_MS, concurrency = CONCURRENCY, signal: given }: EachOptions = {},
     ) {
+      checkNumbers({ deadline, concurrency });
       const wanted = chosen === "all" ? names : chosen;
       const buyers = wanted.map((agent) => [agent, of(agent)] as const);
       const limit = new AbortController();
