@@ -19,8 +19,11 @@ export interface BuyerCallDependencies {
 /** What a call may be told beside what its caller says. */
 export interface CallingOptions extends CallOptions {
   readonly nativeTaskId?: string | undefined;
-  /** Of a call that goes on with a task: what the operation of the first one is made of, since the task keeps its webhooks. */
-  readonly operationOf?: { readonly key: string | undefined };
+  /**
+   * Of a call that goes on with a task: what the operation of the first one is made of, since the task keeps its webhooks; and the
+   * key of the call whose question it answers.
+   */
+  readonly operationOf?: { readonly key: string | undefined; readonly answers: string | undefined };
   /** Questions that were answered before it. */
   readonly questions?: number;
   /** The very call that was kept, to be made again. */

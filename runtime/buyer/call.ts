@@ -16,7 +16,7 @@ import { repeat } from "./attempts.js";
 import type { BuyerCallDependencies, CallingOptions } from "./call-dependencies.js";
 import { carriedOn, inputFor } from "./carry-on.js";
 import { type ExchangeResult, failedHere, firstError } from "./exchange.js";
-import { localError } from "./fault.js";
+import { endedCall, localError } from "./fault.js";
 import { type Intent, notRepeatable } from "./intents.js";
 import { isCapabilitiesTool, type PinnedRelease } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
@@ -67,17 +67,14 @@ export class ToolInvocation {
   }
 
   async run(): Promise<CallResult<AnyArms>> {
-    const { signal } = this.options;
     try {
       const made = await this.answer();
       return "waitForCompletion" in made ? made : this.called(made);
     } catch (error) {
-      if (!signal?.aborted) throw error;
-      await this.registered?.forget();
-      const aborted = this.late?.aborted
-        ? localError("DEADLINE_EXCEEDED", "The call took longer than its deadlineMs", "terminal")
-        : localError("CALL_ABORTED", "The caller ended the call", "terminal");
-      return this.called(failedHere(aborted, { lost: this.attempts > 0 }));
+      if (!this.options.signal?.aborted) throw error;
+      // What has been sent may be done all the same, and its webhook is still expected.
+      if (this.attempts === 0) await this.registered?.forget();
+      return this.called(failedHere(endedCall(this.late?.aborted === true), { lost: this.attempts > 0 }));
     }
   }
 
@@ -202,6 +199,9 @@ export class ToolInvocation {
   ): Promise<void> {
     const { intents } = this.dependencies;
     if (intents === undefined || this.intent === undefined || lost) return;
+    // The call whose question this one has answered goes on as this one.
+    const { answers } = this.options.operationOf ?? {};
+    if (answers !== undefined && status !== "failed") await intents.drop(answers);
     if (isTerminal(status)) await intents.drop(this.intent.idempotencyKey);
     else await intents.note({ ...this.intent, status, ...(taskId !== undefined && { taskId }) });
   }
@@ -249,7 +249,8 @@ export class ToolInvocation {
     if (!next.ok) return this.called(failedHere(next.error));
     const conversation = question.contextId === undefined ? {} : { contextId: question.contextId };
     const questions = (this.options.questions ?? 0) + 1;
-    const more = { ...options, nativeTaskId, questions, operationOf: { key: this.operationKey }, ...conversation };
+    const operationOf = { key: this.operationKey, answers: this.key };
+    const more = { ...options, nativeTaskId, questions, operationOf, ...conversation };
     return new ToolInvocation(this.dependencies, name, next.request, more).run();
   }
 

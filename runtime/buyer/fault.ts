@@ -33,6 +33,12 @@ export const localError = (
   more: { retry_after?: number; field?: string; details?: JsonObject } = {},
 ): LocalError => ({ code, message, recovery, source: "buyer", ...more });
 
+/** Of a call that was not waited for. @param late its own time was over, and not its caller's patience */
+export const endedCall = (late: boolean): LocalError =>
+  late
+    ? localError("DEADLINE_EXCEEDED", "The call took longer than its deadlineMs", "terminal")
+    : localError("CALL_ABORTED", "The caller ended the call", "terminal");
+
 const parse = (text: string): unknown => {
   try {
     return JSON.parse(text);

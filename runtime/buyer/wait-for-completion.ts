@@ -78,11 +78,15 @@ function unknownEnd(
 export const isUnknown = ({ status, data }: TaskEnd<AnyArms>): boolean =>
   status === "failed" && (data as Failure | undefined)?.errors?.[0]?.source === "buyer";
 
-/** An end that a poll told of. An agent that ends a task without a result has not said what came of it. */
-function endOf(of: WithTask, polled: Extract<Polled, { kind: "task" }>): Answer<AnyArms> {
-  const { status, result } = polled.task;
-  if (status !== "completed" || result !== undefined) return polled.answer;
-  return unknownEnd(of, "it is completed, and the agent tells no result", { status });
+type PolledState = Extract<Polled, { kind: "task" }>;
+
+/** An agent that ends a task without a result has not said what came of it. */
+const isEmpty = ({ task: { status, result } }: PolledState): boolean => status === "completed" && result === undefined;
+
+/** An end that a poll told of. */
+function endOf(of: WithTask, polled: PolledState): Answer<AnyArms> {
+  if (!isEmpty(polled)) return polled.answer;
+  return unknownEnd(of, "it is completed, and the agent tells no result", { status: polled.task.status });
 }
 
 const ms = (wait: number): number => Math.max(0, Math.round(wait));
@@ -96,7 +100,10 @@ async function pollAlone(dependencies: BuyerCallDependencies, of: WithTask): Pro
   let refusals = 0;
   let expected = estimateIn(of.answer.data);
   let status: TaskStatus = of.answer.status;
-  for (let wait = 0; elapsed() + wait <= until; ) {
+  let wait = 0;
+  do {
+    // The last poll comes at the end of that time, whatever the agent estimates.
+    wait = Math.min(wait, until - elapsed());
     if (wait > 0) await pause(ms(wait), signal);
     signal?.throwIfAborted();
     const polled = await poll(dependencies, of);
@@ -114,7 +121,7 @@ async function pollAlone(dependencies: BuyerCallDependencies, of: WithTask): Pro
     wait = Math.max(usual, Math.min((expected ?? 0) - now(), MAX_PAUSE_MS));
     failing = usual;
     usual = Math.min(usual * 2, pollMs);
-  }
+  } while (elapsed() < until);
   logger?.warn({ tool: of.tool.name, taskId: of.taskId }, "a task did not end in time");
   return unknownEnd(of, `it had not ended after ${Math.round(giveUpMs / 1_000)} s`, { status });
 }
@@ -124,6 +131,7 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
   const { sender, receiver } = webhooks!;
   let last: Answer<AnyArms> | undefined;
   let status: TaskStatus = of.answer.status;
+  let empty = 0;
   const done = new AbortController();
   const late = setTimeout(() => done.abort(), timerMs(giveUpMs));
   const signal = of.signal === undefined ? done.signal : AbortSignal.any([of.signal, done.signal]);
@@ -135,26 +143,36 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
         const polled = await poll(dependencies, of);
         if (polled.kind !== "task") throw new Error(`the poll ${polled.kind}`);
         ({ status } = polled.task);
-        if (stops(status)) last = endOf(of, polled);
+        const lacks = isEmpty(polled);
+        if (stops(status) && (!lacks || ++empty >= MAX_REFUSALS)) last = endOf(of, polled);
         // A question does not end a watch: whoever waits is told, when the receiver has been.
-        if (isInterim(status) && stops(status)) setTimeout(() => done.abort(), 0);
+        if (last !== undefined && (isInterim(status) || lacks)) setTimeout(() => done.abort(), 0);
+        // Taken for its end it would be all that is ever heard of it: the webhook that has the result would come too late.
+        if (lacks) throw new Error("the poll told of an end without its result");
         return { ...polled.task, result: polled.task.result ?? {} };
       },
     })
     .finally(() => clearTimeout(late));
   of.signal?.throwIfAborted();
-  if (last !== undefined) return last;
+  // The end that counts is the one that the handler was given, whatever a poll said meanwhile.
+  if (last !== undefined && (ended === null || ended.status === last.status)) return last;
   if (ended === null) return unknownEnd(of, `it had not ended after ${Math.round(giveUpMs / 1_000)} s`, { status });
   // A webhook was first. Its data has gone to the receiver's handler: the state is read, as after a missed one.
-  return (await readEnd(dependencies, of)) ?? unknownEnd(of, "its webhook is gone, and no poll tells", ended);
+  return (
+    (await readEnd(dependencies, of, ended.status)) ?? unknownEnd(of, "its webhook is gone, and no poll tells", ended)
+  );
 }
 
-async function readEnd(dependencies: BuyerCallDependencies, of: WithTask): Promise<Answer<AnyArms> | undefined> {
+/** @param status that the task has ended with */
+async function readEnd(
+  dependencies: BuyerCallDependencies,
+  of: WithTask,
+  status: TaskStatus,
+): Promise<Answer<AnyArms> | undefined> {
   const heard = fromHandlers(dependencies, of);
   if (heard !== undefined) return heard;
   const polled = await poll(dependencies, of);
-  if (polled.kind === "task" && isTerminal(polled.task.status) && polled.task.result !== undefined)
-    return polled.answer;
+  if (polled.kind === "task" && polled.task.status === status && polled.task.result !== undefined) return polled.answer;
   // Its handler may have run meanwhile, and the inbox have let it go.
   return (await fromInbox(dependencies, of)) ?? fromHandlers(dependencies, of);
 }

@@ -1,0 +1,195 @@
+/** What becomes of a call and its task where the sides do not agree, or somebody stops waiting. */
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { createBuyers, createCompletions } from "../../runtime/buyer/index.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
+import type { ReceivedEvent } from "../../runtime/receiver/index.js";
+import { documentStore, openSqliteStore } from "../../runtime/store/index.js";
+import type { Heard, Says } from "../support/agent.js";
+import { bought, envelope, PUBLIC_URL, SELLER, type Setup, send, setup, statusOf } from "../support/receiver.js";
+import { tempFolder } from "../support/release.js";
+import { codeOf } from "../support/thrown.js";
+import { until } from "../support/until.js";
+import { failing, order, release, type Scene, type SceneOptions, scene } from "./fixtures.js";
+
+const unsupported = failing({ code: "UNSUPPORTED_FEATURE", message: "no such tool", recovery: "correctable" });
+const state = (status: string, more: JsonObject = {}): Says => ({
+  payload: { task_id: "task-1", task_type: "create_media_buy", protocol: "media-buy", status, ...more },
+});
+
+interface Hooked {
+  readonly made: Scene;
+  readonly hooks: Setup;
+  /** What handlers were given. */
+  readonly seen: ReceivedEvent[];
+}
+
+/** A buyer with a receiver, before an agent that a test speaks for. */
+async function hooked(
+  says: (heard: Heard, parts: Hooked) => Says | Promise<Says>,
+  job: (parts: Hooked) => Promise<void>,
+  { remembers = false, buyer = {} }: { remembers?: boolean; buyer?: SceneOptions["buyer"] } = {},
+): Promise<void> {
+  const completions = createCompletions();
+  const seen: ReceivedEvent[] = [];
+  const fallback = (delivery: ReceivedEvent): void => void seen.push(delivery);
+  const hooks = await setup({ handlers: remembers ? completions.through({ fallback }) : { fallback } });
+  const webhooks = { receiver: hooks.receiver, url: `${PUBLIC_URL}/hooks/a`, sender: SELLER, completions };
+  const parts = { hooks, seen } as unknown as { -readonly [K in keyof Hooked]: Hooked[K] };
+  parts.made = await scene({ answer: (heard) => says(heard, parts), buyer: { webhooks, ...buyer } });
+  // A watch keeps no process alive.
+  const alive = setInterval(() => undefined, 1_000);
+  try {
+    await job(parts);
+  } finally {
+    clearInterval(alive);
+    await parts.made.close();
+    await hooks.close();
+  }
+}
+
+const submitted: Says = { payload: { status: "submitted", task_id: "task-1" } };
+
+for (const how of ["its deadline", "its caller"] as const)
+  test(`a call that ${how} ends while the agent is at work is still told of by its webhook`, () =>
+    hooked(
+      async () => {
+        await sleep(1_500);
+        return submitted;
+      },
+      async ({ made, hooks, seen }) => {
+        const caller = new AbortController();
+        const options = how === "its deadline" ? { deadlineMs: 700 } : { signal: caller.signal };
+        const calling = made.buyer.tools.create_media_buy(order, options);
+        await until(() => made.calls().length === 1, "the agent has it");
+        if (how === "its caller") caller.abort();
+        const called = await calling;
+        assert.is(called.answer.status, "failed");
+        const told = envelope({ operation_id: called.operationId, status: "completed" });
+        assert.is(statusOf(await send(hooks, told)), "accepted");
+        await until(() => seen.length === 1, "its handler has run");
+      },
+    ));
+
+test("a call that is ended before it is sent leaves nothing registered", () =>
+  hooked(
+    () => submitted,
+    async ({ made, hooks }) => {
+      const ended = AbortSignal.abort();
+      const called = await made.buyer.tools.create_media_buy(order, { signal: ended });
+      assert.equal([called.answer.status, made.calls().length], ["failed", 0]);
+      assert.is((await send(hooks, envelope({ operation_id: "op-none" }))).status, 404);
+    },
+  ));
+
+test("an end that a poll tells without its result leaves the result to the webhook", () =>
+  hooked(
+    ({ tool }) =>
+      tool === "create_media_buy" ? submitted : tool === "get_task_status" ? state("completed") : unsupported,
+    async ({ made, hooks, seen }) => {
+      const called = await made.buyer.tools.create_media_buy(order);
+      const waiting = called.waitForCompletion();
+      await until(() => made.calls().some(({ tool }) => tool === "get_task_status"), "it is polled");
+      const result = { ...bought, media_buy_id: "mb1" };
+      const told = envelope({ operation_id: called.operationId, status: "completed", result });
+      assert.is(statusOf(await send(hooks, told)), "accepted");
+      await until(() => seen.length === 1, "its handler has run");
+      assert.is((seen[0]!.body as { result: JsonObject }).result.media_buy_id, "mb1");
+      const end = await waiting;
+      assert.equal([end.status, (end.data as JsonObject).media_buy_id], ["completed", "mb1"]);
+    },
+    { remembers: true },
+  ));
+
+test("what the caller is told of an end is what its handler was told, though a poll says otherwise", async () => {
+  const rejected = state("rejected", { error: { code: "HOUSE_RULE", message: "Not on a Sunday." } });
+  for (const remembers of [true, false]) {
+    let polls = 0;
+    let operation: string | undefined;
+    await hooked(
+      async ({ tool, push }, { hooks }) => {
+        operation ??= push?.operation_id as string | undefined;
+        if (tool === "create_media_buy") return submitted;
+        if (tool !== "get_task_status") return unsupported;
+        polls += 1;
+        if (polls === 1) await send(hooks, envelope({ operation_id: operation, status: "completed" }));
+        return rejected;
+      },
+      async ({ made, seen }) => {
+        const called = await made.buyer.tools.create_media_buy(order);
+        const end = await called.waitForCompletion();
+        await until(() => seen.length === 1);
+        assert.is(seen[0]?.status, "completed");
+        const [error] = (end.data as { errors?: JsonObject[] }).errors ?? [];
+        // Where neither the handler's word nor the webhook itself is at hand any more, that is said.
+        const told = error?.code === "TASK_END_UNKNOWN" ? (error.details as JsonObject).status : end.status;
+        assert.is(told, "completed");
+        if (remembers) assert.is(end.status, "completed");
+      },
+      { remembers },
+    );
+  }
+});
+
+test("an estimate beyond the time that is waited does not end the wait before it", async () => {
+  let polls = 0;
+  const made = await scene({
+    answer: ({ tool }) => {
+      if (tool === "create_media_buy") return submitted;
+      polls += 1;
+      const estimated_completion = new Date(1_776_520_800_000 + 3_600_000).toISOString();
+      return polls < 2
+        ? state("working", { progress: { estimated_completion } })
+        : state("completed", { result: bought });
+    },
+    buyer: { giveUpMs: 60_000 },
+  });
+  try {
+    const called = await made.buyer.call("create_media_buy", order);
+    assert.is((await called.waitForCompletion()).status, "completed");
+    assert.equal([polls, made.waits], [2, [60_000]]);
+  } finally {
+    await made.close();
+  }
+});
+
+test("an order whose question was answered is not left to be carried on once it has ended", async () => {
+  const store = openSqliteStore({ path: path.join(tempFolder(), "buyer.db") });
+  const made = await scene({
+    answer: ({ args }) => ({
+      payload:
+        args.context_id === undefined
+          ? { status: "input-required", task_id: "task-1", context_id: "task-1" }
+          : args.po_number === "wrong"
+            ? { status: "failed", errors: [{ code: "INVALID_REQUEST", message: "no" }] }
+            : { status: "completed", ...bought },
+    }),
+    buyer: { intents: documentStore(store.database) },
+  });
+  try {
+    const called = await made.buyer.call("create_media_buy", order);
+    assert.is((await called.respond({ po_number: "wrong" })).answer.status, "failed");
+    const kept = async () => (await made.buyer.unfinished.list()).map(({ idempotencyKey }) => idempotencyKey);
+    assert.equal(await kept(), [called.idempotencyKey], "it still asks");
+    assert.is((await called.respond({ po_number: "7" })).answer.status, "completed");
+    assert.equal(await kept(), []);
+  } finally {
+    await made.close();
+    await store.close();
+  }
+});
+
+test("so many at once that nobody is called is refused", async () => {
+  const buyers = createBuyers({ release, agents: { a: "https://a.example/mcp" } });
+  for (const concurrency of [0, -1, Number.NaN, 0.5])
+    assert.is(await codeOf(() => buyers.each("all", async () => 1, { concurrency })), "buyer_option_invalid");
+  for (const deadline of [0, -1, Number.NaN])
+    assert.is(await codeOf(() => buyers.each("all", async () => 1, { deadline })), "buyer_option_invalid");
+  const [answer] = await buyers.each("all", async () => 1, { concurrency: Number.POSITIVE_INFINITY });
+  assert.ok(answer?.ok);
+  await buyers.close();
+});
+
+test.run();
