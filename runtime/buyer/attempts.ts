@@ -1,7 +1,7 @@
 /** One request, as often as it is of use: what is transient comes again later, and never under another key. */
 import type { Failure } from "../contract/index.js";
 import { retryAfterSeconds } from "../extract/index.js";
-import type { ExchangeResult } from "./exchange.js";
+import { type ExchangeResult, firstError } from "./exchange.js";
 import type { BuyerSettings } from "./settings.js";
 
 /** Longest delay between attempts, in milliseconds. */
@@ -18,6 +18,13 @@ function delayOf({ retry, random }: BuyerSettings, attempt: number, outcome: Exc
   return Math.round(usual * (1 - JITTER + 2 * JITTER * random()));
 }
 
+/** The agent is at the very call that was made again. */
+const isUnderWay = (outcome: ExchangeResult): boolean => firstError(outcome)?.code === "IDEMPOTENCY_IN_FLIGHT";
+
+/** An attempt that was not heard of may be carried out: that a later one was only put off says nothing of it. */
+const stillOpen = (outcome: ExchangeResult): ExchangeResult =>
+  outcome.recovery === "transient" ? { ...outcome, lost: true } : outcome;
+
 /** Sends until there is an answer to give, or no more use in sending. */
 export async function repeat(
   settings: BuyerSettings,
@@ -26,9 +33,11 @@ export async function repeat(
 ): Promise<{ readonly outcome: ExchangeResult; readonly attempts: number }> {
   const { retry, elapsed, pause } = settings;
   const started = elapsed();
+  let unheard = false;
   for (let attempt = 1; ; attempt++) {
     const outcome = await send(attempt);
-    const done = { outcome, attempts: attempt };
+    unheard ||= outcome.lost;
+    const done = { outcome: unheard || isUnderWay(outcome) ? stillOpen(outcome) : outcome, attempts: attempt };
     if (outcome.recovery !== "transient" || attempt >= retry.attempts) return done;
     if (!mayRepeat(outcome)) return done;
     const delay = delayOf(settings, attempt, outcome);

@@ -31,6 +31,8 @@ export class ToolInvocation {
   /** The key all attempts have. */
   readonly key: string | undefined;
   private readonly options: CallingOptions;
+  /** Another call may have gone before under its key, or as the same operation. */
+  private readonly shared: boolean;
   private readonly late: AbortSignal | undefined;
   private registered: RegisteredPush | undefined;
   private release: Release;
@@ -55,6 +57,7 @@ export class ToolInvocation {
     const given = request.idempotency_key;
     const keyed = idempotency === "required" || (idempotency === "optional" && mutating);
     this.key = typeof given === "string" ? given : keyed ? dependencies.settings.uuid() : undefined;
+    this.shared = typeof given === "string" || options.operationOf !== undefined;
     this.request = request;
   }
 
@@ -166,11 +169,8 @@ export class ToolInvocation {
 
   private async register(tool: AnyTool): Promise<void> {
     if (this.options.webhook === false || this.request.push_notification_config !== undefined) return;
-    this.registered = await registerWebhook(this.dependencies.settings, {
-      tool,
-      release: this.release,
-      key: this.operationKey,
-    });
+    const { operationKey: key, release, shared } = this;
+    this.registered = await registerWebhook(this.dependencies.settings, { tool, release, key, shared });
   }
 
   /** @returns why nothing is sent: what cannot be kept is not done */

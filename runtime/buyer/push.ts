@@ -53,13 +53,21 @@ export async function withOperations(
   return { ...request, ...named };
 }
 
+interface RegisteredCall {
+  readonly tool: AnyTool;
+  readonly release: Release;
+  readonly key: string | undefined;
+  /** Another call may have the same operation: its webhooks are not this one's to take back. */
+  readonly shared: boolean;
+}
+
 /**
  * Registers a webhook for one call, where the buyer has a receiver and the tool may answer later.
  * @throws AdbindError of the receiver, when it does not know the seller or the mode
  */
 export async function registerWebhook(
   settings: BuyerSettings,
-  { tool, release, key }: { tool: AnyTool; release: Release; key: string | undefined },
+  { tool, release, key, shared }: RegisteredCall,
 ): Promise<RegisteredPush | undefined> {
   const { webhooks } = settings;
   if (webhooks === undefined || !answersLater(tool)) return undefined;
@@ -69,7 +77,7 @@ export async function registerWebhook(
   const { version } = release;
   await receiver.expect({ route, sender, kind: "task", mode, operationId, taskType: tool.name, release: version });
   const forget = async (): Promise<void> => {
-    await receiver.forget(route, operationId);
+    if (!shared) await receiver.forget(route, operationId);
   };
   return {
     operationId,
@@ -82,7 +90,8 @@ export async function registerWebhook(
     },
     forget,
     async ended(status) {
-      if (status !== "completed" || !channelTools.has(tool.name)) await forget();
+      if (status !== "completed") await forget();
+      else if (!channelTools.has(tool.name)) await receiver.forget(route, operationId);
     },
   };
 }

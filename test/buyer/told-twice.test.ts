@@ -84,6 +84,65 @@ test("a call that is ended before it is sent leaves nothing registered", () =>
     },
   ));
 
+const inFlight = failing({ code: "IDEMPOTENCY_IN_FLIGHT", message: "still at it", recovery: "transient" });
+
+test("an attempt that was not heard of may be at work, though a later one was only put off", async () => {
+  const store = openSqliteStore({ path: path.join(tempFolder(), "buyer.db") });
+  for (const later of [inFlight, failing({ code: "RATE_LIMITED", message: "later", recovery: "transient" })]) {
+    let calls = 0;
+    await hooked(
+      () => (++calls === 1 ? { drop: true } : later),
+      async ({ made, hooks, seen }) => {
+        const called = await made.buyer.tools.create_media_buy(order);
+        assert.equal([called.answer.status, called.attempts], ["failed", 2]);
+        const [left, ...others] = await made.buyer.unfinished.list();
+        assert.equal([left?.idempotencyKey, others], [called.idempotencyKey, []], "it is to be carried on");
+        const told = envelope({ operation_id: called.operationId, status: "completed" });
+        assert.is(statusOf(await send(hooks, told)), "accepted");
+        await until(() => seen.length === 1, "its handler has run");
+        await made.buyer.unfinished.drop(called.idempotencyKey as string);
+      },
+      { buyer: { intents: documentStore(store.database), retry: { attempts: 2 } } },
+    );
+  }
+  await store.close();
+});
+
+test("a call under the key of one that is under way takes no webhook from it", async () => {
+  let calls = 0;
+  await hooked(
+    () => (++calls === 1 ? submitted : inFlight),
+    async ({ made, hooks }) => {
+      const request = { ...(order as JsonObject), idempotency_key: "key-of-the-caller-0123456789" } as never;
+      const called = await made.buyer.tools.create_media_buy(request);
+      const again = await made.buyer.tools.create_media_buy(request);
+      assert.equal([again.answer.status, again.operationId], ["failed", called.operationId]);
+      const told = envelope({ operation_id: called.operationId, status: "completed" });
+      assert.is(statusOf(await send(hooks, told)), "accepted");
+    },
+    { buyer: { retry: { attempts: 1 } } },
+  );
+});
+
+test("an answer to a question that cannot be kept leaves the task its webhooks", async () => {
+  let broken = false;
+  const commit = async (): Promise<void> => {
+    if (broken) throw new Error("the disk is full");
+  };
+  await hooked(
+    () => ({ payload: { status: "input-required", task_id: "task-1", context_id: "task-1" } }),
+    async ({ made, hooks }) => {
+      const called = await made.buyer.tools.create_media_buy(order);
+      broken = true;
+      assert.is((await called.respond({ po_number: "7" })).answer.status, "failed");
+      assert.is(made.calls().length, 1, "it was not sent");
+      const told = envelope({ operation_id: called.operationId, status: "canceled", result: {} });
+      assert.is(statusOf(await send(hooks, told)), "accepted");
+    },
+    { buyer: { intents: { list: async () => [], commit } as never } },
+  );
+});
+
 test("an end that a poll tells without its result leaves the result to the webhook", () =>
   hooked(
     ({ tool }) =>
