@@ -17,7 +17,7 @@ import type { BuyerCallDependencies, CallingOptions } from "./call-dependencies.
 import { carriedOn, inputFor } from "./carry-on.js";
 import { type ExchangeResult, failedHere, firstError } from "./exchange.js";
 import { endedCall, localError } from "./fault.js";
-import { type Intent, notRepeatable } from "./intents.js";
+import { type Intent, keptTask, notRepeatable } from "./intents.js";
 import { isCapabilitiesTool, type PinnedRelease } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
 import { type RegisteredPush, refusesWebhook, registerWebhook, withOperations } from "./push.js";
@@ -75,7 +75,7 @@ export class ToolInvocation {
       return "waitForCompletion" in made ? made : this.called(made);
     } catch (error) {
       if (!this.options.signal?.aborted) throw error;
-      // What has been sent may be done all the same, and its webhook is still expected.
+      // What has been sent may be done all the same, and told of.
       if (this.attempts === 0) await this.registered?.forget();
       return this.called(failedHere(endedCall(this.late?.aborted === true), { lost: this.attempts > 0 }));
     }
@@ -101,15 +101,16 @@ export class ToolInvocation {
   }
 
   /** A call that was kept is made again as it was, if its agent still knows the key and still serves the release. */
-  private async repeated({ release: version, at }: Intent): Promise<ExchangeResult | CallResult<AnyArms>> {
+  private async repeated(again: Intent): Promise<ExchangeResult | CallResult<AnyArms>> {
     const { settings, negotiation } = this.dependencies;
     const result = await negotiation.get(this.options.signal);
     if (!result.ok) return result.failure;
-    const { pinned } = result;
-    const release = settings.releases.find((one) => one.version === version);
-    const refusal = notRepeatable({ release, version, pinned, ageMs: settings.now() - at });
-    if (refusal !== undefined) return failedHere(refusal, { lost: true });
-    return this.asked({ ...pinned, release: release!, pinBy: this.options.again!.pinBy });
+    const release = settings.releases.find(({ version }) => version === again.release);
+    const { release: version, pinBy, at } = again;
+    const refusal = notRepeatable({ release, version, pinned: result.pinned, ageMs: settings.now() - at });
+    if (refusal === undefined) return this.asked({ ...result.pinned, release: release!, pinBy });
+    [this.release, this.pinBy, this.intent] = [release ?? this.release, pinBy, again];
+    return keptTask(again, release) ?? failedHere(refusal, { lost: true });
   }
 
   /** The call by what stands in for its tool. Its key is of that tool: none is replayed under two names. */

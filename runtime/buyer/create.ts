@@ -64,7 +64,8 @@ export interface Buyer<R extends Release = Release> {
   };
   /**
    * Carries on what a crash left: each unfinished call is made again with its key and payload, so that an agent which has done
-   * it says what came of it. What its agent would not know again is not sent: a failure, `INTENT_NOT_REPEATABLE`.
+   * it says what came of it. What its agent would not know again is not sent: where it had named a task, that is given back
+   * as `submitted`, to be waited for; else a failure, `INTENT_NOT_REPEATABLE`.
    */
   resume(options?: Pick<CallOptions, "signal" | "deadlineMs">): Promise<readonly CallResult<AnyArms>[]>;
   /** Asks the agent for its capabilities again before the next call. */

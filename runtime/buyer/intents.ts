@@ -5,6 +5,7 @@
 import type { JsonObject, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import { member } from "../extract/json-object.js";
 import { INTENTS } from "../store/intent-documents.js";
+import type { ExchangeResult } from "./exchange.js";
 import { localError } from "./fault.js";
 import type { PinnedRelease } from "./negotiation.js";
 import type { PinBy } from "./pin.js";
@@ -68,6 +69,15 @@ export function createIntents({ intents: store, url: owner, logger }: BuyerSetti
     list: async () => (await store.list(INTENTS, owner)).map(({ body }) => JSON.parse(body) as Intent),
   };
 }
+
+/** A task that is known need not be asked for by its call: it is waited for, as one that was just taken in. */
+export const keptTask = ({ taskId }: Intent, release: Release | undefined): ExchangeResult | undefined =>
+  taskId === undefined || release === undefined
+    ? undefined
+    : {
+        answer: { status: "submitted", data: { status: "submitted", task_id: taskId }, taskId },
+        ...{ payload: null, recovery: undefined, lost: false, taskId },
+      };
 
 /** Why a call that was kept is not made again; undefined where it may be. */
 export function notRepeatable({

@@ -108,8 +108,8 @@ export async function watch<Tx>(
   const signal = options.signal ?? new AbortController().signal;
   const usual = webhooks ? WITH_WEBHOOKS_MS : ALONE_MS;
   let wait = options.firstMs ?? usual;
-  // The last mark on the task that was answered by a poll: one that is there from before is polled for at once.
-  let answered: number | null = null;
+  // The last mark on the task that was polled for, whatever came of it: one that is there from before is polled for at once.
+  let asked: number | null = null;
   const untilEnd = (isNews: (state: TaskState) => boolean, job: (stop: AbortSignal) => Promise<void>): Promise<void> =>
     endings.during(sender, taskId, async (ended) => {
       const elsewhere = lookOut(config, options, (state) => {
@@ -119,7 +119,7 @@ export async function watch<Tx>(
     });
   while (!signal.aborted) {
     await untilEnd(
-      (state) => state.terminal || state.missed !== answered,
+      (state) => state.terminal || state.missed !== asked,
       (stop) => pause(wait, stop),
     );
     if (signal.aborted) break;
@@ -127,17 +127,17 @@ export async function watch<Tx>(
       const state = await config.store.task(sender, taskId);
       const known = endOf(state);
       if (known !== null) return known;
-      const asked = new Asked(options);
+      asked = state?.missed ?? null;
+      const question = new Asked(options);
       // A webhook may end the task while the seller is asked, and a seller may never answer.
-      while (asked.open && !signal.aborted) {
-        await untilEnd(({ terminal }) => terminal, asked.settled);
-        const ended = asked.open ? endOf(await config.store.task(sender, taskId)) : null;
+      while (question.open && !signal.aborted) {
+        await untilEnd(({ terminal }) => terminal, question.settled);
+        const ended = question.open ? endOf(await config.store.task(sender, taskId)) : null;
         if (ended !== null) return ended;
       }
-      if (signal.aborted && asked.open) break;
-      const polled = await asked.answer();
+      if (signal.aborted && question.open) break;
+      const polled = await question.answer();
       await ingestPolled(config, ingest, options, polled);
-      answered = state?.missed ?? null;
       if (isTerminal(polled.status)) return endOf(await config.store.task(sender, taskId)) ?? { status: polled.status };
       wait = usual;
     } catch (error) {

@@ -5,7 +5,7 @@ import type { SellerDatabase, SellerTaskRow, TaskFilter } from "../store/seller-
 import type { AgentTask, AgentTasks, NativePushes, TaskQuery } from "../transport/answerer.js";
 import type { SellerSettings } from "./settings.js";
 import { unfinishedTask } from "./task-changes.js";
-import { placeOf, readTasks } from "./task-pages.js";
+import { pagePlace, readTasks } from "./task-pages.js";
 import type { TaskRepository } from "./tasks.js";
 import { ToolError } from "./tool-error.js";
 
@@ -24,7 +24,7 @@ export function agentTasks<Tx>({ repository, database, settings }: AgentTasksDep
     async list({ principal }, query) {
       const { token, limit } = query;
       const order = { order: "updated_at", descending: true } as const;
-      const after = token === undefined ? undefined : placeOf(token, order);
+      const after = token === undefined ? undefined : pagePlace(token, order);
       if (token !== undefined && after === undefined) return undefined;
       const { rows, total, next } = await readTasks(database, filterOf(principal, query), { ...order, after, limit });
       return { tasks: rows.map(agentTask), total, next };

@@ -41,7 +41,7 @@ const cursorOf = (page: Order, row: SellerTaskRow): string =>
   Buffer.from(JSON.stringify([page.order, direction(page), row[page.order], row.task_id])).toString("base64url");
 
 /** Where a page begins, by the cursor of the one before; undefined where that is none, or one of another order. */
-export function placeOf(cursor: string, page: Order): TaskPage["after"] {
+export function pagePlace(cursor: string, page: Order): TaskPage["after"] {
   let read: unknown;
   try {
     read = JSON.parse(Buffer.from(cursor, "base64url").toString());

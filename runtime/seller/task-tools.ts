@@ -10,7 +10,7 @@ import {
 } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter, TaskPage } from "../store/seller-tables.js";
-import { placeOf, readTasks } from "./task-pages.js";
+import { pagePlace, readTasks } from "./task-pages.js";
 import { ToolError } from "./tool-error.js";
 import type { SellerContext, SellerHandler } from "./types.js";
 
@@ -149,7 +149,7 @@ function pageOf(request: JsonObject): TaskPage {
   }
   const field = typeof sort.field === "string" && Object.hasOwn(orders, sort.field) ? sort.field : "created_at";
   const order = { order: orders[field]!, descending: sort.direction !== "asc" };
-  const after = typeof cursor === "string" ? placeOf(cursor, order) : undefined;
+  const after = typeof cursor === "string" ? pagePlace(cursor, order) : undefined;
   if (typeof cursor === "string" && after === undefined) {
     throw refusedAt("pagination.cursor", "The cursor is not one that was given here, for tasks in this order.");
   }

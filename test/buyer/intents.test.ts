@@ -102,6 +102,28 @@ test("what an agent would not know again is not sent again, and says so", () =>
     assert.equal(await buyer.resume(), []);
   }));
 
+test("a task that is known is waited for, though its agent has let the key of its call go", () =>
+  withIntents(
+    {
+      answer: ({ tool }) =>
+        tool === "get_task_status"
+          ? { payload: { task_id: "t1", status: "completed", result: bought.payload } }
+          : { payload: { status: "submitted", task_id: "t1" } },
+    } as SceneOptions,
+    async (made) => {
+      const { buyer, clock } = made;
+      await buyer.call("create_media_buy", order);
+      clock.ms += 3 * 86_400_000;
+      buyer.refresh();
+      const [called, ...others] = await buyer.resume();
+      assert.equal([called?.answer.status, called?.answer.taskId, others], ["submitted", "t1", []]);
+      const ended = await called!.waitForCompletion();
+      assert.equal([ended.status, (ended.data as JsonObject).media_buy_id], ["completed", "mb1"]);
+      assert.is(made.calls().filter(({ tool }) => tool === "create_media_buy").length, 1);
+      assert.equal(await buyer.unfinished.list(), []);
+    },
+  ));
+
 test("what cannot be kept is not done", async () => {
   const intents = { list: async () => [], commit: () => Promise.reject(new Error("the disk is full")) };
   const made = await scene({ buyer: { intents } as JsonObject as never });

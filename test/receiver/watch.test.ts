@@ -153,6 +153,35 @@ test("a first poll that comes at once and fails is not followed by others withou
   await pausing.stop();
 });
 
+test("an end that was not applied is asked for once at once, and then as other failed polls are", async ({ open }) => {
+  const s = await open({ pollMs: 5 });
+  // A watch keeps no process alive.
+  const alive = setInterval(() => undefined, 1_000);
+  await send(s, envelope({ timestamp: at(5) }));
+  assert.is(statusOf(await send(s, envelope({ status: "completed", timestamp: at(4) }))), "stale");
+  let looks = 0;
+  const stored = s.store.task;
+  s.store.task = (...of) => {
+    looks += 1;
+    return stored(...of);
+  };
+  let polls = 0;
+  const poll = async (): Promise<never> => {
+    polls += 1;
+    throw new Error("down");
+  };
+  const stopped = new AbortController();
+  const task = { sender: SELLER, taskType: "create_media_buy", taskId: "task-1", signal: stopped.signal };
+  const watched = s.receiver.watchTask({ ...task, poll });
+  await until(() => polls > 0);
+  const before = looks;
+  await until(() => looks > before + 10);
+  stopped.abort();
+  assert.is(await watched, null);
+  assert.is(polls, 1);
+  clearInterval(alive);
+});
+
 test("a watch hears of an end that another instance on its store took", async ({ open }) => {
   const s = await open();
   const watching = createReceiver({
