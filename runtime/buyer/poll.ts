@@ -118,10 +118,13 @@ function nativeTask(outcome: ExchangeResult): Polled | undefined {
   };
 }
 
-/** What the tool says of a task; undefined when it says nothing. */
+/** What the tool says of a task; undefined when it says nothing (docs/protocol/tasks.md#statuses). */
 function readTask({ tool, release, taskId }: PolledCall, { payload }: ExchangeResult): Polled | undefined {
-  const status = member(payload, "status");
-  if (!isJsonObject(payload) || member(payload, "task_id") !== taskId || !isTaskStatus(status)) return undefined;
+  if (!isJsonObject(payload) || payload.task_id !== taskId) return undefined;
+  // Published enumerations have two statuses more: one asks for something, the other decides nothing.
+  const status = payload.status === "auth-required" ? "input-required" : payload.status;
+  if (status === "unknown") return { kind: "failed", error: undefined, afterMs: undefined };
+  if (!isTaskStatus(status)) return undefined;
   const result = resultOf(payload);
   const { updated_at: updated, message, context_id } = payload;
   const changed = typeof updated === "string" ? { timestamp: updated } : {};

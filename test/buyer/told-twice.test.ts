@@ -192,6 +192,23 @@ test("what the caller is told of an end is what its handler was told, though a p
   }
 });
 
+test("a task whose state is not known now is asked for again, and one that waits for a login asks something", async () => {
+  let polls = 0;
+  const made = await scene({
+    answer: ({ tool }) => {
+      if (tool === "create_media_buy") return submitted;
+      polls += 1;
+      return polls < 8 ? state("unknown") : state("auth-required", { message: "Log in first." });
+    },
+  });
+  try {
+    const asked = await (await made.buyer.call("create_media_buy", order)).waitForCompletion();
+    assert.equal([asked.status, asked.message, polls], ["input-required", "Log in first.", 8]);
+  } finally {
+    await made.close();
+  }
+});
+
 test("an estimate beyond the time that is waited does not end the wait before it", async () => {
   let polls = 0;
   const made = await scene({
