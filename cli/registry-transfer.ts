@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream, createWriteStream } from "node:fs";
-import { open, stat, truncate } from "node:fs/promises";
+import { stat, truncate } from "node:fs/promises";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { SingleBar } from "cli-progress";
@@ -17,8 +17,8 @@ import { openNamedStore, registryStoreOption } from "./store.js";
 
 /** Longest line taken: a publisher with some 100,000 properties. Beyond it a file is no export of ours. */
 const LINE_LIMIT_CHARACTERS = 128 * 1024 * 1024;
-/** How much of a file names it, with its name and size: two files alike in all three are one. */
-const NAMING_BYTES = 1024 * 1024;
+/** A file is read so much at a time. */
+const CHUNK_BYTES = 1024 * 1024;
 
 /** Lines of a stream, without their ends. @param consumed told how many bytes have been read */
 async function* linesOf(input: Readable, consumed: (bytes: number) => void): AsyncGenerator<string> {
@@ -41,16 +41,11 @@ async function* linesOf(input: Readable, consumed: (bytes: number) => void): Asy
   if (rest !== "") yield rest;
 }
 
-/** A name for an import that the same file gets again. */
+/** A name for an import that the same file gets again, and no other: one that was corrected in its last line is another file. */
 async function importId(file: string, size: number): Promise<string> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(size, NAMING_BYTES)), 0);
-    const digest = createHash("sha256").update(buffer.subarray(0, bytesRead)).digest("base64url");
-    return `${path.basename(file)}:${size}:${digest.slice(0, 22)}`;
-  } finally {
-    await handle.close();
-  }
+  const digest = createHash("sha256");
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) digest.update(chunk as Buffer);
+  return `${path.basename(file)}:${size}:${digest.digest("base64url").slice(0, 22)}`;
 }
 
 interface ImportFlags {
@@ -68,7 +63,7 @@ async function importFile(given: string, flags: ImportFlags): Promise<void> {
   const store = await openNamedStore(flags.store, "create");
   const started = performance.now();
   try {
-    const input = file === undefined ? process.stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
+    const input = file === undefined ? process.stdin : createReadStream(file, { highWaterMark: CHUNK_BYTES });
     const result = await importRegistry(
       store,
       linesOf(input, (bytes) => bar?.update(bytes)),
@@ -121,7 +116,7 @@ async function lastLine(file: string): Promise<TransferLine | undefined> {
   let last: string | undefined;
   let end = 0;
   let whole = 0;
-  for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
     const at = chunk.lastIndexOf(10);
     if (at !== -1) whole = end + at + 1;
     end += chunk.length;

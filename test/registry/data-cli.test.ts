@@ -50,5 +50,26 @@ test("a line that cannot be taken is named by its number, and left out on demand
   );
 });
 
+test("a file that was corrected near its end, under the same name and of the same size, is another import", async () => {
+  const publisher = (domain: string, countries: readonly string[], padding = "") =>
+    JSON.stringify({
+      kind: "publisher",
+      domain,
+      crawl: { outcome: "valid", valid: true, method: "direct" },
+      adagents_json: {
+        properties: [],
+        authorized_agents: [{ url: "https://seller.example/mcp", authorized_for: `x${padding}`, countries }],
+      },
+    });
+  const before = Array.from({ length: 1_200 }, (_, at) => publisher(`p${at}.example`, [], "x".repeat(900)));
+  const store = "sqlite:corrected.db";
+  for (const country of ["DE", "FR"]) {
+    writeFileSync(at("day.ndjson"), `${[...before, publisher("last.example", [country])].join("\n")}\n`);
+    assert.match((await call("import", "day.ndjson", "--store", store)).out, "1201 publishers");
+  }
+  await call("export", "corrected.ndjson", "--store", store);
+  assert.match(readFileSync(at("corrected.ndjson"), "utf8"), /"last\.example".*"FR"/);
+});
+
 test("the folder is cleared", remove);
 test.run();
