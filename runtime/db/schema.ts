@@ -12,32 +12,38 @@ export interface SchemaStep {
   readonly name: string;
   /** What it is for, as a DBA reads it. */
   readonly about: string;
-  /** The oldest version whose code can use a database with this step applied. The step before, for one that only adds. */
+  /** The oldest version whose code can use a database with this step applied. */
   readonly compatibleFrom: number;
 }
+
+/**
+ * A step as it is listed. One that only adds says nothing of `compatibleFrom`: whoever could live with what was there before
+ * lives with it. If each named the step before it, no version could be gone back to, or be started again during a roll-out,
+ * from one that brings two steps.
+ */
+type ListedStep = Omit<SchemaStep, "compatibleFrom"> & Partial<Pick<SchemaStep, "compatibleFrom">>;
 
 /** Steps with an engine's texts, as a database is brought to them. */
 export type DatabaseSchema = readonly (SchemaStep & { readonly sql: string })[];
 
 export const schemaSteps = [
-  { version: 1, name: "receiver", about: "what a receiver of webhooks remembers", compatibleFrom: 1 },
-  { version: 2, name: "sender", about: "what a sender of webhooks remembers", compatibleFrom: 1 },
-  { version: 3, name: "registry", about: "what a registry knows of publishers and agents", compatibleFrom: 2 },
-  { version: 4, name: "registry-access", about: "who may use a registry", compatibleFrom: 3 },
-  { version: 5, name: "registry-crawl", about: "what a registry's crawler remembers", compatibleFrom: 4 },
-  { version: 6, name: "seller", about: "what a seller remembers of its calls and tasks", compatibleFrom: 5 },
-  { version: 7, name: "places", about: "by which endpoint a sender's registrations are found", compatibleFrom: 6 },
-  { version: 8, name: "registry-feed", about: "in which order a registry's authorizations changed", compatibleFrom: 7 },
-  { version: 9, name: "documents", about: "what behaviours of a seller keep", compatibleFrom: 8 },
-  { version: 10, name: "registry-lists", about: "what a registry's lists, probes and brands need", compatibleFrom: 9 },
+  { version: 1, name: "receiver", about: "what a receiver of webhooks remembers" },
+  { version: 2, name: "sender", about: "what a sender of webhooks remembers" },
+  { version: 3, name: "registry", about: "what a registry knows of publishers and agents" },
+  { version: 4, name: "registry-access", about: "who may use a registry" },
+  { version: 5, name: "registry-crawl", about: "what a registry's crawler remembers" },
+  { version: 6, name: "seller", about: "what a seller remembers of its calls and tasks" },
+  { version: 7, name: "places", about: "by which endpoint a sender's registrations are found" },
+  { version: 8, name: "registry-feed", about: "in which order a registry's authorizations changed" },
+  { version: 9, name: "documents", about: "what behaviours of a seller keep" },
+  { version: 10, name: "registry-lists", about: "what a registry's lists, probes and brands need" },
   {
     version: 11,
     name: "registry-reports",
     about: "what a registry's checks of lists are read again from",
-    compatibleFrom: 10,
   },
-  { version: 12, name: "inbox-tasks", about: "by which task events of an inbox are found", compatibleFrom: 11 },
-  { version: 13, name: "registry-pages", about: "how a publisher's properties changed last", compatibleFrom: 12 },
+  { version: 12, name: "inbox-tasks", about: "by which task events of an inbox are found" },
+  { version: 13, name: "registry-pages", about: "how a publisher's properties changed last" },
   // Instances of before count changes in a row, which nobody reads any more.
   {
     version: 14,
@@ -45,34 +51,37 @@ export const schemaSteps = [
     about: "how writers of a registry do not meet on one row",
     compatibleFrom: 14,
   },
-  { version: 15, name: "split", about: "which keyspaces a database of several has", compatibleFrom: 14 },
-  { version: 16, name: "callers", about: "whose calls are under which idempotency keys", compatibleFrom: 15 },
+  { version: 15, name: "split", about: "which keyspaces a database of several has" },
+  { version: 16, name: "callers", about: "whose calls are under which idempotency keys" },
   {
     version: 17,
     name: "functions",
     about: "tasks changed, and jobs added, leased and acknowledged, in one call",
-    compatibleFrom: 16,
   },
   {
     version: 18,
     name: "attempted-jobs",
     about: "whether events of a registration wait or are kept, wherever they were to go",
-    compatibleFrom: 17,
   },
-  { version: 19, name: "resumed-endpoints", about: "when an operator resumed an endpoint", compatibleFrom: 18 },
-  { version: 20, name: "next-go", about: "what waits in an order goes, whoever ends what", compatibleFrom: 19 },
-  { version: 21, name: "open-channels", about: "who is told, without those who no longer are", compatibleFrom: 20 },
-  { version: 22, name: "named-wakes", about: "whose jobs were added is told with them", compatibleFrom: 21 },
-  { version: 23, name: "server-clock", about: "what is to go at once goes by the server's clock", compatibleFrom: 22 },
-  { version: 24, name: "kept-since", about: "when what is kept has ended", compatibleFrom: 23 },
-  { version: 25, name: "any-session", about: "functions do the same in whatever session", compatibleFrom: 24 },
-] as const satisfies readonly SchemaStep[];
+  { version: 19, name: "resumed-endpoints", about: "when an operator resumed an endpoint" },
+  { version: 20, name: "next-go", about: "what waits in an order goes, whoever ends what" },
+  { version: 21, name: "open-channels", about: "who is told, without those who no longer are" },
+  { version: 22, name: "named-wakes", about: "whose jobs were added is told with them" },
+  { version: 23, name: "server-clock", about: "what is to go at once goes by the server's clock" },
+  { version: 24, name: "kept-since", about: "when what is kept has ended" },
+  { version: 25, name: "any-session", about: "functions do the same in whatever session" },
+] as const satisfies readonly ListedStep[];
 
 /** A text for every step: one that is missing does not compile. */
 export type SchemaTexts = Readonly<Record<(typeof schemaSteps)[number]["name"], string>>;
 
-export const schemaOf = (texts: SchemaTexts): DatabaseSchema =>
-  schemaSteps.map((step) => ({ ...step, sql: texts[step.name] }));
+export function schemaOf(texts: SchemaTexts): DatabaseSchema {
+  let compatibleFrom = 1;
+  return schemaSteps.map((step) => {
+    if ("compatibleFrom" in step) compatibleFrom = step.compatibleFrom;
+    return { ...step, compatibleFrom, sql: texts[step.name] };
+  });
+}
 
 /** A row of `adbind_migrations`. */
 export interface AppliedStep {

@@ -148,6 +148,23 @@ for (const engine of engines) {
     await newer.close();
   });
 
+  test(`${name}: code from before several steps that only add starts again beside what has them`, async () => {
+    const place = await fresh();
+    await (await open(place)).close();
+    const { compatibleFrom } = schema.at(-1)!;
+    for (const before of [schema.slice(0, -2), schema.slice(0, compatibleFrom)]) {
+      for (const migrate of [true, false]) {
+        const old = await open(place, { schema: before, migrate });
+        assert.equal((await old.status()).missing, []);
+        await old.close();
+      }
+    }
+    const fault = await faultOf(open(place, { schema: schema.slice(0, compatibleFrom - 1) }));
+    assert.match(fault.message, `needs code of version ${compatibleFrom} or newer`);
+    for (const [at, step] of schema.entries())
+      assert.ok([step.version, schema[at - 1]?.compatibleFrom].includes(step.compatibleFrom), step.name);
+  });
+
   test(`${name}: a step that older code cannot live with refuses it, and says what it needs`, async () => {
     const place = await fresh();
     const needed = schema.length + 1;
