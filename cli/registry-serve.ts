@@ -111,6 +111,15 @@ async function registryOf({ config, store, searchCopy, logger, tracer }: Opened,
   return { server, greeting: (address) => greeting(baseUrl, address, config.store) };
 }
 
+/**
+ * A file has one registry: what it counts of callers, and what it paces, it has in memory, so that two of them would let everybody in
+ * twice as often. Parts of the index only read.
+ */
+const soleRegistry = ({ database }: AnyStore, logger: Logger): Promise<() => void> =>
+  database.sole("registry", () =>
+    logger.warn({ store: database.where }, "waits for the registry that serves from this file"),
+  );
+
 async function serve(given: Record<string, string | undefined>): Promise<void> {
   // Commander names options in camel case.
   const flags = Object.fromEntries(
@@ -125,8 +134,10 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
   const opening = { migrate, ...(listenUrl !== undefined && { listenUrl }) };
   const store = await openNamedStore(config.store, "create", opening);
   let served: Served | undefined;
+  let yieldFile: (() => void) | undefined;
   let searchCopy: AnyStore | undefined;
   try {
+    if (searchPart === undefined) yieldFile = await soleRegistry(store, logger);
     // A replica has the schema of its store, and takes no other.
     if (config.searchStore !== undefined)
       searchCopy = await openNamedStore(config.searchStore, "read", { migrate: false });
@@ -145,6 +156,7 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
     await served?.server.stop({ drainMs: 0 });
     await searchCopy?.close();
     await store.close();
+    yieldFile?.();
     await tracing?.stop();
   }
 }

@@ -190,6 +190,15 @@ export interface Database<Tx = unknown> {
    * @throws AdbindError `database_busy` where a transaction is left open, or somebody else does the same
    */
   partitions(request: PartitionsRequest): Promise<PartitionsKept>;
+  /**
+   * Has this process be the only one that does something on a database that is not shared, until it ends, however that is; where
+   * it is shared, any number may. One that is about to end is waited for, as long as one that writes is.
+   * @param what it is, one word: a registry
+   * @param waits told once when another process is that
+   * @returns lets others be it
+   * @throws AdbindError `database_busy` where another process goes on being that
+   */
+  sole(what: string, waits: () => void): Promise<() => void>;
   /** Commits what was asked for and lets go of the database. */
   close(): Promise<void>;
 }

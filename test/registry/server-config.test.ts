@@ -145,7 +145,7 @@ test("the first start works with nothing set, answers, and ends well on SIGTERM"
       resource: string;
     };
     assert.is(issued.resource, `${address.replace("127.0.0.1", "localhost")}/api`);
-    const taken = adbind(["registry", "serve", "--port", new URL(address).port], folder);
+    const taken = adbind(["registry", "serve", "--port", new URL(address).port, "--store", "sqlite:other.db"], folder);
     const second = spawnSync(taken.command, taken.args, { ...taken.options, encoding: "utf8" });
     assert.is(second.status, 1);
     assert.match(second.stderr, "is taken: choose another --port or --host");

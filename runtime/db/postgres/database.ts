@@ -102,14 +102,17 @@ async function bringUp(
   else await database.migrate();
 }
 
+function listenerOn(connections: Connections, { url, listenUrl }: PostgresOptions): PostgresListener {
+  const direct = listenUrl ?? (connections.pooled ? undefined : url);
+  return new PostgresListener(direct === undefined ? undefined : connections.configOf(direct));
+}
+
 function databaseOn(connections: Connections, place: OwnPlace, options: PostgresOptions): PostgresDatabase {
   const { where, pool, pooled, lockTimeoutMs } = connections;
-  const { schema = ours, listenUrl } = options;
+  const { schema = ours } = options;
   const statements = (tx: PostgresTx | SqlExecutor): Query => new PostgresQuery(foreignAsk(tx));
   const alone = statementsOn(connections);
-  const listener = new PostgresListener(
-    listenUrl !== undefined ? connections.configOf(listenUrl) : pooled ? undefined : connections.configOf(options.url),
-  );
+  const listener = listenerOn(connections, options);
   const woken = new PostgresQuery((text, values) =>
     connections.use((client) => ask(client, text, values), listener.client),
   );
@@ -156,6 +159,7 @@ function databaseOn(connections: Connections, place: OwnPlace, options: Postgres
         toldPartitions,
       ),
     status: async () => statusOf(schema, await transaction((tx) => appliedSteps(tx)), where),
+    sole: async () => () => undefined,
     async close() {
       closing ??= listener.close().then(() => pool.end());
       await closing;

@@ -12,6 +12,7 @@ import { joined } from "./join.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import { dialect, LocalNotifications, SqliteQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
+import { soleOn } from "./sole.js";
 import { BUSY_TIMEOUT_MS, SYNCED, Writer } from "./writer.js";
 
 /** Where the file is. `busyTimeoutMs`: how long another writer is waited for. */
@@ -96,6 +97,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     // Nothing of this engine is partitioned: rows are removed a few at a time.
     partitions: async () => ({ made: [], dropped: [], left: [] }),
     status: async () => statusOf(schema, appliedSteps(file), path),
+    sole: (what, waits) => soleOn({ path, waitMs: busyTimeoutMs }, what, waits),
     async close() {
       if (!file.open) return;
       notifications.clear();
