@@ -1,11 +1,18 @@
 /** `adbind registry crawl`: fetches domains now, from this machine, and says what was found. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { type Crawler, type CrawlRequestRecord, createCrawler } from "../runtime/registry/crawl/index.js";
+import {
+  type Crawler,
+  type CrawlerOptions,
+  type CrawlRequestRecord,
+  createCrawler,
+} from "../runtime/registry/crawl/index.js";
 import { createRegistryData } from "../runtime/registry/data.js";
 import { publisherDomain } from "../runtime/registry/model.js";
 import type { RegistryData } from "../runtime/registry/types.js";
+import type { AnyStore } from "../runtime/store/index.js";
 import { plural, printable } from "./output.js";
+import { type AddressOption, addressOf, addressOption } from "./registry-address.js";
 import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 
 /** How often a crawl is asked whether it has ended, in milliseconds. */
@@ -87,16 +94,30 @@ export async function crawlNow(
   return records.every(({ status, error }) => status === "completed" && error === null);
 }
 
-async function crawl(given: readonly string[], options: StoreOption & { accept?: boolean }): Promise<void> {
+/** What a command crawls with. A crawler that takes itself for another registry finds that nobody points to this one's hosted files. */
+export async function commandCrawler(
+  store: AnyStore,
+  { net = {}, ...address }: AddressOption & { readonly net?: Pick<CrawlerOptions, "fetch" | "lookup"> },
+): Promise<{ readonly crawler: Crawler; readonly data: RegistryData }> {
+  const publicUrl = await addressOf(store, address);
+  const data = createRegistryData(store, { publicUrl });
+  // Who asks here has the machine: nobody is to be protected from asking often.
+  const asked = { debounceMs: 0, perCallerHourly: Number.MAX_SAFE_INTEGER };
+  return { crawler: await createCrawler({ store, data, publicUrl, ...asked, ...net }), data };
+}
+
+interface CrawlFlags extends StoreOption, AddressOption {
+  readonly accept?: boolean;
+}
+
+async function crawl(given: readonly string[], options: CrawlFlags): Promise<void> {
   const domains = given.map((text) => {
     const domain = publisherDomain(text);
     if (domain === undefined) throw usage("that is no domain", text, "give one such as news.example");
     return domain;
   });
   await withStore(options, "create", async (store) => {
-    const data = createRegistryData(store);
-    // Who asks here has the machine: nobody is to be protected from asking often.
-    const crawler = await createCrawler({ store, data, debounceMs: 0, perCallerHourly: Number.MAX_SAFE_INTEGER });
+    const { crawler, data } = await commandCrawler(store, options);
     try {
       if (options.accept) for (const domain of domains) await crawler.accept(domain);
       if (!(await crawlNow({ crawler, data }, domains, (line) => console.log(line)))) process.exitCode = 1;
@@ -107,7 +128,7 @@ async function crawl(given: readonly string[], options: StoreOption & { accept?:
 }
 
 export function register(command: Command): void {
-  registryStoreOption(command.command("crawl <domain...>"))
+  addressOption(registryStoreOption(command.command("crawl <domain...>")))
     .description("fetches publishers' files now, from this machine; one that fails stays queued for another attempt")
     .option("--accept", "takes what is in quarantine of them: a changed authoritative location, or an older file")
     .action(crawl);

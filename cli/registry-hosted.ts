@@ -9,6 +9,7 @@ import { hostedUrl, publisherDomain } from "../runtime/registry/model.js";
 import type { JsonValue, RegistryData } from "../runtime/registry/types.js";
 import type { StoreAccess } from "../runtime/store/index.js";
 import { plural, printable, userPath } from "./output.js";
+import { type AddressOption, addressOf, addressOption } from "./registry-address.js";
 import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 
 const withData = (
@@ -29,7 +30,7 @@ function domainOf(text: string): string {
   return domain;
 }
 
-async function put(given: string, file: string, options: StoreOption & { baseUrl: string }): Promise<void> {
+async function put(given: string, file: string, options: StoreOption & AddressOption): Promise<void> {
   const domain = domainOf(given);
   const parsed = parseStrict(readFileSync(userPath(file)));
   if (!parsed.ok) throw unusable("the file is no JSON", file, parsed.detail);
@@ -41,21 +42,18 @@ async function put(given: string, file: string, options: StoreOption & { baseUrl
   if (!read.ok) throw unusable("the file is not valid", file, read.problems[0].remedy);
   // Who reads it elsewhere may refuse all of it for one bad entry.
   if (read.problems.length > 0) throw unusable("the file has entries that cannot be used", file, "correct them");
-  await withData(options, "create", (data) =>
-    data.putHostedFile(domain, { file: parsed.value as JsonValue, content: read.file }),
-  );
-  console.log(
-    `${domain}: ${plural(read.file.agents.length, "agent")}, served at ${hostedUrl(options.baseUrl, domain)}`,
-  );
-  console.log(`the publisher points there with {"authoritative_location": "${hostedUrl(options.baseUrl, domain)}"}`);
+  await withStore(options, "create", async (store) => {
+    const place = hostedUrl(await addressOf(store, options), domain);
+    await createRegistryData(store).putHostedFile(domain, { file: parsed.value as JsonValue, content: read.file });
+    console.log(`${domain}: ${plural(read.file.agents.length, "agent")}, served at ${place}`);
+    console.log(`the publisher points there with {"authoritative_location": "${place}"}`);
+  });
 }
 
 export function register(command: Command): void {
-  const baseUrl = process.env.ADBIND_REGISTRY_BASE_URL ?? "http://localhost:8080";
   const hosted = command.command("hosted").description("files served for publishers: put, remove");
-  registryStoreOption(hosted.command("put <domain> <file>"))
+  addressOption(registryStoreOption(hosted.command("put <domain> <file>")))
     .description("checks a file and serves it; its word counts fully once the publisher's origin points here")
-    .option("--base-url <url>", "public address of the registry", baseUrl)
     .action(put);
   registryStoreOption(hosted.command("remove <domain>"))
     .description("serves it no more")

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import type { Tracer } from "@opentelemetry/api";
 import type { Command } from "commander";
 import { type Logger, pino } from "pino";
+import { keepAddress, keptAddress } from "../runtime/registry/address.js";
 import type { Registry } from "../runtime/registry/server/app.js";
 import { envOf, type RegistryConfig, readConfig } from "../runtime/registry/server/config.js";
 import { configTable } from "../runtime/registry/server/config-table.js";
@@ -86,7 +87,9 @@ async function partOf({ config, store, logger, tracer }: Opened, part: string): 
 
 async function registryOf({ config, store, searchCopy, logger, tracer }: Opened, port: number): Promise<Served> {
   const { createRegistry } = await import("../runtime/registry/server/app.js");
-  const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
+  // One more instance that took itself for another registry would find that nobody points to the files that are hosted.
+  const baseUrl = config.baseUrl ?? (await keptAddress(store.database)) ?? `http://localhost:${port}`;
+  if (config.baseUrl !== undefined) await keepAddress(store.database, config.baseUrl);
   const { crawling, drainMs, trustedProxies, searchDiscovered, search, searchParts, pageSearch, probing } = config;
   const { embeddedIssuer, issuers, limits, bodyLimitBytes } = config;
   const server = await createRegistry({

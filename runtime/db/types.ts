@@ -193,7 +193,7 @@ export interface Database<Tx = unknown> {
   /**
    * Has this process be the only one that does something on a database that is not shared, until it ends, however that is; where
    * it is shared, any number may. One that is about to end is waited for, as long as one that writes is.
-   * @param what it is, one word: a registry
+   * @param what names that in one word, such as `registry`
    * @param waits told once when another process is that
    * @returns lets others be it
    * @throws AdbindError `database_busy` where another process goes on being that

@@ -11,15 +11,15 @@ import { until } from "../support/until.js";
 const root = path.resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-sole-"));
 const running: ChildProcess[] = [];
-const flags = (store: string) => [
+const flags = (store: string, ...more: string[]) => [
   ...[...fromSource, path.join(root, "cli/main.ts"), "registry", "serve", "--port", "0", "--crawl", "off"],
-  ...["--drain", "1", "--store", `sqlite:${store}`],
+  ...["--drain", "1", "--store", `sqlite:${store}`, ...more],
 ];
 const options = { cwd: root, env: { ...process.env, ADBIND_CWD: folder } };
 
 /** A registry on the file, and what it has said so far. */
-function serving(store: string): { child: ChildProcess; said: () => string } {
-  const child = spawn(process.execPath, flags(store), { ...options, stdio: ["ignore", "pipe", "pipe"] });
+function serving(store: string, ...more: string[]): { child: ChildProcess; said: () => string } {
+  const child = spawn(process.execPath, flags(store, ...more), { ...options, stdio: ["ignore", "pipe", "pipe"] });
   running.push(child);
   let text = "";
   for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (chunk) => (text += String(chunk)));
@@ -54,6 +54,19 @@ test("one that waits while another drains takes over; one after a kill -9 starts
   const last = serving("registry.db");
   await until(() => last.said().includes("curl -H"), "it serves");
   assert.not(last.said().includes("waits for the registry"));
+});
+
+test("a registry that is started without its public address has the one it was last served at", async () => {
+  const pages = async (...more: string[]) => {
+    const one = serving("addressed.db", ...more);
+    await until(() => one.said().includes("curl -H"), "it serves");
+    one.child.kill("SIGTERM");
+    await until(() => one.child.exitCode !== null, "it ends");
+    return /pages +(\S+)/.exec(one.said())![1];
+  };
+  assert.match(await pages(), "http://localhost:");
+  assert.is(await pages("--base-url", "https://registry.example"), "https://registry.example/");
+  assert.is(await pages(), "https://registry.example/");
 });
 
 test.run();

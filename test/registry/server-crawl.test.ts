@@ -2,8 +2,9 @@
 
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { crawlNow } from "../../cli/registry-crawl.js";
+import { commandCrawler, crawlNow } from "../../cli/registry-crawl.js";
 import type { Fetcher } from "../../runtime/net/index.js";
+import { keepAddress } from "../../runtime/registry/address.js";
 import { createCrawler } from "../../runtime/registry/crawl/index.js";
 import { until } from "../support/until.js";
 import { DOMAIN, lookup, openCrawling, origins, pages, publisher } from "./server-crawl-fixture.js";
@@ -112,6 +113,30 @@ crawl("by hand: what was found is printed, and what failed ends the command with
     assert.match(said[0]!, /^broken-news\.com {2}.*: .* 0 agents, 0 properties$/);
     const refused = await crawlNow({ crawler, data }, ["internal.news-host.com"], say).catch((error: Error) => error);
     assert.match((refused as Error).message, "has no public address");
+  } finally {
+    await crawler.stop();
+    await setup.close();
+  }
+});
+
+crawl("by hand: files that the registry hosts are known by the address that it is served at", async () => {
+  const { setup } = await openCrawling({ crawling: "off" });
+  const { store } = setup;
+  await keepAddress(store.database, "https://registry.example");
+  const place = "https://registry.example/publisher/hosted-news.com/.well-known/adagents.json";
+  const content = { agents: [], properties: [], genres: [], genreTaxonomy: null, lastUpdated: null, others: [] };
+  await setup.registry.data.putHostedFile("hosted-news.com", { file: {}, content });
+  const pointer = JSON.stringify({ authoritative_location: place });
+  const net = {
+    fetch: origins({ ...pages, "https://hosted-news.com/.well-known/adagents.json": pointer }),
+    lookup,
+  };
+  const { crawler, data } = await commandCrawler(store, { net });
+  try {
+    const checked = async () => await data.hostedFile("hosted-news.com");
+    await crawlNow({ crawler, data }, [DOMAIN], () => undefined);
+    await until(async () => typeof (await checked())?.originLastCheckedAt === "number", "its origin is asked");
+    assert.type((await checked())?.originVerifiedAt, "number", "it points to the registry");
   } finally {
     await crawler.stop();
     await setup.close();

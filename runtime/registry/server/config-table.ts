@@ -58,7 +58,7 @@ export const configTable: readonly ConfigEntry[] = [
   {
     name: "base-url",
     kind: "text",
-    help: "public address, such as https://registry.example; default http://localhost and the port",
+    help: "public address, such as https://registry.example; default the one it was last served at, or http://localhost and the port",
   },
   {
     name: "trusted-proxies",
