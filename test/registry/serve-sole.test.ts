@@ -62,7 +62,7 @@ test("a registry that is started without its public address has the one it was l
     await until(() => one.said().includes("curl -H"), "it serves");
     one.child.kill("SIGTERM");
     await until(() => one.child.exitCode !== null, "it ends");
-    return /pages +(\S+)/.exec(one.said())![1];
+    return /pages +(\S+)/.exec(one.said())![1]!;
   };
   assert.match(await pages(), "http://localhost:");
   assert.is(await pages("--base-url", "https://registry.example"), "https://registry.example/");
