@@ -199,15 +199,21 @@ const secretTable = ({ run, insert, one }: Tables): Pick<RegistryAccess, "secret
     ).length > 0,
 });
 
+/**
+ * A window that ends later than the next one would was begun by a clock that was ahead, and set back since: it would last as long as
+ * the clock was ahead. Clocks of instances may differ by a window.
+ */
+const RATE_IS_OVER = "(adbind_rates.resets <= ? or adbind_rates.resets > excluded.resets + ?)";
+
 const rateCounter =
   (run: RunStatement): RegistryAccess["count"] =>
   async (key, now, windowMs) => {
     const rows = await run<{ count: number; resets: number }>(
       "insert into adbind_rates (key, count, resets) values (?, 1, ?) on conflict (key) do update set " +
-        "count = case when adbind_rates.resets <= ? then 1 else adbind_rates.count + 1 end, " +
-        "resets = case when adbind_rates.resets <= ? then excluded.resets else adbind_rates.resets end " +
+        `count = case when ${RATE_IS_OVER} then 1 else adbind_rates.count + 1 end, ` +
+        `resets = case when ${RATE_IS_OVER} then excluded.resets else adbind_rates.resets end ` +
         "returning count, resets",
-      [key, now + windowMs, now, now],
+      [key, now + windowMs, now, windowMs, now, windowMs],
     );
     return rows[0]!;
   };

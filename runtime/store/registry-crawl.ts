@@ -226,8 +226,10 @@ export function* takeTurn(
   const rows = yield* q.rows<{ place: number }>(
     "insert into adbind_crawl_turns (name, owner, until, place) values (?, ?, ?, 0) on conflict (name) do update set " +
       "owner = excluded.owner, until = excluded.until " +
-      "where adbind_crawl_turns.owner = excluded.owner or adbind_crawl_turns.until <= ? returning place",
-    [name, owner, until, now],
+      "where adbind_crawl_turns.owner = excluded.owner or adbind_crawl_turns.until <= ? or " +
+      // Taken by a clock that was ahead, and set back since.
+      "adbind_crawl_turns.until > ? returning place",
+    [name, owner, until, now, until + (until - now)],
   );
   return rows[0] === undefined ? undefined : Number(rows[0].place);
 }

@@ -92,7 +92,9 @@ function* standing(q: Query, domain: string, { debounceMs }: Asked, now: number)
   if (row === undefined) return undefined;
   const active = row.active === null ? undefined : yield* requestRow(q, row.active);
   if (active !== undefined) return { kind: "known", row: active };
-  const wait = row.asked_at === null ? 0 : Math.min(debounceMs, row.asked_at + debounceMs - now);
+  // What was asked in a time that is to come was asked by a clock that has been set back.
+  const asked = row.asked_at !== null && row.asked_at <= now + debounceMs ? row.asked_at : undefined;
+  const wait = asked === undefined ? 0 : Math.min(debounceMs, asked + debounceMs - now);
   return wait > 0 ? refuse("debounced", wait) : undefined;
 }
 

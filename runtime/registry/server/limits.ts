@@ -130,8 +130,9 @@ function memoryCounter(): RateCounter {
       swept = now;
     }
     const found = counters.get(key);
+    // One that ends later than the next one would was begun before the clock was set back.
     const next =
-      found === undefined || found.resets <= now
+      found === undefined || found.resets <= now || found.resets > now + 2 * windowMs
         ? { count: 1, resets: now + windowMs }
         : { count: found.count + 1, resets: found.resets };
     counters.set(key, next);
