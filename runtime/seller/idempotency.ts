@@ -117,7 +117,12 @@ function* claimFlow<Tx>(
     throw new ToolError("IDEMPOTENCY_CONFLICT", "This idempotency_key was used with another request.");
   }
   if (row.answer !== null) return { answer: row.answer };
-  if (row.lease >= at) return { leaseMs: row.lease - at };
+  if (row.lease >= at) {
+    // Of a clock that is ahead. Where it was set back since, a call that nobody answers any more would be under way until then; whoever
+    // still answers it renews.
+    if (row.lease > lease && row.owner !== null) yield* tables.renewCall(tx, { ...held, owner: row.owner }, lease);
+    return { leaseMs: Math.min(row.lease, lease) - at };
+  }
   yield* tables.takeCall(tx, { ...held, hash, lease });
   return "mine";
 }

@@ -144,6 +144,30 @@ function ends(test: Case): void {
   });
 }
 
+/** A clock that was ahead, and is set back. */
+function setBack(test: Case): void {
+  test("the key of an instance that died while its clock was ahead is taken over after the length of a lease", async ({
+    seller,
+    other,
+    bench,
+    clock,
+  }) => {
+    bench.gate = new Promise(() => undefined);
+    clock.at += HOUR;
+    void call(seller, "create_media_buy", buyRequest("prod_slow"));
+    await until(() => bench.runs === 1);
+    clock.at -= HOUR;
+    bench.gate = Promise.resolve();
+    const early = await call(other, "create_media_buy", buyRequest("prod_slow"));
+    assert.is(early.proto_error.code, "IDEMPOTENCY_IN_FLIGHT");
+    assert.ok(early.proto_error.retry_after <= 30, `ask again in ${early.proto_error.retry_after} s`);
+    clock.at += 31_000;
+    const answer = await call(other, "create_media_buy", buyRequest("prod_slow"));
+    assert.is(answer.status, "completed");
+    assert.is(bench.runs, 2);
+  });
+}
+
 /** What a call leaves behind. */
 function effects(test: Case, of: SellerCase): void {
   test("effects commit with the answer, once, or not at all", async ({ seller, bench, store }) => {
@@ -170,6 +194,6 @@ function effects(test: Case, of: SellerCase): void {
 
 export function idempotencyCase(of: SellerCase): void {
   const test = storeSuite(of, "keys");
-  for (const some of [replays, scopes, inFlight, ends, effects]) some(test, of);
+  for (const some of [replays, scopes, inFlight, ends, setBack, effects]) some(test, of);
   test.run();
 }
