@@ -245,6 +245,25 @@ test("a role that may not create runs on what somebody else made, and says so wh
   }
 });
 
+test("steps that a superuser applies make tables and functions of the owner of the others", async () => {
+  const url = await postgres.database();
+  await apply(url, "create role owner login password 'owner'; grant create on schema public to owner;");
+  const ownUrl = url.replace("adbind:adbind@", "owner:owner@");
+  await (await openPostgres({ url: ownUrl, schema: postgresSchema.slice(0, 14) })).close();
+  await (await openPostgres({ url, schema: postgresSchema.slice(0, 24) })).close();
+  const database = await openPostgres({ url: ownUrl });
+  try {
+    const others = `select oid::regclass::text as name from pg_class where left(relname, 7) = 'adbind_' and relkind in ('r', 'p', 'S')
+        and relowner <> 'owner'::regrole
+      union all select oid::regprocedure::text from pg_proc where left(proname, 7) = 'adbind_' and proowner <> 'owner'::regrole`;
+    assert.equal((await database.ask(others, [])).rows, []);
+    assert.equal((await database.status()).missing, []);
+    await database.write((q) => q.run("delete from adbind_keyspaces"));
+  } finally {
+    await database.close();
+  }
+});
+
 const apply = engines[1]!.apply;
 
 test.after(async () => {

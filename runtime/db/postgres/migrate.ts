@@ -29,6 +29,27 @@ export async function appliedSteps(client: pg.ClientBase): Promise<AppliedStep[]
     .rows;
 }
 
+/**
+ * What a superuser, or a member of the owner's role, has made becomes the owner's of what was there before: whoever runs on the rest
+ * could not use it otherwise, and could not apply the next step. Where that cannot be given away it stays.
+ */
+async function giveToOwner(client: pg.ClientBase): Promise<void> {
+  const text = `with home as (
+      select relnamespace as space, relowner as owner from pg_catalog.pg_class where oid = 'adbind_migrations'::regclass
+    ), made as (
+      select 'table ' || oid::regclass as what, relowner as maker, relnamespace as space from pg_catalog.pg_class
+        where relkind in ('r', 'p') and left(relname, 7) = 'adbind_'
+      union all
+      select 'function ' || oid::regprocedure, proowner, pronamespace from pg_catalog.pg_proc where left(proname, 7) = 'adbind_'
+    )
+    select what, owner::regrole::text as owner from made join home using (space)
+      where maker <> owner and maker = (select oid from pg_catalog.pg_roles where rolname = current_user)
+        and has_schema_privilege(owner, space, 'create')
+        and pg_has_role(owner, case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)`;
+  const { rows } = await ask<{ what: string; owner: string }>(client, text);
+  for (const { what, owner } of rows) await ask(client, `alter ${what} owner to ${owner}`);
+}
+
 /** Inside a transaction: applies what is missing. @returns names of what was applied */
 export async function migrate(client: pg.ClientBase, schema: DatabaseSchema, where: string): Promise<string[]> {
   await ask(client, `set local lock_timeout = ${TURN_MS}`);
@@ -38,5 +59,6 @@ export async function migrate(client: pg.ClientBase, schema: DatabaseSchema, whe
   const missing = missingSteps(schema, await appliedSteps(client), where);
   await ask(client, migrationTable);
   for (const step of missing) await ask(client, `${step.sql}\n${noteStep(step)}`);
+  if (missing.length > 0) await giveToOwner(client);
   return missing.map(({ name }) => name);
 }
