@@ -217,7 +217,8 @@ class Invocation<Tx> {
       payload: {
         ...statusMember(servedRelease, served.tool.name, status),
         ...full,
-        ...(interim && { task_id: id, ...threadMember(this.call, servedRelease.release, id) }),
+        ...(interim && { task_id: id }),
+        ...(status === "input-required" && threadMember(this.call, servedRelease.release, id)),
         ...this.envelope(),
       },
     });

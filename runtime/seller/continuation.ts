@@ -16,7 +16,10 @@ export class TaskNotWaiting extends ToolError {
 const threads = ({ transport }: Pick<Call, "transport">, { facts }: Release): boolean =>
   transport === "mcp" && facts.envelope.contextId.value === "threaded";
 
-/** What names the conversation of a task, in answers that leave it open. */
+/**
+ * What names the conversation of a task, in answers that ask something: told of others too, a caller would carry it into the
+ * next call of the same tool, which is an order of its own.
+ */
 export const threadMember = (call: Call, release: Release, taskId: string): JsonObject =>
   threads(call, release) ? { context_id: taskId } : {};
 

@@ -14,6 +14,7 @@ import { Aside } from "../queue/aside.js";
 import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
+import { threadMember } from "./continuation.js";
 import { ownError } from "./own-error.js";
 import { checkReply } from "./reply.js";
 import {
@@ -145,7 +146,7 @@ function* openFlow<Tx>(
 ): Coroutine<void> {
   const { id, call, args, tool, release, status, payload, channels } = task;
   const { principal } = call.identity;
-  const contextId = call.contextId ?? text(payload.context_id);
+  const contextId = call.contextId ?? text(threadMember(call, release, id).context_id);
   const at = settings.now();
   const added = yield* database.tables.addTask(tx, {
     task_id: id,

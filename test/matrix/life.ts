@@ -107,12 +107,10 @@ class Life {
     const { release, validator } = this.options;
     const made = this.#made(step);
     // What is changed is what was made last.
-    const told = (some: readonly string[]): string | undefined => some.at(tool.startsWith("update_") ? -1 : 0);
+    const text = (some: readonly string[]): string | undefined => some.at(tool.startsWith("update_") ? -1 : 0);
     const samples = [...this.sampler.requests(release.tools[tool]!.request)].sort(fullerFirst);
-    const candidates =
-      made.length > 0
-        ? made
-        : samples.map((one) => meant(this.known.referring(one as Json, { text: told })) as JsonObject);
+    const referring = (one: unknown): JsonObject => meant(this.known.referring(one as Json, { text })) as JsonObject;
+    const candidates = made.length > 0 ? made : samples.map(referring);
     for (const one of candidates)
       for (const account of [this.#account, undefined]) {
         const whole = { ...one, ...(account !== undefined && { account }), idempotency_key: randomUUID() };

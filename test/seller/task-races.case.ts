@@ -36,6 +36,13 @@ function answers(test: Case, of: SellerCase): void {
     assert.is((await call(other, "create_media_buy", unknown)).status, "completed");
   });
 
+  test("a task that asks nothing has no name for its conversation: carried along, the next order would be taken for an answer", async ({
+    seller,
+  }) => {
+    const { status, task_id, context_id } = await call(seller, "create_media_buy", buyRequest("prod_manual"));
+    assert.equal([status, typeof task_id, context_id], ["submitted", "string", undefined]);
+  });
+
   test("of two answers to one question the second goes on with nothing, though another is asked by then", async (context) => {
     const { seller, other, entered, gate } = await asking(context, of);
     const made = () => of.notes(context.store as never);
