@@ -1,5 +1,4 @@
 /** A seller of the library's behaviours and the application's ports: store, sender, tools and endpoints, put together. */
-import { randomUUID } from "node:crypto";
 import { type AnyTool, type JsonObject, type Release, type Reply, shortVersion } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import { AdbindError } from "../errors.js";
@@ -15,13 +14,14 @@ import { type Assembled, assembled } from "./assembled.js";
 import { trafficScenarios } from "./controller/traffic.js";
 import { offeredFormats } from "./formats/formats.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
-import { type BehaviourSettings, type CallFacts, openToolCall, ownChanges, standingCall } from "./frame/call.js";
+import { type BehaviourSettings, type CallFacts, openToolCall, ownChanges } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
 import { upstreamRecorder } from "./frame/upstream.js";
 import { metricsRoute, openMetrics } from "./metrics.js";
 import type { BehavingSellerOptions, ToolHandlers, WrittenRelease } from "./options.js";
 import { type CallsUpstream, portsFrom } from "./ports/index.js";
 import { sandboxProvenance } from "./provenance/sandbox-verifier.js";
+import { reportSource } from "./report-source.js";
 import { alsoPublished, developmentKey } from "./signing-key.js";
 
 type Handler = SellerHandler<AnyTool, object>;
@@ -216,13 +216,14 @@ async function openSender(
     releases = [],
     mode,
     logger,
-  }: Pick<BehavingSellerOptions, "release" | "releases" | "logger"> & {
+    now,
+  }: Pick<BehavingSellerOptions, "release" | "releases" | "logger" | "now"> & {
     readonly mode: CallFacts["mode"];
   },
   { settings, served, store, signer }: SenderSettings,
 ): Promise<Sender> {
   const development = mode === "development";
-  return (await createSender({
+  const sender: Sender = (await createSender({
     store,
     release,
     ...(releases.length > 0 && { releases }),
@@ -230,9 +231,11 @@ async function openSender(
     agentUrl: settings.agentUrl,
     net: { allowHttp: development, allowLoopback: development },
     mode,
-    ...reporting(settings, served, { release, mode }),
+    ...reportSource(settings, served, { releases: [release, ...releases], mode, now, sender: () => sender }),
+    ...(now !== undefined && { now }),
     ...(logger !== undefined && { logger }),
   })) as Sender;
+  return sender;
 }
 
 /** The library's tools as the seller takes them: what a call wrote commits in the transaction of its answer. */
@@ -253,23 +256,6 @@ function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: strin
       return reply as Reply<AnyTool>;
     };
   return Object.fromEntries(tools.map(([tool, behave]) => [tool, handler(tool, behave)]));
-}
-
-/** Where delivery is known, buyers may have reports of it sent to them. */
-function reporting(settings: BehaviourSettings, { areas }: ServedAreas, seller: Pick<CallFacts, "release" | "mode">) {
-  const makers = areas.flatMap(({ report }) => report ?? []);
-  if (makers.length === 0) return {};
-  const reports = async ({ mediaBuyId, principal }: { mediaBuyId: string; principal: string }) => {
-    const facts = { ...seller, principal, now: Date.now, uuid: randomUUID, sender: undefined, logger: undefined };
-    return standingCall(settings, facts, async (call) => {
-      for (const make of makers) {
-        const report = await make(call, mediaBuyId);
-        if (report !== undefined) return report;
-      }
-      throw new Error(`no media buy ${mediaBuyId}`);
-    });
-  };
-  return { reports };
 }
 
 /** What is declared in each release's terms; what the application says of itself is laid over it. */

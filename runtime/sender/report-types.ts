@@ -21,7 +21,9 @@ export interface ReportRequest {
   readonly mediaBuyId: string;
   readonly principal: string;
   readonly notificationType: "scheduled" | "final";
-  /** Unix milliseconds. */
+  /** Version of the release that the report is told in: that of who registered for it. */
+  readonly release: string;
+  /** What was delivered in it is reported, and nothing of what was reported before. Unix milliseconds. */
   readonly period: { readonly start: number; readonly end: number };
   readonly requestedMetrics: readonly string[] | undefined;
 }

@@ -142,7 +142,7 @@ async function fireOne(parts: ChannelDependencies, row: ChannelRow, { at, stoppi
 }
 
 async function ask(
-  { reports, callbackMs: limitMs }: ChannelDependencies,
+  { reports, releases, callbackMs: limitMs }: ChannelDependencies,
   row: ChannelRow,
   { period, stopping }: { readonly period: { start: number; end: number }; readonly stopping: AbortSignal },
 ): Promise<Sourced> {
@@ -151,6 +151,7 @@ async function ask(
     mediaBuyId: row.resource,
     principal: row.principal,
     notificationType: row.closed === CLOSING ? "final" : "scheduled",
+    release: releases.of(row.release).release.version,
     period,
     requestedMetrics,
   });

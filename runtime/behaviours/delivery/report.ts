@@ -1,14 +1,16 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
-import { type BuyPackage, buyState, buysOf, findBuy, type MediaBuy, startOf } from "../buys/buys.js";
-import type { ReportContent, ToolBehaviour } from "../frame/behaviour.js";
+import { type BuyPackage, buyState, buysOf, endOf, findBuy, type MediaBuy, saveBuy, startOf } from "../buys/buys.js";
+import type { ReportContent, ReportWanted, ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
 import { findProduct } from "../products/products.js";
 import { type ExactRead, exactReport } from "../reporting/exact.js";
 import { checkDay, type DeliveredDay, deliveredByDay } from "./days.js";
 import { deliveredByPackage, deliveredOf } from "./delivered.js";
+import { metrics, type Narrowing, narrowedTo } from "./metrics.js";
+import { figuresFor, type Period, reportingOfAll, windowsIn } from "./periods.js";
 import { added, type DeliveryDays, nothing, simulatedFields } from "./simulated.js";
 
 interface Wanted {
@@ -20,7 +22,9 @@ interface Wanted {
   readonly start_date?: string;
   readonly end_date?: string;
   readonly include_package_daily_breakdown?: boolean;
+  readonly requested_metrics?: readonly string[];
   readonly time_granularity?: string;
+  readonly include_window_breakdown?: boolean;
 }
 
 const isExact = (request: Wanted): request is ExactRead =>
@@ -47,10 +51,16 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
   const missing = (wanted ?? []).filter((id) => !known.has(id));
   const days = { from, before };
   const daily = request.include_package_daily_breakdown === true;
+  const only = narrowedTo(call, request.requested_metrics);
+  const deliveries: JsonObject[] = [];
+  for (const buy of fitting) {
+    const windows = await windowsOf(call, buy, request);
+    deliveries.push({ ...(await deliveryOf(call, buy, { daily, days, only })), ...(windows && { windows }) });
+  }
   return call.answer({
     reporting_period: periodOf(call, request, fitting),
-    ...(await aggregated(call, fitting, days)),
-    media_buy_deliveries: await Promise.all(fitting.map((buy) => deliveryOf(call, buy, { daily, days }))),
+    ...(await aggregated(call, fitting, { days, only })),
+    media_buy_deliveries: deliveries,
     ...(missing.length > 0 && {
       errors: missing.map(() => ({ code: "MEDIA_BUY_NOT_FOUND", message: "there is no such media buy" })),
     }),
@@ -58,7 +68,11 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
 };
 
 /** Figures of all buys: amounts of several currencies have no sum. */
-async function aggregated(call: BehaviourCall, buys: readonly MediaBuy[], days: DeliveryDays): Promise<JsonObject> {
+async function aggregated(
+  call: BehaviourCall,
+  buys: readonly MediaBuy[],
+  { days, only }: { readonly days: DeliveryDays; readonly only: Narrowing },
+): Promise<JsonObject> {
   const currency = buys[0]?.currency ?? "USD";
   if (buys.some((buy) => buy.currency !== currency))
     // Each buy says its own, where the release has a place for it; else its packages do, and this one is required.
@@ -66,7 +80,7 @@ async function aggregated(call: BehaviourCall, buys: readonly MediaBuy[], days: 
       ? {}
       : { currency };
   const totals = (await Promise.all(buys.map((buy) => deliveredOf(call, buy, days)))).reduce(added, nothing);
-  return { currency, aggregated_totals: { ...metrics(totals), media_buy_count: buys.length } };
+  return { currency, aggregated_totals: { ...only(metrics(totals)), media_buy_count: buys.length } };
 }
 
 /** Windows are given where every product that was bought has them. @throws ToolError UNSUPPORTED_GRANULARITY */
@@ -76,22 +90,80 @@ async function checkGranularity(
   buys: readonly MediaBuy[],
 ): Promise<void> {
   if (wanted === undefined || !call.shapes.knowsError("UNSUPPORTED_GRANULARITY")) return;
-  const ids = new Set(buys.flatMap(({ packages }) => packages.map(({ product_id }) => product_id)));
-  for (const id of ids) {
-    const declared = (await findProduct(call, id))?.reporting_capabilities?.windowed_pull_granularities;
+  const packages = buys.flatMap((buy) => buy.packages);
+  for (const { windowed_pull_granularities: declared } of await reportingOfAll(call, { packages })) {
     if (Array.isArray(declared) && declared.includes(wanted)) continue;
     const message = `figures are not kept by ${wanted} windows: leave it out, and ask by start_date and end_date`;
     throw new ToolError("UNSUPPORTED_GRANULARITY", message, { field: "time_granularity" });
   }
 }
 
-/** What `get_media_buy_delivery` says of the buy, as it is when the report is due. */
-export async function deliveryReport(call: BehaviourCall, mediaBuyId: string): Promise<ReportContent | undefined> {
-  const buy = await findBuy(call, mediaBuyId);
-  if (buy === undefined) return undefined;
+/** Windows of one buy at most: a month of hours, and some. Each is a question to who has the figures. */
+const MOST_WINDOWS = 800;
+const AT_A_TIME = 7;
+
+/**
+ * What was delivered in each window of the days asked for that has begun; undefined where nobody asks.
+ * @throws ToolError INVALID_REQUEST where there are too many
+ */
+async function windowsOf(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  { time_granularity: granularity, include_window_breakdown: wanted, ...request }: Wanted,
+): Promise<JsonObject[] | undefined> {
   const shape = call.shapes.answer("get_media_buy_delivery");
+  if (wanted !== true || granularity === undefined || !shape.has("media_buy_deliveries", "*", "windows"))
+    return undefined;
+  const { start_date: from, end_date: before } = request;
+  const now = call.now.getTime();
+  const start = Date.parse(from ?? startOf(buy));
+  const end = Math.min(now, Date.parse(before ?? endOf(buy)));
+  const periods = windowsIn(granularity, { start, end }, MOST_WINDOWS);
+  if (periods === undefined)
+    throw new ToolError("INVALID_REQUEST", `there are more than ${MOST_WINDOWS} windows in that time: ask for less`, {
+      field: "start_date",
+    });
+  const only = narrowedTo(call, request.requested_metrics);
+  const shown: JsonObject[] = [];
+  for (let at = 0; at < periods.length; at += AT_A_TIME) {
+    const some = periods.slice(at, at + AT_A_TIME);
+    shown.push(...(await Promise.all(some.map((period) => windowOf(call, buy, period, only)))));
+  }
+  return shown;
+}
+
+async function windowOf(call: BehaviourCall, buy: MediaBuy, period: Period, only: Narrowing): Promise<JsonObject> {
+  const days = await figuresFor(call, buy, period);
+  const lines = await deliveredByPackage(call, buy, days);
+  const [window_start, window_end] = [period.start, period.end].map((ms) => new Date(ms).toISOString());
+  return {
+    ...{ window_start, window_end },
+    totals: only(metrics(await deliveredOf(call, buy, days))),
+    by_package: await Promise.all(
+      buy.packages.map((one) =>
+        shownLine(call, one, {
+          ...{ delivered: lines.get(one.package_id) ?? nothing, daily: undefined, fields: {} },
+          only,
+        }),
+      ),
+    ),
+  };
+}
+
+/**
+ * What `get_media_buy_delivery` says of the buy, as it is when the report is due: of the report's period, so that reports add up.
+ * A buy whose time is over ends here: its next report is its last.
+ */
+export async function deliveryReport(call: BehaviourCall, wanted: ReportWanted): Promise<ReportContent | undefined> {
+  const buy = await findBuy(call, wanted.mediaBuyId);
+  if (buy === undefined) return undefined;
+  if (buy.fixed === undefined && (await buyState(call, buy)) === "completed")
+    await saveBuy(call, { ...buy, fixed: "completed" });
+  const shape = call.shapes.answer("get_media_buy_delivery");
+  const days = await figuresFor(call, buy, wanted.period);
+  const only = narrowedTo(call, wanted.requestedMetrics);
   const { media_buy_deliveries } = shape.fit({
-    media_buy_deliveries: [await deliveryOf(call, buy, { daily: false, days: {} })],
+    media_buy_deliveries: [await deliveryOf(call, buy, { daily: false, days, only })],
   });
   return { currency: buy.currency, media_buy_deliveries: media_buy_deliveries as JsonObject[] };
 }
@@ -105,40 +177,28 @@ function periodOf(call: BehaviourCall, { start_date, end_date }: Wanted, buys: r
   return { start: new Date(start).toISOString(), end: new Date(Math.max(start, end)).toISOString() };
 }
 
-const metrics = ({ impressions, clicks, spend, conversions, views }: DeliveredTotals): JsonObject => ({
-  impressions,
-  spend,
-  clicks,
-  ...(impressions > 0 && { ctr: Math.min(1, Math.round((clicks / impressions) * 1e6) / 1e6) }),
-  ...(conversions > 0 && { conversions, cost_per_acquisition: Math.round((spend / conversions) * 1e4) / 1e4 }),
-  ...(views !== undefined && {
-    views,
-    completed_views: views,
-    ...(impressions > 0 && { completion_rate: Math.min(1, Math.round((views / impressions) * 1e4) / 1e4) }),
-  }),
-});
-
 /** A buy's line in reports and answers. */
 async function deliveryOf(
   call: BehaviourCall,
   buy: MediaBuy,
-  { daily, days }: { readonly daily: boolean; readonly days: DeliveryDays },
+  { daily, days, only }: { readonly daily: boolean; readonly days: DeliveryDays; readonly only: Narrowing },
 ): Promise<JsonObject> {
   const lines = await deliveredByPackage(call, buy, days);
   const fields = await simulatedFields(call, buy);
   const byDay = daily ? await deliveredByDay(call, buy, days) : undefined;
   return {
-    ...fields,
+    ...only(fields),
     media_buy_id: buy.media_buy_id,
     currency: buy.currency,
     status: await buyState(call, buy),
-    totals: { ...metrics(await deliveredOf(call, buy, days)), ...fields },
+    totals: only({ ...metrics(await deliveredOf(call, buy, days)), ...fields }),
     by_package: await Promise.all(
       buy.packages.map((one) =>
         shownLine(call, one, {
           delivered: lines.get(one.package_id) ?? nothing,
           daily: byDay?.get(one.package_id),
           fields,
+          only,
         }),
       ),
     ),
@@ -152,15 +212,20 @@ async function shownLine(
     delivered,
     daily,
     fields,
-  }: { delivered: DeliveredTotals; daily: readonly DeliveredDay[] | undefined; fields: JsonObject },
+    only,
+  }: {
+    delivered: DeliveredTotals;
+    daily: readonly DeliveredDay[] | undefined;
+    fields: JsonObject;
+    only: Narrowing;
+  },
 ): Promise<JsonObject> {
   const option = (await findProduct(call, one.product_id))?.pricing_options.find(
     ({ pricing_option_id }) => pricing_option_id === one.pricing_option_id,
   );
   return {
     package_id: one.package_id,
-    ...metrics(delivered),
-    ...fields,
+    ...only({ ...metrics(delivered), ...fields }),
     pricing_model: option?.pricing_model ?? "cpm",
     rate: one.bid_price ?? option?.fixed_price ?? option?.floor_price ?? 0,
     currency: one.currency,

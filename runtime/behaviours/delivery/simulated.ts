@@ -5,11 +5,11 @@ import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
 
-/** Days asked for, `YYYY-MM-DD`: the first is part of it, the last is not. */
+/** Days asked for, `YYYY-MM-DD`, or hours, ISO 8601: the first is part of it, the last is not. */
 export interface DeliveryDays {
   readonly from?: string | undefined;
   readonly before?: string | undefined;
-  /** Only what is known of these days, not what is known of the whole flight. */
+  /** Only what happened in that time: what is known of no day happened when it was told. */
   readonly dated?: true;
 }
 
@@ -19,8 +19,13 @@ interface SimulatedRow {
   readonly totals: DeliveredTotals;
 }
 
+interface KeptRow extends SimulatedRow {
+  /** When it was told, ISO 8601. */
+  readonly at: string;
+}
+
 interface Simulated {
-  readonly rows: readonly SimulatedRow[];
+  readonly rows: readonly KeptRow[];
   /** Fields of delivery metrics beside the totals, as on the wire. */
   readonly more: JsonObject;
 }
@@ -48,8 +53,13 @@ export async function simulatedRows(
   { from, before, dated }: DeliveryDays = {},
 ): Promise<DeliveredTotals[]> {
   const { rows } = await of(call, buy);
-  const wanted = ({ day }: SimulatedRow): boolean =>
-    day === undefined ? dated !== true : (from ?? "") <= day && (before === undefined || day < before);
+  const first = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
+  const end = before === undefined ? Number.POSITIVE_INFINITY : Date.parse(before);
+  const wanted = ({ day, at }: KeptRow): boolean => {
+    if (day === undefined && dated !== true) return true;
+    const ms = Date.parse(day ?? at);
+    return first <= ms && ms < end;
+  };
   return rows.filter(wanted).map(({ totals }) => totals);
 }
 
@@ -66,7 +76,7 @@ export async function simulateDelivery(
   { day, totals, more = {} }: SimulatedRow & { readonly more?: JsonObject },
 ): Promise<void> {
   const before = await of(call, buy);
-  const row = { ...(day !== undefined && { day }), totals };
+  const row = { ...(day !== undefined && { day }), totals, at: call.time };
   kept.put(call, call.principal, buy.media_buy_id, {
     rows: [...before.rows, row],
     more: { ...before.more, ...more },

@@ -2,6 +2,7 @@
 import type { JsonObject, Release } from "../../contract/index.js";
 import type { Seller } from "../../seller/create.js";
 import type { TaskHandle } from "../../seller/types.js";
+import type { ReportRequest } from "../../sender/types.js";
 import type { CreativeFormat, Ports } from "../ports/index.js";
 import type { BehaviourCall, BehaviourReply, BehaviourSettings, BehaviourToolCall, StandingCommit } from "./call.js";
 import type { AnswerShapes } from "./shape.js";
@@ -81,12 +82,15 @@ export interface Behaviour {
   /** Lets go of what the caller has beside its documents, before a test has those removed. */
   readonly reset?: (call: BehaviourCall) => Promise<void>;
   /** Data of a delivery report; undefined for a buy that it does not know. */
-  readonly report?: (call: BehaviourCall, mediaBuyId: string) => Promise<ReportContent | undefined>;
+  readonly report?: (call: BehaviourCall, wanted: ReportWanted) => Promise<ReportContent | undefined>;
   /** What is done again and again while the seller runs: it carries on what was not finished. */
   readonly upkeep?: (upkeep: Upkeep) => Promise<void>;
   /** What it serves beside its tools. */
   readonly routes?: (app: Seller["app"], settings: BehaviourSettings) => void;
 }
+
+/** The report of a media buy that is due. */
+export type ReportWanted = Pick<ReportRequest, "mediaBuyId" | "period" | "requestedMetrics">;
 
 /** What a report holds beside its period and kind. */
 export interface ReportContent extends JsonObject {

@@ -14,7 +14,7 @@ import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
 import { checkDates, countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
 import { checkTotal } from "./total.js";
-import { checkSupported, controlsIn } from "./whole.js";
+import { checkReports, checkSupported, controlsIn } from "./whole.js";
 
 export interface WantedOrder {
   readonly account: AccountRef;
@@ -27,6 +27,7 @@ export interface WantedOrder {
   readonly paused?: boolean;
   readonly budget_allocation?: unknown;
   readonly budget_cap_timezone?: unknown;
+  readonly reporting_webhook?: unknown;
   /** The terms that were agreed to before, where there was an agreement. */
   readonly accepted?: Negotiated;
 }
@@ -83,6 +84,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   );
   const currency = [...currencies][0] ?? "USD";
   if (request.total_budget !== undefined) checkTotal(call, { currency, packages }, request.total_budget);
+  await checkReports(call, { packages }, request);
   const reserved = await Promise.all(packages.map((one) => isReserved(call, one)));
   for (const { creatives } of request.packages ?? []) await storeCreatives(call, account.account_id, creatives ?? []);
   const buy: MediaBuy = {

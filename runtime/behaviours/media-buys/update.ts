@@ -37,7 +37,7 @@ import {
 } from "./packages.js";
 import { changedAnswer } from "./shown.js";
 import { checkTotal, spread } from "./total.js";
-import { changedTerms, checkSupported, setsControl, settable } from "./whole.js";
+import { changedTerms, checkReports, checkSupported, setsControl, settable } from "./whole.js";
 
 interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">> {
   readonly package_id: string;
@@ -58,6 +58,7 @@ interface Wanted {
   readonly total_budget?: { readonly amount: number; readonly currency?: string };
   readonly budget_allocation?: unknown;
   readonly budget_cap_timezone?: unknown;
+  readonly reporting_webhook?: unknown;
   /** The terms that the change was agreed to by. */
   readonly accepted?: Negotiated;
   readonly [kept: string]: unknown;
@@ -179,6 +180,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
     done.push({ action: "package_added", package_id: added.package_id });
   }
   if (total !== undefined) checkTotal(call, { currency: buy.currency, packages }, total);
+  await checkReports(call, { packages }, request);
   const affected = new Set(done.flatMap(({ package_id }) => package_id ?? []));
   if (start !== undefined || end !== undefined) {
     for (const { start_time, end_time } of packages) checkDates(start_time, end_time, "");

@@ -1,6 +1,9 @@
 /** What a buyer sets for a whole buy, beside its packages. */
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
+import type { MediaBuy } from "../buys/buys.js";
+import { reportingOfAll } from "../delivery/periods.js";
+import type { BehaviourCall } from "../frame/call.js";
 
 /** Controls of how the money of a buy is spent: whoever runs it is told of them. */
 const controls = ["daily_budget_cap", "frequency_cap", "pacing", "bidding"] as const;
@@ -40,4 +43,23 @@ export function checkSupported(request: {
         field: "budget_cap_timezone",
       },
     );
+}
+
+/**
+ * Reports come as often as all products of a buy have them: a shorter time would be told of without figures of its own.
+ * @throws ToolError INVALID_REQUEST
+ */
+export async function checkReports(
+  call: BehaviourCall,
+  buy: Pick<MediaBuy, "packages">,
+  { reporting_webhook: webhook }: { readonly reporting_webhook?: unknown },
+): Promise<void> {
+  const frequency = (webhook as { readonly reporting_frequency?: string } | null | undefined)?.reporting_frequency;
+  if (frequency === undefined) return;
+  for (const { available_reporting_frequencies: sent } of await reportingOfAll(call, buy)) {
+    if (!Array.isArray(sent) || sent.includes(frequency)) continue;
+    throw new ToolError("INVALID_REQUEST", `a product of the buy is not reported ${frequency}: ${sent.join(", ")}`, {
+      field: "reporting_webhook.reporting_frequency",
+    });
+  }
 }

@@ -46,7 +46,7 @@ export interface Booking {
   readonly orderId: string;
 }
 
-/** Totals since the order began. */
+/** Totals of an order, or of a package, in the time asked for; since it began where none was. */
 export interface DeliveredTotals {
   readonly impressions: number;
   readonly clicks: number;
@@ -96,7 +96,10 @@ export interface AdServer extends CallsUpstream {
   cancel(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
   /** A state that only the ad server knows of: that the order is over, or was refused. */
   state?(booking: Booking): Promise<"completed" | "rejected" | undefined>;
-  /** By package id; of the days asked for, `YYYY-MM-DD`, the first included and the last not. */
+  /**
+   * By package id; of the days asked for, `YYYY-MM-DD`, the first included and the last not. Of orders whose products all have
+   * reports or windows by the hour also of hours, ISO 8601 in UTC.
+   */
   delivery?(
     booking: Booking,
     days: { readonly from?: string | undefined; readonly before?: string | undefined },

@@ -8,7 +8,10 @@ export interface DeliveryQuery {
   readonly principal: string;
   readonly mediaBuyId: string;
   readonly packageIds: readonly string[];
-  /** Days, `YYYY-MM-DD`: the first is part of it, the last is not. */
+  /**
+   * Days, `YYYY-MM-DD`: the first is part of it, the last is not. Of buys whose products all have reports or windows by the hour
+   * also hours, ISO 8601 in UTC.
+   */
   readonly from?: string | undefined;
   readonly before?: string | undefined;
 }

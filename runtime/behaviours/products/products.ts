@@ -26,6 +26,12 @@ const usualReporting: JsonObject = {
   date_range_support: "date_range",
 };
 
+/** What is said of the reports of a product, with what is so unless it says otherwise. */
+export const reportingOf = (product: Product | undefined): JsonObject => ({
+  ...usualReporting,
+  ...product?.reporting_capabilities,
+});
+
 export const queryOf = (call: BehaviourCall, request: { readonly brief?: string } = {}): CatalogueQuery => ({
   principal: call.principal,
   ...(call.ctx.account !== undefined && { account: call.ctx.account }),
@@ -82,14 +88,14 @@ export const isAuction = ({ fixed_price }: PricingOption): boolean => fixed_pric
 
 /** A product as the release at hand has it. */
 export async function shownProduct(call: BehaviourCall, product: Product): Promise<JsonObject> {
-  const { formats, more, publisher_properties, reporting_capabilities, ...rest } = product;
+  const { formats, more, publisher_properties, reporting_capabilities: _r, ...rest } = product;
   const taken = await formatsNamed(call, formats);
   return {
     ...rest,
     publisher_properties: publisher_properties ?? [
       { publisher_domain: new URL(call.agentUrl).hostname, selection_type: "all" },
     ],
-    reporting_capabilities: { ...usualReporting, ...reporting_capabilities },
+    reporting_capabilities: reportingOf(product),
     ...(formats.length > 0 && {
       format_ids: taken.map((one) => formatId(call, one)),
       format_options: formatOptions(call.agentUrl, taken, call.shapes),
