@@ -1,6 +1,7 @@
 /** Two processes of one seller on one PostgreSQL: each reads and changes what the other wrote, and nothing is lost between them. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import type { AudienceChange } from "../../runtime/behaviours/index.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { account, behavingSeller, brand, key, type TestSeller, versions } from "./behaving-seller.js";
 
@@ -34,10 +35,11 @@ const change = ({ ask }: TestSeller, media_buy_id: string, what: object) =>
 
 for (const version of versions) {
   /** As processes that start together on a database that has no tables yet. */
-  async function two(): Promise<[TestSeller, TestSeller]> {
+  async function two(more: Parameters<typeof behavingSeller>[2] = {}): Promise<[TestSeller, TestSeller]> {
     const database = await postgres.database();
     const open = () =>
       behavingSeller(version, ["sales_non_guaranteed"], {
+        ...more,
         database,
         // A busy machine keeps a repetition waiting.
         limits: { calls: false, inFlightWaitMs: 60_000 },
@@ -91,6 +93,35 @@ for (const version of versions) {
     assert.is(kept.length, 1);
     assert.is((await found(other, id!)).lines[0]!.budget, kept[0]);
     for (const seller of [one, other]) await seller.close();
+  });
+
+  test(`${version}: audiences that are synced at both at once have one name at who knows their people, and all of them`, async () => {
+    const told = new Map<string, AudienceChange>();
+    const both = { waiting: [] as (() => void)[] };
+    const audiences = {
+      async change(audience: AudienceChange, { idempotencyKey }: { readonly idempotencyKey: string }) {
+        // As who makes a change once under its key, whatever it says the second time.
+        if (!told.has(idempotencyKey)) told.set(idempotencyKey, audience);
+        if (both.waiting.length > 1) return;
+        await new Promise<void>((resolve) => {
+          both.waiting.push(resolve);
+          if (both.waiting.length === 2) for (const go of both.waiting) go();
+        });
+      },
+    };
+    const sellers = await two({ with: ["audiences"], ports: { audiences } });
+    const answers = await Promise.all(
+      sellers.map(({ ask }, at) => {
+        const add = [{ external_id: `u${at}`, hashed_email: String(at).repeat(64) }];
+        return ask("sync_audiences", { ...key(), account, audiences: [{ audience_id: "walkers", add }] });
+      }),
+    );
+    const [kept] = (await sellers[0].ask("sync_audiences", { ...key(), account })).audiences;
+    assert.is(kept.total_uploaded_count, 2);
+    const names = new Set([...told.values()].map(({ seller_id }) => seller_id));
+    assert.equal([...names], [kept.seller_id]);
+    assert.equal(answers.map(({ audiences: [one] }) => one.action).sort(), ["created", "updated"]);
+    for (const seller of sellers) await seller.close();
   });
 }
 

@@ -4,13 +4,20 @@ import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import { accountCollection } from "../accounts/of-accounts.js";
+import { type Dependency, toldOf } from "../buys/impairments.js";
+import { targetedAudiences } from "../buys/targets.js";
 import type { Behaviour, ToolBehaviour } from "../frame/behaviour.js";
-import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 
 interface Upload {
   readonly audience_id: string;
   readonly name?: string;
   readonly description?: string;
+  readonly audience_type?: string;
+  readonly tags?: readonly string[];
+  readonly consent_basis?: string;
+  /** Members that are somewhere else. */
+  readonly source?: object;
   readonly delete?: boolean;
   readonly add?: readonly object[];
   readonly remove?: readonly object[];
@@ -26,8 +33,8 @@ export interface Audience {
   readonly audience_id: string;
   readonly account_id: string;
   readonly seller_id: string;
-  readonly name?: string;
-  readonly description?: string;
+  /** What the buyer says of it: `name`, `description`, `audience_type`, `tags`, `consent_basis`. */
+  readonly said: JsonObject;
   /** Digests: who each is, a dot, and all that is known of it. */
   readonly members: readonly string[];
   /** A state that does not follow from its size: what an operator, or a test, put it into. */
@@ -60,10 +67,7 @@ export const audienceState = ({ fixed, members }: Audience): string =>
 /** `sync_audiences`: members come and go; without any audience, what is there. */
 const syncAudiences: ToolBehaviour = async (request: Wanted, call) => {
   const { account_id: accountId } = await spendingAccount(call, request.account);
-  if (request.audiences === undefined)
-    return call.answer({
-      audiences: (await kept.list(call, accountId)).map((one) => shown(one, "unchanged", 0)),
-    });
+  if (request.audiences === undefined) return discovered(call, await kept.list(call, accountId));
   const results: JsonObject[] = [];
   for (const [index, upload] of request.audiences.entries())
     results.push(await syncOne(call, accountId, { upload, key: changeKey(call, index) }));
@@ -78,6 +82,16 @@ const syncAudiences: ToolBehaviour = async (request: Wanted, call) => {
   return call.answer({ audiences: results });
 };
 
+/** Tags are given back, though answers have no field of that name. */
+function discovered(call: BehaviourToolCall, all: readonly Audience[]): BehaviourReply {
+  const { status, data } = call.answer({ audiences: all.map((one) => shown(one, "unchanged", 0)) });
+  const tagged = (data.audiences as readonly JsonObject[]).map((one, index) => {
+    const { tags } = all[index]!.said;
+    return tags === undefined ? one : { ...one, tags };
+  });
+  return { status, data: { ...data, audiences: tagged } };
+}
+
 /** The same for every repetition of a change. */
 function changeKey({ context, principal, tool }: BehaviourToolCall, at: number | string): string {
   const parts = [principal, tool, context.idempotencyKey ?? context.taskId, at];
@@ -89,20 +103,47 @@ async function removed(call: BehaviourCall, audience: Audience, idempotencyKey: 
   kept.remove(call, accountId, audience_id);
   const change = { audience_id, seller_id, add: [], remove: [], deleted: true } as const;
   await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey });
+  await tellBuys(call, audience, {
+    to: "suspended",
+    reason_code: "seller_removed",
+    reason: "The audience was deleted.",
+  });
 }
+
+/** The buys that are for an audience, or not for it, hear that it is gone, or there again. */
+const tellBuys = (
+  call: BehaviourCall,
+  { audience_id: id, account_id: account }: Audience,
+  offline: Dependency["offline"],
+): Promise<void> =>
+  toldOf(call, { type: "audience", id, account, uses: ({ terms }) => targetedAudiences(terms).includes(id), offline });
+
+/** Two syncs at one time, and one that is repeated, mean one audience: it has one name, whichever of them is told. */
+const sellerId = ({ principal }: BehaviourCall, accountId: string, audienceId: string): string =>
+  `aud_${createHash("sha256")
+    .update(JSON.stringify([principal, accountId, audienceId]))
+    .digest("hex")
+    .slice(0, 20)}`;
+
+const told = ["name", "description", "audience_type", "tags", "consent_basis"] as const;
+
+const saidIn = (upload: Upload): JsonObject =>
+  Object.fromEntries(told.flatMap((name) => (upload[name] === undefined ? [] : [[name, upload[name]]])));
 
 async function syncOne(
   call: BehaviourCall,
   accountId: string,
   { upload, key }: { readonly upload: Upload; readonly key: string },
 ): Promise<JsonObject> {
-  const { audience_id, name, description, add = [], remove = [] } = upload;
+  const { audience_id, name, add = [], remove = [] } = upload;
   const before = await kept.get(call, accountId, audience_id);
   if (upload.delete === true) {
     if (before === undefined) return failed(audience_id, `no audience ${audience_id}`);
     await removed(call, before, key);
     return { audience_id, action: "deleted" };
   }
+  if (upload.source !== undefined)
+    return failed(audience_id, "members are sent here: nobody fetches them from a source", "UNSUPPORTED_FEATURE");
   const gone = new Set(remove.map(identityIn));
   const known = new Map((before?.members ?? []).map((one) => [one.split(".", 1)[0], one]));
   const people = new Map([...known, ...add.map((one) => [identityIn(one), memberOf(one)] as const)]);
@@ -110,19 +151,15 @@ async function syncOne(
   const synced: Audience = {
     audience_id,
     account_id: accountId,
-    seller_id: before?.seller_id ?? call.id("aud"),
-    ...(name !== undefined ? { name } : before?.name !== undefined && { name: before.name }),
-    ...(description !== undefined
-      ? { description }
-      : before?.description !== undefined && { description: before.description }),
+    seller_id: before?.seller_id ?? sellerId(call, accountId, audience_id),
+    said: { ...before?.said, ...saidIn(upload) },
     members,
     ...(before?.fixed !== undefined && { fixed: before.fixed }),
     last_synced_at: call.time,
   };
   const same =
     before !== undefined &&
-    before.name === synced.name &&
-    before.description === synced.description &&
+    canonicalize(before.said) === canonicalize(synced.said) &&
     before.members.length === members.length &&
     members.every((one, at) => one === before.members[at]);
   if (!same) {
@@ -130,6 +167,7 @@ async function syncOne(
     const change = { audience_id, seller_id: synced.seller_id, ...(name !== undefined && { name }), add, remove };
     await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey: key });
   }
+  if (before === undefined) await tellBuys(call, synced, undefined);
   return shown(synced, before === undefined ? "created" : same ? "unchanged" : "updated", add.length);
 }
 
@@ -147,17 +185,17 @@ const KNOWN = 16;
 const memberOf = (member: object): string =>
   `${identityIn(member)}.${digest(canonicalize(member) ?? "").slice(0, KNOWN)}`;
 
-const failed = (audience_id: string, message: string): JsonObject => ({
+const failed = (audience_id: string, message: string, code = "REFERENCE_NOT_FOUND"): JsonObject => ({
   audience_id,
   action: "failed",
-  errors: [{ code: "REFERENCE_NOT_FOUND", message, recovery: "correctable" }],
+  errors: [{ code, message, recovery: "correctable" }],
 });
 
 const shown = (audience: Audience, action: string, uploaded: number): JsonObject => {
-  const { audience_id, name, seller_id, members, last_synced_at } = audience;
+  const { audience_id, said, seller_id, members, last_synced_at } = audience;
   return {
     audience_id,
-    ...(name !== undefined && { name }),
+    ...said,
     seller_id,
     action,
     status: audienceState(audience),

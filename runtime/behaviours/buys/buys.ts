@@ -9,6 +9,7 @@ import { written } from "../frame/effects.js";
 import { findCreative } from "../library/creatives.js";
 import type { Booking } from "../ports/ad-server.js";
 import type { Negotiated } from "../products/terms.js";
+import { goalSources, targetedAudiences } from "./targets.js";
 
 const changing = ["cancel", "update_budget", "update_dates", "update_packages", "add_packages", "sync_creatives"];
 
@@ -71,7 +72,7 @@ export interface BuyChange {
 /** What holds a buy back at present; the buyer reads it in `impairments[]`, as long as it lasts. */
 export interface BuyImpairment extends JsonObject {
   readonly impairment_id: string;
-  readonly resource_type: "creative" | "audience";
+  readonly resource_type: "creative" | "audience" | "event_source";
   readonly resource_id: string;
   readonly package_ids: readonly string[];
 }
@@ -130,11 +131,20 @@ export async function buyOfPackage(call: BehaviourCall, packageId: string): Prom
   return place === undefined ? undefined : findBuy(call, place.media_buy_id);
 }
 
+/** What a package depends on, by its sort. */
+const dependsOn: { readonly [T in BuyImpairment["resource_type"]]: (one: BuyPackage) => readonly string[] } = {
+  creative: (one) => one.creative_assignments.map(({ creative_id }) => creative_id),
+  audience: ({ terms }) => targetedAudiences(terms),
+  event_source: ({ terms }) => goalSources(terms),
+};
+
 /** A buy is not held back by what none of its packages has any more: buyers are told that it is over. */
 function withoutMoot(call: BehaviourCall, buy: MediaBuy): MediaBuy {
   const { impairments = [], packages, media_buy_id } = buy;
-  const assigned = new Set(packages.flatMap((one) => one.creative_assignments.map(({ creative_id }) => creative_id)));
-  const moot = impairments.filter((one) => one.resource_type === "creative" && !assigned.has(one.resource_id));
+  const live = packages.filter(({ canceled }) => canceled !== true);
+  const moot = impairments.filter(
+    ({ resource_type: type, resource_id: id }) => !live.some((one) => dependsOn[type](one).includes(id)),
+  );
   if (moot.length === 0) return buy;
   const { sender } = call.ctx;
   for (const one of moot) {
@@ -193,10 +203,15 @@ async function hasCreative(
 ): Promise<boolean> {
   for (const { creative_id } of creative_assignments) {
     if (impairments.some((one) => one.resource_type === "creative" && one.resource_id === creative_id)) return true;
-    const status = (await findCreative(call, creative_id))?.status;
-    if (status === "approved" || status === "pending_review" || status === "processing") return true;
+    if (await serves(call, creative_id)) return true;
   }
   return false;
+}
+
+/** It was not refused, and not taken away. */
+export async function serves(call: BehaviourCall, creativeId: string): Promise<boolean> {
+  const status = (await findCreative(call, creativeId))?.status;
+  return status === "approved" || status === "pending_review" || status === "processing";
 }
 
 /** The state a buy is in: what was decided, else what it lacks, else the calendar. */

@@ -10,11 +10,22 @@ import {
   buysOf,
   type MediaBuy,
   saveBuy,
+  serves,
   terminalStates,
 } from "./buys.js";
 
-/** What takes a creative from the air, as an impairment names it. */
-const offline: Readonly<Partial<Record<Creative["status"], string>>> = { rejected: "rejected", archived: "withdrawn" };
+interface Offline {
+  readonly to: string;
+  readonly reason_code: string;
+  readonly reason?: string;
+}
+
+/** What takes a creative from the air, as an impairment names it: `withdrawn` is a state of catalogue items only. */
+const offline: Readonly<Partial<Record<Creative["status"], Offline>>> = {
+  rejected: { to: "rejected", reason_code: "content_rejected" },
+  suspended: { to: "suspended", reason_code: "policy_violation" },
+  archived: { to: "suspended", reason_code: "seller_removed", reason: "The creative was archived." },
+};
 
 /** Keeps a creative; the buys it is in are told when its state has changed. */
 export async function saveCreative(call: BehaviourCall, creative: Creative): Promise<void> {
@@ -25,7 +36,7 @@ export async function saveCreative(call: BehaviourCall, creative: Creative): Pro
   if (before === undefined || before === creative.status) return;
   for (const buy of await buysOf(call)) {
     if (terminalStates.has(await buyState(call, buy))) continue;
-    const changed = afterCreative(call, buy, creative);
+    const changed = await afterCreative(call, buy, creative);
     if (changed !== undefined) await saveBuy(call, changed);
   }
 }
@@ -34,28 +45,38 @@ export async function saveCreative(call: BehaviourCall, creative: Creative): Pro
  * The buy as a change of one of its creatives leaves it, and the event that says so; undefined where it changes nothing.
  * A closing event has the id of the opening one. All of it is stored in the transaction that makes it so.
  */
-function afterCreative(call: BehaviourCall, buy: MediaBuy, creative: Creative): MediaBuy | undefined {
-  const { creative_id, status, rejection_reason: reason } = creative;
-  const uses = ({ creative_assignments: all }: BuyPackage): boolean =>
-    all.some((one) => one.creative_id === creative_id);
-  const to = offline[status];
-  const state =
-    to === undefined ? undefined : { to, reason_code: "content_rejected", ...(reason !== undefined && { reason }) };
-  return afterResource(call, buy, { type: "creative", id: creative_id, uses, offline: state });
+async function afterCreative(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  { creative_id, status, rejection_reason: reason }: Creative,
+): Promise<MediaBuy | undefined> {
+  // A package that has another to show is served all the same: nobody is told of it.
+  const held = new Set<BuyPackage>();
+  for (const one of buy.packages) {
+    const ids = one.creative_assignments.map((each) => each.creative_id);
+    const serving = await Promise.all(ids.map((id) => serves(call, id)));
+    if (ids.includes(creative_id) && !serving.includes(true)) held.add(one);
+  }
+  const now = offline[status];
+  const state = now && { ...now, ...(reason !== undefined && { reason }) };
+  return afterResource(call, buy, { type: "creative", id: creative_id, uses: (one) => held.has(one), offline: state });
 }
 
 /** What packages of buys depend on, as it is now. */
 export interface Dependency {
   readonly type: BuyImpairment["resource_type"];
   readonly id: string;
+  /** Whose it is, where ids are one account's; any of the caller's where left out. */
+  readonly account?: string;
   readonly uses: (one: BuyPackage) => boolean;
   /** Undefined where it can be used. */
-  readonly offline: { readonly to: string; readonly reason_code: string; readonly reason?: string } | undefined;
+  readonly offline: Offline | undefined;
 }
 
 /** The caller's live buys are told that something they depend on goes off the air, or is back. */
 export async function toldOf(call: BehaviourCall, dependency: Dependency): Promise<void> {
   for (const buy of await buysOf(call)) {
+    if (dependency.account !== undefined && buy.account_id !== dependency.account) continue;
     if (terminalStates.has(await buyState(call, buy))) continue;
     const changed = afterResource(call, buy, dependency);
     if (changed !== undefined) await saveBuy(call, changed);

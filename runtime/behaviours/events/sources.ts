@@ -1,6 +1,8 @@
 /** Event sources: where a buyer's conversions come from, and how they get here. */
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import { type Dependency, toldOf } from "../buys/impairments.js";
+import { goalSources } from "../buys/targets.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
@@ -49,6 +51,7 @@ export const syncEventSources: ToolBehaviour = async (request: Wanted, call) => 
     for (const { event_source_id } of await sourcesOf(call, accountId)) {
       if (named.has(event_source_id)) continue;
       kept.remove(call, call.principal, event_source_id);
+      await tellBuys(call, event_source_id, { to: "insufficient", reason_code: "source_offline" });
       results.push({ event_source_id, action: "deleted" });
     }
   }
@@ -70,8 +73,13 @@ async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): 
   };
   const same = before !== undefined && JSON.stringify(before) === JSON.stringify(made);
   if (!same) kept.put(call, call.principal, event_source_id, made);
+  if (before === undefined) await tellBuys(call, event_source_id, undefined);
   return shown(call, made, before === undefined ? "created" : same ? "unchanged" : "updated");
 }
+
+/** The buys that are steered by what comes from a source hear that it is gone, or there again. */
+const tellBuys = (call: BehaviourCall, id: string, offline: Dependency["offline"]): Promise<void> =>
+  toldOf(call, { type: "event_source", id, uses: ({ terms }) => goalSources(terms).includes(id), offline });
 
 const taken = (event_source_id: string): JsonObject => ({
   event_source_id,

@@ -1,7 +1,8 @@
 import { audienceState, findAudience, saveAudience } from "../audiences/behaviour.js";
+import type { BuyPackage } from "../buys/buys.js";
 import { toldOf } from "../buys/impairments.js";
+import { targetedAudiences } from "../buys/targets.js";
 import { ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
-import { targetedAudiences } from "./bound.js";
 
 const states: readonly string[] = ["processing", "ready", "too_small", "suspended"];
 
@@ -18,7 +19,9 @@ export const audienceScenarios: Scenarios = {
     saveAudience(call, { ...found, fixed: status });
     const reason = typeof params.reason === "string" ? params.reason : "policy_violation";
     const offline = status === "suspended" ? { to: status, reason_code: reason } : undefined;
-    await toldOf(call, { type: "audience", id, uses: (one) => targetedAudiences(one.terms).includes(id), offline });
+    const { account_id: account } = found;
+    const uses = ({ terms }: BuyPackage): boolean => targetedAudiences(terms).includes(id);
+    await toldOf(call, { type: "audience", id, account, uses, offline });
     return { previous_state: previous, current_state: status };
   },
 };

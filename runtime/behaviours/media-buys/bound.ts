@@ -1,32 +1,9 @@
 /** What packages name of the buyer's own: audiences and event sources have to be there before money is spent by them. */
-import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { findAudience } from "../audiences/behaviour.js";
+import { goalsOf, type NamedByBuyer, targetingOf } from "../buys/targets.js";
 import { findEventSource } from "../events/sources.js";
 import type { BehaviourCall } from "../frame/call.js";
-
-interface Targeting {
-  readonly audience_include?: readonly string[];
-  readonly audience_exclude?: readonly string[];
-}
-
-interface Goal {
-  readonly event_sources?: readonly { readonly event_source_id?: string }[];
-}
-
-/** The part of a package that names them. */
-export interface NamedByBuyer {
-  readonly targeting_overlay?: unknown;
-  readonly optimization_goals?: unknown;
-}
-
-const targetingOf = ({ targeting_overlay }: NamedByBuyer): Targeting => (targeting_overlay ?? {}) as Targeting;
-
-/** Audiences a package is for, or is not for. */
-export const targetedAudiences = (terms: JsonObject): readonly string[] => {
-  const { audience_include: into = [], audience_exclude: out = [] } = targetingOf(terms);
-  return [...into, ...out];
-};
 
 const unbound = (what: string, field: string): ToolError =>
   new ToolError("INVALID_REQUEST", `${what} is not there: sync it first`, { field });
@@ -48,7 +25,7 @@ export async function checkBound(
           throw unbound(`audience ${id}`, `${field}.targeting_overlay.${name}[${index}]`);
   }
   if (!call.served.has("events")) return;
-  for (const [goal, { event_sources = [] }] of ((wanted.optimization_goals ?? []) as readonly Goal[]).entries())
+  for (const [goal, { event_sources = [] }] of goalsOf(wanted).entries())
     for (const [index, { event_source_id: id }] of event_sources.entries())
       if (id !== undefined && (await findEventSource(call, id)) === undefined)
         throw unbound(

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type BuyPackage, type CreativeAssignment, sumOf } from "../buys/buys.js";
+import type { NamedByBuyer } from "../buys/targets.js";
 import { formatId, formatsNamed, sameFormat } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
@@ -9,7 +10,7 @@ import type { CreativeUpload, FormatId } from "../ports/creatives.js";
 import { demographicResolution, findConfigured } from "../products/configured.js";
 import { checkOverlay, type Overlay } from "../products/overlay.js";
 import { checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
-import { checkBound, type NamedByBuyer } from "./bound.js";
+import { checkBound } from "./bound.js";
 import { checkTerms, type ProposedTerms } from "./terms.js";
 
 export interface WantedPackage extends ProposedTerms, NamedByBuyer {
