@@ -6,7 +6,15 @@ import { type GovernanceFinding, judgeAction, sameCurrency } from "./judge.js";
 import { approvedCheck, type Entry, entriesOf } from "./ledger.js";
 import { callersPlans, type KeptPlan, readPolicies } from "./plans.js";
 import { readProposal } from "./proposal.js";
-import { boundOn, moneyBound, recordSpending, type Spending, spendingUnder, usedByOthers } from "./spending.js";
+import {
+  boundOn,
+  moneyBound,
+  recordSpending,
+  releaseSpending,
+  type Spending,
+  spendingUnder,
+  usedByOthers,
+} from "./spending.js";
 import { summed } from "./summed.js";
 import { APPROVAL_MS, planOfToken } from "./token.js";
 
@@ -160,4 +168,12 @@ export async function bindMoney(call: BehaviourCall, account: Account, action: G
     order: entries.length,
   };
   recordSpending(call, kept, added, already);
+}
+
+/** An action is over before its time: what was bound for it without a token is given back, but for what it has cost. */
+export async function giveBack(
+  call: BehaviourCall,
+  over: { readonly what: string; readonly cost: number },
+): Promise<void> {
+  for (const kept of await callersPlans(call)) await releaseSpending(call, kept, over);
 }

@@ -11,6 +11,8 @@ import { summed } from "./summed.js";
 
 /** One thing that is paid for; an order that grows is spent on again, by what it grew. */
 export interface Spending {
+  /** Its own id. */
+  readonly id: string;
   /** What is paid for, by its id: the same again costs what is added to it. */
   readonly what: string;
   /** The token it was ordered by; empty where there was none. */
@@ -50,12 +52,38 @@ export async function spendingUnder(
 }
 
 /** @param already what the same thing has bound before */
-export function recordSpending(call: BehaviourCall, plan: KeptPlan, spending: Spending, already: number): void {
+export function recordSpending(
+  call: BehaviourCall,
+  plan: KeptPlan,
+  spending: Omit<Spending, "id">,
+  already: number,
+): void {
   const { what, amount, order } = spending;
   // What it was before an outcome was told, and what it is after that, are two.
   const id = JSON.stringify([what, already + amount, order]);
-  kept.put(call, planPart(plan), id, spending);
+  kept.put(call, planPart(plan), id, { ...spending, id });
   turns.put(call, planPart(plan), TURN, { last: id });
+}
+
+/**
+ * What was ordered without a token has nobody to tell what came of it: when it is canceled, no more than it has cost stays bound.
+ * @param what what is not paid for any more, by its id
+ * @param cost what it has cost, in its currency
+ */
+export async function releaseSpending(
+  call: BehaviourCall,
+  plan: KeptPlan,
+  { what, cost }: { readonly what: string; readonly cost: number },
+): Promise<void> {
+  const all = await kept.list(call, planPart(plan));
+  let left = cost;
+  for (const one of all.filter((each) => each.what === what && each.governance_context === "")) {
+    const amount = Math.min(one.amount, left);
+    left = summed([left, -amount]);
+    if (amount === one.amount) continue;
+    kept.put(call, planPart(plan), one.id, { ...one, amount });
+    turns.put(call, planPart(plan), TURN, { last: one.id });
+  }
 }
 
 /**

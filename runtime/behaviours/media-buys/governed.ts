@@ -4,8 +4,9 @@ import { ToolError } from "../../seller/tool-error.js";
 import { findAccount } from "../accounts/accounts.js";
 import { checkCommitment } from "../accounts/commitment.js";
 import { endOf, type MediaBuy, startOf } from "../buys/buys.js";
+import { deliveredByPackage, deliveredOf } from "../delivery/delivered.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
-import { bindMoney, denialOf, type GovernedAction } from "../governance/authority.js";
+import { bindMoney, denialOf, type GovernedAction, giveBack } from "../governance/authority.js";
 import { commitmentOf } from "./orders.js";
 import { countedSum } from "./packages.js";
 
@@ -55,4 +56,40 @@ export async function checkSigned(call: BehaviourCall, tool: string, buy: MediaB
   );
   await checkPlan(call, buy, { tool, request: requestOf(buy), amount: total, afresh: true });
   await checkCommitment(call, commitmentOf(tool, buy, total));
+}
+
+const isGoverned = async (call: BehaviourCall, { account_id }: MediaBuy): Promise<boolean> =>
+  ((await findAccount(call, account_id))?.governance_agents ?? []).length > 0;
+
+/**
+ * What a buy commits before and after a change: the budgets of its packages, and where a package has cost more than that, or is
+ * canceled, what it has cost. Undefined where nobody governs its money.
+ * @throws ToolError INVALID_REQUEST where a number does not hold it to the cent
+ */
+export async function committedTo(
+  call: BehaviourCall,
+  before: MediaBuy,
+  after: MediaBuy,
+): Promise<{ readonly before: number; readonly after: number } | undefined> {
+  const live = after.packages.filter(({ canceled }) => canceled !== true);
+  countedSum(
+    live.map(({ budget }) => budget),
+    "packages",
+  );
+  if (!(await isGoverned(call, before))) return undefined;
+  const delivered = await deliveredByPackage(call, before);
+  const sum = ({ packages }: MediaBuy): number =>
+    countedSum(
+      packages.map(({ package_id, canceled, budget }) =>
+        Math.max(canceled === true ? 0 : budget, delivered.get(package_id)?.spend ?? 0),
+      ),
+      "packages",
+    );
+  return { before: sum(before), after: sum(after) };
+}
+
+/** The money of a buy that is canceled is bound no more under a plan that is kept here, but for what the buy has cost. */
+export async function giveBackCanceled(call: BehaviourCall, buy: MediaBuy): Promise<void> {
+  if (buy.fixed !== "canceled" || !(await isGoverned(call, buy))) return;
+  await giveBack(call, { what: buy.media_buy_id, cost: (await deliveredOf(call, buy)).spend });
 }

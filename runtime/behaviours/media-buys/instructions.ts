@@ -13,6 +13,7 @@ import { collection } from "../frame/collection.js";
 import type { Booking } from "../ports/ad-server.js";
 import { reopenProposal } from "../products/proposal-ends.js";
 import { isEnd, takenBack, writtenAhead } from "./ahead.js";
+import { giveBackCanceled } from "./governed.js";
 import { orderFor, saveAgreement } from "./orders.js";
 
 export type InstructionKind = "book" | "change" | "pause" | "resume" | "cancel";
@@ -286,6 +287,7 @@ export async function finishInstruction(
   }
   const finished = await onWhatIsThere(call, instruction, buy);
   await saveBuy(call, finished);
+  await giveBackCanceled(call, finished);
   if (instruction.kind === "book") saveAgreement(call, finished);
   // Nobody repeats what nobody asked for.
   if (found.buy.revision === found.base?.revision) {

@@ -12,7 +12,8 @@ import { productOf } from "../products/products.js";
 import { endProposal } from "../products/proposal-ends.js";
 import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
-import { checkDates, countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
+import { checkDates, checkStart } from "./dates.js";
+import { countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
 import { checkTotal } from "./total.js";
 import { checkReports, checkSupported, controlsIn } from "./whole.js";
 
@@ -31,9 +32,6 @@ export interface WantedOrder {
   /** The terms that were agreed to before, where there was an agreement. */
   readonly accepted?: Negotiated;
 }
-
-/** What may be in the past by the time a request arrives, in milliseconds. */
-const START_SLACK_MS = 3_600_000;
 
 /** An order that may be booked. */
 export interface CheckedOrder {
@@ -146,10 +144,7 @@ async function isReserved(call: BehaviourCall, { product_id, pricing_option_id }
 
 function flightOf(call: BehaviourCall, { start_time, end_time }: WantedOrder): Flight {
   const start = start_time === "asap" ? call.time : start_time;
-  if (Date.parse(start) < call.now.getTime() - START_SLACK_MS)
-    throw new ToolError("INVALID_REQUEST", `${start} has passed; give a later start_time, or asap`, {
-      field: "start_time",
-    });
+  checkStart(call, start, "");
   checkDates(start, end_time, "");
   return { start, end: end_time };
 }

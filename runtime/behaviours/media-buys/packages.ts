@@ -11,6 +11,7 @@ import { demographicResolution, findConfigured } from "../products/configured.js
 import { checkOverlay, type Overlay } from "../products/overlay.js";
 import { checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
 import { checkBound } from "./bound.js";
+import { checkDates, checkEnd } from "./dates.js";
 import { checkTerms, type ProposedTerms } from "./terms.js";
 
 export interface WantedPackage extends ProposedTerms, NamedByBuyer {
@@ -91,8 +92,7 @@ export async function newPackage(
   const start = wanted.start_time ?? flight.start;
   const end = wanted.end_time ?? flight.end;
   checkDates(start, end, field);
-  if (Date.parse(end) <= call.now.getTime())
-    throw new ToolError("INVALID_REQUEST", `it would end at ${end}, which has passed`, { field: `${field}.end_time` });
+  checkEnd(call, end, field);
   await checkAvailable(call, { product: found, budget, start, end }, field);
   return {
     package_id: call.id("pkg"),
@@ -278,14 +278,6 @@ async function checkFormats(
   throw new ToolError("INVALID_REQUEST", `product ${product_id} does not take format ${foreign}`, {
     field: `${field}.${named === undefined ? "format_option_refs" : "format_ids"}`,
   });
-}
-
-/** @throws ToolError INVALID_REQUEST */
-export function checkDates(start: string, end: string, field: string): void {
-  if (Date.parse(end) <= Date.parse(start))
-    throw new ToolError("INVALID_REQUEST", `it would end (${end}) before it starts (${start})`, {
-      field: field === "" ? "end_time" : `${field}.end_time`,
-    });
 }
 
 async function checkAvailable(

@@ -20,14 +20,13 @@ import { productOf } from "../products/products.js";
 import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
 import { checkBound } from "./bound.js";
-import { checkGrown } from "./governed.js";
+import { checkDates, checkMoved } from "./dates.js";
+import { checkGrown, committedTo, giveBackCanceled } from "./governed.js";
 import { awaited, findInstruction, type InstructionKind, instruct, instructionKey } from "./instructions.js";
 import { commitmentOf } from "./orders.js";
 import {
   assignments,
-  checkDates,
   checkPrice,
-  countedSum,
   givenBudget,
   keptTerms,
   newPackage,
@@ -85,6 +84,7 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
   if (outcome.kind === "refused") throw outcome.error;
   if (outcome.kind === "open") return unconfirmed(call, key);
   await saveBuy(call, outcome.buy);
+  await giveBackCanceled(call, outcome.buy);
   return answered(call, outcome.buy, affected);
 }
 
@@ -104,12 +104,6 @@ async function checkChangeable(call: BehaviourCall, buy: MediaBuy, request: Want
     });
 }
 
-const committedTo = ({ packages }: MediaBuy): number =>
-  countedSum(
-    packages.filter(({ canceled }) => canceled !== true).map(({ budget }) => budget),
-    "packages",
-  );
-
 /** More money is asked for; less, or as much, was approved before. */
 async function checkIncrease(
   call: BehaviourToolCall,
@@ -117,8 +111,9 @@ async function checkIncrease(
   changed: MediaBuy,
   request: Wanted,
 ): Promise<void> {
-  const [before, total] = [committedTo(buy), committedTo(changed)];
-  if (total <= before) return;
+  const committed = await committedTo(call, buy, changed);
+  if (committed === undefined || committed.after <= committed.before) return;
+  const { before, after: total } = committed;
   const { governance_context: context = changed.terms.governance_context } = request;
   const asked = { ...changed, terms: { ...changed.terms, governance_context: context } };
   await checkGrown(call, asked, total);
@@ -223,11 +218,13 @@ async function updatedPackages(
       const action = wanted[index]!.canceled === true ? "package_canceled" : "package_updated";
       done.push({ action, package_id });
     }
-    packages.push(
-      index < 0
-        ? moved
-        : await updatedPackage(call, buy, moved, { wanted: wanted[index]!, field: `packages[${index}]` }),
-    );
+    const field = `packages[${index}]`;
+    const updated = index < 0 ? moved : await updatedPackage(call, buy, moved, { wanted: wanted[index]!, field });
+    if (updated.canceled !== true) {
+      const own = wanted[index]?.start_time ?? wanted[index]?.end_time;
+      checkMoved(call, one, updated, own === undefined ? "" : field);
+    }
+    packages.push(updated);
   }
   return { packages, done };
 }
