@@ -32,6 +32,9 @@ for (const version of versions) {
       });
     await reported("2026-11-01", "2026-11-02", { impressions: 1_000, vendor_cost: 0.1 });
     await reported("2026-11-02", "2026-11-03", { impressions: 2_000, vendor_cost: 0.2 });
+    // The same once more, under another key.
+    const again = await reported("2026-11-02", "2026-11-03", { impressions: 2_000, vendor_cost: 0.2 });
+    assert.is(again.accepted, 1);
     await reported("2026-11-01", "2026-11-02", { impressions: 700, vendor_cost: 0.07, media_buy_id: "mb_1" });
     const lines = async () => {
       const { currency, creatives } = await ask("get_creative_delivery", { account, creative_ids: ["hero"] });
