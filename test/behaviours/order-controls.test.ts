@@ -1,7 +1,8 @@
 /** What a buyer sets for a whole order reaches whoever runs it; what nobody does is refused. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { AdServer, Order } from "../../runtime/behaviours/index.js";
+import { type AdServer, listedCatalogue, type Order, type Product } from "../../runtime/behaviours/index.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
 const line = { product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 1_000, bid_price: 3 };
@@ -9,6 +10,31 @@ const order = (more: object = {}) => ({
   ...{ ...key(), account, brand, packages: [line] },
   ...{ start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z", ...more },
 });
+
+if (versions.length > 0)
+  test("one cap over all packages is taken where every product takes part in it", async () => {
+    const price = { pricing_option_id: "cpm_auction", pricing_model: "cpm", currency: "USD", floor_price: 1 };
+    const product = (product_id: string, more: JsonObject = {}): Product => ({
+      ...{ product_id, name: product_id, description: product_id, delivery_type: "non_guaranteed" },
+      ...{ channels: ["display"], formats: ["display_300x250_image"], pricing_options: [price], more },
+    });
+    const frequency_cap_constraints = { supported_per_units: ["individuals"] };
+    const media_buy_support = { frequency_cap: true, frequency_cap_constraints };
+    const catalogue = listedCatalogue([product("capped", { media_buy_support }), product("free")]);
+    const { ask, refused, close } = await behavingSeller("3.2.4", ["sales_non_guaranteed"], { ports: { catalogue } });
+    const of = (...ids: readonly string[]) => ids.map((product_id) => ({ ...line, product_id }));
+    const cap = (per: string) => ({ max_impressions: 3, per, window: { interval: 1, unit: "days" } });
+    const capped = (per: string, ...ids: readonly string[]) => order({ frequency_cap: cap(per), packages: of(...ids) });
+    for (const asked of [capped("individuals", "capped", "free"), capped("households", "capped")]) {
+      const { code, field } = await refused("create_media_buy", asked);
+      assert.equal([code, field], ["UNSUPPORTED_FEATURE", "frequency_cap"]);
+    }
+    const { media_buy_id } = await ask("create_media_buy", capped("individuals", "capped"));
+    const added = { ...key(), account, media_buy_id, new_packages: of("free") };
+    assert.is((await refused("update_media_buy", added)).field, "frequency_cap");
+    await ask("update_media_buy", { ...added, ...key(), frequency_cap: null });
+    await close();
+  });
 
 for (const version of versions)
   test(`${version}: an ad server is told of caps of the whole order, and of what changes beside a pause`, async () => {

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { findProduct, reportingOf } from "../products/products.js";
+import { findProducts, reportingOf } from "../products/products.js";
 import type { DeliveryDays } from "./simulated.js";
 
 const HOUR_MS = 3_600_000;
@@ -24,9 +24,7 @@ export async function reportingOfAll(
   call: BehaviourCall,
   { packages }: Pick<MediaBuy, "packages">,
 ): Promise<readonly JsonObject[]> {
-  const ids = new Set(packages.map(({ product_id }) => product_id));
-  const products = await Promise.all([...ids].map((id) => findProduct(call, id)));
-  return products.map((one) => reportingOf(one));
+  return (await findProducts(call, packages)).map((one) => reportingOf(one));
 }
 
 /**

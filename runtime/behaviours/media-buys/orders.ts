@@ -15,7 +15,7 @@ import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "..
 import { checkDates, checkStart } from "./dates.js";
 import { countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
 import { checkTotal } from "./total.js";
-import { checkReports, checkSupported, controlsIn } from "./whole.js";
+import { checkSupported, checkWhole, controlsIn } from "./whole.js";
 
 export interface WantedOrder {
   readonly account: AccountRef;
@@ -29,6 +29,7 @@ export interface WantedOrder {
   readonly budget_allocation?: unknown;
   readonly budget_cap_timezone?: unknown;
   readonly reporting_webhook?: unknown;
+  readonly frequency_cap?: unknown;
   /** The terms that were agreed to before, where there was an agreement. */
   readonly accepted?: Negotiated;
 }
@@ -82,7 +83,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   );
   const currency = [...currencies][0] ?? "USD";
   if (request.total_budget !== undefined) checkTotal(call, { currency, packages }, request.total_budget);
-  await checkReports(call, { packages }, request);
+  await checkWhole(call, { packages }, request);
   const reserved = await Promise.all(packages.map((one) => isReserved(call, one)));
   for (const { creatives } of request.packages ?? []) await storeCreatives(call, account.account_id, creatives ?? []);
   const buy: MediaBuy = {

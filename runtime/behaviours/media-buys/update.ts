@@ -36,7 +36,7 @@ import {
 } from "./packages.js";
 import { changedAnswer } from "./shown.js";
 import { checkTotal, spread } from "./total.js";
-import { changedTerms, checkReports, checkSupported, setsControl, settable } from "./whole.js";
+import { changedTerms, checkReports, checkSupported, checkWhole, setsControl, settable } from "./whole.js";
 
 interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">> {
   readonly package_id: string;
@@ -175,7 +175,8 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
     done.push({ action: "package_added", package_id: added.package_id });
   }
   if (total !== undefined) checkTotal(call, { currency: buy.currency, packages }, total);
-  await checkReports(call, { packages }, request);
+  const { frequency_cap = buy.terms.frequency_cap } = request;
+  await checkWhole(call, { packages }, { ...request, frequency_cap });
   const affected = new Set(done.flatMap(({ package_id }) => package_id ?? []));
   if (start !== undefined || end !== undefined) {
     for (const { start_time, end_time } of packages) checkDates(start_time, end_time, "");

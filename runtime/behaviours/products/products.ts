@@ -76,6 +76,13 @@ export function checkUnexpired(call: BehaviourCall, { product_id, more }: Produc
   throw new ToolError(code, `product ${product_id} was on offer until ${at}`, { field });
 }
 
+/** The products of packages, each once; undefined for one that is there no more. */
+export const findProducts = (
+  call: BehaviourCall,
+  packages: readonly { readonly product_id: string }[],
+): Promise<(Product | undefined)[]> =>
+  Promise.all([...new Set(packages.map(({ product_id }) => product_id))].map((id) => findProduct(call, id)));
+
 /** @throws ToolError PRODUCT_NOT_FOUND */
 export async function productOf(call: BehaviourCall, id: string, field: string): Promise<Product> {
   const found = await findProduct(call, id);
