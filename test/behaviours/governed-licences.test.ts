@@ -1,7 +1,9 @@
 /** Licences and activations on accounts under a plan that is kept here: what they cost, and whose they are. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { exampleSignals, listedSignals, type Signal } from "../../runtime/behaviours/index.js";
+import { exampleSignals, type LicenceDecision, listedSignals, type Signal } from "../../runtime/behaviours/index.js";
+import { exampleBrands } from "../../runtime/behaviours/ports/example-brands.js";
+import { until } from "../support/until.js";
 import { account, key, versionsWith } from "./behaving-seller.js";
 import { deniedByPlan, governance_agents, governedSeller } from "./governed-seller.js";
 
@@ -38,6 +40,25 @@ for (const version of versions)
     assert.equal([other.code, other.field], ["REFERENCE_NOT_FOUND", "account"]);
     await ask("update_rights", longer({ end_date: day(60), governance_context: "a-word-of-nobody" }), "one");
     await close();
+  });
+
+for (const version of versions)
+  test(`${version}: a licence that is refused after all binds no money any more`, async () => {
+    let unwanted = "";
+    const brands = {
+      ...exampleBrands,
+      decide: async ({ grantId }: { readonly grantId: string }): Promise<LicenceDecision> =>
+        grantId === unwanted ? { decision: "refuse", reason: "No." } : { decision: "wait", detail: "Looked at." },
+    };
+    const seller = await governedSeller(version, 1_000, { specialisms: ["brand_rights"], ports: { brands } });
+    const asked = () => seller.ask("acquire_rights", licence({ end_date: day(600) }), "one");
+    const first = await asked();
+    assert.is(stateOf(first), "pending_approval");
+    assert.is(stateOf(await asked()), "rejected", "the plan has not as much a second time");
+    unwanted = first.rights_id;
+    await seller.start();
+    await until(async () => stateOf(await asked()) === "pending_approval");
+    await seller.close();
   });
 
 for (const version of await versionsWith("signal_marketplace"))

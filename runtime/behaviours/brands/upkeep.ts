@@ -2,6 +2,7 @@
 import { eachAlone } from "../../queue/periodic.js";
 import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { giveBack } from "../governance/authority.js";
 import type { Revocation } from "../ports/brands.js";
 import { decided } from "./acquire.js";
 import { releaseDays } from "./calendar.js";
@@ -52,5 +53,7 @@ async function revoke(call: BehaviourCall, grant: Grant, revocation: Revocation)
     : await withCredentials(call, { ...grant, terms: { ...grant.terms, uses: left } });
   grants.put(call, call.principal, grant.grant_id, changed);
   if (whole) await releaseDays(call, grant.offering_id, grant.grant_id);
+  // What was never given has cost nothing.
+  if (whole && grant.state === "pending") await giveBack(call, { what: grant.grant_id, cost: 0 });
   tellRevocation(call, grant, revocation);
 }

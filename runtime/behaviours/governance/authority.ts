@@ -170,7 +170,7 @@ export async function bindMoney(call: BehaviourCall, account: Account, action: G
   recordSpending(call, kept, added, already);
 }
 
-/** An action is over before its time: what was bound for it without a token is given back, but for what it has cost. */
+/** An action is over before its time: what was bound for it without a token of the plan is given back, but for what it has cost. */
 export async function giveBack(
   call: BehaviourCall,
   over: { readonly what: string; readonly cost: number },

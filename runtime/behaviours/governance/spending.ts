@@ -5,7 +5,7 @@
 import type { DocumentPlace } from "../../store/documents.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
-import { committed, committedBy, type Entry, isSettling, type OutcomeEntry, planPart } from "./ledger.js";
+import { committed, committedBy, type Entry, entriesOf, isSettling, type OutcomeEntry, planPart } from "./ledger.js";
 import type { KeptPlan } from "./plans.js";
 import { summed } from "./summed.js";
 
@@ -66,7 +66,8 @@ export function recordSpending(
 }
 
 /**
- * What was ordered without a token has nobody to tell what came of it: when it is canceled, no more than it has cost stays bound.
+ * Of what was ordered without a token, or with one that was not given under the plan, nobody tells what came of it: when it is
+ * over before its time, no more than it has cost stays bound.
  * @param what what is not paid for any more, by its id
  * @param cost what it has cost, in its currency
  */
@@ -76,8 +77,9 @@ export async function releaseSpending(
   { what, cost }: { readonly what: string; readonly cost: number },
 ): Promise<void> {
   const all = await kept.list(call, planPart(plan));
+  const given = new Set((await entriesOf(call, plan)).map(({ governance_context: token }) => token));
   let left = cost;
-  for (const one of all.filter((each) => each.what === what && each.governance_context === "")) {
+  for (const one of all.filter((each) => each.what === what && !given.has(each.governance_context))) {
     const amount = Math.min(one.amount, left);
     left = summed([left, -amount]);
     if (amount === one.amount) continue;
