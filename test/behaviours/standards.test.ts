@@ -93,6 +93,8 @@ for (const version of versions) {
     const twice = { policies: [policy("a", "must", "x"), policy("b", "must", "x")] };
     const refused = await own.refused("update_content_standards", { ...key(), standards_id, ...twice });
     assert.is(refused.field, "policies[1].policy_id");
+    const borrowed = { ...key(), standards_id, policies: [policy("a"), policy("b", "must", "registry:violence")] };
+    assert.is((await own.refused("update_content_standards", borrowed)).field, "policies[1].policy_id");
     await own.close();
   });
 

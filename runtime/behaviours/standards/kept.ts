@@ -52,13 +52,18 @@ export async function findStandards(call: BehaviourCall, request: StandardsNamed
   return found;
 }
 
-/** @throws ToolError INVALID_REQUEST for standards without policies, or with two of one id */
+/** @throws ToolError INVALID_REQUEST for standards without policies, with two of one id, or with one that could be the registry's */
 export function checkPolicies({ policies = [], registry_policy_ids: registered = [] }: StatedStandards): void {
   if (policies.length + registered.length === 0) {
     const message = "standards need policies, or policies of the registry";
     throw new ToolError("INVALID_REQUEST", message, { field: "policies" });
   }
   const ids = policies.map(({ policy_id }) => policy_id);
+  const named = ids.findIndex((id) => /[:/]/.test(id));
+  if (named >= 0)
+    throw new ToolError("INVALID_REQUEST", `${ids[named]} is a name as the registry's are: no colon, no slash`, {
+      field: `policies[${named}].policy_id`,
+    });
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice !== undefined)
     throw new ToolError("INVALID_REQUEST", `policy ${twice} is there twice`, {
