@@ -32,6 +32,17 @@ const resolved = async (own: TestSeller, list_id: string): Promise<string[]> => 
   return identifiers.map(({ value }: { value: string }) => value);
 };
 
+withSeller("a list of no named account is the only one's, and refused where there are several", async (own) => {
+  const make = (more: object = {}) => ({ ...key(), name: "list", base_properties: domains("a.example"), ...more });
+  const ownerOf = async (request: object) => (await own.ask("create_property_list", request)).list.account?.account_id;
+  assert.is(await ownerOf(make()), undefined, "there is no account yet");
+  const first = await ownerOf(make(account()));
+  assert.is(await ownerOf(make()), first);
+  await own.ask("create_property_list", make(account("other.example")));
+  const { code, field } = await own.refused("create_property_list", make());
+  assert.equal([/^ACCOUNT_(?:REQUIRED|AMBIGUOUS)$/.test(code), field], [true, "account"]);
+});
+
 withSeller("a list is its sources less what its filters leave out", async (own) => {
   const make = async (filters: object, base_properties: object[] = []): Promise<string[]> => {
     const request = { ...key(), name: "list", ...(base_properties.length > 0 && { base_properties }), filters };

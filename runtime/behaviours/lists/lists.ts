@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { type AccountRef, resolveAccount, spendingAccount } from "../accounts/accounts.js";
+import { type AccountRef, callersAccounts, resolveAccount, spendingAccount } from "../accounts/accounts.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import { listPage, type PageWanted } from "../frame/page.js";
@@ -111,13 +111,25 @@ const baseIn = (family: Family, request: ListRequest): Pick<KeptList, "base"> =>
   return base === undefined ? {} : { base };
 };
 
+/**
+ * Whose a new list is: of the account that is named, else of the caller's only one; of nobody's in particular while he has none.
+ * @throws ToolError ACCOUNT_REQUIRED, or ACCOUNT_AMBIGUOUS in older releases, for one of several that is not named
+ */
+async function ownerOfNew(call: BehaviourCall, { account }: ListRequest): Promise<string | undefined> {
+  if (account !== undefined) return (await spendingAccount(call, account)).account_id;
+  const [only, ...others] = await callersAccounts(call);
+  if (others.length === 0) return only?.account_id;
+  const code = call.shapes.knowsError("ACCOUNT_REQUIRED") ? "ACCOUNT_REQUIRED" : "ACCOUNT_AMBIGUOUS";
+  throw new ToolError(code, "you have several accounts: say which of them the list is for", { field: "account" });
+}
+
 export async function createList(call: BehaviourCall, family: Family, request: ListRequest): Promise<JsonObject> {
   const auth_token = [call.id("lt"), call.ctx.uuid()].join("").replaceAll("-", "");
-  const { account } = request;
+  const owner = await ownerOfNew(call, request);
   const list: KeptList = {
     list_id: call.id("list"),
     name: request.name ?? "",
-    ...(account !== undefined && { account_id: (await spendingAccount(call, account)).account_id }),
+    ...(owner !== undefined && { account_id: owner }),
     ...given(request, ["description", "brand", "filters"]),
     ...baseIn(family, request),
     created_at: call.time,
