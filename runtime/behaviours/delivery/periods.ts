@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { findProducts, reportingOf } from "../products/products.js";
+import { productsBought, reportingOf } from "../products/products.js";
 import type { DeliveryDays } from "./simulated.js";
 
 const HOUR_MS = 3_600_000;
@@ -24,7 +24,7 @@ export async function reportingOfAll(
   call: BehaviourCall,
   { packages }: Pick<MediaBuy, "packages">,
 ): Promise<readonly JsonObject[]> {
-  return (await findProducts(call, packages)).map((one) => reportingOf(one));
+  return (await productsBought(call, packages)).map((one) => reportingOf(one));
 }
 
 /**

@@ -4,7 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { MediaBuy } from "../buys/buys.js";
 import { reportingOfAll } from "../delivery/periods.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { findProducts } from "../products/products.js";
+import { productsBought } from "../products/products.js";
 
 /** Controls of how the money of a buy is spent: whoever runs it is told of them. */
 const controls = ["daily_budget_cap", "frequency_cap", "pacing", "bidding"] as const;
@@ -54,7 +54,7 @@ async function checkCap(call: BehaviourCall, { packages }: Pick<MediaBuy, "packa
   if (cap == null) return;
   const { per } = cap as { readonly per?: unknown };
   const live = packages.filter(({ canceled }) => canceled !== true);
-  for (const product of await findProducts(call, live)) {
+  for (const product of await productsBought(call, live)) {
     const support = (product?.more?.media_buy_support ?? {}) as JsonObject;
     const { supported_per_units: units } = (support.frequency_cap_constraints ?? {}) as JsonObject;
     if (support.frequency_cap === true && (!Array.isArray(units) || units.includes(per))) continue;

@@ -77,7 +77,7 @@ export function checkUnexpired(call: BehaviourCall, { product_id, more }: Produc
 }
 
 /** The products of packages, each once; undefined for one that is there no more. */
-export const findProducts = (
+export const productsBought = (
   call: BehaviourCall,
   packages: readonly { readonly product_id: string }[],
 ): Promise<(Product | undefined)[]> =>
