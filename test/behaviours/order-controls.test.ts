@@ -76,14 +76,13 @@ for (const version of versions)
 
 for (const version of versions)
   test(`${version}: a control that is taken away is not shown any more, of a package and of the buy`, async () => {
-    const cap = { max_impressions: 3, per: "individuals", window: { interval: 1, unit: "days" } };
     const { ask, close } = await behavingSeller(version, ["sales_non_guaranteed"]);
-    const { media_buy_id, packages } = await ask("create_media_buy", order({ frequency_cap: cap }));
+    const { media_buy_id, packages } = await ask("create_media_buy", order({ daily_budget_cap: 100 }));
     const { package_id } = packages[0];
     const update = (more: object) => ask("update_media_buy", { ...key(), account, media_buy_id, ...more });
     await update({ packages: [{ package_id, daily_budget_cap: 50 }] });
     const changed = await update({
-      ...{ frequency_cap: null, daily_budget_cap: null, packages: [{ package_id, daily_budget_cap: null }] },
+      ...{ daily_budget_cap: null, packages: [{ package_id, daily_budget_cap: null }] },
     }).catch((error: Error) => {
       // Releases before 3.2 have no word for taking away.
       assert.match(error.message, "INVALID_REQUEST");

@@ -36,7 +36,7 @@ import {
 } from "./packages.js";
 import { changedAnswer } from "./shown.js";
 import { checkTotal, spread } from "./total.js";
-import { changedTerms, checkReports, checkSupported, checkWhole, setsControl, settable } from "./whole.js";
+import { changedTerms, checkSupported, checkWhole, setsControl, settable } from "./whole.js";
 
 interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">> {
   readonly package_id: string;
