@@ -10,11 +10,12 @@ import { pino } from "pino";
 import { loadSide } from "../../cli/diff/load.js";
 import type { Sided } from "../../generator/diff/mend.js";
 import { sided } from "../../generator/diff/prove.js";
+import type { DiffSide } from "../../generator/diff/side.js";
 import { generated } from "../../generator/diff/survive.js";
 import type { ToolModel } from "../../generator/model/model.js";
 import { behaviours, servedAreas } from "../../runtime/behaviours/areas.js";
 import { openSeller } from "../../runtime/behaviours/index.js";
-import type { AnyTool, Release } from "../../runtime/contract/index.js";
+import { type AnyTool, type Release, shortVersion } from "../../runtime/contract/index.js";
 import type { SellerHandler } from "../../runtime/seller/types.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { type JsonRecord, Known } from "../support/known.js";
@@ -24,15 +25,15 @@ import { requestOf, served } from "./requests.js";
 import { faulty } from "./seller-inputs.js";
 
 export interface SellerFuzz {
-  /** A folder, manifest.json or bundle. */
-  readonly release: string;
+  /** Folders, manifest.json files or bundles of what one seller serves, the newest first. */
+  readonly releases: readonly [string, ...string[]];
   /** Calls. */
   readonly count: number;
   readonly seed: number;
 }
 
 export interface SellerFuzzReport {
-  readonly version: string;
+  readonly versions: readonly string[];
   readonly tools: number;
   readonly calls: number;
   /** Calls that a handler was given. */
@@ -111,9 +112,9 @@ class Fuzzed {
     this.#store = openSqliteStore({ path: path.join(folder, "seller.db") });
   }
 
-  async open(release: Release): Promise<void> {
+  async open(release: Release, releases: readonly Release[]): Promise<void> {
     this.#seller = await openSeller({
-      ...{ release, specialisms: specialismsOf(release), with: behaviours.map(({ area }) => area) },
+      ...{ release, releases, specialisms: specialismsOf(release), with: behaviours.map(({ area }) => area) },
       ...{ database: this.#store, baseUrl: "https://seller.example", name: "Fuzzed seller", mode: "development" },
       ...{ logger: pino({ level: "silent" }), limits: { calls: false }, metrics: false },
       tools: (own) =>
@@ -163,18 +164,20 @@ export async function fuzzSeller(given: SellerFuzz): Promise<SellerFuzzReport> {
   const crashed = (error: unknown): void => fuzzed.fail(`outside of any call: ${String(error)}`);
   process.on("unhandledRejection", crashed);
   try {
-    const [side, { release }] = await Promise.all([loadSide(given.release), wholeReleaseIn(given.release)]);
-    await fuzzed.open(release);
-    const tools = side.model.tools
-      .filter(({ name }) => fuzzed.offered.has(name))
-      .map((tool): FuzzedTool => {
-        const of = sided(side, tool.request);
-        return { tool, of, valid: generated(of, VARIANTS) as JsonRecord[] };
-      });
-    const versions = [`${release.word}_version`, `${release.word}_major_version`];
+    const sides = await Promise.all(given.releases.map((at) => loadSide(at)));
+    const [newest, ...older] = await Promise.all(given.releases.map(async (at) => (await wholeReleaseIn(at)).release));
+    await fuzzed.open(newest!, older);
+    const served = [newest!, ...older];
+    const tools = sides.map((side, at) => fuzzedTools(side, served[at]!, fuzzed.offered, older.length > 0));
+    const { word } = newest!;
+    const versions = [`${word}_version`, `${word}_major_version`] as const;
     const counts = await fuzzCalls(fuzzed, tools, { ...given, versions });
     const unreached = [...fuzzed.offered].filter((name) => !fuzzed.reached.has(name));
-    return { version: release.version, tools: tools.length, ...counts, unreached, failures: fuzzed.failures };
+    const names = new Set(tools.flat().map(({ tool }) => tool.name));
+    return {
+      versions: served.map(({ version }) => version),
+      ...{ tools: names.size, ...counts, unreached, failures: fuzzed.failures },
+    };
   } finally {
     await fuzzed.close();
     process.off("unhandledRejection", crashed);
@@ -184,24 +187,46 @@ export async function fuzzSeller(given: SellerFuzz): Promise<SellerFuzzReport> {
 
 interface FuzzedTool {
   readonly tool: ToolModel;
+  /** What a call of it pins, on a seller of several releases. */
+  readonly pin: string | undefined;
   readonly of: Sided;
   /** Requests that its schema takes, the smallest and the largest among them. */
   readonly valid: readonly JsonRecord[];
 }
 
+/** Of one release, what the seller offers. */
+const fuzzedTools = (
+  side: DiffSide,
+  { version }: Release,
+  offered: ReadonlySet<string>,
+  pinned: boolean,
+): FuzzedTool[] =>
+  side.model.tools
+    .filter(({ name }) => offered.has(name))
+    .map((tool): FuzzedTool => {
+      const of = sided(side, tool.request);
+      const valid = generated(of, VARIANTS) as JsonRecord[];
+      return { tool, of, valid, pin: pinned ? shortVersion(version) : undefined };
+    })
+    .filter(({ valid }) => valid.length > 0);
+
 interface CallsFuzz extends SellerFuzz {
-  /** Members of a request that say which release it is of. */
-  readonly versions: readonly string[];
+  /** Members of a request that say which release it is of, as a line and as a major version. */
+  readonly versions: readonly [string, string];
 }
 
-async function fuzzCalls(fuzzed: Fuzzed, tools: readonly FuzzedTool[], { count, seed, versions }: CallsFuzz) {
+async function fuzzCalls(
+  fuzzed: Fuzzed,
+  all: readonly (readonly FuzzedTool[])[],
+  { count, seed, versions }: CallsFuzz,
+) {
   const counts = { calls: 0, handled: 0, handledFaulty: 0, answered: 0 };
   const random = choices(seed);
   const knownBy = { one: new Known(), two: new Known() };
   const principals = ["one", "two"] as const;
-  const all = tools.filter(({ valid }) => valid.length > 0);
   for (; counts.calls < count; counts.calls++) {
-    const { tool, of, valid } = all[counts.calls % all.length]!;
+    const tools = random.of(all);
+    const { tool, of, valid, pin } = tools[counts.calls % tools.length]!;
     const taken = (random.chance(MADE_PART) ? requestOf(of, random) : undefined) ?? random.of(valid);
     const wanted = random.chance(SERVED_PART) ? served(taken) : taken;
     const principal = random.of(principals);
@@ -211,6 +236,7 @@ async function fuzzCalls(fuzzed: Fuzzed, tools: readonly FuzzedTool[], { count, 
     if ("idempotency_key" in whole) whole.idempotency_key = randomUUID();
     // Most versions that a schema allows are not spoken: such calls would say the same again and again.
     if (random.chance(VERSIONLESS_PART)) for (const name of versions) delete whole[name];
+    if (pin !== undefined) whole[versions[0]] = pin;
     const isFaulty = random.chance(FAULTY_PART);
     const { request, fault } = isFaulty ? faulty(whole, random) : { request: whole, fault: "none" };
     const at = `fault: ${fault}, ${JSON.stringify(request).slice(0, SHOWN_CHARACTERS)}`;

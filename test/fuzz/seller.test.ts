@@ -1,4 +1,5 @@
 /** The short form of `./run fuzz seller`: one release a run. */
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -11,7 +12,7 @@ const COUNT = 600;
 for (const version of versions)
   test(`${version}: ${COUNT} calls, valid and with one fault: none crashes, breaks a schema, or changes what it was refused`, async () => {
     const { failures, handled, handledFaulty, answered } = await fuzzSeller({
-      release: path.join(corpus, "releases", version),
+      releases: [path.join(corpus, "releases", version)],
       count: COUNT,
       seed: 20_261_123,
     });
@@ -21,6 +22,16 @@ for (const version of versions)
       handled > COUNT / 3 && handledFaulty > COUNT / 10 && answered > COUNT / 5,
       `${handled} ${handledFaulty} ${answered}`,
     );
+  });
+
+/** Callers of every line at one seller: what one has said is read in the release of another. */
+const together = ["3.2.4", "3.1.19", "3.0.26"].map((version) => path.join(corpus, "releases", version));
+if (together.every((folder) => existsSync(folder)))
+  test(`${COUNT} calls in three releases of one seller: what is written in one is allowed where it is read`, async () => {
+    const releases = together as [string, ...string[]];
+    const { failures, answered } = await fuzzSeller({ releases, count: COUNT, seed: 20_261_128 });
+    assert.equal(failures, []);
+    assert.ok(answered > COUNT / 5, `${answered}`);
   });
 
 test.run();

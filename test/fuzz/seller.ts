@@ -14,18 +14,27 @@ const values = script("fuzz seller", "calls of every tool, valid and with one fa
   .option("--count <n>", "calls of each release", count, 10_000)
   .option("--seed <n>", "of the requests; the same gives the same", count, (Date.now() % 2 ** 30) + 1)
   .option("--release <release...>", releaseHelp, there.length > 0 ? there : [own])
+  .option("--together", "one seller of all of them, the newest of which is named last: each call pins one")
   .parse()
-  .opts<{ readonly count: number; readonly seed: number; readonly release: readonly string[] }>();
+  .opts<{
+    readonly count: number;
+    readonly seed: number;
+    readonly release: readonly [string, ...string[]];
+    readonly together?: true;
+  }>();
 
 const close = willClose("calls");
 console.log(`seed ${values.seed}`);
 const totals = { passed: 0, failed: 0 };
-for (const given of values.release) {
-  const release = await resolveRelease(given, { source: path.join(corpus, "releases") });
-  const report = await fuzzSeller({ release, count: values.count, seed: values.seed });
-  const { version, tools, calls, handled, handledFaulty, answered, unreached, failures } = report;
+const found = await Promise.all(
+  values.release.map((given) => resolveRelease(given, { source: path.join(corpus, "releases") })),
+);
+const sellers = values.together === true ? [found.reverse()] : found.map((one) => [one]);
+for (const releases of sellers as [string, ...string[]][]) {
+  const report = await fuzzSeller({ releases, count: values.count, seed: values.seed });
+  const { versions, tools, calls, handled, handledFaulty, answered, unreached, failures } = report;
   console.log(
-    `${version}: ${tools} tools, ${calls} calls, ${handled} reached a handler (${handledFaulty} of them with a fault), ${answered} were answered`,
+    `${versions.join(" + ")}: ${tools} tools, ${calls} calls, ${handled} reached a handler (${handledFaulty} of them with a fault), ${answered} were answered`,
   );
   if (unreached.length > 0) console.log(`  never reached: ${unreached.join(", ")}`);
   for (const { what, times, example } of failures) console.log(`  ${times} times: ${what}\n    ${example}`);

@@ -28,7 +28,12 @@ export const listAccounts: ToolBehaviour = async (request: Wanted, call) => {
     const scope = { principal: call.principal, account: one.account_id, release: call.release.version };
     // An account that nobody listens to any more says so.
     const configs = listens ? await call.ctx.sender?.notifications.list(scope) : undefined;
-    return { ...shownAccount(one), ...(configs !== undefined && { notification_configs: configs }) };
+    // Older releases let several be registered; all of them are asked.
+    const agents = one.governance_agents?.slice(0, call.shape.most("accounts", "*", "governance_agents"));
+    return {
+      ...shownAccount({ ...one, ...(agents && { governance_agents: agents }) }),
+      ...(configs !== undefined && { notification_configs: configs }),
+    };
   };
   return call.answer({ accounts: await Promise.all(items.map(shown)), pagination: cursor });
 };

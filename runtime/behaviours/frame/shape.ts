@@ -27,6 +27,8 @@ export interface AnswerShape {
   requires(...path: readonly string[]): boolean;
   /** Values a field is restricted to; undefined where any will do. */
   values(...path: readonly string[]): readonly unknown[] | undefined;
+  /** How many items a list may have; undefined where any number. */
+  most(...path: readonly string[]): number | undefined;
   /** The value without what the schema does not know. */
   fit<T extends object>(value: T): JsonObject;
 }
@@ -161,6 +163,12 @@ function shapeOf(documents: Documents, root: View): AnswerShape {
         "const" in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : [],
       );
       return found.length === 0 ? undefined : found;
+    },
+    most(...path) {
+      const bounds = open(walk(path)).flatMap(({ schema }) =>
+        typeof schema.maxItems === "number" ? [schema.maxItems] : [],
+      );
+      return bounds.length === 0 ? undefined : Math.min(...bounds);
     },
     fit: (value) => fitted(documents, root, value) as JsonObject,
   };
