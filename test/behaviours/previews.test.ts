@@ -1,6 +1,9 @@
 /** `preview_creative` of what the library has, and of several at once. */
+import { existsSync } from "node:fs";
+import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { corpus } from "../support/corpus.js";
 import { account, behavingSeller, key, versions } from "./behaving-seller.js";
 
 const format_id = { agent_url: "https://seller.example/mcp", id: "display_300x250" };
@@ -57,5 +60,37 @@ for (const version of versions) {
     await close();
   });
 }
+
+for (const version of versions)
+  test(`${version}: previews of several targets say which of them they are of, whatever the manifest is named by`, async () => {
+    const { ask, close } = await behavingSeller(version, ["creative_generative"]);
+    const kinds = version === "3.0.26" ? [{ format_id }] : [{ format_id }, { format_kind: "image" }];
+    const ids = ["display_300x250", "display_728x90"];
+    const byName = { target_format_ids: ids.map((id) => ({ ...format_id, id })) };
+    const byCapability = version >= "3.2" ? [{ target_capability_ids: ids }] : [];
+    for (const of of kinds)
+      for (const targets of [byName, ...byCapability]) {
+        const request = { ...key(), creative_manifest: { ...of, assets }, include_preview: true, ...targets };
+        const { preview } = await ask("build_creative", request);
+        assert.equal(
+          preview.previews.map((one: { format_id?: { id: string }; capability_id?: string }) =>
+            "target_capability_ids" in targets ? one.capability_id : one.format_id?.id,
+          ),
+          ids,
+        );
+      }
+    await close();
+  });
+
+const early = "3.1.0";
+if (existsSync(path.join(corpus, "releases", early)))
+  test(`${early}: a creative of a canonical kind is listed by the name of a format, where its list knows nothing else`, async () => {
+    const { ask, close } = await behavingSeller(early, ["sales_non_guaranteed"]);
+    const creatives = [{ creative_id: "c1", name: "One", format_kind: "image", assets }];
+    await ask("sync_creatives", { ...key(), account, creatives });
+    const [listed] = (await ask("list_creatives", {})).creatives;
+    assert.is(listed.format_id.agent_url, "https://seller.example/mcp");
+    await close();
+  });
 
 test.run();

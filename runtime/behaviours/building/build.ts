@@ -173,9 +173,9 @@ async function build(call: BehaviourCall, request: Build): Promise<Built> {
   return { manifests: targets.map((of) => transform(call, given, of)), cost: {} };
 }
 
-/** What a manifest is of, in the words it is in itself. */
-const named = ({ format_id, format_kind }: CreativeManifest): JsonObject =>
-  format_id === undefined ? { format_kind } : { format_id };
+/** Which of several targets a preview is of, in the words it was asked for. */
+const targeted = (request: Build, { format_id }: CreativeManifest): JsonObject =>
+  request.target_capability_ids === undefined ? { format_id } : { capability_id: format_id?.id };
 
 /** What is made without a transformer costs nothing before it is shown. */
 const unpaid = { mode: "estimate", estimate: { currency: "USD", cost_low: 0, cost_high: 0, basis: "fixed" } };
@@ -192,9 +192,9 @@ export const buildCreative: ToolBehaviour = async (request: Build, call) => {
   const options = { output: request.preview_output_format, catalog, field: "creative_manifest" };
   const inputs = many ? undefined : request.preview_inputs;
   const previews: JsonObject[] = [];
-  for (const manifest of request.include_preview === true ? manifests : [])
+  for (const [at, manifest] of (request.include_preview === true ? manifests : []).entries())
     for (const one of await previewsOf(call, manifest, { ...options, inputs }))
-      previews.push(many ? { ...named(manifest), ...one } : one);
+      previews.push(many ? { ...targeted(request, filledIn[at]!), ...one } : one);
   return call.answer({
     ...(many ? { creative_manifests: manifests } : { creative_manifest: first }),
     expires_at: expiry(call, request),

@@ -4,7 +4,7 @@
  * who knows nothing else. Callers whose release has both get what they sent.
  */
 import type { JsonObject } from "../../contract/index.js";
-import { formatId, formatsNamed, sameFormat } from "../formats/formats.js";
+import { formatId, formatsNamed, formatsOf, sameFormat } from "../formats/formats.js";
 import { canonicalKind } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Creative } from "../library/creatives.js";
@@ -24,8 +24,11 @@ export async function identityShown(call: BehaviourCall, { format_id, byName, mo
     const format_option_ref = { scope: "product", format_option_id: format.id };
     return { format_kind: canonicalKind(format), format_option_ref };
   }
+  if (hasKinds) return {};
   const option = (more?.format_option_ref as { format_option_id?: string } | undefined)?.format_option_id;
-  if (option === undefined || hasKinds) return {};
-  const [format] = await formatsNamed(call, [option]);
-  return format === undefined ? {} : { format_id: formatId(call, format) };
+  const [named] = option === undefined ? [] : await formatsNamed(call, [option]);
+  const { format_kind: kind } = (more ?? {}) as { format_kind?: string };
+  const format = named ?? [...(await formatsOf(call)).values()].find((one) => canonicalKind(one) === kind);
+  // Without a format of the kind its name is all there is to tell.
+  return { format_id: format === undefined ? { agent_url: call.agentUrl, id: String(kind) } : formatId(call, format) };
 }

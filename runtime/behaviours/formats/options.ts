@@ -48,10 +48,10 @@ export function slotNames(
   return names;
 }
 
-/** In milliseconds; a side without a bound is open. */
+/** In milliseconds; without an upper bound it is open there. Early releases know no open side, and nothing is shorter than 0. */
 function duration(least: number | undefined, most: number | undefined): JsonObject {
   if (least === undefined && most === undefined) return {};
-  return least === most ? { duration_ms_exact: least } : { duration_ms_range: [least ?? null, most ?? null] };
+  return least === most ? { duration_ms_exact: least } : { duration_ms_range: [least ?? 0, most ?? null] };
 }
 
 function paramsOf(format: CreativeFormat, kind: string, { canonical }: Pick<AnswerShapes, "canonical">): JsonObject {
