@@ -117,6 +117,19 @@ for (const version of versions) {
         },
       },
     });
+    if (updates) {
+      // As published suites have it: the line is what is rejected, and fields are named from it on.
+      const config = {
+        subscriber_id: "s",
+        url: "https://x.example/a",
+        event_types: ["creative.purged"],
+        active: false,
+      };
+      await sync([named("d.example")]);
+      const [twice] = await sync([named("d.example", { notification_configs: [config, config] })]);
+      assert.equal([twice?.action, twice?.status], ["failed", anchored ? "active" : "rejected"]);
+      assert.is(twice?.errors[0].field, "notification_configs[1].subscriber_id");
+    }
     const bank = { account_holder: "A", iban: "DE89370400440532013000" };
     const billing_entity = { legal_name: "A GmbH", bank };
     const lines = await sync([
@@ -130,7 +143,7 @@ for (const version of versions) {
     );
     assert.is(lines[0]?.errors[0].code, "BRAND_REQUIRED");
     assert.not.ok(JSON.stringify(lines).includes(bank.iban));
-    assert.is((await listed()).length, 1);
+    assert.is((await listed()).length, updates ? 2 : 1);
     await close();
   });
 
@@ -221,7 +234,7 @@ for (const version of versions) {
         },
       ]);
       assert.equal(codes(line), ["failed", "UNSUPPORTED_FEATURE"]);
-      assert.is(line?.errors[0].field, "accounts[0].operator_identity");
+      assert.is(line?.errors[0].field, "operator_identity");
       assert.equal([(await listed())[0]?.operator, (await listed())[0]?.payment_terms], ["op.example", undefined]);
       await close();
     });

@@ -1,6 +1,6 @@
 /** Lines that `sync_accounts` answers: releases say differently what a line is known by. */
 import type { JsonObject } from "../../contract/index.js";
-import { ToolError } from "../../seller/tool-error.js";
+import type { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { lineErrors } from "../frame/line-error.js";
 import type { Account } from "../ports/accounts.js";
@@ -28,25 +28,26 @@ interface FailedLine {
   readonly ref: AccountRef;
   /** The account, where it is there. */
   readonly before: Account | undefined;
-  /** The line's place in the request. */
-  readonly at: string;
 }
 
 /**
- * A line that came to nothing. A state is told of an account that is there; older releases want one all the same.
+ * A line that came to nothing. The state of an account that is there is told where lines are known by their reference; older
+ * releases have the line itself rejected.
  * @throws ToolError where the release has no line for an account that nobody knows
  */
-export function failedLine(call: BehaviourCall, { wanted, ref, before, at }: FailedLine, error: ToolError): JsonObject {
-  const errors = lineErrors(call, error, at);
-  const line = { action: "failed", errors };
-  if (before !== undefined) {
-    const { account, brand, operator, account_id, status, revision } = lineOf(call, wanted, before, "failed");
-    return { account, brand, operator, account_id, status, revision, ...line };
-  }
+export function failedLine(call: BehaviourCall, { wanted, ref, before }: FailedLine, error: ToolError): JsonObject {
+  const line = { action: "failed", errors: lineErrors(call, error) };
+  const {
+    account,
+    brand = ref.brand,
+    operator = ref.operator,
+    ...known
+  } = before === undefined ? ({} as JsonObject) : lineOf(call, wanted, before, "failed");
   if (knownByRef(call)) {
-    const { brand, operator } = ref;
-    return { ...(wanted.account === undefined ? { brand, operator } : { account: wanted.account }), ...line };
+    const { account_id, status, revision } = known;
+    const of = wanted.account === undefined ? { brand, operator } : { account: wanted.account };
+    return { ...of, account_id, status, revision, ...line };
   }
-  if (ref.brand === undefined) throw new ToolError(error.code, error.message, { field: errors[0]?.field ?? at });
-  return { brand: ref.brand, operator: ref.operator, status: "rejected", ...line };
+  if (brand === undefined) throw error;
+  return { account, brand, operator, account_id: known.account_id, status: "rejected", ...line };
 }

@@ -46,7 +46,7 @@ async function syncOne(call: BehaviourCall, wanted: WantedAccount, { at, dryRun 
   const ref = refOf(call, wanted);
   const before = await findAccount(call, accountId(call, ref));
   try {
-    checkOffered(call, wanted, before);
+    checkOffered(call, wanted, { before, at });
     const after = await changed(call, wanted, before);
     const listening = dryRun ? {} : await syncConfigs(call, after.account_id, wanted.notification_configs);
     const same = before !== undefined && listening.changed !== true && JSON.stringify(before) === JSON.stringify(after);
@@ -59,7 +59,7 @@ async function syncOne(call: BehaviourCall, wanted: WantedAccount, { at, dryRun 
     };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    return failedLine(call, { wanted, ref, before, at }, error);
+    return failedLine(call, { wanted, ref, before }, error);
   }
 }
 
@@ -89,7 +89,7 @@ interface Listening {
 
 /**
  * Who is told of the account: those that are given instead of those it had; those it has where none are given.
- * @throws ToolError what the sender refuses, by its place in the line
+ * @throws ToolError what the sender refuses
  */
 async function syncConfigs(
   call: BehaviourCall,

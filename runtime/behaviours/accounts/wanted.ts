@@ -38,14 +38,20 @@ export function refOf(call: BehaviourCall, wanted: WantedAccount): AccountRef {
   };
 }
 
+interface Line {
+  /** The account, where it is there. */
+  readonly before: Account | undefined;
+  /** The line's place in the request. */
+  readonly at: string;
+}
+
 /**
- * @param before the account, where it is there
  * @throws ToolError with the place in the line: for settings of an account that is not there, for what is not offered, and for
  * a revision that has passed
  */
-export function checkOffered(call: BehaviourCall, wanted: WantedAccount, before: Account | undefined): void {
+export function checkOffered(call: BehaviourCall, wanted: WantedAccount, { before, at }: Line): void {
   const { account, billing, revision } = wanted;
-  if (account !== undefined && before === undefined) throw notThere(call, account);
+  if (account !== undefined && before === undefined) throw notThere(call, account, at);
   const unsupported = [
     ...boundBy(refOf(call, wanted)),
     ...["operator_identity", "destination_billing_entity", "reporting_delivery_configs"].filter(
@@ -68,12 +74,16 @@ export function checkOffered(call: BehaviourCall, wanted: WantedAccount, before:
 
 const isAsked = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0);
 
-/** An id is somebody else's or nobody's; a brand could be provisioned, but not by changing its settings. */
-function notThere(call: BehaviourCall, { account_id: id }: AccountRef): ToolError {
-  if (id !== undefined) return new ToolError("ACCOUNT_NOT_FOUND", `no account ${id}`, { field: "account.account_id" });
+/**
+ * An id is somebody else's or nobody's; a brand could be provisioned, but not by changing its settings. Which line that is, the
+ * error says itself.
+ */
+function notThere(call: BehaviourCall, { account_id: id }: AccountRef, at: string): ToolError {
+  if (id !== undefined)
+    return new ToolError("ACCOUNT_NOT_FOUND", `no account ${id}`, { field: `${at}.account.account_id` });
   return new ToolError(
     call.shapes.knowsError("UNSUPPORTED_PROVISIONING") ? "UNSUPPORTED_PROVISIONING" : "ACCOUNT_NOT_FOUND",
     "no such account, and settings open none: send brand, operator and billing to open it",
-    { field: "account" },
+    { field: `${at}.account` },
   );
 }
