@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { engineNames, openDatabase, printSchema, schemaEngine } from "../runtime/db/open.js";
 import type { Database, DatabaseOptions } from "../runtime/db/types.js";
 import { AdbindError } from "../runtime/errors.js";
+import { copy } from "./db-copy.js";
 import { plural, printJson } from "./output.js";
 import { placeOfNamed, type StoreOption, storeOption } from "./store.js";
 
@@ -99,6 +100,14 @@ export function register(command: Command): void {
     .description("what is applied and what is missing; exit code 1 where something is missing")
     .option("--json", "as JSON")
     .action(status);
+  storeOption(command.command("copy").argument("<file>", "where the copy goes: a file that is not there yet"))
+    .description("a whole copy of a SQLite file that is in use; databases of servers are copied by pg_dump")
+    .option(
+      "--untold",
+      "have the copy forget whom it tells, and what waits: for a test or a rehearsal beside the original",
+    )
+    .option("--json", "as JSON")
+    .action(copy);
   storeOption(command.command("partitions"))
     .description(
       "makes the partitions of days to come, drops those that are over, and says what it has left and why; to be run daily, by the owner of adbind's tables",

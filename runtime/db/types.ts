@@ -199,6 +199,13 @@ export interface Database<Tx = unknown> {
    * @throws AdbindError `database_busy` where another process goes on being that
    */
   sole(what: string, waits: () => void): Promise<() => void>;
+  /**
+   * Makes a whole copy of the database, also while others write. The file is its owner's alone, and is on the disk when this is over.
+   * @param file that is not there yet; what is there of one that could not be made is removed
+   * @throws AdbindError `usage` for a server's database, which its own tools copy; `database_unreachable` where the file cannot be
+   * written
+   */
+  copy(file: string): Promise<void>;
   /** Commits what was asked for and lets go of the database. */
   close(): Promise<void>;
 }

@@ -1,5 +1,7 @@
 /** An open PostgreSQL database. What loads this has loaded the driver. */
+
 import type pg from "pg";
+import { AdbindError } from "../../errors.js";
 import { missingStore } from "../access.js";
 import { type Coroutine, inJoined, runAsync } from "../coroutine.js";
 import { assertComplete, missingSteps, refuseMissing, statusOf } from "../schema.js";
@@ -160,6 +162,12 @@ function databaseOn(connections: Connections, place: OwnPlace, options: Postgres
       ),
     status: async () => statusOf(schema, await transaction((tx) => appliedSteps(tx)), where),
     sole: async () => () => undefined,
+    async copy() {
+      throw new AdbindError("usage", "a database of a server is copied by the server's own tools", {
+        where,
+        remedy: "use pg_dump, or a base backup",
+      });
+    },
     async close() {
       closing ??= listener.close().then(() => pool.end());
       await closing;

@@ -6,6 +6,7 @@ import { missingStore } from "../access.js";
 import { type Coroutine, inJoined, runSync } from "../coroutine.js";
 import { assertComplete, type DatabaseSchema, missingSteps, refuseMissing, statusOf } from "../schema.js";
 import type { Database, DatabaseOptions } from "../types.js";
+import { copyTo } from "./copy.js";
 import { isSqliteError, sqlite } from "./driver.js";
 import { explained, unreachable } from "./faults.js";
 import { joined } from "./join.js";
@@ -97,6 +98,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     // Nothing of this engine is partitioned: rows are removed a few at a time.
     partitions: async () => ({ made: [], dropped: [], left: [] }),
     status: async () => statusOf(schema, appliedSteps(file), path),
+    copy: async (to) => copyTo(file, to),
     sole: (what, waits) => soleOn({ path, waitMs: busyTimeoutMs }, what, waits),
     async close() {
       if (!file.open) return;
