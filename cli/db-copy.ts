@@ -1,4 +1,4 @@
-/** `adbind db copy`: a whole copy of a SQLite file that is in use, for a backup or a rehearsal. */
+/** `adbind db copy`: a whole copy of a file that is in use, for a backup or a rehearsal. */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { openDatabase } from "../runtime/db/open.js";
 import { fileUrl } from "../runtime/db/urls.js";

@@ -101,7 +101,7 @@ export function register(command: Command): void {
     .option("--json", "as JSON")
     .action(status);
   storeOption(command.command("copy").argument("<file>", "where the copy goes: a file that is not there yet"))
-    .description("a whole copy of a SQLite file that is in use; databases of servers are copied by pg_dump")
+    .description("a whole copy of a file that is in use; a database of a server is copied by that server's own tools")
     .option(
       "--untold",
       "have the copy forget whom it tells, and what waits: for a test or a rehearsal beside the original",

@@ -68,7 +68,7 @@ test("a copy that cannot be made leaves nothing, and says why", async () => {
   assert.is(nowhere.code, 1);
 });
 
-test("the runbook's statement for PostgreSQL empties the same tables", () => {
+test("a copy on PostgreSQL is emptied of the same tables by the statement of the runbook", () => {
   const runbook = readFileSync(path.resolve(import.meta.dirname, "../../docs/runbook.md"), "utf8");
   const [, listed = ""] = /`truncate ([^`]+)`/.exec(runbook) ?? [];
   assert.equal(listed.split(", "), [...tellingTables]);
