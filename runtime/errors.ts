@@ -53,6 +53,8 @@ export const errorTable = {
   // seller
   seller_option_invalid: "an option of a seller cannot be used",
   task_unknown: "there is no such task",
+  port_late: "a port of a seller had not answered in time",
+  port_answer_invalid: "a port of a seller answered what cannot be used",
   // buyer
   buyer_option_invalid: "an option of a buyer cannot be used",
   agent_late: "an agent had not answered by a deadline",

@@ -15,6 +15,7 @@ import { trafficScenarios } from "./controller/traffic.js";
 import { offeredFormats } from "./formats/formats.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, ownChanges } from "./frame/call.js";
+import { patientPorts } from "./frame/patience.js";
 import { shapesOf } from "./frame/shape.js";
 import { upstreamRecorder } from "./frame/upstream.js";
 import { metricsRoute, openMetrics } from "./metrics.js";
@@ -88,7 +89,7 @@ function partsOf(
     agentUrl,
     name,
     mode,
-    ports: upstream?.watched(given) ?? given,
+    ports: patientPorts(upstream?.watched(given) ?? given),
     ...(upstream !== undefined && { upstream }),
     ...state,
     served: new Set(served.areas.map(({ area }) => area)),

@@ -20,6 +20,7 @@ const passingCodes: ReadonlySet<string> = new Set([
   "database_busy",
   "database_failed",
   "split_moving",
+  "port_late",
 ]);
 /** Causes looked at below an error. */
 const DEEPEST = 5;

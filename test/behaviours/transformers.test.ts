@@ -144,6 +144,22 @@ for (const version of await versionsWith(SPECIALISM)) {
     await own.close();
   });
 
+  test(`${version}: a creative is made under the key of its request, and not under that of one that failed`, async () => {
+    const keys: string[] = [];
+    const own = await sellerOf(version, {
+      render: async (job, call) => {
+        keys.push(call.idempotencyKey);
+        if (keys.length === 1) throw new Error("the answer was lost");
+        return exampleTransformers.render(job, call);
+      },
+    });
+    const one = key();
+    await own.refused("build_creative", await orderOf(version, one));
+    await own.ask("build_creative", await orderOf(version, { ...one, message: "Another one" }));
+    assert.is.not(keys[0], keys[1]);
+    await own.close();
+  });
+
   test(`${version}: what was made and paid is reported at its price, under its own name or another; others take no report`, async () => {
     const own = await sellerOf(version);
     assert.is((await own.ask("get_adcp_capabilities", {})).creative.bills_through_adcp, true);

@@ -163,6 +163,15 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
     cause: "No task has this id for this principal, or it was swept after its retention.",
     remedy: "Use the id that a submitted answer gave.",
   },
+  port_late: {
+    cause: "A port of the seller, which the error names, had not answered after its `patienceMs`.",
+    remedy:
+      "See what it waits for, or give the port more time. What it was told it may have done: it is told again under the same key.",
+  },
+  port_answer_invalid: {
+    cause: "A port of the seller answered what cannot be used: figures that are no numbers, a booking without a name.",
+    remedy: "Mend the port, which the error names. Nothing was kept of what it said.",
+  },
   buyer_option_invalid: option("An option of a buyer"),
   agent_late: {
     cause: "An agent had not answered by the deadline that was given.",

@@ -8,6 +8,7 @@ import { type Dependency, toldOf } from "../buys/impairments.js";
 import { targetedAudiences } from "../buys/targets.js";
 import type { Behaviour, ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
+import { repetitionOf } from "../frame/repetition.js";
 
 interface Upload {
   readonly audience_id: string;
@@ -70,12 +71,12 @@ const syncAudiences: ToolBehaviour = async (request: Wanted, call) => {
   if (request.audiences === undefined) return discovered(call, await kept.list(call, accountId));
   const results: JsonObject[] = [];
   for (const [index, upload] of request.audiences.entries())
-    results.push(await syncOne(call, accountId, { upload, key: changeKey(call, index) }));
+    results.push(await syncOne(call, accountId, { upload, key: `adbind-${repetitionOf(call, request, index)}` }));
   if (request.delete_missing === true) {
     const named = new Set(request.audiences.map(({ audience_id }) => audience_id));
     for (const one of await kept.list(call, accountId)) {
       if (named.has(one.audience_id)) continue;
-      await removed(call, one, changeKey(call, one.audience_id));
+      await removed(call, one, `adbind-${repetitionOf(call, request, one.audience_id)}`);
       results.push({ audience_id: one.audience_id, action: "deleted" });
     }
   }
@@ -90,12 +91,6 @@ function discovered(call: BehaviourToolCall, all: readonly Audience[]): Behaviou
     return tags === undefined ? one : { ...one, tags };
   });
   return { status, data: { ...data, audiences: tagged } };
-}
-
-/** The same for every repetition of a change. */
-function changeKey({ context, principal, tool }: BehaviourToolCall, at: number | string): string {
-  const parts = [principal, tool, context.idempotencyKey ?? context.taskId, at];
-  return `adbind-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 40)}`;
 }
 
 async function removed(call: BehaviourCall, audience: Audience, idempotencyKey: string): Promise<void> {

@@ -3,7 +3,8 @@ import { ToolError } from "../../seller/tool-error.js";
 import { ownerOfRef } from "../accounts/accounts.js";
 import { formatId } from "../formats/formats.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
-import type { BehaviourCall } from "../frame/call.js";
+import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import { repetitionOf } from "../frame/repetition.js";
 import { type Creative, findCreative } from "../library/creatives.js";
 import type { CreativeFormat } from "../ports/creatives.js";
 import { catalogFor } from "../previews/catalogs.js";
@@ -125,7 +126,7 @@ interface Built {
   readonly cost: JsonObject;
 }
 
-async function build(call: BehaviourCall, request: Build): Promise<Built> {
+async function build(call: BehaviourToolCall, request: Build): Promise<Built> {
   const owner = await ownerOfRef(call, request.account);
   const given = request.creative_manifest;
   if (request.creative_id !== undefined) {
@@ -140,7 +141,8 @@ async function build(call: BehaviourCall, request: Build): Promise<Built> {
       format_id: found.format_id ?? formatId(call, targets[0]!),
       assets: firstAssets(found.assets),
     };
-    const tags = targets.map((of) => ({ formatId: of.id, ...makeTag(call, owner, of, place, source) }));
+    const tagged = (at: number) => ({ ...place, tag_id: `tag_${repetitionOf(call, request, at).slice(0, 20)}` });
+    const tags = targets.map((of, at) => ({ formatId: of.id, ...makeTag(call, owner, of, tagged(at), source) }));
     for (const { formatId: of, tag_id: tagId, creative_id: creativeId, media_buy_id: buy, package_id: line } of tags) {
       const where = { ...(buy !== undefined && { mediaBuyId: buy }), ...(line !== undefined && { packageId: line }) };
       await call.ports.creatives.serve?.({ tagId, creativeId, formatId: of, ...where }, { idempotencyKey: tagId });

@@ -1,10 +1,10 @@
 /** Creatives that a transformer makes: each is rendered once, paid, and kept so that it can be made better. */
-import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { spendingAccount } from "../accounts/accounts.js";
 import { formatId } from "../formats/formats.js";
-import type { BehaviourCall } from "../frame/call.js";
+import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import { repetitionOf } from "../frame/repetition.js";
 import { requireWord } from "../governance/word.js";
 import type { CreativeFormat } from "../ports/creatives.js";
 import type { Transformer } from "../ports/transformers.js";
@@ -84,14 +84,6 @@ async function planOf(call: BehaviourCall, request: Build): Promise<Plan> {
   };
 }
 
-/** The same for one request, however often it is done; different for each thing that is made. */
-function keyOf({ principal, id }: BehaviourCall, request: Build, at: number | "all"): string {
-  const { idempotency_key: key = id("render") } = request as { idempotency_key?: string };
-  return createHash("sha256")
-    .update(JSON.stringify([principal, key, at]))
-    .digest("hex");
-}
-
 interface Made {
   readonly leaf: Leaf;
   readonly cell: Cell;
@@ -100,7 +92,7 @@ interface Made {
 }
 
 async function makeOne(
-  call: BehaviourCall,
+  call: BehaviourToolCall,
   { plan, request }: { plan: Plan; request: Build },
   { format, cell, at }: { format: CreativeFormat; cell: Cell; at: number },
 ): Promise<Made> {
@@ -113,7 +105,7 @@ async function makeOne(
     ...(parent !== undefined && { before: { message: parent.message, config: parent.config } }),
     quality: request.quality ?? ("production" as const),
   };
-  const made = await call.ports.transformers.render(job, { idempotencyKey: keyOf(call, request, at) });
+  const made = await call.ports.transformers.render(job, { idempotencyKey: repetitionOf(call, request, at) });
   const expires = expiry(call, request);
   const files = Object.entries(made.files ?? {}).map(([name, { type, body, asset }]) => {
     const { url } = host(call, { type, content: Buffer.from(body).toString("base64"), encoded: "base64", expires });
@@ -172,7 +164,7 @@ function estimated({ transformer, targets, cells }: Plan, leaves: number): JsonO
 
 /** The word of the account's governance agent, before anything is paid. */
 async function governed(
-  call: BehaviourCall,
+  call: BehaviourToolCall,
   { transformer }: Plan,
   request: Build,
   leaves: number,
@@ -182,12 +174,12 @@ async function governed(
   const account = await spendingAccount(call, request.account);
   const currency = transformer.price?.currency;
   // What is done again is paid once.
-  const what = `build_${keyOf(call, request, "all")}`;
+  const what = `build_${repetitionOf(call, request, "all")}`;
   return requireWord(call, account, { tool: "build_creative", what, request, amount, currency });
 }
 
 /** `build_creative` by a transformer. */
-export async function renderCreative(call: BehaviourCall, request: Build): Promise<JsonObject> {
+export async function renderCreative(call: BehaviourToolCall, request: Build): Promise<JsonObject> {
   const plan = await planOf(call, request);
   const { transformer, targets, cells } = plan;
   const jobs = targets.flatMap((format) => cells.map((cell) => ({ format, cell })));
@@ -199,8 +191,8 @@ export async function renderCreative(call: BehaviourCall, request: Build): Promi
     for (const [at, job] of jobs.slice(0, count).entries())
       made.push(await makeOne(call, { plan, request }, { ...job, at }));
   } catch (error) {
-    // Of what was paid already nothing is given back.
-    if (made.length === 0) await giveBack();
+    // Of what was paid already nothing is given back, nor where nobody knows: done again, it is paid under the same key.
+    if (made.length === 0 && error instanceof ToolError) await giveBack();
     throw error;
   }
   const cost = costOf(transformer, count);

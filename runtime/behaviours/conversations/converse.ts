@@ -1,8 +1,11 @@
 /** A session from its first word to its last. */
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { repetitionOf } from "../frame/repetition.js";
 import type { BrandReply, ConversationTurn, SharedIdentity, Utterance } from "../ports/conversations.js";
 import { sharedCapabilities, shownElements } from "./negotiate.js";
 import { offeringOf, shownBy, unavailability } from "./offering.js";
@@ -74,7 +77,9 @@ const spoken = (turn: ConversationTurn, reply: BrandReply, at: string): Utteranc
 /** One turn: the brand answers, and the session is as that leaves it. */
 async function turned(call: BehaviourCall, before: Session, said: Omit<ConversationTurn, "conversation">) {
   const turn: ConversationTurn = { conversation: conversationOf(call, before), ...said };
-  const key = { idempotencyKey: `${before.session_id}-${before.turns}` };
+  // Of an answer that was lost the person may have said something else by now.
+  const digest = createHash("sha256").update(canonicalize(said)!).digest("hex").slice(0, 12);
+  const key = { idempotencyKey: `${before.session_id}-${before.turns}-${digest}` };
   const reply = await call.ports.conversations.reply(turn, key);
   const session = withSaid(before, spoken(turn, reply, call.time), call.time);
   const state = stateAfter(reply, session.turns);
@@ -107,7 +112,8 @@ function handoffOf({ handoff }: BrandReply, state: SessionState): JsonObject {
 export const initiateSession: ToolBehaviour = async (request: Beginning, call) => {
   const { media_buy_id, placement, supported_capabilities: theirs, sponsored_context_receipt: receipt } = request;
   const session: Session = {
-    session_id: call.id("si"),
+    // The same where it is begun again: its first answer was asked for under that.
+    session_id: `si_${repetitionOf(call, request, 0).slice(0, 20)}`,
     state: "active",
     intent: boundedText(request.intent, "intent") ?? "",
     ...(await offeredBefore(call, request)),

@@ -1,5 +1,6 @@
 /** What buys delivered: the ad server's figures, or who else reports; in development what the test controller adds. */
 
+import { AdbindError } from "../../errors.js";
 import type { BuyPackage, MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
@@ -42,6 +43,32 @@ function shares({ packages }: MediaBuy, whole: DeliveredTotals): DeliveredTotals
   }));
 }
 
+const counted = ["impressions", "clicks", "spend", "conversions"] as const;
+
+/**
+ * Figures of packages, as whoever has them says. They are billed by, and plans are held to them: what is no amount is neither
+ * told nor counted.
+ * @throws AdbindError `port_answer_invalid`
+ */
+function checkedFigures(
+  figures: Readonly<Record<string, DeliveredTotals>>,
+  packageIds: readonly string[],
+): Readonly<Record<string, DeliveredTotals>> {
+  for (const id of packageIds) {
+    const one = figures[id];
+    if (one == null) continue;
+    const wrong = [...counted, ...(one.views === undefined ? [] : (["views"] as const))].find(
+      (name) => !(Number.isFinite(one[name]) && one[name]! >= 0),
+    );
+    if (wrong === undefined) continue;
+    throw new AdbindError("port_answer_invalid", `${wrong} of package ${id} is ${String(one[wrong])}`, {
+      where: "delivery of the port reporting or adServer",
+      remedy: "give numbers of at least 0, each of them, or nothing of a package that nothing is known of",
+    });
+  }
+  return figures;
+}
+
 /** Totals by package id. */
 export function deliveredByPackage(
   call: BehaviourCall,
@@ -53,8 +80,10 @@ export function deliveredByPackage(
     const { from, before } = days;
     const packageIds = buy.packages.map(({ package_id }) => package_id);
     const query = { principal: call.principal, mediaBuyId: buy.media_buy_id, packageIds, from, before };
-    const booked = buy.booking === undefined ? undefined : adServer.delivery?.(buy.booking, { from, before });
-    const figures = (await reporting.delivery(query)) ?? (await booked) ?? {};
+    // One after the other: what nobody waits for any more would end the process where it fails.
+    const ofAdServer = async () =>
+      buy.booking === undefined ? undefined : adServer.delivery?.(buy.booking, { from, before });
+    const figures = checkedFigures((await reporting.delivery(query)) ?? (await ofAdServer()) ?? {}, packageIds);
     // Row by row, so that days come to what all of them are.
     const extra = (await simulatedRows(call, buy, days)).map((row) => shares(buy, row));
     return new Map(

@@ -174,13 +174,14 @@ function listen(request: ClientRequest, recorded: Recorded): void {
 }
 
 const watchedPort = <P extends object>(scope: AsyncLocalStorage<Scope>, port: P, purpose: Purpose): P =>
-  new Proxy(port, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
+  // An object of its own stands in for the port: of a frozen one nothing else could be shown.
+  new Proxy(Object.create(port) as P, {
+    get(_, name) {
+      const value: unknown = Reflect.get(port, name);
       if (typeof value !== "function") return value;
       return (...given: unknown[]) => {
         const caller = scope.getStore();
-        const called = () => Reflect.apply(value, target, given);
+        const called = () => Reflect.apply(value, port, given);
         return caller === undefined ? called() : scope.run({ principal: caller.principal, purpose }, called);
       };
     },

@@ -15,10 +15,10 @@ import {
   instruct,
   instructionKey,
   keepInstruction,
-  tellAdServer,
 } from "./instructions.js";
 import { checkOrder, commitmentOf, orderFor, saveAgreement, type WantedOrder } from "./orders.js";
 import { bookedAnswer } from "./shown.js";
+import { tellAdServer } from "./telling.js";
 
 export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCall): Promise<BehaviourReply> {
   const forced = await forcedAnswer(call);

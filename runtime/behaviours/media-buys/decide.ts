@@ -1,7 +1,8 @@
 /** What a person decides about an order that waits for a signature. */
 import { AdbindError } from "../../errors.js";
 import type { Upkeep } from "../frame/behaviour.js";
-import { abandonInstruction, type Instruction, instructionsOf, keepInstruction } from "./instructions.js";
+import { abandonInstruction, instructionsOf, keepInstruction } from "./instructions.js";
+import type { Instruction } from "./telling.js";
 
 /** What a person decided on an order that waited. */
 export interface OrderDecision {

@@ -5,50 +5,23 @@
  */
 import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
+import canonicalize from "canonicalize";
 import { ToolError } from "../../seller/tool-error.js";
 import { type DocumentChange, type DocumentPlace, StaleDocument } from "../../store/documents.js";
 import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
-import type { Booking } from "../ports/ad-server.js";
 import { reopenProposal } from "../products/proposal-ends.js";
 import { isEnd, takenBack, writtenAhead } from "./ahead.js";
 import { giveBackCanceled } from "./governed.js";
-import { orderFor, saveAgreement } from "./orders.js";
-
-export type InstructionKind = "book" | "change" | "pause" | "resume" | "cancel";
-
-export interface Instruction {
-  /** The ad server's idempotency key. */
-  readonly key: string;
-  readonly kind: InstructionKind;
-  /** The tool that asked for it: whose answer its outcome is. */
-  readonly tool: string;
-  /** `signature`: until a person has decided; `open`: to be told; `done`: kept for whoever repeats the call. */
-  readonly state: "signature" | "open" | "done";
-  /** The buy as it is to be. */
-  readonly buy: MediaBuy;
-  /** The buy that was to be changed; none of an order that is new. */
-  readonly base?: MediaBuy;
-  /** What else is kept with it. */
-  readonly writes: readonly DocumentChange[];
-  /** The task that waits for it. */
-  readonly taskId?: string;
-  readonly release: string;
-  /** Unix milliseconds: nobody else carries it on before. */
-  readonly due: number;
-  readonly attempts: number;
-  /** Unix milliseconds at which an order that waited for it was signed, until its plan has been asked again. */
-  readonly signed?: number;
-}
+import { saveAgreement } from "./orders.js";
+import { type Instruction, type InstructionOutcome, PATIENCE_MS, tellAdServer } from "./telling.js";
 
 const kept = collection<Instruction>("ad_server_instruction");
 const TURN = "ad_server_turn";
 /** Whose turn it is with a buy: changes of one buy are told one after the other, each made on what the one before left. */
 const turns = collection<{ readonly key: string }>(TURN);
 
-/** How long one attempt may take, in milliseconds: a buyer waits for the answer meanwhile. */
-const PATIENCE_MS = 10_000;
 /** Until another process takes over, in milliseconds: an attempt, and what is written around it. */
 const leaseOf = ({ ports }: BehaviourCall): number => (ports.adServer.patienceMs ?? PATIENCE_MS) + PATIENCE_MS;
 /** The longest pause between attempts, in milliseconds. */
@@ -62,7 +35,7 @@ const REMEMBERED_MS = 7 * 86_400_000;
 export function instructionKey(call: BehaviourToolCall): string {
   const { idempotencyKey, taskId, account } = call.context;
   const parts = [call.principal, call.tool, account ?? null, idempotencyKey ?? taskId];
-  return `adbind-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 40)}`;
+  return `adbind-${createHash("sha256").update(canonicalize(parts)!).digest("hex").slice(0, 40)}`;
 }
 
 export const findInstruction = (call: BehaviourCall, key: string): Promise<Instruction | undefined> =>
@@ -100,40 +73,6 @@ function dropInstruction(call: BehaviourCall, instruction: Pick<Instruction, "ke
 
 function endTurn(call: BehaviourCall, { base }: Pick<Instruction, "base">): void {
   if (base !== undefined) turns.remove(call, call.principal, base.media_buy_id);
-}
-
-export type InstructionOutcome =
-  | { readonly kind: "done"; readonly buy: MediaBuy }
-  | { readonly kind: "refused"; readonly error: ToolError }
-  /** Nobody knows what became of it. */
-  | { readonly kind: "open" };
-
-/** Tells the ad server once more, under the instruction's key. */
-export async function tellAdServer(call: BehaviourCall, { key, kind, buy }: Instruction): Promise<InstructionOutcome> {
-  const { adServer } = call.ports;
-  const signal = AbortSignal.timeout(adServer.patienceMs ?? PATIENCE_MS);
-  const given = { idempotencyKey: key, signal };
-  const order = orderFor(call, buy);
-  const late = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-  });
-  const told = async (): Promise<Booking | undefined> => {
-    if (kind === "book") return adServer.book(order, given);
-    if (buy.booking !== undefined) await adServer[kind](buy.booking, order, given);
-    return buy.booking;
-  };
-  try {
-    const booking = await Promise.race([told(), late]);
-    return { kind: "done", buy: { ...buy, ...(booking !== undefined && { booking }) } };
-  } catch (error) {
-    if (error instanceof ToolError) return { kind: "refused", error };
-    const { key: instruction, media_buy_id: mediaBuyId } = { key, ...buy };
-    call.ctx.logger?.warn(
-      { err: error, instruction, kind, mediaBuyId },
-      "the ad server gave no answer; it is asked again",
-    );
-    return { kind: "open" };
-  }
 }
 
 const gone = ({ collection: name, owner, id }: DocumentPlace): DocumentChange => ({

@@ -22,7 +22,7 @@ import { checkAllowed } from "./allowed.js";
 import { checkBound } from "./bound.js";
 import { checkDates, checkMoved } from "./dates.js";
 import { checkGrown, committedTo, giveBackCanceled } from "./governed.js";
-import { awaited, findInstruction, type InstructionKind, instruct, instructionKey } from "./instructions.js";
+import { awaited, findInstruction, instruct, instructionKey } from "./instructions.js";
 import { commitmentOf } from "./orders.js";
 import {
   assignments,
@@ -35,6 +35,7 @@ import {
   type WantedPackage,
 } from "./packages.js";
 import { changedAnswer } from "./shown.js";
+import type { InstructionKind } from "./telling.js";
 import { checkTotal, spread } from "./total.js";
 import { changedTerms, checkSupported, checkWhole, setsControl, settable } from "./whole.js";
 

@@ -12,17 +12,15 @@ import {
   findInstruction,
   finishInstruction,
   forgetInstruction,
-  type Instruction,
-  type InstructionOutcome,
   InstructionOver,
   instructionsOf,
   instructLater,
   keepInstruction,
   postponed,
   taken,
-  tellAdServer,
 } from "./instructions.js";
 import { bookedAnswer, changedAnswer } from "./shown.js";
+import { type Instruction, type InstructionOutcome, tellAdServer } from "./telling.js";
 
 export async function carryOn(upkeep: Upkeep): Promise<void> {
   const { settings, stopping, onBehalf } = upkeep;

@@ -86,7 +86,10 @@ export interface ContentRecords {
 export interface AdServer extends CallsUpstream {
   /** Its orders are kept where the documents are: nothing outside has to be told once and no more. */
   readonly remembers?: true;
-  /** How long one attempt may take, in milliseconds, while a buyer waits. Default 10,000. */
+  /**
+   * How long one attempt to tell it something may take, in milliseconds, while a buyer waits: 10,000 by default. What it is asked
+   * (`state`, `delivery`, `content`) is waited for as long as other ports are.
+   */
   readonly patienceMs?: number;
   book(order: Order, call: AdServerCall): Promise<Booking>;
   /** The order as it is to be from now on: lines, dates, budgets, pauses and creatives. */

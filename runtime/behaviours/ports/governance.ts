@@ -35,6 +35,8 @@ export interface AskedGovernanceOptions {
 export function askedGovernance({ net = {}, patienceMs = PATIENCE_MS }: AskedGovernanceOptions = {}): GovernancePort {
   const ask = createAskAgent(net);
   return {
+    // Whoever asks gives up by himself: this is for what he does about it.
+    patienceMs: patienceMs + 1_000,
     check: ({ url, bearer, request, word }) =>
       ask({ url, bearer, word, tool: "check_governance", args: request, timeoutMs: patienceMs }),
   };

@@ -92,19 +92,20 @@ function tagAsset(
 
 /**
  * Makes a tag for one place; each call makes another, so that places are counted apart.
+ * @param place with the tag's id, which is the same where the call is repeated: who serves it was told of it
  * @param source the creative of the library
  */
 export function makeTag(
   call: BehaviourCall,
   owner: DocumentOwner,
   of: CreativeFormat,
-  request: TagRequest,
+  place: TagRequest & { readonly tag_id: string },
   source: CreativeManifest,
 ): ServingTag {
-  const tagId = call.id("tag");
-  const assets = tagAsset(call, tagId, of, request, source);
+  const { tag_id: tagId } = place;
+  const assets = tagAsset(call, tagId, of, place, source);
   const manifest: CreativeManifest = { format_id: formatId(call, of), assets };
-  const { creative_id, media_buy_id, package_id } = request;
+  const { creative_id, media_buy_id, package_id } = place;
   const made: ServingTag = {
     tag_id: tagId,
     creative_id,

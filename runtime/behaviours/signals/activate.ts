@@ -33,6 +33,9 @@ export interface Activation {
 
 const kept = collection<Activation>("activation");
 
+/** How often a signal was taken away from a place: what is brought there after that is brought anew. */
+const takings = collection<{ readonly times: number }>("activation_taken");
+
 const placeOf = (destination: SignalDestination): string =>
   destination.type === "platform"
     ? JSON.stringify(["platform", destination.platform, destination.account ?? ""])
@@ -115,13 +118,15 @@ async function bring(
 ): Promise<void> {
   const { signals } = call.ports;
   const id = idOf(signal.segmentId, destination);
+  const { times } = (await takings.get(call, owner, id)) ?? { times: 0 };
   const idempotencyKey = createHash("sha256")
-    .update(JSON.stringify([ownerText(owner), id]))
+    .update(JSON.stringify([ownerText(owner), id, times]))
     .digest("hex");
   const place = portPlace(destination);
   if (request.action === "deactivate") {
     await signals.deactivate?.(signal, place, { idempotencyKey: `${idempotencyKey}-off` });
     kept.remove(call, owner, id);
+    takings.put(call, owner, id, { times: times + 1 });
   } else if ((await kept.get(call, owner, id)) === undefined) {
     await signals.activate?.(signal, place, { idempotencyKey });
     const pricingOptionId = request.pricing_option_id;
@@ -152,8 +157,8 @@ export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
       brought = true;
     }
   } catch (error) {
-    // What one platform has is paid, whatever another says.
-    if (!brought) await giveBack();
+    // What one platform has is paid, whatever another says; and so is what may be there, where nobody has said that it is not.
+    if (!brought && error instanceof ToolError) await giveBack();
     throw error;
   }
   const active = await activationsOf(call, owner, signal.segmentId);

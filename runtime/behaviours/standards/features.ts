@@ -1,13 +1,12 @@
 /** `get_creative_features`: what can be measured of a creative. */
-import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { Behaviour, ToolBehaviour } from "../frame/behaviour.js";
+import { repetitionOf } from "../frame/repetition.js";
 
 interface Wanted {
   readonly creative_manifest: JsonObject;
   readonly feature_ids?: readonly string[];
-  readonly idempotency_key?: string;
 }
 
 const creativeFeatures: ToolBehaviour = async (request: Wanted, call) => {
@@ -21,8 +20,7 @@ const creativeFeatures: ToolBehaviour = async (request: Wanted, call) => {
       field: `feature_ids[${unknown}]`,
     });
   const evaluation = call.id("eval");
-  const key = JSON.stringify([call.principal, request.idempotency_key ?? evaluation]);
-  const idempotencyKey = createHash("sha256").update(key).digest("hex");
+  const idempotencyKey = repetitionOf(call, request, 0);
   const measured = await creatives.measure({ manifest, featureIds, principal: call.principal }, { idempotencyKey });
   const results = measured.map((one) => ({ ...one, measured_at: call.time }));
   return call.answer({ evaluation_id: evaluation, results });

@@ -1,0 +1,98 @@
+/** Ports are somebody's systems: what never answers, fails, or answers what cannot be used harms nobody beside. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { type AdServer, exampleCreatives, type Ports } from "../../runtime/behaviours/index.js";
+import { until } from "../support/until.js";
+import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
+
+const never = (): Promise<never> => new Promise(() => undefined);
+const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };
+const packages = [{ product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 500, bid_price: 3 }];
+const order = () => ({ ...key(), account, brand, ...flight, packages });
+const nothing = async (): Promise<void> => undefined;
+const booking: AdServer = {
+  book: async (_, { idempotencyKey }) => ({ orderId: idempotencyKey }),
+  ...{ change: nothing, pause: nothing, resume: nothing, cancel: nothing },
+};
+
+/** Timers of ports keep no process alive, and a seller without a server has nothing else. */
+const alive = setInterval(() => undefined, 1_000);
+test.after(() => clearInterval(alive));
+
+const sellerOf = (version: string, ports: Partial<Ports>, more: object = {}) =>
+  behavingSeller(version, ["sales_non_guaranteed"], { ports, ...more });
+
+for (const version of versions) {
+  test(`${version}: a port that never answers is given up, and its caller told to come again`, async () => {
+    const review = never;
+    const creatives = Object.freeze({ ...exampleCreatives, review, patienceMs: 50, upstream: true as const });
+    const { refused, close } = await sellerOf(version, { creatives });
+    const format_id = { agent_url: "https://seller.example/mcp", id: "display_300x250" };
+    const image = { asset_type: "image", url: "https://cdn.example/b.png", width: 300, height: 250 };
+    const uploads = [{ creative_id: "banner", name: "Banner", format_id, assets: { image } }];
+    const told = await refused("sync_creatives", { ...key(), account, creatives: uploads });
+    assert.is(told.code, "SERVICE_UNAVAILABLE");
+    await close();
+    const opened = await sellerOf(version, { creatives: { ...exampleCreatives, patienceMs: Number.NaN } }).then(
+      () => "it opened",
+      (error: Error) => error.message,
+    );
+    assert.match(opened, "ports.creatives.patienceMs");
+  });
+
+  test(`${version}: figures that nobody needs may fail, and those that are no amounts are not told`, async () => {
+    let figures: unknown = "its own";
+    const adServer: AdServer = {
+      ...booking,
+      delivery: async () => Promise.reject(new Error("the ad server's figures are away")),
+    };
+    const totals = { impressions: 1_000, clicks: 10, spend: 3, conversions: 0 };
+    const { ask, refused, close } = await sellerOf(version, {
+      adServer,
+      reporting: {
+        async delivery({ packageIds: [id] }) {
+          await new Promise((done) => setTimeout(done, 20));
+          return { [id!]: figures === "its own" ? totals : { ...totals, ...(figures as object) } };
+        },
+      },
+    });
+    const { media_buy_id } = await ask("create_media_buy", order());
+    const asked = { account, media_buy_ids: [media_buy_id] };
+    const answer = await ask("get_media_buy_delivery", asked);
+    assert.is(answer.media_buy_deliveries[0].totals.spend, 3);
+    for (const wrong of [{ spend: Number.NaN }, { spend: -1 }, { impressions: "12" }, { clicks: undefined }]) {
+      figures = wrong;
+      const { code, ...told } = await refused("get_media_buy_delivery", asked);
+      assert.is.not(code, "INVALID_REQUEST", JSON.stringify([wrong, told]));
+    }
+    await close();
+  });
+
+  test(`${version}: an order that was booked without a name is no booking yet, and is told again`, async () => {
+    let name: string | undefined;
+    const keys = new Set<string>();
+    const canceled: string[] = [];
+    const { ask, start, close } = await sellerOf(version, {
+      adServer: {
+        ...booking,
+        async book(_, { idempotencyKey }) {
+          keys.add(idempotencyKey);
+          return (name === undefined ? undefined : { orderId: name }) as { orderId: string };
+        },
+        cancel: async ({ orderId }) => void canceled.push(orderId),
+      },
+    });
+    await start();
+    const { status, task_id } = await ask("create_media_buy", order());
+    assert.is(status, "submitted");
+    name = "order-7";
+    const task = { task_id, include_result: true };
+    await until(async () => (await ask("get_task_status", task)).status === "completed");
+    const { media_buy_id } = (await ask("get_task_status", task)).result;
+    await ask("update_media_buy", { ...key(), account, media_buy_id, canceled: true });
+    assert.equal([keys.size, canceled], [1, ["order-7"]]);
+    await close();
+  });
+}
+
+test.run();
