@@ -1,6 +1,7 @@
 /** Money that was spent stays spent, and what was not is given back; what has run has run. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { until } from "../support/until.js";
 import { account, behavingSeller, brand, key, versions, versionsWith } from "./behaving-seller.js";
 import { checkIntent, deniedByPlan, governedOrder, governedSeller, packagesOver } from "./governed-seller.js";
 
@@ -45,6 +46,41 @@ for (const version of await versionsWith("governance_spend_authority")) {
     };
     await deniedByPlan(seller, "update_media_buy", lessened, "a budget below what it has cost gives nothing back");
     await seller.ask("update_media_buy", swapped(3_000), "one");
+    await seller.close();
+  });
+
+  test(`${version}: an order that the ad server has ended is over, and gives back what it has not cost`, async () => {
+    const { spent, adServer } = costing();
+    let state: "completed" | "rejected" | undefined;
+    const booked: string[] = [];
+    const ending = {
+      ...adServer,
+      async state({ orderId }: { readonly orderId: string }) {
+        if (orderId === booked[0]) throw new Error("the ad server is away");
+        return state;
+      },
+      book: async (_: unknown, { idempotencyKey }: { readonly idempotencyKey: string }) => ({
+        orderId: idempotencyKey,
+      }),
+    };
+    const seller = await governedSeller(version, 10_000, { ports: { adServer: ending } });
+    const orders = [governedOrder(4_000), governedOrder(5_000)];
+    const [, { media_buy_id, packages }] = [
+      await seller.ask("create_media_buy", orders[0]!, "one"),
+      await seller.ask("create_media_buy", orders[1]!, "one"),
+    ];
+    spent[packages[0].package_id] = 2_000;
+    await deniedByPlan(seller, "create_media_buy", governedOrder(4_000), "9,000 is bound, of 10,000");
+    state = "rejected";
+    await seller.start();
+    const shown = async () =>
+      (await seller.ask("get_media_buys", { account, media_buy_ids: [media_buy_id] }, "one")).media_buys[0];
+    await until(async () => JSON.stringify(await shown()).includes('"rejected"'));
+    // The first that was asked for failed, and goes on: 4,000 of it, and 2,000 of the other, are bound.
+    await deniedByPlan(seller, "create_media_buy", governedOrder(4_001), "6,000 is bound, of 10,000");
+    await seller.ask("create_media_buy", governedOrder(4_000), "one");
+    const over = await seller.refused("update_media_buy", { ...key(), account, media_buy_id, paused: true }, "one");
+    assert.is(over.code, "INVALID_STATE");
     await seller.close();
   });
 

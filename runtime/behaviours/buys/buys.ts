@@ -102,7 +102,9 @@ export interface MediaBuy {
   readonly terms: JsonObject;
 }
 
-const kept = collection<MediaBuy>("media_buy");
+/** Where buys are kept. */
+export const BUYS = "media_buy";
+const kept = collection<MediaBuy>(BUYS);
 /** Which buy a package is of. */
 const places = collection<{ readonly media_buy_id: string }>("package");
 

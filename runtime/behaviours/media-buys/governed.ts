@@ -3,7 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { findAccount } from "../accounts/accounts.js";
 import { checkCommitment } from "../accounts/commitment.js";
-import { endOf, type MediaBuy, startOf } from "../buys/buys.js";
+import { endOf, type MediaBuy, startOf, terminalStates } from "../buys/buys.js";
 import { deliveredByPackage, deliveredOf } from "../delivery/delivered.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { bindMoney, denialOf, type GovernedAction, giveBack } from "../governance/authority.js";
@@ -88,8 +88,8 @@ export async function committedTo(
   return { before: sum(before), after: sum(after) };
 }
 
-/** The money of a buy that is canceled is bound no more under a plan that is kept here, but for what the buy has cost. */
-export async function giveBackCanceled(call: BehaviourCall, buy: MediaBuy): Promise<void> {
-  if (buy.fixed !== "canceled" || !(await isGoverned(call, buy))) return;
+/** The money of a buy that is over is bound no more under a plan that is kept here, but for what the buy has cost. */
+export async function giveBackEnded(call: BehaviourCall, buy: MediaBuy): Promise<void> {
+  if (buy.fixed === undefined || !terminalStates.has(buy.fixed) || !(await isGoverned(call, buy))) return;
   await giveBack(call, { what: buy.media_buy_id, cost: (await deliveredOf(call, buy)).spend });
 }

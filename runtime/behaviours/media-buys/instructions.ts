@@ -13,7 +13,7 @@ import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import { reopenProposal } from "../products/proposal-ends.js";
 import { isEnd, takenBack, writtenAhead } from "./ahead.js";
-import { giveBackCanceled } from "./governed.js";
+import { giveBackEnded } from "./governed.js";
 import { saveAgreement } from "./orders.js";
 import { type Instruction, type InstructionOutcome, PATIENCE_MS, tellAdServer } from "./telling.js";
 
@@ -226,7 +226,7 @@ export async function finishInstruction(
   }
   const finished = await onWhatIsThere(call, instruction, buy);
   await saveBuy(call, finished);
-  await giveBackCanceled(call, finished);
+  await giveBackEnded(call, finished);
   if (instruction.kind === "book") saveAgreement(call, finished);
   // Nobody repeats what nobody asked for.
   if (found.buy.revision === found.base?.revision) {

@@ -21,7 +21,7 @@ import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
 import { checkBound } from "./bound.js";
 import { checkDates, checkMoved } from "./dates.js";
-import { checkGrown, committedTo, giveBackCanceled } from "./governed.js";
+import { checkGrown, committedTo, giveBackEnded } from "./governed.js";
 import { awaited, findInstruction, instruct, instructionKey } from "./instructions.js";
 import { commitmentOf } from "./orders.js";
 import {
@@ -85,7 +85,7 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
   if (outcome.kind === "refused") throw outcome.error;
   if (outcome.kind === "open") return unconfirmed(call, key);
   await saveBuy(call, outcome.buy);
-  await giveBackCanceled(call, outcome.buy);
+  await giveBackEnded(call, outcome.buy);
   return answered(call, outcome.buy, affected);
 }
 

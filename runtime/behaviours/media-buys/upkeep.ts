@@ -20,6 +20,7 @@ import {
   taken,
 } from "./instructions.js";
 import { bookedAnswer, changedAnswer } from "./shown.js";
+import { askStates } from "./states.js";
 import { type Instruction, type InstructionOutcome, tellAdServer } from "./telling.js";
 
 export async function carryOn(upkeep: Upkeep): Promise<void> {
@@ -34,7 +35,7 @@ export async function carryOn(upkeep: Upkeep): Promise<void> {
         if (!stopping.aborted) await carryOnOf(upkeep, principal);
       }),
   ];
-  await eachAlone(everywhere, (work) => work());
+  await eachAlone([...everywhere, () => askStates(upkeep)], (work) => work());
 }
 
 /** What waits of a principal: one instruction that fails keeps none of the others waiting. */

@@ -97,7 +97,11 @@ export interface AdServer extends CallsUpstream {
   pause(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
   resume(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
   cancel(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
-  /** A state that only the ad server knows of: that the order is over, or was refused. */
+  /**
+   * A state that only the ad server knows of: that the order is over, or was refused after it was booked; undefined while it goes
+   * on. Asked about once a minute of each order that is not over here, by each process; what it says then is final. A buyer finds
+   * the buy ended, and what it has not cost is bound no more under a plan that is kept here. What it throws changes nothing.
+   */
   state?(booking: Booking): Promise<"completed" | "rejected" | undefined>;
   /**
    * By package id; of the days asked for, `YYYY-MM-DD`, the first included and the last not. Of orders whose products all have
