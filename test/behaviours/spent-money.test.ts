@@ -59,9 +59,10 @@ for (const version of await versionsWith("governance_spend_authority")) {
         if (orderId === booked[0]) throw new Error("the ad server is away");
         return state;
       },
-      book: async (_: unknown, { idempotencyKey }: { readonly idempotencyKey: string }) => ({
-        orderId: idempotencyKey,
-      }),
+      book: async (_: unknown, { idempotencyKey }: { readonly idempotencyKey: string }) => {
+        booked.push(idempotencyKey);
+        return { orderId: idempotencyKey };
+      },
     };
     const seller = await governedSeller(version, 10_000, { ports: { adServer: ending } });
     const orders = [governedOrder(4_000), governedOrder(5_000)];
