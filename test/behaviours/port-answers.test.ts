@@ -1,7 +1,7 @@
 /** Ports are somebody's systems: what never answers, fails, or answers what cannot be used harms nobody beside. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type AdServer, exampleCreatives, type Ports } from "../../runtime/behaviours/index.js";
+import { type AdServer, exampleCreatives, openAccounts, type Ports } from "../../runtime/behaviours/index.js";
 import { until } from "../support/until.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
@@ -91,6 +91,63 @@ for (const version of versions) {
     const { media_buy_id } = (await ask("get_task_status", task)).result;
     await ask("update_media_buy", { ...key(), account, media_buy_id, canceled: true });
     assert.equal([keys.size, canceled], [1, ["order-7"]]);
+    await close();
+  });
+
+  test(`${version}: an approval, a review and an account that are none of those there are let nothing pass`, async () => {
+    const said: { approval: unknown; review: unknown; account: object } = { approval: "no", review: "ok", account: {} };
+    const booked: string[] = [];
+    const { ask, refused, close } = await sellerOf(version, {
+      adServer: { ...booking, book: async ({ mediaBuyId }) => ({ orderId: String(booked.push(mediaBuyId)) }) },
+      approvals: { ask: async () => ({ decision: said.approval as "go" }) },
+      creatives: { ...exampleCreatives, review: async () => said.review as "approved" },
+      accounts: { ...openAccounts, open: async (one) => ({ ...one, ...said.account }) },
+    });
+    const format_id = { agent_url: "https://seller.example/mcp", id: "display_300x250" };
+    const image = { asset_type: "image", url: "https://cdn.example/b.png", width: 300, height: 250 };
+    const creatives = [{ creative_id: "banner", name: "Banner", format_id, assets: { image } }];
+    const faults = async (tool: string, request: object): Promise<void> => {
+      const { code } = await refused(tool, request);
+      assert.ok(["CONFIGURATION_ERROR", "SERVICE_UNAVAILABLE"].includes(code), `${tool}: ${code}`);
+    };
+    await faults("create_media_buy", order());
+    assert.equal(booked, []);
+    await faults("sync_creatives", { ...key(), account, creatives });
+    for (const wrong of [{ account_id: "crm-7" }, { status: "gold" }]) {
+      said.account = wrong;
+      await faults("create_media_buy", order());
+    }
+    Object.assign(said, { approval: "go", review: "approved", account: {} });
+    await ask("create_media_buy", order());
+    await ask("sync_creatives", { ...key(), account, creatives });
+    assert.is(booked.length, 1);
+    await close();
+  });
+
+  test(`${version}: an order that its ad server is silent about does not hold up the others`, async () => {
+    let silent = true;
+    const waiting = new Set<string>();
+    let most = 0;
+    const { ask, start, close } = await sellerOf(version, {
+      adServer: {
+        ...booking,
+        patienceMs: 600,
+        async book(_, { idempotencyKey }) {
+          waiting.add(idempotencyKey);
+          most = Math.max(most, waiting.size);
+          if (silent) await new Promise((done) => setTimeout(done, 700));
+          waiting.delete(idempotencyKey);
+          return { orderId: idempotencyKey };
+        },
+      },
+    });
+    const wanted = [order(), order(), order()];
+    for (const one of wanted) assert.is((await ask("create_media_buy", one)).status, "submitted");
+    most = 0;
+    await start();
+    await until(async () => most > 1);
+    silent = false;
+    await until(async () => (await ask("get_media_buys", { account })).media_buys.length === wanted.length);
     await close();
   });
 }

@@ -98,6 +98,32 @@ else {
     await close();
   });
 
+  test("a report that its source fails at holds up no other, and a feed that cannot be counted by is refused", async () => {
+    const now = () => Date.parse("2026-11-01T03:30:00Z");
+    const report = async (_: ReportFeed, { start }: FeedPeriod) => {
+      if (start === feed.since) throw new Error("no such table");
+      return { rows: [], totals: [] };
+    };
+    let offered: object = feed;
+    const reporting = { delivery: async () => undefined, feeds: async () => [offered as ReportFeed], report };
+    const options = { with: ["reporting"], ports: { reporting }, now };
+    const { ask, refused, close } = await behavingSeller(version, ["sales_guaranteed"], options);
+    const { revisions } = await ask("get_reporting_status", { account, view: "periods" });
+    assert.is(revisions.length, 2);
+    const { schedule } = feed;
+    for (const wrong of [
+      { schedule: { ...schedule, slaSeconds: Number.NaN } },
+      { schedule: { ...schedule, period: "P1D", timezone: "Nowhere/At" } },
+      { since: "soon" },
+    ]) {
+      offered = { ...feed, ...wrong };
+      const { code } = await refused("get_reporting_status", { account, view: "periods" });
+      assert.is(code, "CONFIGURATION_ERROR", JSON.stringify(wrong));
+    }
+    await close();
+    assert.is(elapsedPeriods(schedule, Date.parse("0001-01-01T00:00:00Z"), now()).length, 1_000);
+  });
+
   const of = {
     ...{ delivery_config_id: "hourly", delivery_config_version: 1, report_definition_id: "by_package" },
     period: { start: feed.since, end: "2026-11-01T01:00:00.000Z", source_timezone: "UTC" },

@@ -1,5 +1,7 @@
 /** AccountsPort: a brand and who acts for it. An account exists from the first call that spends on it, or syncs it. */
+
 import { createHash } from "node:crypto";
+import { AdbindError } from "../../errors.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { recordChange } from "../frame/changes.js";
@@ -73,7 +75,7 @@ const somebody = { brand: { domain: "sandbox.example" }, operator: "sandbox.exam
  * An account nobody has named before, as the seller opens it; not saved.
  * @throws ToolError ACCOUNT_NOT_FOUND for one that is bound to a currency or a time zone: none is
  */
-export function openAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
+export async function openAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
   const [bound] = boundBy(ref);
   if (bound !== undefined)
     throw new ToolError("ACCOUNT_NOT_FOUND", `no account here is bound to a ${bound}: leave that out`, {
@@ -92,7 +94,13 @@ export function openAccount(call: BehaviourCall, ref: AccountRef): Promise<Accou
     account_scope: "operator_brand",
     ...(sandbox !== undefined && { sandbox }),
   };
-  return call.ports.accounts.open(account, { principal: call.principal });
+  const opened = await call.ports.accounts.open(account, { principal: call.principal });
+  if (opened?.account_id === account_id && Object.hasOwn(refusals, opened.status)) return opened;
+  throw new AdbindError("port_answer_invalid", `account ${account_id} was opened as ${JSON.stringify(opened)}`, {
+    where: "open of the port accounts",
+    remedy:
+      "answer the account as it was given, with one of the states of an account; a name of yours for it goes into more",
+  });
 }
 
 function nameOf({ brand: { domain = "" } = {}, operator = domain, operator_unit: unit }: AccountRef): string {

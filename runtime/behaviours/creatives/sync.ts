@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JsonObject, ProtocolError } from "../../contract/index.js";
+import { AdbindError } from "../../errors.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import { saveCreative } from "../buys/impairments.js";
@@ -188,7 +189,12 @@ async function reviewed(
   before: CreativeState | undefined,
 ): Promise<CreativeState | readonly ProtocolError[]> {
   const verdict = await call.ports.creatives.review?.(upload, { principal: call.principal });
-  if (verdict !== undefined) return verdict;
+  if (verdict === "approved" || verdict === "pending_review" || Array.isArray(verdict)) return verdict;
+  if (verdict != null)
+    throw new AdbindError("port_answer_invalid", `a creative is ${JSON.stringify(verdict)}`, {
+      where: "review of the port creatives",
+      remedy: "answer approved, pending_review or a list of errors",
+    });
   if (before === "rejected") return "pending_review";
   if (before === "approved" || before === "archived") return "approved";
   const { format_id } = upload;

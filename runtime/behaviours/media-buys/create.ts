@@ -1,5 +1,6 @@
 /** How an order is answered: booked at once, or when somebody has signed it. Until then there is a task and no media buy. */
 
+import { AdbindError } from "../../errors.js";
 import { StaleDocument } from "../../store/documents.js";
 import { checkCommitment } from "../accounts/commitment.js";
 import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
@@ -46,6 +47,11 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
     keepInstruction(call, { ...instruction, state: "signature", taskId: call.context.taskId, due });
     return submitted(call, message);
   }
+  if (decision !== "go")
+    throw new AdbindError("port_answer_invalid", `an order's approval is ${String(decision)}`, {
+      where: "ask of the port approvals",
+      remedy: "answer go or wait; throw a ToolError to refuse the order",
+    });
   const outcome = await instruct(call, { key, kind: "book", buy });
   if (outcome.kind === "refused") throw outcome.error;
   if (outcome.kind === "open") return unconfirmed(call, key);

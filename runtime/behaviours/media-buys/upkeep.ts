@@ -23,6 +23,9 @@ import { bookedAnswer, changedAnswer } from "./shown.js";
 import { askStates } from "./states.js";
 import { type Instruction, type InstructionOutcome, tellAdServer } from "./telling.js";
 
+/** Buyers whose orders are carried on at a time, and orders of each: one that an ad server is silent about holds up few others. */
+const AT_ONCE = { buyers: 8, orders: 4 } as const;
+
 export async function carryOn(upkeep: Upkeep): Promise<void> {
   const { settings, stopping, onBehalf } = upkeep;
   const everywhere = [
@@ -31,8 +34,9 @@ export async function carryOn(upkeep: Upkeep): Promise<void> {
         if (!stopping.aborted) await onBehalf(principal, tellNews);
       }),
     async () =>
-      eachAlone(await settings.store.owners("ad_server_instruction"), async (principal) => {
-        if (!stopping.aborted) await carryOnOf(upkeep, principal);
+      eachAlone(await settings.store.owners("ad_server_instruction"), (principal) => carryOnOf(upkeep, principal), {
+        stopping,
+        atOnce: AT_ONCE.buyers,
       }),
   ];
   await eachAlone([...everywhere, () => askStates(upkeep)], (work) => work());
@@ -46,9 +50,8 @@ async function carryOnOf(upkeep: Upkeep, principal: string): Promise<void> {
     for (const one of waiting) if (one.state === "done") forgetInstruction(call, one.key);
     return waiting.filter(({ state }) => state === "open" || (state === "signature" && signsItself(call)));
   });
-  await eachAlone(due, async ({ key }) => {
-    if (!upkeep.stopping.aborted) await carryOnOne(upkeep, principal, key);
-  });
+  const carryOnNext = ({ key }: Instruction) => carryOnOne(upkeep, principal, key);
+  await eachAlone(due, carryOnNext, { stopping: upkeep.stopping, atOnce: AT_ONCE.orders });
 }
 
 /** What changed without the ad server becomes an instruction; what waits its turn, a later time. */

@@ -2,15 +2,17 @@
  * What was promised to an account, and what was given: an obligation stands from the end of its period on, whether or not there
  * is a report. A report, once it is given, does not change; what was wrong in it is set right by an adjustment.
  */
+
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
+import { AdbindError } from "../../errors.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection, type DocumentOwner, type OwnedPart, ownerText } from "../frame/collection.js";
 import type { ControlTotal, FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "../ports/report-feeds.js";
 import { currentOf, dropStatements, isOf, type RecordedStatement, statementsOf } from "./consumer-status.js";
 import { dropReceipts, type RecordedReceipt, receiptsOf } from "./kept-receipts.js";
-import { elapsedPeriods, expectedAt } from "./schedule.js";
+import { checkedFeed, elapsedPeriods, expectedAt } from "./schedule.js";
 
 /** How long a report that is late is still waited for, in seconds; from then on somebody has to do something. */
 export const RECOVERY_SECONDS = 2 * 3600;
@@ -115,7 +117,7 @@ export async function openReportLedger(call: BehaviourCall, account: FeedAccount
   const state = (await states.get(call, owner, "ledger")) ?? { sequence: 0 };
   const now = state.now ?? call.now.getTime();
   const own = await seeded.list(call, owner);
-  const feeds = own.length > 0 ? own : ((await call.ports.reporting.feeds?.(account)) ?? []);
+  const feeds = own.length > 0 ? own : ((await call.ports.reporting.feeds?.(account)) ?? []).map(checkedFeed);
   const given = await revisions.list(call, owner);
   const corrected = await adjustments.list(call, owner);
   const received = await receiptsOf(call, owner);
@@ -150,6 +152,8 @@ export async function openReportLedger(call: BehaviourCall, account: FeedAccount
 /** Reports asked for in one call, at most: the rest is asked for with the next. */
 const MAX_ASKED = 24;
 
+const isLate = (error: unknown): boolean => error instanceof AdbindError && error.code === "port_late";
+
 /** Takes what the seller knows by now of periods without a report. */
 export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): Promise<ReportLedger> {
   const before = await openReportLedger(call, account);
@@ -158,8 +162,14 @@ export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): 
   const open = before.obligations.filter(({ revision }) => revision === undefined).slice(0, MAX_ASKED);
   let taken = false;
   for (const obligation of open) {
-    const report = await reporting.report(obligation.feed, obligation.period, account);
-    if (report === undefined) continue;
+    const report = await reporting.report(obligation.feed, obligation.period, account).catch((error: unknown) => {
+      const { id, period } = obligation;
+      call.ctx.logger?.warn({ err: error, obligation: id, period }, "a report is not known: its source has failed");
+      return isLate(error) ? "late" : undefined;
+    });
+    // Whoever waits does not wait for all of them, one after the other.
+    if (report === "late") break;
+    if (report == null) continue;
     await giveReport(call, await openReportLedger(call, account), obligation, report);
     taken = true;
   }
