@@ -111,6 +111,8 @@ for (const version of versions) {
     assert.is(early.code, "INVALID_STATE");
     decision = { decision: "refuse", reason: "Not for this." };
     assert.is((await own.ask("acquire_rights", request())).reason, "Not for this.");
+    decision = { decision: "no" } as never;
+    await own.refused("acquire_rights", request());
     decision = { decision: "grant" };
     const governance_agents = [
       { url: "https://gov.example", authentication: { schemes: ["Bearer"], credentials: "x".repeat(40) } },

@@ -137,4 +137,30 @@ for (const version of await versionsWith("signal_marketplace"))
     await seller.close();
   });
 
+for (const version of await versionsWith("signal_marketplace"))
+  test(`${version}: what a platform may have done, which had not answered in time, stays paid until that is known`, async () => {
+    const pricing = [{ pricing_option_id: "flat", model: "flat_fee", amount: 600, period: "monthly", currency: "USD" }];
+    const paid = exampleSignals.slice(0, 2).map((one) => ({ ...one, pricing }) as unknown as Signal);
+    const keys: string[] = [];
+    const signals = {
+      ...listedSignals(paid),
+      patienceMs: 200,
+      async activate(_: Signal, _at: unknown, { idempotencyKey }: { readonly idempotencyKey: string }) {
+        if (keys.push(idempotencyKey) === 1) await new Promise((done) => setTimeout(done, 400));
+      },
+    };
+    const seller = await governedSeller(version, 1_000, { specialisms: ["signal_marketplace"], ports: { signals } });
+    const activation = ({ segmentId }: Signal) => ({
+      ...{ ...key(), account, signal_agent_segment_id: segmentId, pricing_option_id: "flat" },
+      destinations: [{ type: "platform", platform: "the-trade-desk" }],
+      governance_context: "a-word-of-nobody",
+    });
+    const late = await seller.refused("activate_signal", activation(paid[0]!), "one");
+    assert.is(late.code, "SERVICE_UNAVAILABLE");
+    await deniedByPlan(seller, "activate_signal", activation(paid[1]!), "600 of 1,000 may be spent");
+    await seller.ask("activate_signal", activation(paid[0]!), "one");
+    assert.equal([keys.length, new Set(keys).size], [2, 1]);
+    await seller.close();
+  });
+
 test.run();

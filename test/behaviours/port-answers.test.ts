@@ -1,7 +1,13 @@
 /** Ports are somebody's systems: what never answers, fails, or answers what cannot be used harms nobody beside. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type AdServer, exampleCreatives, openAccounts, type Ports } from "../../runtime/behaviours/index.js";
+import {
+  type AdServer,
+  exampleCreatives,
+  openAccounts,
+  type Ports,
+  plainPolicies,
+} from "../../runtime/behaviours/index.js";
 import { until } from "../support/until.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
@@ -149,6 +155,26 @@ for (const version of versions) {
     silent = false;
     await until(async () => (await ask("get_media_buys", { account })).media_buys.length === wanted.length);
     await close();
+  });
+
+  test(`${version}: what is not there is unevaluated, though a port says null, and no other word passes content`, async () => {
+    let status = "failed";
+    const policy = { ...plainPolicies, registered: async () => null as never, content: async () => ({ status }) };
+    const seller = await behavingSeller(version, ["content_standards"], { ports: { policy: policy as never } });
+    const { standards_id } = await seller.ask("create_content_standards", {
+      ...key(),
+      scope: { languages_any: ["en"], description: "Acme" },
+      registry_policy_ids: ["no_such_policy"],
+      policies: [{ policy_id: "p", policy: "No violence.", enforcement: "must" }],
+    });
+    const assets = [{ type: "text", content: "A fight.", language: "en" }];
+    const artifact = { property_rid: "01916f3a-9c4e-7000-8000-000000000010", artifact_id: "a", assets };
+    const wanted = { ...key(), standards_id, artifact };
+    const { verdict, features } = await seller.ask("calibrate_content", wanted);
+    assert.equal([verdict, features.length], ["fail", 2], JSON.stringify(features));
+    status = "fail";
+    await seller.refused("calibrate_content", { ...wanted, ...key() });
+    await seller.close();
   });
 }
 

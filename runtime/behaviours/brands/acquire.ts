@@ -1,10 +1,11 @@
 /** `acquire_rights`: a licence for a campaign, or the reason why there is none. */
-import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
+import { AdbindError } from "../../errors.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import { repetitionOf } from "../frame/repetition.js";
 import type { LicenceDecision, RightsOffering, RightsPrice } from "../ports/brands.js";
 import { findBrand } from "./brands.js";
 import { holdDays } from "./calendar.js";
@@ -52,13 +53,8 @@ const costOf = (call: BehaviourCall, price: RightsPrice, campaign: Campaign): nu
   });
 
 /** A call that is done again, on what is there now, is about the same licence: nobody is asked for two sets of keys. */
-const grantIdOf = (call: BehaviourCall, { idempotency_key: key }: Wanted): string =>
-  key === undefined
-    ? call.id("grant")
-    : `grant_${createHash("sha256")
-        .update(JSON.stringify([call.principal, key]))
-        .digest("hex")
-        .slice(0, 20)}`;
+const grantIdOf = (call: BehaviourToolCall, request: Wanted): string =>
+  `grant_${repetitionOf(call, request, 0).slice(0, 20)}`;
 
 async function grantFor(
   call: BehaviourCall,
@@ -103,7 +99,7 @@ async function grantFor(
 const ownRule = async (): Promise<LicenceDecision> => ({ decision: "grant" });
 
 /** What whoever decides on licences says of this one. */
-export function decided(call: BehaviourCall, offering: RightsOffering, grant: Grant): Promise<LicenceDecision> {
+export async function decided(call: BehaviourCall, offering: RightsOffering, grant: Grant): Promise<LicenceDecision> {
   const { terms, buyer, description, impressions } = grant;
   const { brands } = call.ports;
   const question = {
@@ -119,7 +115,12 @@ export function decided(call: BehaviourCall, offering: RightsOffering, grant: Gr
     ...(terms.end_date !== undefined && { end: terms.end_date }),
     ...(impressions !== undefined && { impressions }),
   };
-  return brands.decide === undefined ? ownRule() : brands.decide(question);
+  const said = await (brands.decide === undefined ? ownRule() : brands.decide(question));
+  if (["grant", "refuse", "wait"].includes(said?.decision)) return said;
+  throw new AdbindError("port_answer_invalid", `a licence is decided on by ${JSON.stringify(said)}`, {
+    where: "decide of the port brands",
+    remedy: "answer { decision }: grant, refuse or wait",
+  });
 }
 
 /** Days count where one licence can shut out others. */

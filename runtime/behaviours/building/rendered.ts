@@ -4,6 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import { spendingAccount } from "../accounts/accounts.js";
 import { formatId } from "../formats/formats.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import { isLate } from "../frame/patience.js";
 import { repetitionOf } from "../frame/repetition.js";
 import { requireWord } from "../governance/word.js";
 import type { CreativeFormat } from "../ports/creatives.js";
@@ -191,8 +192,8 @@ export async function renderCreative(call: BehaviourToolCall, request: Build): P
     for (const [at, job] of jobs.slice(0, count).entries())
       made.push(await makeOne(call, { plan, request }, { ...job, at }));
   } catch (error) {
-    // Of what was paid already nothing is given back, nor where nobody knows: done again, it is paid under the same key.
-    if (made.length === 0 && error instanceof ToolError) await giveBack();
+    // Of what was paid already nothing is given back, nor of what may have been made: done again, it is paid under the same key.
+    if (made.length === 0 && !isLate(error)) await giveBack();
     throw error;
   }
   const cost = costOf(transformer, count);

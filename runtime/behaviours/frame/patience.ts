@@ -1,5 +1,4 @@
 /** A port that never answers keeps nobody waiting for ever: neither a caller, nor what is done for all others beside. */
-import { isPromise } from "../../db/coroutine.js";
 import { AdbindError } from "../../errors.js";
 import { isTimerMs } from "../../timers.js";
 import type { Ports } from "../ports/index.js";
@@ -10,6 +9,11 @@ const PATIENCE_MS = 30_000;
 
 /** What the ad server is told has a signal of its own, and its outcome is asked for again. */
 const told: ReadonlySet<string> = new Set(["book", "change", "pause", "resume", "cancel"]);
+
+/** Nobody has waited for the answer to its end: what was asked for may have been done. */
+export const isLate = (error: unknown): boolean =>
+  (error instanceof AdbindError && error.code === "port_late") ||
+  (error instanceof Error && error.name === "TimeoutError");
 
 /** What comes after it is over is let go of, an error too. */
 async function inTime<T>(name: string, answer: Promise<T>, patienceMs: number): Promise<T> {
@@ -33,7 +37,10 @@ const isPart = (value: unknown): value is object =>
   !Array.isArray(value) &&
   (Object.getPrototypeOf(value) !== Object.prototype || Object.values(value).some((one) => typeof one === "function"));
 
-/** An object of its own stands in for the port, so that one that is frozen may be watched too. */
+/**
+ * An object of its own stands in for the port, so that one that is frozen may be watched too. What is not there is undefined, also
+ * where a port says null, as most of what looks things up does; what a port throws before it promises anything, its promise throws.
+ */
 function patient<P extends object>(port: P, name: string, patienceMs: number): P {
   return new Proxy(Object.create(port) as P, {
     get(_, member) {
@@ -41,10 +48,8 @@ function patient<P extends object>(port: P, name: string, patienceMs: number): P
       const path = `${name}.${String(member)}`;
       if (isPart(value)) return patient(value, path, patienceMs);
       if (typeof value !== "function" || (name === "adServer" && told.has(String(member)))) return value;
-      return (...given: unknown[]) => {
-        const answer: unknown = Reflect.apply(value, port, given);
-        return isPromise(answer) ? inTime(path, answer, patienceMs) : answer;
-      };
+      const asked = async (given: unknown[]): Promise<unknown> => Reflect.apply(value, port, given);
+      return async (...given: unknown[]) => (await inTime(path, asked(given), patienceMs)) ?? undefined;
     },
   });
 }

@@ -6,9 +6,9 @@
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
-import { AdbindError } from "../../errors.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection, type DocumentOwner, type OwnedPart, ownerText } from "../frame/collection.js";
+import { isLate } from "../frame/patience.js";
 import type { ControlTotal, FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "../ports/report-feeds.js";
 import { currentOf, dropStatements, isOf, type RecordedStatement, statementsOf } from "./consumer-status.js";
 import { dropReceipts, type RecordedReceipt, receiptsOf } from "./kept-receipts.js";
@@ -151,8 +151,6 @@ export async function openReportLedger(call: BehaviourCall, account: FeedAccount
 
 /** Reports asked for in one call, at most: the rest is asked for with the next. */
 const MAX_ASKED = 24;
-
-const isLate = (error: unknown): boolean => error instanceof AdbindError && error.code === "port_late";
 
 /** Takes what the seller knows by now of periods without a report. */
 export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): Promise<ReportLedger> {

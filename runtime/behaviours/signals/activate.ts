@@ -6,6 +6,7 @@ import { type AccountRef, accountOwner, spendingAccount } from "../accounts/acco
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection, type DocumentOwner, ownerText } from "../frame/collection.js";
+import { isLate } from "../frame/patience.js";
 import { requireWord } from "../governance/word.js";
 import type { Signal, SignalPlace, SignalPricing } from "../ports/signals.js";
 
@@ -157,8 +158,8 @@ export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
       brought = true;
     }
   } catch (error) {
-    // What one platform has is paid, whatever another says; and so is what may be there, where nobody has said that it is not.
-    if (!brought && error instanceof ToolError) await giveBack();
+    // What one platform has is paid, whatever another says; and so is what may be there.
+    if (!brought && !isLate(error)) await giveBack();
     throw error;
   }
   const active = await activationsOf(call, owner, signal.segmentId);

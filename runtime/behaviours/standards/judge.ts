@@ -1,4 +1,5 @@
 /** Judges content by standards: each policy by whoever the port asks, and what the verdicts come to. */
+import { AdbindError } from "../../errors.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { ContentArtifact, WrittenPolicy } from "../ports/policy.js";
 import type { KeptStandards } from "./kept.js";
@@ -74,6 +75,11 @@ async function judgePolicy(
 ): Promise<Feature> {
   const exemplars = standards.calibration_exemplars ?? {};
   const { status, explanation, confidence } = await call.ports.policy.content({ policy, artifact, exemplars });
+  if (!["passed", "failed", "unevaluated"].includes(status))
+    throw new AdbindError("port_answer_invalid", `content is ${String(status)} by policy ${policy.policy_id}`, {
+      where: "content of the port policy",
+      remedy: "answer { status }: passed, failed or unevaluated",
+    });
   return {
     feature_id: policy.policy_categories?.[0] ?? policy.policy_id,
     policy_id: policy.policy_id,
