@@ -46,7 +46,8 @@ export interface Seller<Tx = unknown> {
   task<T = AnyTool>(taskId: string): TaskHandle<T, Tx>;
   /**
    * Tasks that are not over, oldest first: what `submitted` was to do later is lost with its process, so an application
-   * that starts again carries them on with `task(id)`.
+   * that starts again carries them on with `task(id)`. Of several processes on one store each lists the tasks of all, those too
+   * that another one is at work on: who carries one on gives what it does a key, such as the task's id.
    * @param after Unix milliseconds; tasks made from then on
    * @param limit default 100
    */

@@ -4,6 +4,8 @@ import * as assert from "uvu/assert";
 import {
   type AdServer,
   exampleCreatives,
+  exampleProducts,
+  listedCatalogue,
   openAccounts,
   type Ports,
   plainPolicies,
@@ -175,6 +177,20 @@ for (const version of versions) {
     status = "fail";
     await seller.refused("calibrate_content", { ...wanted, ...key() });
     await seller.close();
+  });
+
+  test(`${version}: nothing is sold at a price that is no amount`, async () => {
+    const sold = exampleProducts.find(({ product_id }) => product_id === "run_of_site_auction")!;
+    for (const floor_price of [Number.NaN, -5, Number.POSITIVE_INFINITY]) {
+      const pricing_options = sold.pricing_options.map((one) => ({ ...one, floor_price }));
+      const { refused, close } = await sellerOf(version, {
+        catalogue: listedCatalogue([{ ...sold, pricing_options }]),
+      });
+      const cheap = packages.map((one) => ({ ...one, bid_price: 0.01 }));
+      const { code } = await refused("create_media_buy", { ...order(), packages: cheap });
+      assert.ok(["CONFIGURATION_ERROR", "SERVICE_UNAVAILABLE"].includes(code), `${floor_price}: ${code}`);
+      await close();
+    }
   });
 }
 

@@ -9,7 +9,7 @@ import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
 import { demographicResolution, findConfigured } from "../products/configured.js";
 import { checkOverlay, type Overlay } from "../products/overlay.js";
-import { checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
+import { checkedPricing, checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
 import { checkBound } from "./bound.js";
 import { checkDates, checkEnd } from "./dates.js";
 import { checkTerms, type ProposedTerms } from "./terms.js";
@@ -136,7 +136,7 @@ export function pricingOption(
   field: string,
 ): PricingOption {
   const option = pricing_options.find(({ pricing_option_id }) => pricing_option_id === id);
-  if (option !== undefined) return option;
+  if (option !== undefined) return checkedPricing(option);
   const offered = pricing_options.map(({ pricing_option_id }) => pricing_option_id).join(", ");
   const code = shapes.knowsError("INVALID_PRICING_OPTION") ? "INVALID_PRICING_OPTION" : "INVALID_REQUEST";
   throw new ToolError(code, `product ${product_id} has no pricing option ${id}; it has ${offered}`, {

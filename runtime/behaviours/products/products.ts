@@ -1,5 +1,6 @@
 /** What is sold, as a call sees it: the catalogue's products, and those a test has put there. */
 import type { JsonObject } from "../../contract/index.js";
+import { AdbindError } from "../../errors.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { formatId, formatsNamed } from "../formats/formats.js";
 import { formatOptions } from "../formats/options.js";
@@ -88,6 +89,24 @@ export async function productOf(call: BehaviourCall, id: string, field: string):
   const found = await findProduct(call, id);
   if (found === undefined) throw new ToolError("PRODUCT_NOT_FOUND", `no product ${id}`, { field });
   return found;
+}
+
+const amounts = ["fixed_price", "floor_price", "min_spend_per_package"] as const;
+
+/**
+ * A price as it is bought at: what is no amount is below any bid.
+ * @throws AdbindError `port_answer_invalid`
+ */
+export function checkedPricing(option: PricingOption): PricingOption {
+  const wrong = amounts.find(
+    (name) => option[name] !== undefined && !(Number.isFinite(option[name]) && option[name]! >= 0),
+  );
+  if (wrong === undefined) return option;
+  const { pricing_option_id: id } = option;
+  throw new AdbindError("port_answer_invalid", `${wrong} of pricing option ${id} is ${String(option[wrong])}`, {
+    where: "products of the port catalogue",
+    remedy: "give a number of at least 0, or leave it out",
+  });
 }
 
 /** Prices that buyers bid on have no fixed price. */
