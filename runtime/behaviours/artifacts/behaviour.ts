@@ -1,6 +1,5 @@
 /** `get_media_buy_artifacts`: the content that a buy ran beside, for whoever holds it to standards. */
-import { ToolError } from "../../seller/tool-error.js";
-import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
+import type { AccountRef } from "../accounts/accounts.js";
 import { buyOf } from "../buys/buys.js";
 import type { Behaviour, ToolBehaviour } from "../frame/behaviour.js";
 import { listPage, type PageWanted } from "../frame/page.js";
@@ -20,9 +19,7 @@ const PAGE = { items: 1_000, most: 10_000 };
 
 const mediaBuyArtifacts: ToolBehaviour = async (request: Wanted, call) => {
   const { account, media_buy_id, package_ids: packages, failures_only: failures = false, time_range: time } = request;
-  const buy = await buyOf(call, media_buy_id);
-  if (account !== undefined && (await resolveAccount(call, account)).account_id !== buy.account_id)
-    throw new ToolError("MEDIA_BUY_NOT_FOUND", "there is no such media buy", { field: "media_buy_id" });
+  const buy = await buyOf(call, media_buy_id, account);
   const range = { from: time?.start, before: time?.end };
   const kept = buy.booking === undefined ? undefined : await call.ports.adServer.content?.(buy.booking, range);
   const { deliveries, records } = kept ?? { deliveries: 0, records: [] };

@@ -119,11 +119,13 @@ export const findBuy = (call: BehaviourCall, id: string): Promise<MediaBuy | und
 
 /**
  * The buy a request names.
- * @throws ToolError MEDIA_BUY_NOT_FOUND, also for a buy of another caller
+ * @param account whose it is, where the request says so
+ * @throws ToolError MEDIA_BUY_NOT_FOUND, also for a buy of another caller or account
  */
-export async function buyOf(call: BehaviourCall, id: string): Promise<MediaBuy> {
+export async function buyOf(call: BehaviourCall, id: string, account?: AccountRef): Promise<MediaBuy> {
   const found = await findBuy(call, id);
-  if (found === undefined)
+  const foreign = account !== undefined && (await resolveAccount(call, account)).account_id !== found?.account_id;
+  if (found === undefined || foreign)
     throw new ToolError("MEDIA_BUY_NOT_FOUND", "there is no such media buy", { field: "media_buy_id" });
   return found;
 }

@@ -123,10 +123,11 @@ async function changeAgain(call: BehaviourToolCall, request: Accepting): Promise
 async function changed(
   call: BehaviourToolCall,
   agreed: Negotiated,
-  { governance_context: approval }: Accepting,
+  { account, governance_context: approval }: Accepting,
 ): Promise<BehaviourReply> {
   const { media_buy_id: id = "", base_media_buy_revision: base, change, commercial_terms: terms } = agreed;
   const request = {
+    account,
     media_buy_id: id,
     accepted: agreed,
     ...(base !== undefined && { revision: base }),
@@ -136,7 +137,7 @@ async function changed(
     const { reason } = (terms.cancellation_terms ?? {}) as { readonly reason?: string };
     return updateMediaBuy({ ...request, canceled: true, ...(reason && { cancellation_reason: reason }) }, call);
   }
-  const running = (await buyOf(call, id)).packages.filter(({ canceled }) => canceled !== true);
+  const running = (await buyOf(call, id, account)).packages.filter(({ canceled }) => canceled !== true);
   const packages = running.map(({ package_id, product_id }) => {
     const line = terms.purchases.find((one) => one.product_id === product_id);
     if (line === undefined) return { package_id, canceled: true };

@@ -1,4 +1,5 @@
 import { ToolError } from "../../seller/tool-error.js";
+import type { AccountRef } from "../accounts/accounts.js";
 import { checkCommitment } from "../accounts/commitment.js";
 import {
   type BuyChange,
@@ -46,6 +47,7 @@ interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">> {
 }
 
 interface Wanted {
+  readonly account?: AccountRef;
   readonly media_buy_id: string;
   readonly revision?: number;
   readonly paused?: boolean;
@@ -76,7 +78,7 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
     return answered(call, now);
   }
   checkSupported(request);
-  const buy = await buyOf(call, request.media_buy_id);
+  const buy = await buyOf(call, request.media_buy_id, request.account);
   await checkChangeable(call, buy, request);
   const { changed, affected, done } = await changes(call, buy, request);
   if (known === undefined) await checkIncrease(call, buy, changed, request);
