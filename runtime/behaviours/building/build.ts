@@ -4,8 +4,9 @@ import { ownerOfRef } from "../accounts/accounts.js";
 import { formatId } from "../formats/formats.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import type { DocumentOwner } from "../frame/collection.js";
 import { repetitionOf } from "../frame/repetition.js";
-import { type Creative, findCreative } from "../library/creatives.js";
+import { type Creative, findCreative, ownerMayUse } from "../library/creatives.js";
 import type { CreativeFormat } from "../ports/creatives.js";
 import { catalogFor } from "../previews/catalogs.js";
 import { host } from "../previews/hosted.js";
@@ -20,9 +21,9 @@ import { type Build, expiry, targetsOf } from "./targets.js";
 import { drawImage, plainPalette, writeCopy } from "./write.js";
 
 /** A creative of the library that may be served. */
-async function fromLibrary(call: BehaviourCall, id: string): Promise<Creative> {
+async function fromLibrary(call: BehaviourCall, id: string, owner: DocumentOwner): Promise<Creative> {
   const found = await findCreative(call, id);
-  if (found === undefined) {
+  if (found === undefined || !ownerMayUse(owner, found)) {
     throw new ToolError("CREATIVE_NOT_FOUND", "there is no such creative in the library", { field: "creative_id" });
   }
   if (found.status !== "rejected" && found.status !== "archived") return found;
@@ -130,7 +131,7 @@ async function build(call: BehaviourToolCall, request: Build): Promise<Built> {
   const owner = await ownerOfRef(call, request.account);
   const given = request.creative_manifest;
   if (request.creative_id !== undefined) {
-    const found = await fromLibrary(call, request.creative_id);
+    const found = await fromLibrary(call, request.creative_id, owner);
     const targets = await targetsOf(call, request, found.format_id);
     const place = {
       creative_id: found.creative_id,

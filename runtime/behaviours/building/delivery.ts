@@ -4,8 +4,9 @@ import { sumOf } from "../buys/buys.js";
 import { checkDay } from "../delivery/days.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import type { DocumentOwner } from "../frame/collection.js";
 import { listPage, type PageWanted } from "../frame/page.js";
-import { type Creative, findCreative } from "../library/creatives.js";
+import { type Creative, findCreative, ownerMayUse } from "../library/creatives.js";
 import { type ServingTag, tagsOf } from "../previews/tags.js";
 import { type KeptUsage, usageOf } from "../usage/usage.js";
 
@@ -90,11 +91,17 @@ const unplaced = (usage: readonly KeptUsage[], places: readonly Place[]): Place[
 };
 
 /** Creatives of the library that were named, and have no tag: nothing is known of where they run but what was used. */
-async function untagged(call: BehaviourCall, named: readonly string[], places: readonly Place[]): Promise<Place[]> {
+async function untagged(
+  call: BehaviourCall,
+  named: readonly string[],
+  { owner, places }: { readonly owner: DocumentOwner; readonly places: readonly Place[] },
+): Promise<Place[]> {
   const tagged = new Set(places.map(({ creative_id }) => creative_id));
   const found = await Promise.all(named.filter((id) => !tagged.has(id)).map((id) => findCreative(call, id)));
   return found.flatMap((one): Place[] =>
-    one === undefined ? [] : [{ creative_id: one.creative_id, media_buy_id: undefined, tags: [], library: one }],
+    one === undefined || !ownerMayUse(owner, one)
+      ? []
+      : [{ creative_id: one.creative_id, media_buy_id: undefined, tags: [], library: one }],
   );
 }
 
@@ -147,7 +154,9 @@ export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => 
   );
   // What runs on a media buy is known by its tags alone.
   const others =
-    buys === undefined ? [...unplaced(usage, tagged), ...(await untagged(call, creatives ?? [], tagged))] : [];
+    buys === undefined
+      ? [...unplaced(usage, tagged), ...(await untagged(call, creatives ?? [], { owner, places: tagged }))]
+      : [];
   const places = [...tagged, ...others];
   const { items, most, pagination } = listPage(places, request.pagination, keyOf);
   const [first] = items;

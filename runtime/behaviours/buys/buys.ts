@@ -6,7 +6,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import { recordChange } from "../frame/changes.js";
 import { collection } from "../frame/collection.js";
 import { written } from "../frame/effects.js";
-import { findCreative } from "../library/creatives.js";
+import { creativeFor } from "../library/creatives.js";
 import type { Booking } from "../ports/ad-server.js";
 import type { Negotiated } from "../products/terms.js";
 import { goalSources, targetedAudiences } from "./targets.js";
@@ -203,18 +203,18 @@ export async function buysOf(call: BehaviourCall, { account, ids }: BuyFilter = 
 async function hasCreative(
   call: BehaviourCall,
   { creative_assignments }: BuyPackage,
-  impairments: readonly BuyImpairment[] = [],
+  { account_id, impairments = [] }: MediaBuy,
 ): Promise<boolean> {
   for (const { creative_id } of creative_assignments) {
     if (impairments.some((one) => one.resource_type === "creative" && one.resource_id === creative_id)) return true;
-    if (await serves(call, creative_id)) return true;
+    if (await serves(call, creative_id, account_id)) return true;
   }
   return false;
 }
 
-/** It was not refused, and not taken away. */
-export async function serves(call: BehaviourCall, creativeId: string): Promise<boolean> {
-  const status = (await findCreative(call, creativeId))?.status;
+/** It is the account's, was not refused, and not taken away. */
+export async function serves(call: BehaviourCall, creativeId: string, accountId: string): Promise<boolean> {
+  const status = (await creativeFor(call, creativeId, accountId))?.status;
   return status === "approved" || status === "pending_review" || status === "processing";
 }
 
@@ -224,7 +224,7 @@ export async function buyState(call: BehaviourCall, buy: MediaBuy): Promise<BuyS
   const now = call.now.getTime();
   if (Date.parse(endOf(buy)) < now) return "completed";
   for (const one of buy.packages)
-    if (one.canceled !== true && !(await hasCreative(call, one, buy.impairments))) return "pending_creatives";
+    if (one.canceled !== true && !(await hasCreative(call, one, buy))) return "pending_creatives";
   if (buy.paused) return "paused";
   return Date.parse(startOf(buy)) > now ? "pending_start" : "active";
 }

@@ -2,7 +2,7 @@
 import type { BehaviourCall } from "../frame/call.js";
 import { recordChange } from "../frame/changes.js";
 import { written } from "../frame/effects.js";
-import { type Creative, findCreative, keepCreative } from "../library/creatives.js";
+import { type Creative, findCreative, keepCreative, mayUse } from "../library/creatives.js";
 import {
   type BuyImpairment,
   type BuyPackage,
@@ -35,7 +35,7 @@ export async function saveCreative(call: BehaviourCall, creative: Creative): Pro
   recordChange(call, { account: creative.account_id, type: "creative", id: creative.creative_id, action });
   if (before === undefined || before === creative.status) return;
   for (const buy of await buysOf(call)) {
-    if (terminalStates.has(await buyState(call, buy))) continue;
+    if (!mayUse(buy.account_id, creative) || terminalStates.has(await buyState(call, buy))) continue;
     const changed = await afterCreative(call, buy, creative);
     if (changed !== undefined) await saveBuy(call, changed);
   }
@@ -54,7 +54,7 @@ async function afterCreative(
   const held = new Set<BuyPackage>();
   for (const one of buy.packages) {
     const ids = one.creative_assignments.map((each) => each.creative_id);
-    const serving = await Promise.all(ids.map((id) => serves(call, id)));
+    const serving = await Promise.all(ids.map((id) => serves(call, id, buy.account_id)));
     if (ids.includes(creative_id) && !serving.includes(true)) held.add(one);
   }
   const now = offline[status];

@@ -2,7 +2,7 @@
 import { buyOfPackage, buyState, revised, saveBuy, terminalStates } from "../buys/buys.js";
 import { tellLater } from "../buys/news.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { findCreative } from "../library/creatives.js";
+import { creativeFor } from "../library/creatives.js";
 
 export interface WantedAssignment {
   readonly creative_id: string;
@@ -17,18 +17,24 @@ export interface Assigned {
   assignment_errors?: Record<string, string>;
 }
 
-/** @param rehearsed where nothing is to be changed: creatives that would be there */
+export interface AssignmentsOf {
+  /** Whose creatives and media buys they are. */
+  readonly accountId: string;
+  /** Where nothing is to be changed: creatives that would be there. */
+  readonly rehearsed?: ReadonlySet<string> | undefined;
+}
+
 export async function assignAll(
   call: BehaviourCall,
   wanted: readonly WantedAssignment[],
-  rehearsed?: ReadonlySet<string>,
+  of: AssignmentsOf,
 ): Promise<Map<string, Assigned>> {
   const outcome = new Map<string, Assigned>();
   for (const one of wanted) {
     const { creative_id, package_id } = one;
     const own = outcome.get(creative_id) ?? {};
     outcome.set(creative_id, own);
-    const reason = await assignOne(call, one, rehearsed);
+    const reason = await assignOne(call, one, of);
     if (reason === undefined) own.assigned_to = [...(own.assigned_to ?? []), package_id];
     else own.assignment_errors = { ...own.assignment_errors, [package_id]: reason };
   }
@@ -39,12 +45,12 @@ export async function assignAll(
 async function assignOne(
   call: BehaviourCall,
   { creative_id, package_id, weight, placement_ids }: WantedAssignment,
-  rehearsed: ReadonlySet<string> | undefined,
+  { accountId, rehearsed }: AssignmentsOf,
 ): Promise<string | undefined> {
-  if (rehearsed?.has(creative_id) !== true && (await findCreative(call, creative_id)) === undefined)
+  if (rehearsed?.has(creative_id) !== true && (await creativeFor(call, creative_id, accountId)) === undefined)
     return `no creative ${creative_id}`;
   const buy = await buyOfPackage(call, package_id);
-  if (buy === undefined) return `no package ${package_id}`;
+  if (buy === undefined || buy.account_id !== accountId) return `no package ${package_id}`;
   const state = await buyState(call, buy);
   if (terminalStates.has(state)) return `its media buy is ${state}`;
   if (buy.packages.some((one) => one.package_id === package_id && one.canceled === true)) return "it is canceled";

@@ -3,7 +3,7 @@ import { type AccountRef, accountId } from "../accounts/accounts.js";
 import type { MediaBuy } from "../buys/buys.js";
 import { sameFormat } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
-import type { Creative } from "../library/creatives.js";
+import { type Creative, mayUse } from "../library/creatives.js";
 import type { FormatId } from "../ports/creatives.js";
 
 type Times = "created_after" | "created_before" | "updated_after" | "updated_before";
@@ -32,15 +32,18 @@ export interface CreativePlace {
   readonly assigned_date: string;
 }
 
-export function assignedPlaces(buys: readonly MediaBuy[]): Map<string, CreativePlace[]> {
+/** Where creatives are; a package that names another account's has nothing of it. */
+export function assignedPlaces(all: readonly Creative[], buys: readonly MediaBuy[]): Map<string, CreativePlace[]> {
   const places = new Map<string, CreativePlace[]>();
-  for (const { media_buy_id, packages, updated_at } of buys)
+  const known = new Map(all.map((one) => [one.creative_id, one]));
+  for (const { account_id, media_buy_id, packages, updated_at } of buys)
     for (const { package_id, creative_assignments } of packages)
       for (const { creative_id } of creative_assignments)
-        places.set(creative_id, [
-          ...(places.get(creative_id) ?? []),
-          { media_buy_id, package_id, assigned_date: updated_at },
-        ]);
+        if (mayUse(account_id, known.get(creative_id) ?? { account_id }))
+          places.set(creative_id, [
+            ...(places.get(creative_id) ?? []),
+            { media_buy_id, package_id, assigned_date: updated_at },
+          ]);
   return places;
 }
 

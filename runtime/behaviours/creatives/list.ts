@@ -4,7 +4,7 @@ import { buysOf } from "../buys/buys.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
-import { type Creative, creativesOf, EVERY_ACCOUNT } from "../library/creatives.js";
+import { type Creative, creativesOf, mayUse } from "../library/creatives.js";
 import { localizationShown } from "../library/localization.js";
 import { assignedPlaces, type CreativeFilters, type CreativePlace, fitsFilters } from "./filter.js";
 import { identityShown } from "./identity.js";
@@ -34,11 +34,12 @@ const ASSIGNMENTS = 50;
 
 /** `list_creatives`: the account's library, or that of all of the caller's accounts. */
 export const listLibrary: ToolBehaviour = async (request: Wanted, call) => {
-  const places = assignedPlaces(await buysOf(call));
+  const buys = await buysOf(call);
   const account = request.account === undefined ? undefined : (await resolveAccount(call, request.account)).account_id;
   const all = (await creativesOf(call, { purged: request.include_purged === true })).filter(
-    ({ account_id }) => account === undefined || [account, EVERY_ACCOUNT].includes(account_id),
+    (one) => account === undefined || mayUse(account, one),
   );
+  const places = assignedPlaces(all, account === undefined ? buys : buys.filter((one) => one.account_id === account));
   const { creative_ids: named } = request;
   const filters = { ...(named !== undefined && { creative_ids: named }), ...request.filters };
   const fitting = all.filter((one) => fitsFilters(call, one, filters, places.get(one.creative_id) ?? []));

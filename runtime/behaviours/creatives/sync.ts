@@ -7,7 +7,14 @@ import { saveCreative } from "../buys/impairments.js";
 import { takenFormat } from "../formats/formats.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { type Creative, type CreativeState, creativesOf, EVERY_ACCOUNT, findCreative } from "../library/creatives.js";
+import {
+  type Creative,
+  type CreativeState,
+  creativeFor,
+  creativesOf,
+  findCreative,
+  mayUse,
+} from "../library/creatives.js";
 import { type Localization, localizationProblem, localizationShown } from "../library/localization.js";
 import { formatProblems, uploadProblems } from "../library/review.js";
 import type { CreativeUpload } from "../ports/creatives.js";
@@ -44,9 +51,9 @@ export const syncCreatives: ToolBehaviour = async (request: Wanted, call) => {
     results.push(await takeUpload(call, { accountId, upload, dryRun, field: `creatives[${index}]` }));
   if (request.delete_missing === true) results.push(...(await archiveMissing(call, { accountId, uploads, dryRun })));
   const rehearsed = dryRun ? new Set(results.flatMap((one) => (isKept(one) ? one.creative_id : []))) : undefined;
-  const assigned = await assignAll(call, request.assignments ?? [], rehearsed);
+  const assigned = await assignAll(call, request.assignments ?? [], { accountId, rehearsed });
   for (const id of assigned.keys())
-    if (results.every(({ creative_id }) => creative_id !== id)) results.push(await assignedLine(call, id));
+    if (results.every(({ creative_id }) => creative_id !== id)) results.push(await assignedLine(call, id, accountId));
   const shown = results.map((one) => ({ ...one, ...assigned.get(one.creative_id) }));
   return call.answer({ creatives: shown, ...(dryRun && { dry_run: true }) });
 };
@@ -75,8 +82,8 @@ async function archiveMissing(
 }
 
 /** A creative that was not sent, but assigned. */
-async function assignedLine(call: BehaviourCall, creative_id: string): Promise<SyncedLine> {
-  const found = await findCreative(call, creative_id);
+async function assignedLine(call: BehaviourCall, creative_id: string, accountId: string): Promise<SyncedLine> {
+  const found = await creativeFor(call, creative_id, accountId);
   if (found !== undefined) return { creative_id, action: "unchanged", status: found.status };
   const message = `there is no creative ${creative_id}: send it first`;
   return {
@@ -121,8 +128,8 @@ async function takeUpload(call: BehaviourCall, given: Upload): Promise<SyncedLin
 
 /** A creative stays with the account that it was uploaded for. */
 async function ownerProblems(call: BehaviourCall, { accountId, upload, field }: Upload): Promise<ProtocolError[]> {
-  const owner = (await findCreative(call, upload.creative_id))?.account_id ?? accountId;
-  if (owner === accountId || owner === EVERY_ACCOUNT) return [];
+  const before = await findCreative(call, upload.creative_id);
+  if (before === undefined || mayUse(accountId, before)) return [];
   const message = "another account has a creative of this id: choose another id";
   return [{ code: "CREATIVE_REJECTED", message, field: `${field}.creative_id`, recovery: "correctable" }];
 }

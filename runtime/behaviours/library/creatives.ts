@@ -1,7 +1,7 @@
 /** The caller's creative library: one for all of its accounts, each creative synced by one of them. */
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { collection, type DocumentOwner } from "../frame/collection.js";
 import type { CreativeAssets, FormatId } from "../ports/creatives.js";
 import type { Localization } from "./localization.js";
 
@@ -67,6 +67,20 @@ export const nextCreativeStates: { readonly [S in CreativeState]: readonly Creat
 export async function findCreative(call: BehaviourCall, id: string): Promise<Creative | undefined> {
   const found = await kept.get(call, call.principal, id);
   return found?.purge === undefined ? found : undefined;
+}
+
+/** An account uses its own, and what the library has of itself. */
+export const mayUse = (accountId: string, { account_id }: Pick<Creative, "account_id">): boolean =>
+  account_id === accountId || account_id === EVERY_ACCOUNT;
+
+/** Who names no account uses what all of its accounts have. */
+export const ownerMayUse = (owner: DocumentOwner, creative: Creative): boolean =>
+  typeof owner === "string" || mayUse(owner.part, creative);
+
+/** A creative that an account may use; another account's is no different from none. */
+export async function creativeFor(call: BehaviourCall, id: string, accountId: string): Promise<Creative | undefined> {
+  const found = await findCreative(call, id);
+  return found !== undefined && mayUse(accountId, found) ? found : undefined;
 }
 
 /** How long a tombstone stands, in days: as long as `webhook_activity[]` is kept. */

@@ -27,7 +27,7 @@ export async function checkBound(
   if (!call.served.has("events")) return;
   for (const [goal, { event_sources = [] }] of goalsOf(wanted).entries())
     for (const [index, { event_source_id: id }] of event_sources.entries())
-      if (id !== undefined && (await findEventSource(call, id)) === undefined)
+      if (id !== undefined && (await findEventSource(call, id))?.account_id !== accountId)
         throw unbound(
           `event source ${id}`,
           `${field}.optimization_goals[${goal}].event_sources[${index}].event_source_id`,

@@ -18,7 +18,7 @@ import { nothing } from "../delivery/simulated.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
-import { findCreative } from "../library/creatives.js";
+import { creativeFor } from "../library/creatives.js";
 import { actionsByTask, availableActions, shownAgreement } from "./shown.js";
 
 interface Wanted {
@@ -103,10 +103,10 @@ interface Line {
 
 /** A package with what became of its creatives, and what it delivered so far. */
 async function shownLine(call: BehaviourCall, line: Line, snapshot: boolean): Promise<JsonObject> {
-  const { one } = line;
+  const { one, buy } = line;
   const approvals: JsonObject[] = [];
   for (const { creative_id } of one.creative_assignments) {
-    const found = await findCreative(call, creative_id);
+    const found = await creativeFor(call, creative_id, buy.account_id);
     if (found === undefined) continue;
     const decided = found.status === "approved" || found.status === "rejected";
     approvals.push({

@@ -4,7 +4,7 @@ import { type AccountRef, ownerOfRef, resolveAccount } from "../accounts/account
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { lineErrors } from "../frame/line-error.js";
-import { EVERY_ACCOUNT, findCreative } from "../library/creatives.js";
+import { findCreative, mayUse } from "../library/creatives.js";
 import type { CreativeFormat, Dimensions } from "../ports/creatives.js";
 import { formatFromId } from "../ports/example-formats.js";
 import { catalogIn } from "./catalogs.js";
@@ -142,7 +142,7 @@ async function manifestOf(call: BehaviourCall, item: Item, account: AccountRef |
     });
   const found = await findCreative(call, id);
   const own = account === undefined ? undefined : (await resolveAccount(call, account)).account_id;
-  if (found === undefined || (own !== undefined && ![own, EVERY_ACCOUNT].includes(found.account_id)))
+  if (found === undefined || (own !== undefined && !mayUse(own, found)))
     throw new ToolError(
       call.shapes.knowsError("CREATIVE_NOT_FOUND") ? "CREATIVE_NOT_FOUND" : "REFERENCE_NOT_FOUND",
       "there is no such creative in the library",

@@ -7,7 +7,7 @@ import { findBuy } from "../buys/buys.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection, type DocumentOwner, ownerText } from "../frame/collection.js";
-import { findCreative } from "../library/creatives.js";
+import { findCreative, ownerMayUse } from "../library/creatives.js";
 import { billsCreatives, type Charge, chargeOf } from "./charges.js";
 
 interface Usage {
@@ -90,7 +90,8 @@ async function faultOf(call: BehaviourCall, record: Usage): Promise<Fault | unde
   const charge = made === undefined ? undefined : await chargeOf(call, made);
   if (charge !== undefined) return chargeFault(call, record, charge);
   if (id === undefined) return buyFault(call, record);
-  const found = await findCreative(call, id);
+  const known = await findCreative(call, id);
+  const found = known !== undefined && ownerMayUse(await ownerOfRef(call, record.account), known) ? known : undefined;
   if (found?.pricing_options === undefined) {
     const fault = unbilled(call, id);
     if (fault !== undefined) return fault;
