@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
-import { listPage, type PageWanted } from "../frame/page.js";
+import { listPage, PAGE_SIZE, type PageWanted } from "../frame/page.js";
 import type { Account } from "../ports/accounts.js";
 import { type AccountRef, accountId, callersAccounts, shownAccount } from "./accounts.js";
 
@@ -14,13 +14,12 @@ interface Wanted {
 /** `list_accounts`: the caller's own, oldest first. */
 export const listAccounts: ToolBehaviour = async (request: Wanted, call) => {
   const named = request.account === undefined ? undefined : accountId(call, request.account);
-  const fitting = (await callersAccounts(call)).filter(
-    ({ account_id, status, sandbox }) =>
-      (named === undefined || named === account_id) &&
-      (request.status === undefined || request.status === status) &&
-      (request.sandbox === undefined || request.sandbox === (sandbox ?? false)),
-  );
-  const { items, pagination } = listPage(fitting, request.pagination, ({ account_id }) => account_id);
+  const listed = ({ account_id, status, sandbox }: Account): boolean =>
+    (named === undefined || named === account_id) &&
+    (request.status === undefined || request.status === status) &&
+    (request.sandbox === undefined || request.sandbox === (sandbox ?? false));
+  const all = await callersAccounts(call);
+  const { items, pagination } = listPage(all, request.pagination, ({ account_id: id }) => id, { ...PAGE_SIZE, listed });
   // How many accounts there are is nobody's business but the caller's next page's.
   const { total_count: _, ...cursor } = pagination;
   const listens = call.shape.has("accounts", "*", "notification_configs");

@@ -1,4 +1,5 @@
 /** Creatives onto packages of buys that still change. */
+import { isDeepStrictEqual } from "node:util";
 import { buyOfPackage, buyState, revised, saveBuy, terminalStates } from "../buys/buys.js";
 import { tellLater } from "../buys/news.js";
 import type { BehaviourCall } from "../frame/call.js";
@@ -53,13 +54,16 @@ async function assignOne(
   if (buy === undefined || buy.account_id !== accountId) return `no package ${package_id}`;
   const state = await buyState(call, buy);
   if (terminalStates.has(state)) return `its media buy is ${state}`;
-  if (buy.packages.some((one) => one.package_id === package_id && one.canceled === true)) return "it is canceled";
+  const named = buy.packages.find((one) => one.package_id === package_id);
+  if (named?.canceled === true) return "it is canceled";
   if (rehearsed !== undefined) return undefined;
   const assignment = {
     creative_id,
     ...(weight !== undefined && { weight }),
     ...(placement_ids !== undefined && { placement_ids }),
   };
+  // Said again, it changes nothing: who knows the revision still knows the buy.
+  if (named?.creative_assignments.some((one) => isDeepStrictEqual(one, assignment)) === true) return undefined;
   const packages = buy.packages.map((one) =>
     one.package_id !== package_id
       ? one

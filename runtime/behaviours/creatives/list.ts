@@ -3,7 +3,7 @@ import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
 import { buysOf } from "../buys/buys.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { listPage, type PageWanted } from "../frame/page.js";
+import { listPage, PAGE_SIZE, type PageWanted } from "../frame/page.js";
 import { type Creative, creativesOf, mayUse } from "../library/creatives.js";
 import { localizationShown } from "../library/localization.js";
 import { assignedPlaces, type CreativeFilters, type CreativePlace, fitsFilters } from "./filter.js";
@@ -42,13 +42,16 @@ export const listLibrary: ToolBehaviour = async (request: Wanted, call) => {
   const places = assignedPlaces(all, account === undefined ? buys : buys.filter((one) => one.account_id === account));
   const { creative_ids: named } = request;
   const filters = { ...(named !== undefined && { creative_ids: named }), ...request.filters };
-  const fitting = all.filter((one) => fitsFilters(call, one, filters, places.get(one.creative_id) ?? []));
-  const sorted = sort(fitting, request, places);
-  const { items, pagination } = listPage(sorted, request.pagination, ({ creative_id }) => creative_id);
+  const listed = (one: Creative) => fitsFilters(call, one, filters, places.get(one.creative_id) ?? []);
+  const sorted = sort(all, request, places);
+  const { items, pagination } = listPage(sorted, request.pagination, ({ creative_id: id }) => id, {
+    ...PAGE_SIZE,
+    listed,
+  });
   const shownHere = (one: Creative) => shown(call, one, request, places.get(one.creative_id) ?? []);
   return call.answer({
     query_summary: {
-      total_matching: sorted.length,
+      total_matching: pagination.total_count,
       returned: items.length,
       filters_applied: Object.keys(request.filters ?? {}),
     },

@@ -16,30 +16,39 @@ export interface ListedPage<T> {
 }
 
 /** Items of a page where the request does not say, and at most. */
-const SIZE = { items: 50, most: 100 };
+export const PAGE_SIZE = { items: 50, most: 100 };
+
+/** How long pages are, and what is on them. */
+export interface PageOptions<T> {
+  readonly items: number;
+  readonly most: number;
+  /** What is listed; all by default. What a cursor names may be listed no longer, and the list goes on after it all the same. */
+  readonly listed?: (item: T) => boolean;
+}
 
 /**
- * One page of `all`, which must be in a stable order.
+ * One page of `all`, which must be in a stable order; what comes and goes with the state it is in is told by `listed`.
  * @throws ToolError INVALID_REQUEST for a cursor this seller did not give
  */
 export function listPage<T>(
   all: readonly T[],
   request: PageWanted | undefined,
   idOf: (item: T) => string,
-  size = SIZE,
+  { items: usual, most, listed = () => true }: PageOptions<T> = PAGE_SIZE,
 ): ListedPage<T> {
-  const wanted = Math.min(request?.max_results ?? size.items, size.most);
+  const wanted = Math.min(request?.max_results ?? usual, most);
   const start = request?.cursor === undefined ? 0 : after(all, request.cursor, idOf);
-  const items = all.slice(start, start + wanted);
+  const rest = all.slice(start).filter(listed);
+  const items = rest.slice(0, wanted);
   const last = items.at(-1);
-  const more = start + items.length < all.length && last !== undefined;
+  const more = items.length < rest.length && last !== undefined;
   return {
     items,
     most: wanted,
     pagination: {
       has_more: more,
       ...(more && { cursor: Buffer.from(idOf(last)).toString("base64url") }),
-      total_count: all.length,
+      total_count: all.filter(listed).length,
     },
   };
 }

@@ -17,7 +17,7 @@ import { deliveredByPackage } from "../delivery/delivered.js";
 import { nothing } from "../delivery/simulated.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { listPage, type PageWanted } from "../frame/page.js";
+import { listPage, PAGE_SIZE, type PageWanted } from "../frame/page.js";
 import { creativeFor } from "../library/creatives.js";
 import { actionsByTask, availableActions, shownAgreement } from "./shown.js";
 
@@ -36,15 +36,16 @@ export const listMediaBuys: ToolBehaviour = async (request: Wanted, call) => {
   const own = await buysOf(call, { account, ids: wanted });
   const states = filter === undefined ? undefined : new Set<string>([filter].flat());
   const stated = await Promise.all(own.map(async (buy) => ({ buy, state: await buyState(call, buy) })));
-  const fitting = stated.filter(
-    ({ state }) =>
-      (states === undefined || states.has(state)) &&
-      // Without a filter, what is over is left out: it is asked for by id or by state.
-      (wanted !== undefined || states !== undefined || !terminalStates.has(state)),
-  );
+  const listed = ({ state }: { state: BuyState }): boolean =>
+    (states === undefined || states.has(state)) &&
+    // Without a filter, what is over is left out: it is asked for by id or by state.
+    (wanted !== undefined || states !== undefined || !terminalStates.has(state));
   const known = new Set(own.map(({ media_buy_id }) => media_buy_id));
   const missing = (wanted ?? []).filter((id) => !known.has(id));
-  const { items, pagination } = listPage(fitting, request.pagination, ({ buy }) => buy.media_buy_id);
+  const { items, pagination } = listPage(stated, request.pagination, ({ buy }) => buy.media_buy_id, {
+    ...PAGE_SIZE,
+    listed,
+  });
   return call.answer({
     media_buys: await Promise.all(items.map((one) => shown(call, one, request))),
     pagination,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
 import { checkCommitment } from "../accounts/commitment.js";
@@ -81,6 +82,8 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
   const buy = await buyOf(call, request.media_buy_id, request.account);
   await checkChangeable(call, buy, request);
   const { changed, affected, done } = await changes(call, buy, request);
+  // What changes nothing is no new revision, and nothing to tell the ad server of.
+  if (known === undefined && isDeepStrictEqual(changed, buy)) return answered(call, buy, affected);
   if (known === undefined) await checkIncrease(call, buy, changed, request);
   const next = known?.buy ?? revised(changed, call.time, done);
   const outcome = await instruct(call, { key, kind: kindOf(request), buy: next, base: known?.base ?? buy, known });
