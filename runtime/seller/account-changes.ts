@@ -17,6 +17,8 @@ import type { SellerContext, SellerHandler } from "./types.js";
 /** A change as its author states it; see `core/account-change.json` of the release. */
 export interface AccountChange {
   readonly account: string;
+  /** Whose account it is, where ids are a caller's own (`ownIds`): nobody else reads of the change, or is told of it. */
+  readonly principal?: string;
   readonly resource: { readonly type: string; readonly resource_id: string; readonly [more: string]: unknown };
   /** `created`, `updated`, `deleted`: a word of the seller's. */
   readonly action: string;
@@ -50,6 +52,8 @@ export interface AccountChangeOptions {
    * @returns undefined where there is none, or the caller may not read it
    */
   readonly accountOf: (account: JsonObject, principal: string) => MaybePromise<string | undefined>;
+  /** Two callers may have an account of one id, and each its own changes: every change names its `principal`. Default false. */
+  readonly ownIds?: boolean;
   /** Tells of each change; nobody is told without one. */
   readonly sender?: Pick<Sender, "notifications">;
   /** Days that changes are kept: at least 90, which is the default. */
@@ -81,10 +85,9 @@ export function createAccountChanges<Tx>(options: AccountChangeOptions): Account
       const at = now();
       return database.within(tx, function* (q): Coroutine<{ changeId: string }> {
         const row = rowOf(change, changeId, at);
-        const { account } = change;
         const resourceType = change.resource.type;
         yield* appendChange(q, {
-          ...{ account, changeId, resourceType, body: JSON.stringify(row) },
+          ...{ account: feedOf(change), changeId, resourceType, body: JSON.stringify(row) },
           ...{ now: at, expires: at + keptMs },
         });
         if (sender !== undefined) yield* wait(tell(sender, change, row, tx));
@@ -96,11 +99,17 @@ export function createAccountChanges<Tx>(options: AccountChangeOptions): Account
       const account = await options.accountOf(asked, ctx.principal);
       if (account === undefined)
         throw new ToolError("ACCOUNT_NOT_FOUND", "There is no such account.", { field: "account" });
-      const page = await database.write((q) => pageOf(q, { account, request, principal: ctx.principal, now: now() }));
+      const { principal } = ctx;
+      const feed = feedOf({ account, ...(options.ownIds === true && { principal }) });
+      const page = await database.write((q) => pageOf(q, { feed, request, principal, now: now() }));
       return ctx.complete(page);
     },
   };
 }
+
+/** What a feed is kept under. */
+const feedOf = ({ account, principal }: Pick<AccountChange, "account" | "principal">): string =>
+  principal === undefined ? account : JSON.stringify([principal, account]);
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -120,29 +129,29 @@ const rowOf = (
 
 function tell(
   { notifications }: Pick<Sender, "notifications">,
-  { account, resource, action }: AccountChange,
+  { account, principal, resource, action }: AccountChange,
   { change_id: id, recorded_at }: JsonObject,
   tx: unknown,
 ) {
   const body = { change_id: id, recorded_at, resource, action };
-  const event = { kind: KIND, account, notificationId: String(id), body };
+  const event = { kind: KIND, account, ...(principal && { principal }), notificationId: String(id), body };
   return notifications.notify(event, { tx: tx as object });
 }
 
 interface Asked {
-  readonly account: string;
+  readonly feed: string;
   readonly request: JsonObject;
   readonly principal: string;
   readonly now: number;
 }
 
-function* pageOf(q: Query, { account, request, principal, now }: Asked): Coroutine<JsonObject> {
+function* pageOf(q: Query, { feed, request, principal, now }: Asked): Coroutine<JsonObject> {
   const types = Array.isArray(request.resource_types) ? (request.resource_types as string[]) : [];
-  const scope = hash("sha256", canonicalize([principal, account, types.toSorted()])!, "base64url");
-  const ends = yield* feedEnds(q, account);
+  const scope = hash("sha256", canonicalize([principal, feed, types.toSorted()])!, "base64url");
+  const ends = yield* feedEnds(q, feed);
   const after = positionOf(request, scope, ends);
   const limit = typeof request.max_results === "number" ? Math.min(request.max_results, PAGE.max) : PAGE.default;
-  const rows = yield* changesAfter(q, { account, after, types, limit: limit + 1 });
+  const rows = yield* changesAfter(q, { account: feed, after, types, limit: limit + 1 });
   const shown = rows.slice(0, limit);
   const more = rows.length > limit;
   // What is of other types is behind the reader too, once there is nothing more of its own.

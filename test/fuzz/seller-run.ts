@@ -76,7 +76,7 @@ const STATE = `select (select count(*) from adbind_documents) as documents, (sel
   versions, (select count(*) from adbind_sent_tasks) as tasks, (select count(*) from adbind_jobs) as jobs`;
 
 /** Specialisms that the library answers whole. */
-const specialismsOf = (release: Release): string[] =>
+export const specialismsOf = (release: Release): string[] =>
   Object.entries(release.specialisms)
     .filter(([, { role }]) => role === undefined)
     .map(([id]) => id)

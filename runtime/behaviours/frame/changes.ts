@@ -15,6 +15,8 @@ export const accountFeed = (call: BehaviourCall, accountOf: Parameters<typeof cr
     // Who serves the feed is on one database.
     store: call.place as AnyStore,
     accountOf,
+    // Who opens accounts may give those of two callers one id.
+    ownIds: true,
     ...(call.ctx.sender !== undefined && { sender: call.ctx.sender }),
     now: call.ctx.now,
     uuid: call.ctx.uuid,
@@ -40,6 +42,7 @@ export function recordChange(call: BehaviourCall, { account, type, id, action }:
   if (!call.served.has(FEED) || !call.shapes.offers(TOOL) || account === "") return;
   const change: AccountChange = {
     account,
+    principal: call.principal,
     resource: { type, resource_id: id },
     action,
     origin: { kind: call.release.word },

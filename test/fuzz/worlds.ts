@@ -1,0 +1,96 @@
+/**
+ * One history of calls, answered by sellers that are given other parts of it: whoever is left out of one may have changed nothing
+ * for the others. Ids and times are made of a call's place in the history, so that answers can be compared as they are.
+ */
+import { createHash, generateKeyPairSync } from "node:crypto";
+import { pino } from "pino";
+import { behaviours } from "../../runtime/behaviours/areas.js";
+import { openSeller } from "../../runtime/behaviours/index.js";
+import type { AnyTool, Release } from "../../runtime/contract/index.js";
+import type { SellerHandler } from "../../runtime/seller/types.js";
+import { openSqliteStore } from "../../runtime/store/index.js";
+import type { JsonRecord } from "../support/known.js";
+import { specialismsOf } from "./seller-run.js";
+
+/** One call of a history. */
+export interface HistoryCall {
+  /** Its place. */
+  readonly at: number;
+  readonly who: string;
+  readonly tool: string;
+  readonly args: JsonRecord;
+  readonly transport: "mcp" | "a2a";
+  readonly contextId?: string;
+}
+
+/** What came of it. */
+export interface HistoryAnswer {
+  readonly failed: boolean;
+  readonly payload: JsonRecord;
+}
+
+const START = Date.parse("2026-03-02T10:00:00Z");
+const STEP_MS = 1_000;
+
+const keyNamed = (kid: string): object & { readonly kid: string } => ({
+  ...generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }),
+  ...{ kid, alg: "EdDSA", use: "sig" },
+});
+const keys = { key: keyNamed("worlds"), responseKey: keyNamed("worlds-responses") };
+
+/** A seller of everything the library answers, at the place of the history that it is called at. */
+export class World {
+  readonly offered = new Set<string>();
+  readonly mutating = new Set<string>();
+  readonly store: ReturnType<typeof openSqliteStore>;
+  #seller!: Awaited<ReturnType<typeof openSeller>>;
+  #at = 0;
+  #made = 0;
+
+  private constructor(file: string) {
+    this.store = openSqliteStore({ path: file });
+  }
+
+  static async open(release: Release, file: string): Promise<World> {
+    const world = new World(file);
+    const note = (tool: string, handle: SellerHandler<AnyTool>): SellerHandler<AnyTool> => {
+      world.offered.add(tool);
+      if (release.tools[tool]?.mutating === true) world.mutating.add(tool);
+      return handle;
+    };
+    world.#seller = await openSeller({
+      ...{ release, specialisms: specialismsOf(release), with: behaviours.map(({ area }) => area), ...keys },
+      ...{ database: world.store, baseUrl: "https://seller.example", name: "Seller", mode: "development" },
+      ...{ logger: pino({ level: "silent" }), limits: { calls: false }, metrics: false },
+      now: () => START + world.#at * STEP_MS,
+      uuid: () => world.#uuid(),
+      tools: (own) =>
+        Object.fromEntries(
+          Object.entries(own as Record<string, SellerHandler<AnyTool>>).map(([tool, one]) => [tool, note(tool, one)]),
+        ),
+    });
+    return world;
+  }
+
+  #uuid(): string {
+    const hex = createHash("sha256")
+      .update(`${this.#at} ${this.#made++}`)
+      .digest("hex");
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  }
+
+  async call({ at, who, tool, args, transport, contextId }: HistoryCall): Promise<HistoryAnswer> {
+    this.#at = at;
+    this.#made = 0;
+    const { failed, payload } = await this.#seller.seller.call({
+      ...{ tool, args: structuredClone(args), transport, identity: { principal: who } },
+      ...(contextId !== undefined && { contextId }),
+    });
+    return { failed, payload: payload as JsonRecord };
+  }
+
+  async close(): Promise<void> {
+    await this.#seller.close();
+    await this.store.close();
+  }
+}
