@@ -55,7 +55,7 @@ const codeOf = ({ errors }: Release, codes: readonly string[]): string =>
  */
 export function createGate<Tx>(app: FastifyInstance, settings: SellerSettings<Tx>, resource: string): Gate {
   const [release] = settings.releases as readonly [Release];
-  const auth = settings.auth ?? openAuth;
+  const { auth = settings.signedChanges ? { ...openAuth, challenge: "Signature" } : openAuth } = settings;
   const refuse = (
     status: GateRefusal["status"],
     rpcCode: number,
@@ -95,6 +95,9 @@ export function createGate<Tx>(app: FastifyInstance, settings: SellerSettings<Tx
       const { signer, warned } = verdict;
       // Where everybody may come in, nothing makes up for a signature that does not hold.
       if (warned && settings.auth === undefined) return unauthenticated(true);
+      // They would be one principal, with the orders of all of them.
+      if (settings.signedChanges && signer === undefined && asked.mutating)
+        return unauthenticated(presents({ ...given, signer }));
       const identity =
         signer === undefined && early !== undefined ? early : await auth.authenticate({ ...given, signer });
       if (identity === undefined && (warned || !asked.open)) return unauthenticated(presents({ ...given, signer }));

@@ -12,6 +12,7 @@ import type { A2aProfile, ListingOptions } from "../transport/answerer.js";
 import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
+import { openAuth } from "./auth.js";
 import { type SellerMetrics, sellerMetrics } from "./metrics.js";
 import type {
   AuthHook,
@@ -39,7 +40,10 @@ export interface SellerSettings<Tx> {
   readonly baseUrl: string;
   readonly name: string;
   readonly description: string;
+  /** Undefined where everybody is let in. */
   readonly auth: AuthHook | undefined;
+  /** Signatures are all that callers are known by, and nobody said that others may come in: they change nothing. */
+  readonly signedChanges: boolean;
   readonly requestSigning: RequestSigningOptions | undefined;
   readonly unchecked: ReadonlySet<string>;
   readonly judgedByHandler: Readonly<Record<string, readonly string[]>>;
@@ -116,7 +120,8 @@ export function checkedSellerSettings<Tx>(options: object): SellerSettings<Tx> {
     baseUrl,
     name,
     description: given.description ?? name,
-    auth: given.auth,
+    auth: given.auth === openAuth ? undefined : given.auth,
+    signedChanges: mode === "production" && given.auth === undefined && given.requestSigning !== undefined,
     requestSigning: checkedSigning(given.requestSigning),
     unchecked: new Set(given.unchecked),
     judgedByHandler: given.judgedByHandler ?? {},

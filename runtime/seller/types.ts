@@ -229,7 +229,7 @@ export interface SellerOptions<
   readonly description?: string;
   /**
    * Who may call; everybody, as one principal, by default. In production that has to be meant where a tool changes something:
-   * `openAuth`.
+   * `openAuth`; with `requestSigning` alone who does not sign changes nothing there.
    */
   readonly auth?: AuthHook;
   readonly requestSigning?: RequestSigningOptions;

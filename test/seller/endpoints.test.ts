@@ -170,6 +170,20 @@ else {
       await opened(more, async ({ seller }) => assert.is((await status(seller, "/mcp", "key-of-buyer-1")).status, 401));
   });
 
+  test("in production nobody who is unknown orders where callers are known by signatures alone, and a stray token is no credential", async () => {
+    const payload = callBody("create_media_buy", {});
+    const stray = { authorization: "Bearer nonsense" };
+    await opened({ requestSigning: { keys }, mode: "production" }, async ({ seller }) => {
+      for (const headers of [{}, stray]) assert.is((await send(seller, "/mcp", payload, headers)).status, 401);
+      assert.is((await send(seller, "/mcp", payload, signed("/mcp", payload, "3.2"))).status, 200);
+      assert.is((await send(seller, "/mcp", callBody("get_adcp_capabilities"))).status, 200);
+    });
+    const requestSigning = { keys, required_for: ["create_media_buy"] };
+    await opened({ requestSigning, auth: openAuth }, async ({ seller }) =>
+      assert.is((await send(seller, "/mcp", payload, stray)).status, 401),
+    );
+  });
+
   test("a signature that only warns leaves the call to another credential, never to nobody", async () => {
     const requestSigning = { keys, supported_for: ["get_products"], warn_for: ["get_products"] };
     const auth = tokenAuth({ tokens: { "key-of-buyer-1": "buyer-1" } });
