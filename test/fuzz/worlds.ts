@@ -19,8 +19,6 @@ export interface HistoryCall {
   readonly who: string;
   readonly tool: string;
   readonly args: JsonRecord;
-  readonly transport: "mcp" | "a2a";
-  readonly contextId?: string;
 }
 
 /** What came of it. */
@@ -79,12 +77,11 @@ export class World {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   }
 
-  async call({ at, who, tool, args, transport, contextId }: HistoryCall): Promise<HistoryAnswer> {
+  async call({ at, who, tool, args }: HistoryCall): Promise<HistoryAnswer> {
     this.#at = at;
     this.#made = 0;
     const { failed, payload } = await this.#seller.seller.call({
-      ...{ tool, args: structuredClone(args), transport, identity: { principal: who } },
-      ...(contextId !== undefined && { contextId }),
+      ...{ tool, args: structuredClone(args), transport: "mcp", identity: { principal: who } },
     });
     return { failed, payload: payload as JsonRecord };
   }
@@ -93,4 +90,25 @@ export class World {
     await this.#seller.close();
     await this.store.close();
   }
+}
+
+/** What the sender makes ids of by itself: of no call's place. */
+const shownIn = ({ payload }: HistoryAnswer): string =>
+  JSON.stringify(payload).replaceAll(/"(principal_id|configuration_version)":"[^"]*"/g, "");
+
+/** Calls of a history that are answered otherwise by a seller that was given these alone. */
+export async function answeredOtherwise(
+  world: World,
+  steps: readonly { readonly call: HistoryCall; readonly answer: HistoryAnswer }[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const { call, answer } of steps) {
+    const own = shownIn(await world.call(call));
+    const before = shownIn(answer);
+    if (own === before) continue;
+    const from = Math.max(0, [...own].findIndex((one, at) => one !== before[at]) - 100);
+    const of = [own, before].map((one) => one.slice(from, from + 400));
+    found.push(`${call.at}: ${call.who} ${call.tool} ${JSON.stringify(call.args)}\n  ${of.join("\n  ")}`);
+  }
+  return found;
 }
