@@ -8,7 +8,7 @@ import { tempFolder } from "../support/release.js";
 import { type HistoryPlan, type HistoryStep, historyTools, makeHistory } from "./history.js";
 import { answeredOtherwise, World } from "./worlds.js";
 
-const COUNT = 250;
+const COUNT = 200;
 const SEED = 20_261_128;
 /** They read, and what they tell of is kept: others go on from it. */
 const keeping = /^(get_products|get_signals|check_governance|build_creative|preview_creative|request_proposals|si_)/;
