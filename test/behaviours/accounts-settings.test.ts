@@ -1,6 +1,7 @@
 /** `sync_accounts`: settings of an account that is there, what names an account, and what a sync leaves alone. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import type { Account } from "../../runtime/behaviours/index.js";
 import { ToolError } from "../../runtime/seller/tool-error.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
@@ -19,7 +20,7 @@ for (const version of versions) {
   const updates = version !== "3.0.26";
   const anchored = version === "3.2.4";
   const seller = async (more: Parameters<typeof behavingSeller>[2] = {}) => {
-    const opened = await behavingSeller(version, ["sales_non_guaranteed"], more);
+    const opened = await behavingSeller(version, ["sales_non_guaranteed"], { with: ["audiences"], ...more });
     const sync = async (accounts: object[], rest: object = {}): Promise<Line[]> =>
       (await opened.ask("sync_accounts", { ...key(), accounts, ...rest })).accounts;
     const listed = async (): Promise<Line[]> => (await opened.ask("list_accounts", {})).accounts;
@@ -91,6 +92,44 @@ for (const version of versions) {
     await sync([{ ...account, billing: "operator" }]);
     await sync([named("b.example")], { delete_missing: true });
     assert.equal(await states(), { [brand.domain]: "closed", "b.example": "active" });
+    await close();
+  });
+
+  test(`${version}: an account has the id of its seller's books, and is found by its brand and by that`, async () => {
+    let asked = 0;
+    const open = async (one: Account): Promise<Account> => {
+      asked += 1;
+      // One advertiser in the books, whichever agency operates for it.
+      return { ...one, account_id: `crm-${one.brand?.domain}` };
+    };
+    const { ask, sync, refused, listed, close } = await seller({
+      ports: { accounts: { open, billing: ["operator"] } },
+    });
+    const [made] = await sync([named("a.example")]);
+    assert.equal([made?.account_id, made?.action, asked], ["crm-a.example", "created", 1]);
+    assert.is((await sync([named("a.example")]))[0]?.action, "unchanged");
+    assert.is(asked, 1, "what is kept is not opened again");
+    const audience = { audience_id: "x", name: "X", add: [{ external_id: "u", hashed_email: "a".repeat(64) }] };
+    const audiences = async (of: object, more: object = {}): Promise<Line[]> =>
+      (await ask("sync_audiences", { ...key(), account: of, ...more })).audiences;
+    await audiences(refTo("a.example"), { audiences: [audience] });
+    assert.is((await audiences({ account_id: "crm-a.example" })).length, 1);
+    const other = { ...refTo("a.example"), operator: "another.example" };
+    await ask("comply_test_controller", {
+      scenario: "force_account_status",
+      params: { account_id: "crm-a.example", status: "suspended" },
+    });
+    for (const ref of [refTo("a.example"), other])
+      assert.is((await refused("sync_audiences", { ...key(), account: ref })).code, "ACCOUNT_SUSPENDED");
+    const found = await ask("list_accounts", {});
+    assert.equal(
+      found.accounts.map((one: Line) => [one.account_id, one.key]),
+      [["crm-a.example", undefined]],
+    );
+    await sync([named("a.example"), named("b.example")], { delete_missing: true });
+    await sync([named("a.example")], { delete_missing: true });
+    const states = (await listed()).map((one) => [one.account_id, one.status]);
+    assert.equal(Object.fromEntries(states), { "crm-a.example": "suspended", "crm-b.example": "closed" });
     await close();
   });
 

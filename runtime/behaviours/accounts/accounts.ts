@@ -47,11 +47,21 @@ function accountIdOf(principal: string, ref: AccountRef): string {
 const soughtIn = ({ ctx }: BehaviourCall, ref: AccountRef): AccountRef =>
   ctx.mode === "development" ? { ...ref, sandbox: true } : ref;
 
-export const accountId = (call: BehaviourCall, ref: AccountRef): string =>
+const keyIn = (call: BehaviourCall, ref: AccountRef): string =>
   ref.account_id ?? accountIdOf(call.principal, soughtIn(call, ref));
 
 export const findAccount = (call: BehaviourCall, id: string): Promise<Account | undefined> =>
   kept.get(call, call.principal, id);
+
+/** Ids that accounts have in their seller's books, by what they are asked for. */
+const called = collection<Pick<Account, "account_id">>("account_called");
+
+/** The id of the account a request names, whether it is there or not. */
+export async function accountId(call: BehaviourCall, ref: AccountRef): Promise<string> {
+  const key = keyIn(call, ref);
+  if ((await findAccount(call, key)) !== undefined) return key;
+  return (await called.get(call, call.principal, key))?.account_id ?? key;
+}
 
 export const callersAccounts = (call: BehaviourCall): Promise<Account[]> => kept.list(call, call.principal);
 
@@ -61,12 +71,16 @@ export function saveAccount(
   changed: Account,
   action: "created" | "updated" = "updated",
 ): Account & { readonly revision: number } {
-  const { account_id: id, revision = 0 } = changed;
+  const { account_id: id, revision = 0, key } = changed;
+  if (key !== undefined) called.put(call, call.principal, key, { account_id: id });
   const saved = { ...changed, revision: revision + 1 };
   kept.put(call, call.principal, id, saved);
   recordChange(call, { account: id, type: "account", id, action });
   return saved;
 }
+
+/** Characters of an id. */
+const MOST_OF_ID = 255;
 
 /** Whom an account is for that has been asked for by nothing but an id; in development only. */
 const somebody = { brand: { domain: "sandbox.example" }, operator: "sandbox.example" };
@@ -83,7 +97,7 @@ export async function openAccount(call: BehaviourCall, ref: AccountRef): Promise
     });
   const { sandbox, operator_unit: unit } = ref;
   const { brand, operator } = ref.brand?.domain === undefined ? { ...somebody, ...ref } : ref;
-  const account_id = accountId(call, ref);
+  const account_id = keyIn(call, ref);
   const account: Account = {
     account_id,
     name: ref.brand?.domain === undefined ? account_id : nameOf(ref),
@@ -95,11 +109,13 @@ export async function openAccount(call: BehaviourCall, ref: AccountRef): Promise
     ...(sandbox !== undefined && { sandbox }),
   };
   const opened = await call.ports.accounts.open(account, { principal: call.principal });
-  if (opened?.account_id === account_id && Object.hasOwn(refusals, opened.status)) return opened;
+  const { account_id: own, status } = opened ?? {};
+  if (typeof own === "string" && own !== "" && own.length <= MOST_OF_ID && Object.hasOwn(refusals, status ?? ""))
+    return own === account_id ? opened : { ...opened, key: account_id };
   throw new AdbindError("port_answer_invalid", `account ${account_id} was opened as ${JSON.stringify(opened)}`, {
     where: "open of the port accounts",
     remedy:
-      "answer the account as it was given, with one of the states of an account; a name of yours for it goes into more",
+      "answer the account as it was given, with one of the states of an account, and its id in your books if it has one",
   });
 }
 
@@ -114,10 +130,14 @@ function nameOf({ brand: { domain = "" } = {}, operator = domain, operator_unit:
  * @throws ToolError ACCOUNT_NOT_FOUND for an id that is not one of the caller's
  */
 export async function resolveAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
-  const found = await findAccount(call, accountId(call, ref));
+  const found = await findAccount(call, await accountId(call, ref));
   if (found !== undefined) return found;
-  if (ref.account_id === undefined) return openAccount(call, ref);
-  if (call.ctx.mode === "development") return openAccount(call, { ...ref, sandbox: true });
+  const mayOpen = ref.account_id === undefined || call.ctx.mode === "development";
+  if (mayOpen) {
+    const opened = await openAccount(call, ref.account_id === undefined ? ref : { ...ref, sandbox: true });
+    // Its seller may have one account for what is asked for by two names: what is kept of it holds.
+    return (await findAccount(call, opened.account_id)) ?? opened;
+  }
   throw new ToolError("ACCOUNT_NOT_FOUND", `no account ${ref.account_id}`, { field: "account.account_id" });
 }
 
@@ -162,7 +182,7 @@ export const ownerOfRef = async (call: BehaviourCall, ref: AccountRef | undefine
   ref === undefined ? call.principal : accountOwner(call, await resolveAccount(call, ref));
 
 /** An account as answers show it. */
-export const shownAccount = ({ more, synced: _, ...account }: Account): object => ({
+export const shownAccount = ({ more, synced: _, key: _key, ...account }: Account): object => ({
   ...account,
   timezone: TIMEZONE,
   ...more,

@@ -13,7 +13,7 @@ interface Wanted {
 
 /** `list_accounts`: the caller's own, oldest first. */
 export const listAccounts: ToolBehaviour = async (request: Wanted, call) => {
-  const named = request.account === undefined ? undefined : accountId(call, request.account);
+  const named = request.account === undefined ? undefined : await accountId(call, request.account);
   const listed = ({ account_id, status, sandbox }: Account): boolean =>
     (named === undefined || named === account_id) &&
     (request.status === undefined || request.status === status) &&

@@ -22,7 +22,7 @@ export const syncAccounts: ToolBehaviour = async (request: Wanted, call) => {
     results.push(await syncOne(call, wanted, { at: `accounts[${index}]`, dryRun }));
   if (request.delete_missing === true) {
     // What could not be brought up to date is named all the same.
-    const named = new Set(request.accounts.map((wanted) => accountId(call, refOf(call, wanted))));
+    const named = new Set(await Promise.all(request.accounts.map((wanted) => accountId(call, refOf(call, wanted)))));
     for (const one of await callersAccounts(call)) {
       // What was never synced, such as what an order has opened, cannot be missing in a sync.
       if (one.synced !== true || named.has(one.account_id) || !leavable.has(one.status)) continue;
@@ -44,7 +44,7 @@ interface LineCall {
 
 async function syncOne(call: BehaviourCall, wanted: WantedAccount, { at, dryRun }: LineCall): Promise<JsonObject> {
   const ref = refOf(call, wanted);
-  const before = await findAccount(call, accountId(call, ref));
+  const before = await findAccount(call, await accountId(call, ref));
   try {
     checkOffered(call, wanted, { before, at });
     const after = await changed(call, wanted, before);

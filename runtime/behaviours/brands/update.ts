@@ -73,9 +73,9 @@ const bindsMore = (before: Grant, after: Grant): boolean =>
   (after.terms.impression_cap ?? 0) > (before.terms.impression_cap ?? 0);
 
 /** Whose money it is. @throws ToolError REFERENCE_NOT_FOUND where another account is named than the one it was given to */
-function payer(call: BehaviourCall, grant: Grant, { account }: Change): AccountRef | undefined {
+async function payer(call: BehaviourCall, grant: Grant, { account }: Change): Promise<AccountRef | undefined> {
   if (grant.account === undefined || account === undefined) return grant.account ?? account;
-  if (accountId(call, account) === accountId(call, grant.account)) return grant.account;
+  if ((await accountId(call, account)) === (await accountId(call, grant.account))) return grant.account;
   throw new ToolError("REFERENCE_NOT_FOUND", "there is no such licence of this account", { field: "account" });
 }
 
@@ -100,7 +100,7 @@ export const updateRights: ToolBehaviour = async (request: Change, call) => {
     throw new ToolError("INVALID_REQUEST", `a licence that ends at ${grant.until} cannot be made shorter`, {
       field: "end_date",
     });
-  const ref = payer(call, grant, request);
+  const ref = await payer(call, grant, request);
   const more = bindsMore(grant, changed);
   const account = more && ref !== undefined ? await spendingAccount(call, ref) : undefined;
   const { currency } = changed.terms;

@@ -8,7 +8,7 @@ const KEPT_DAYS = 90;
 
 /** `list_account_changes`: what became of an account since its reader was last there. */
 const listChanges: ToolBehaviour = async (request, call) => {
-  const feed = accountFeed(call, async (ref) => (await findAccount(call, accountId(call, ref)))?.account_id);
+  const feed = accountFeed(call, async (ref) => (await findAccount(call, await accountId(call, ref)))?.account_id);
   return (await feed.handler(request, call.context)) as BehaviourReply;
 };
 

@@ -1,8 +1,7 @@
 /** Which creatives of a library a list is of. */
-import { type AccountRef, accountId } from "../accounts/accounts.js";
+import type { AccountRef } from "../accounts/accounts.js";
 import type { MediaBuy } from "../buys/buys.js";
 import { sameFormat } from "../formats/formats.js";
-import type { BehaviourCall } from "../frame/call.js";
 import { type Creative, mayUse } from "../library/creatives.js";
 import type { FormatId } from "../ports/creatives.js";
 
@@ -10,6 +9,8 @@ type Times = "created_after" | "created_before" | "updated_after" | "updated_bef
 
 export interface CreativeFilters extends Partial<Record<Times, string>> {
   readonly accounts?: readonly AccountRef[];
+  /** Those accounts' ids. */
+  readonly accountIds?: readonly string[] | undefined;
   readonly statuses?: readonly string[];
   readonly tags?: readonly string[];
   readonly tags_any?: readonly string[];
@@ -87,20 +88,15 @@ function isInTime({ created_date, updated_date }: Creative, filters: CreativeFil
 }
 
 /** Whether a creative fits all filters. */
-export function fitsFilters(
-  call: BehaviourCall,
-  one: Creative,
-  filters: CreativeFilters,
-  places: readonly CreativePlace[],
-): boolean {
-  const { statuses, name_contains: part, creative_ids: ids, accounts, has_variables: variable } = filters;
+export function fitsFilters(one: Creative, filters: CreativeFilters, places: readonly CreativePlace[]): boolean {
+  const { statuses, name_contains: part, creative_ids: ids, accountIds, has_variables: variable } = filters;
   const variables = one.more?.variables;
   return (
     // What is archived is asked for by name.
     (statuses === undefined ? one.status !== "archived" || ids !== undefined : statuses.includes(one.status)) &&
     among(ids, one.creative_id) &&
     among(filters.concept_ids, one.more?.concept_id) &&
-    (accounts === undefined || accounts.some((ref) => accountId(call, ref) === one.account_id)) &&
+    among(accountIds, one.account_id) &&
     (part === undefined || one.name.toLowerCase().includes(part.toLowerCase())) &&
     (variable === undefined || variable === (Array.isArray(variables) && variables.length > 0)) &&
     isTagged(one, filters) &&

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../contract/index.js";
-import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
+import { type AccountRef, accountId, resolveAccount } from "../accounts/accounts.js";
 import { buysOf } from "../buys/buys.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
@@ -41,8 +41,10 @@ export const listLibrary: ToolBehaviour = async (request: Wanted, call) => {
   );
   const places = assignedPlaces(all, account === undefined ? buys : buys.filter((one) => one.account_id === account));
   const { creative_ids: named } = request;
-  const filters = { ...(named !== undefined && { creative_ids: named }), ...request.filters };
-  const listed = (one: Creative) => fitsFilters(call, one, filters, places.get(one.creative_id) ?? []);
+  const { accounts } = request.filters ?? {};
+  const accountIds = accounts && (await Promise.all(accounts.map((ref) => accountId(call, ref))));
+  const filters = { ...(named !== undefined && { creative_ids: named }), ...request.filters, accountIds };
+  const listed = (one: Creative) => fitsFilters(one, filters, places.get(one.creative_id) ?? []);
   const sorted = sort(all, request, places);
   const { items, pagination } = listPage(sorted, request.pagination, ({ creative_id: id }) => id, {
     ...PAGE_SIZE,

@@ -45,6 +45,8 @@ export interface Account {
   readonly governance_agents?: readonly GovernanceAgent[];
   /** Grows with every change that is kept. */
   readonly revision?: number;
+  /** What it is asked for by, where its seller's books have another id. Answers do not show it. */
+  readonly key?: string;
   /** Its buyer has synced it, so that it can be missing in a sync. Answers do not show it. */
   readonly synced?: boolean;
   /** More of the account's own fields, as on the wire. */
@@ -65,7 +67,10 @@ export interface Credit {
 
 /** Whose accounts are opened, on which terms. Yours to answer. */
 export interface AccountsPort extends CallsUpstream {
-  /** The account as it opens; its state says whether it may spend. Throws a `ToolError` for one that is not opened. */
+  /**
+   * The account as it opens; its state says whether it may spend. Your books' own `account_id` is kept, where you give one: the same
+   * for the same account, however often it is asked for. Throws a `ToolError` for one that is not opened.
+   */
   open(account: Account, who: { readonly principal: string }): Promise<Account>;
   /** What it may owe. */
   credit?(account: Account): Promise<Credit>;

@@ -17,7 +17,7 @@ const itemsOf = ({ items }: JsonObject): readonly Item[] => (items ?? []) as rea
 async function catalogsHere(call: BehaviourCall): Promise<KeptCatalog[]> {
   const ref = call.ctx.account as AccountRef | undefined;
   const named = ref?.account_id !== undefined || ref?.brand !== undefined;
-  return catalogs.list(call, named ? accountId(call, ref) : undefined);
+  return catalogs.list(call, named ? await accountId(call, ref) : undefined);
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");

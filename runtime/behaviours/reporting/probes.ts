@@ -66,9 +66,9 @@ const totalOf = (impressions: number): FeedReport["totals"] => [
 
 const vector: FeedReport = { rows: [vectorRow(1, "US", 2, 1), vectorRow(2, "CA", 3, 0)], totals: totalOf(5) };
 
-const accountOf = (call: BehaviourCall): FeedAccount => ({
+const accountOf = async (call: BehaviourCall): Promise<FeedAccount> => ({
   principal: call.principal,
-  accountId: accountId(call, (call.ctx.account ?? {}) as AccountRef),
+  accountId: await accountId(call, (call.ctx.account ?? {}) as AccountRef),
 });
 
 function firstOf({ obligations }: ReportLedger): Obligation {
@@ -96,14 +96,14 @@ const told = (
 
 async function prepare(call: BehaviourCall, feed: ReportFeed): Promise<JsonObject> {
   const { end } = periodAt(Date.parse(feed.since), feed.schedule);
-  const ledger = await resetReportLedger(call, accountOf(call), { feeds: [feed], now: end + MINUTE });
+  const ledger = await resetReportLedger(call, await accountOf(call), { feeds: [feed], now: end + MINUTE });
   return { simulated: told(ledger, firstOf(ledger)) };
 }
 
 async function advance(call: BehaviourCall, target: unknown): Promise<JsonObject> {
   if (target !== "delayed" && target !== "action_required")
     throw new ScenarioError("INVALID_PARAMS", "params.target_health must be delayed or action_required");
-  const ledger = await openReportLedger(call, accountOf(call));
+  const ledger = await openReportLedger(call, await accountOf(call));
   const first = firstOf(ledger);
   const after = Date.parse(target === "delayed" ? first.expectedAt : first.deadline);
   const moved = await setLedgerClock(call, ledger, after + 5 * MINUTE);
@@ -111,7 +111,7 @@ async function advance(call: BehaviourCall, target: unknown): Promise<JsonObject
 }
 
 async function publish(call: BehaviourCall, report: FeedReport, named?: string): Promise<JsonObject> {
-  const ledger = await openReportLedger(call, accountOf(call));
+  const ledger = await openReportLedger(call, await accountOf(call));
   const first = firstOf(ledger);
   if (first.revision !== undefined)
     throw new ScenarioError("INVALID_STATE", "the report was given already", "published");
@@ -122,7 +122,7 @@ async function publish(call: BehaviourCall, report: FeedReport, named?: string):
 
 /** A close, and what sets it right: told of in another order than they came, and twice. */
 async function closeAndCorrect(call: BehaviourCall): Promise<JsonObject> {
-  const ledger = await openReportLedger(call, accountOf(call));
+  const ledger = await openReportLedger(call, await accountOf(call));
   const first = firstOf(ledger);
   if (first.revision !== undefined)
     throw new ScenarioError("INVALID_STATE", "the report was given already", "published");

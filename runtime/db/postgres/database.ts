@@ -109,6 +109,13 @@ function listenerOn(connections: Connections, { url, listenUrl }: PostgresOption
   return new PostgresListener(direct === undefined ? undefined : connections.configOf(direct));
 }
 
+function copiedByItself(where: string): never {
+  throw new AdbindError("usage", "a database of a server is copied by the server's own tools", {
+    where,
+    remedy: "use pg_dump, or a base backup",
+  });
+}
+
 function databaseOn(connections: Connections, place: OwnPlace, options: PostgresOptions): PostgresDatabase {
   const { where, pool, pooled, lockTimeoutMs } = connections;
   const { schema = ours } = options;
@@ -162,12 +169,7 @@ function databaseOn(connections: Connections, place: OwnPlace, options: Postgres
       ),
     status: async () => statusOf(schema, await transaction((tx) => appliedSteps(tx)), where),
     sole: async () => () => undefined,
-    async copy() {
-      throw new AdbindError("usage", "a database of a server is copied by the server's own tools", {
-        where,
-        remedy: "use pg_dump, or a base backup",
-      });
-    },
+    copy: async () => copiedByItself(where),
     async close() {
       closing ??= listener.close().then(() => pool.end());
       await closing;
