@@ -27,11 +27,11 @@ for (const version of versions)
 /** Callers of every line at one seller: what one has said is read in the release of another. */
 const together = ["3.2.4", "3.1.19", "3.0.26"].map((version) => path.join(corpus, "releases", version));
 if (together.every((folder) => existsSync(folder)))
-  test(`${COUNT} calls in three releases of one seller: what is written in one is allowed where it is read`, async () => {
+  test("calls in three releases of one seller: what is written in one is allowed where it is read", async () => {
     const releases = together as [string, ...string[]];
-    const { failures, answered } = await fuzzSeller({ releases, count: COUNT, seed: 20_261_128 });
+    const { calls, failures, answered } = await fuzzSeller({ releases, count: COUNT / 2, seed: 20_261_128 });
     assert.equal(failures, []);
-    assert.ok(answered > COUNT / 5, `${answered}`);
+    assert.ok(answered > calls / 5, `${answered} of ${calls}`);
   });
 
 test.run();
