@@ -82,6 +82,8 @@ export function saveAccount(
 /** Characters of an id. */
 const MOST_OF_ID = 255;
 
+const mayBeId = (id: unknown): id is string => typeof id === "string" && id !== "" && id.length <= MOST_OF_ID;
+
 /** Whom an account is for that has been asked for by nothing but an id; in development only. */
 const somebody = { brand: { domain: "sandbox.example" }, operator: "sandbox.example" };
 
@@ -110,13 +112,17 @@ export async function openAccount(call: BehaviourCall, ref: AccountRef): Promise
   };
   const opened = await call.ports.accounts.open(account, { principal: call.principal });
   const { account_id: own, status } = opened ?? {};
-  if (typeof own === "string" && own !== "" && own.length <= MOST_OF_ID && Object.hasOwn(refusals, status ?? ""))
+  if (mayBeId(own) && Object.hasOwn(refusals, status ?? ""))
     return own === account_id ? opened : { ...opened, key: account_id };
-  throw new AdbindError("port_answer_invalid", `account ${account_id} was opened as ${JSON.stringify(opened)}`, {
-    where: "open of the port accounts",
-    remedy:
-      "answer the account as it was given, with one of the states of an account, and its id in your books if it has one",
-  });
+  throw new AdbindError(
+    "port_answer_invalid",
+    `account ${account_id} was opened as ${JSON.stringify(opened)?.slice(0, 500)}`,
+    {
+      where: "open of the port accounts",
+      remedy:
+        "answer the account as it was given, with one of the states of an account, and its id in your books if it has one",
+    },
+  );
 }
 
 function nameOf({ brand: { domain = "" } = {}, operator = domain, operator_unit: unit }: AccountRef): string {
@@ -132,7 +138,7 @@ function nameOf({ brand: { domain = "" } = {}, operator = domain, operator_unit:
 export async function resolveAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
   const found = await findAccount(call, await accountId(call, ref));
   if (found !== undefined) return found;
-  const mayOpen = ref.account_id === undefined || call.ctx.mode === "development";
+  const mayOpen = ref.account_id === undefined || (call.ctx.mode === "development" && mayBeId(ref.account_id));
   if (mayOpen) {
     const opened = await openAccount(call, ref.account_id === undefined ? ref : { ...ref, sandbox: true });
     // Its seller may have one account for what is asked for by two names: what is kept of it holds.
