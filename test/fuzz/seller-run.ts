@@ -21,8 +21,8 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js"
 import { type JsonRecord, Known } from "../support/known.js";
 import { choices } from "../support/random.js";
 import { wholeReleaseIn } from "../support/whole-release.js";
-import { requestOf, served } from "./requests.js";
 import { faulty } from "./seller-inputs.js";
+import { requestOf, served } from "./seller-requests.js";
 
 export interface SellerFuzz {
   /** Folders, manifest.json files or bundles of what one seller serves, the newest first. */

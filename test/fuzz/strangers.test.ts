@@ -5,8 +5,8 @@ import * as assert from "uvu/assert";
 import { publishedRelease, versions } from "../behaviours/behaving-seller.js";
 import { corpus } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
-import { type HistoryPlan, type HistoryStep, historyTools, makeHistory } from "./history.js";
-import { answeredOtherwise, World } from "./worlds.js";
+import { type HistoryPlan, type HistoryStep, historyTools, makeHistory } from "./seller-history.js";
+import { answeredOtherwise, World } from "./seller-worlds.js";
 
 const COUNT = 200;
 const SEED = 20_261_128;

@@ -6,9 +6,9 @@ import { generated } from "../../generator/diff/survive.js";
 import type { Json } from "../../generator/model/shape.js";
 import { type JsonRecord, Known } from "../support/known.js";
 import { type Choices, choices } from "../support/random.js";
-import { requestOf, served } from "./requests.js";
 import { faulty } from "./seller-inputs.js";
-import type { HistoryAnswer, HistoryCall, World } from "./worlds.js";
+import { requestOf, served } from "./seller-requests.js";
+import type { HistoryAnswer, HistoryCall, World } from "./seller-worlds.js";
 
 export interface HistoryTool {
   readonly name: string;
