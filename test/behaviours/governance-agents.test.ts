@@ -115,6 +115,21 @@ const order = (over: object = {}) => ({
 });
 
 for (const version of versions) {
+  test(`${version}: a governance agent that says no at length is told of in short`, async () => {
+    const finding = { category_id: "budget_authority", severity: "critical", explanation: "x".repeat(1_000) };
+    const answer = { explanation: "y".repeat(1_000_000), findings: Array(2_000).fill(finding), check_id: "chk_1" };
+    const { ask, refused, close } = await behavingSeller(version, ["sales_guaranteed"], {
+      with: ["governance-checks"],
+      ports: { governance: { check: async () => ({ verdict: "denied", status: "denied", ...answer }) } },
+    });
+    await ask("sync_governance", registered("https://governance.example/mcp"));
+    const denied = await refused("create_media_buy", order(authorized));
+    assert.is(denied.code, "GOVERNANCE_DENIED");
+    assert.ok(JSON.stringify(denied).length < 5_000);
+    assert.is((denied as unknown as { details: JsonObject }).details.check_id, "chk_1");
+    await close();
+  });
+
   test(`${version}: what a governance agent denies is not booked, and what it approves is`, async () => {
     const release = await publishedRelease(version);
     const agent = await governanceAgent(release, 8000);

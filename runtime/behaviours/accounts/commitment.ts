@@ -86,12 +86,15 @@ async function askOne(
     });
   if (verdict === "approved") return;
   const { explanation, findings, conditions, check_id } = answer;
-  throw new ToolError("GOVERNANCE_DENIED", text(explanation) ?? "a governance agent of the account has denied this", {
-    details: {
-      agent_url: url,
-      ...(check_id !== undefined && { check_id }),
-      ...(findings !== undefined && { findings }),
-      ...(conditions !== undefined && { conditions }),
-    },
-  });
+  const said = text(explanation)?.slice(0, MOST_OF_WORDS) ?? "a governance agent of the account has denied this";
+  const passedOn = Object.entries({ check_id, findings, conditions }).filter(([, value]) => isPassedOn(value));
+  throw new ToolError("GOVERNANCE_DENIED", said, { details: { agent_url: url, ...Object.fromEntries(passedOn) } });
 }
+
+/** Characters of an agent's explanation that the buyer reads: longer messages are not believed by readers of errors. */
+const MOST_OF_WORDS = 2_000;
+/** Characters of the JSON of what an agent gives beside it; the buyer can ask the agent for more. */
+const MOST_OF_PART = 32_000;
+
+/** What another agent says has no bound of its own, and is kept under the caller's key. */
+const isPassedOn = (value: unknown): boolean => value !== undefined && JSON.stringify(value).length <= MOST_OF_PART;
