@@ -31,6 +31,7 @@ for (const version of versions) {
       assert.is(routed.previews[0].renders[0].dimensions.width, 728);
       for (const [more, principal] of [
         [{ creative_id: "c2" }, "buyer"],
+        [{ account: { brand: { domain: "other.example" }, operator: account.operator } }, "buyer"],
         [{}, "stranger"],
       ] as const)
         assert.is((await refused("preview_creative", { ...request, ...more }, principal)).field, "creative_id");

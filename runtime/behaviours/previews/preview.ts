@@ -4,7 +4,7 @@ import { type AccountRef, ownerOfRef, resolveAccount } from "../accounts/account
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { lineErrors } from "../frame/line-error.js";
-import { findCreative, mayUse } from "../library/creatives.js";
+import { creativeFor, findCreative } from "../library/creatives.js";
 import type { CreativeFormat, Dimensions } from "../ports/creatives.js";
 import { formatFromId } from "../ports/example-formats.js";
 import { catalogIn } from "./catalogs.js";
@@ -140,9 +140,9 @@ async function manifestOf(call: BehaviourCall, item: Item, account: AccountRef |
     throw new ToolError("INVALID_REQUEST", "give a creative's manifest, or the id of a creative of the library", {
       field: "creative_manifest",
     });
-  const found = await findCreative(call, id);
   const own = account === undefined ? undefined : (await resolveAccount(call, account)).account_id;
-  if (found === undefined || (own !== undefined && !mayUse(own, found)))
+  const found = await (own === undefined ? findCreative(call, id) : creativeFor(call, id, own));
+  if (found === undefined)
     throw new ToolError(
       call.shapes.knowsError("CREATIVE_NOT_FOUND") ? "CREATIVE_NOT_FOUND" : "REFERENCE_NOT_FOUND",
       "there is no such creative in the library",

@@ -1,5 +1,4 @@
 /** An open PostgreSQL database. What loads this has loaded the driver. */
-
 import type pg from "pg";
 import { AdbindError } from "../../errors.js";
 import { missingStore } from "../access.js";
