@@ -1,7 +1,7 @@
 /** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
 import { channelTools, isJsonObject, type JsonObject } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
-import type { BuyChannels } from "../sender/channels.js";
+import type { BuyChannels } from "../sender/buy-channels.js";
 import type { Sender } from "../sender/sender.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";

@@ -1,29 +1,21 @@
 /** Channels that outlive one operation (docs/protocol/webhooks.md#persistent-channels): reports, impairments, notices. */
+import { isTimeZone } from "../calendar.js";
 import { isJsonObject, type JsonObject, type MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
+import { AdbindError } from "../errors.js";
 import { refusesUnnamed } from "../facts/index.js";
 import type { SharedWork } from "../queue/each.js";
 import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
-import type { ChannelKey, ChannelRow } from "../store/sender-tables.js";
-import { isFrequency, nextTurn } from "./calendar.js";
-import {
-  type ChannelDependencies,
-  channelOrderingKey,
-  type EventsWebhook,
-  isNamed,
-  type ReportingWebhook,
-  registeredOperation,
-} from "./channel.js";
-import { CLOSED, CLOSING, OPEN } from "./channel-state.js";
+import type { ChannelKey } from "../store/sender-tables.js";
+import { type BuyChannels, closeFlow, type OwnedBuy, openFlow, putFlow, reportInFlow } from "./buy-channels.js";
+import { isFrequency } from "./calendar.js";
+import { type ChannelDependencies, channelOrderingKey, type EventsWebhook } from "./channel.js";
 import { windowFor } from "./coalescence.js";
 import { checkSoughtNames, checkStorableNames } from "./ids.js";
-import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
+import { flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
 import { checkNotice, type NoticeKind, noticeFlow } from "./notices.js";
-import { channelRegistration } from "./registered-config.js";
-import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
-import { adjustedFlow, fireReports, turnAnew } from "./reports.js";
-import { takenConfig } from "./taken-config.js";
+import { adjustedFlow, fireReports } from "./reports.js";
 import { holdOwner, inTransaction, takeRows } from "./transact.js";
 import type {
   CorrectedReport,
@@ -33,20 +25,6 @@ import type {
   Refused,
   WithinOptions,
 } from "./types.js";
-import { tellUnnamed } from "./undeliverable.js";
-
-/** Channels of a media buy as a call registers them. */
-export interface BuyChannels {
-  readonly reporting?: ReportingWebhook;
-  readonly events?: EventsWebhook;
-}
-
-export interface OwnedBuy {
-  readonly mediaBuyId: string;
-  readonly principal: string;
-  /** Version of the release the principal is served; the sender's first by default. */
-  readonly release?: string;
-}
 
 /** Channels that outlive one operation: reports, impairments, notices. */
 export interface Channels {
@@ -73,6 +51,13 @@ export interface Channels {
    * @throws AdbindError `channel_closed` after the final one, `event_invalid` for an id that no media buy can have
    */
   adjusted(mediaBuyId: string, report: CorrectedReport, options?: OwnedOptions): MaybePromise<Emitted>;
+  /**
+   * Says whose clocks a media buy's reports go by: scheduled ones end at its hours, midnights and months from then on, and name it.
+   * Of a buy that is another principal's, nothing.
+   * @param timezone "UTC", which it is where nobody says, or a time zone of the IANA's database
+   * @throws AdbindError `event_invalid` for what is no time zone
+   */
+  reportIn(buy: OwnedBuy, timezone: string, options?: WithinOptions): MaybePromise<void>;
   /** The buy has ended: queued impairments go first, then the final report, then nothing. */
   close(mediaBuyId: string, options?: OwnedOptions): MaybePromise<Emitted>;
   /**
@@ -99,9 +84,7 @@ export interface Channels {
   tick(): Promise<void>;
 }
 
-const EVER = Number.MAX_SAFE_INTEGER;
-
-/** A buy's channels; that of kind `buy` says whose it is. */
+/** A buy's channels; that of kind `buy` says whose it is, and whose clocks it is reported by. */
 const ofBuy = (resource: string, ...kinds: readonly ("buy" | "events" | "reporting")[]): ChannelKey[] =>
   kinds.map((kind) => ({ resource, kind, subscriber: "" }));
 
@@ -137,6 +120,12 @@ export function createChannels(parts: ChannelDependencies): Channels {
       checkSoughtNames({ mediaBuyId });
       return run(options, ofBuy(mediaBuyId, "reporting"), (open) => adjustedFlow(parts, open, mediaBuyId, report));
     },
+    reportIn(buy, timezone, options = {}) {
+      checkStorableNames({ mediaBuyId: buy.mediaBuyId, principal: buy.principal });
+      checkTimezone(timezone, buy.mediaBuyId);
+      const rows = ofBuy(buy.mediaBuyId, "buy", "reporting");
+      return run(options, rows, (open) => reportInFlow(parts, open, buy, timezone));
+    },
     close(mediaBuyId, options = {}) {
       checkSoughtNames({ mediaBuyId });
       return run(options, ofBuy(mediaBuyId, "events", "reporting"), (open) => closeFlow(parts, open, mediaBuyId));
@@ -144,12 +133,9 @@ export function createChannels(parts: ChannelDependencies): Channels {
     subscribe(kind, { resource, principal }, config, options = {}) {
       checkStorableNames({ resource, principal });
       const fault = config === null ? undefined : registrationFault(config, kind, undefined, parts.rules);
-      return (
-        fault ??
-        run(options, [{ resource, kind, subscriber: principal }], (open) =>
-          putFlow(parts, open, { resource, kind, subscriber: principal, principal, release: null }, config),
-        )
-      );
+      const of = { resource, kind, subscriber: principal };
+      const put = (open: Query) => putFlow(parts, open, { ...of, principal, release: null }, config);
+      return fault ?? run(options, [of], put);
     },
     notify(kind, resource, payload, options = {}) {
       checkSoughtNames({ resource });
@@ -161,6 +147,14 @@ export function createChannels(parts: ChannelDependencies): Channels {
     declaredWindows: Object.fromEntries(shorter.map(([type, ms]) => [type, ms / 1_000])),
     tick: () => eachAlone(dueSteps(parts), async ({ run }) => void (await run(new AbortController().signal))),
   };
+}
+
+function checkTimezone(timezone: string, mediaBuyId: string): void {
+  if (isTimeZone(timezone)) return;
+  throw new AdbindError("event_invalid", `${String(timezone)} is no time zone`, {
+    where: `media buy ${mediaBuyId}`,
+    remedy: 'use "UTC" or a name as America/New_York',
+  });
 }
 
 /** What channels send in time, by itself. */
@@ -205,92 +199,4 @@ function windowsFault({ coalescenceOptIn: optIn = {} }: EventsWebhook): Refused 
   if (isJsonObject(optIn) && Object.values(optIn).every(isWindow)) return undefined;
   const longest = `0 to ${LONGEST_OPT_IN_MS} milliseconds`;
   return refused(`coalescenceOptIn must have windows of ${longest}`, "push_notification_config.coalescenceOptIn");
-}
-
-function* openFlow(
-  parts: ChannelDependencies,
-  tx: Query,
-  { mediaBuyId: resource, principal, release = null }: Omit<OwnedBuy, "release"> & { readonly release?: string | null },
-  { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
-): Coroutine<{ ok: true } | Refused> {
-  if (reporting === undefined && events === undefined) return { ok: true };
-  const buy = yield* parts.tables.claimChannel(tx, { resource, kind: "buy", subscriber: "" }, principal);
-  if (buy.principal !== principal) return elsewhere;
-  const of = { resource, subscriber: "", principal, release };
-  if (reporting !== undefined) yield* putFlow(parts, tx, { ...of, kind: "reporting" }, reporting);
-  if (events !== undefined) yield* putFlow(parts, tx, { ...of, kind: "events" }, events);
-  return { ok: true };
-}
-
-/** What a caller is told of another principal's media buy: whose it is nobody learns. */
-const elsewhere = refused("there is no such media buy", "media_buy_id", "MEDIA_BUY_NOT_FOUND");
-
-/** Opens a channel or changes its config; what it counts and what it has covered stays. */
-function* putFlow(
-  parts: ChannelDependencies,
-  tx: Query,
-  of: Pick<ChannelRow, "resource" | "kind" | "subscriber" | "principal" | "release">,
-  given: PushNotificationConfig | ReportingWebhook | null,
-): Coroutine<{ ok: true }> {
-  const { tables, now, keyring } = parts;
-  const [known] = yield* tables.channel(tx, of.resource, of.kind, of.subscriber);
-  const registration = channelRegistration(of);
-  const names = { registration, orderingKey: channelOrderingKey(of), principal: of.principal };
-  const config = given && takenConfig(of.kind, given);
-  const operation = config?.operation_id;
-  const sealed = config === null ? undefined : sealedConfig({ ...names, config, operation }, keyring, now());
-  const frequency = config !== null && "reporting_frequency" in config ? config.reporting_frequency : undefined;
-  const start = known?.period_start ?? now();
-  const place = { config: JSON.stringify(sealed?.stored ?? null), endpoint: sealed?.endpoint ?? null };
-  const over = known !== undefined && known.closed !== OPEN;
-  if (over && of.kind === "events" && isOther(known, operation)) return { ok: true };
-  // What is still to be said of a buy that has ended is said where its owner is now, when it would have been.
-  const row: ChannelRow = over
-    ? { ...known, ...of, ...place, next_fire: sealed === undefined ? null : known.next_fire }
-    : {
-        ...of,
-        ...place,
-        sequence: known?.sequence ?? 0,
-        period_start: frequency === undefined ? (known?.period_start ?? null) : start,
-        next_fire: frequency === undefined ? null : turnAnew(known, nextTurn(frequency, Math.max(start, now())), now()),
-        closed: OPEN,
-        closed_at: null,
-      };
-  const toBeNamed = frequency !== undefined || (config !== null && of.kind === "events");
-  const unnamed = !over && toBeNamed && !isNamed(parts, row);
-  yield* tables.putChannel(tx, unnamed ? { ...row, next_fire: null } : row);
-  if (known !== undefined && sealed !== undefined && known.endpoint !== row.endpoint)
-    yield* parts.queue.redirect(tx, names.orderingKey, sealed.endpoint);
-  if (sealed?.row !== undefined) yield* tables.putSecrets(tx, [sealed.row]);
-  else if (known !== undefined) yield* tables.dropSecrets(tx, [registration]);
-  const told = known !== undefined && known.config !== "null" && !isNamed(parts, known);
-  if (unnamed && !told) yield* tellUnnamed(parts, tx, row);
-  return { ok: true };
-}
-
-/**
- * Whether a config registers another operation than the channel's. The call that ends a buy registers its own: what is still
- * to be said of the buy names the one before, and nobody expects it at the place of that call.
- */
-const isOther = (row: ChannelRow, operation: string | undefined): boolean =>
-  operation !== undefined && operation !== registeredOperation(row);
-
-function* closeFlow(parts: ChannelDependencies, tx: Query, resource: string): Coroutine<Emitted> {
-  const { tables, now } = parts;
-  const [events] = yield* tables.channel(tx, resource, "events");
-  let sent: Emitted = { keys: [] };
-  if (events?.closed === OPEN) {
-    sent = yield* flush(parts, tx, events, EVER);
-    yield* tables.putChannel(tx, { ...events, closed: CLOSED, closed_at: now() });
-    yield* tables.checkSecrets(tx, [channelRegistration(events)], now());
-  }
-  const [reporting] = yield* tables.channel(tx, resource, "reporting");
-  if (reporting?.closed === OPEN) {
-    const silent = reporting.config === "null" || !isNamed(parts, reporting);
-    const ended = silent ? { closed: CLOSED, closed_at: now() } : { closed: CLOSING, closed_at: null };
-    const row = { ...reporting, ...ended, next_fire: silent ? null : now() };
-    if (silent) yield* tables.checkSecrets(tx, [channelRegistration(reporting)], now());
-    yield* tables.putChannel(tx, row);
-  }
-  return sent;
 }

@@ -19,6 +19,8 @@ export type StoredConfig<Config extends AnyConfig = AnyConfig> = Omit<Config, "a
   readonly tokened?: true;
   /** Name of its endpoint, where the URL as it stands here does not tell. */
   readonly endpoint?: string;
+  /** Of reports: whose clocks they go by, where it is not UTC. */
+  readonly timezone?: string;
 };
 
 interface Secrets {

@@ -25,6 +25,8 @@ export interface ReportRequest {
   readonly release: string;
   /** What was delivered in it is reported, and nothing of what was reported before. Unix milliseconds. */
   readonly period: { readonly start: number; readonly end: number };
+  /** Whose hours, days or months the period is made of. */
+  readonly timezone: string;
   readonly requestedMetrics: readonly string[] | undefined;
 }
 

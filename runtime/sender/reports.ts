@@ -1,4 +1,5 @@
 /** Delivery reports at their time: the source is asked outside any transaction, the fire and its schedule commit as one. */
+import { dayAt, startOfDay, UTC } from "../calendar.js";
 import type { JsonObject } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { surfaceMember } from "../facts/index.js";
@@ -75,17 +76,21 @@ const postpone = ({ queue, tables }: ChannelDependencies, row: ChannelRow, until
     yield* tables.putChannel(tx, { ...current, next_fire: until });
   });
 
+const configOf = (row: ChannelRow) => JSON.parse(row.config) as StoredConfig<ReportingWebhook>;
+
 /**
  * The period a fire covers: up to the turn it is due at, or to now where the buy has ended. After a delayed report it is
- * more than one turn long.
+ * more than one turn long. What was due by another frequency or calendar than the turn of now, which is still to come, is of
+ * the days that are over: where there is none it ends at that turn.
  */
 const periodOf = (row: ChannelRow, at: number) => {
   const start = row.period_start ?? at;
   if (row.closed === CLOSING) return { start, end: Math.max(start, at) };
-  const { reporting_frequency: frequency } = JSON.parse(row.config) as ReportingWebhook;
-  let end = nextTurn(frequency, start);
-  for (let turn = end; turn <= (row.next_fire ?? at); turn = nextTurn(frequency, turn)) end = turn;
-  return { start, end };
+  const { reporting_frequency: frequency, timezone } = configOf(row);
+  let end = nextTurn(frequency, start, timezone);
+  for (let turn = end; turn <= (row.next_fire ?? at); turn = nextTurn(frequency, turn, timezone)) end = turn;
+  const today = startOfDay(dayAt(at, timezone), timezone);
+  return { start, end: end > at && today > start ? today : end };
 };
 
 /**
@@ -93,9 +98,10 @@ const periodOf = (row: ChannelRow, at: number) => {
  * @param next by its new config, unix milliseconds
  */
 export function turnAnew(known: ChannelRow | undefined, next: number, now: number): number {
-  const { reporting_frequency: before } = (JSON.parse(known?.config ?? "null") ?? {}) as Partial<ReportingWebhook>;
-  if (known?.next_fire == null || known.period_start === null || before === undefined) return next;
-  return nextTurn(before, known.period_start) <= now ? Math.min(known.next_fire, next) : next;
+  const before = (JSON.parse(known?.config ?? "null") ?? {}) as Partial<StoredConfig<ReportingWebhook>>;
+  if (known?.next_fire == null || known.period_start === null || before.reporting_frequency === undefined) return next;
+  const turn = nextTurn(before.reporting_frequency, known.period_start, before.timezone);
+  return turn <= now ? Math.min(known.next_fire, next) : next;
 }
 
 interface Turn {
@@ -108,6 +114,7 @@ async function fireOne(parts: ChannelDependencies, row: ChannelRow, { at, stoppi
   const { queue, tables, uuid } = parts;
   const final = row.closed === CLOSING;
   const period = periodOf(row, at);
+  if (!final && period.end > at) return void (await postpone(parts, row, period.end));
   const sourced = await ask(parts, row, { period, stopping });
   await inTransaction(queue, undefined, function* (tx): Coroutine<void> {
     // Nobody's report waits for a transaction that is open on another's channel: its turn comes again.
@@ -116,9 +123,9 @@ async function fireOne(parts: ChannelDependencies, row: ChannelRow, { at, stoppi
     // Another instance was faster, or the buy ended meanwhile: what was asked for is not what is due any more.
     if (current === undefined || current.next_fire !== row.next_fire || current.closed !== row.closed) return;
     if (current.config === "null" || !isNamed(parts, current)) return;
-    const { reporting_frequency: frequency } = JSON.parse(current.config) as ReportingWebhook;
+    const { reporting_frequency: frequency, timezone } = configOf(current);
     const over = final && !sourced.delayed;
-    const next = over ? null : final ? at + FINAL_RETRY_MS : nextTurn(frequency, period.end);
+    const next = over ? null : final ? at + FINAL_RETRY_MS : nextTurn(frequency, period.end, timezone);
     const fire: ReportFire = {
       key: uuid(),
       type: sourced.delayed ? "delayed" : final ? "final" : "scheduled",
@@ -133,7 +140,7 @@ async function fireOne(parts: ChannelDependencies, row: ChannelRow, { at, stoppi
       sequence: fire.sequence,
       // What was late is covered by the next report.
       period_start: sourced.delayed ? current.period_start : period.end,
-      next_fire: sourced.delayed && !final ? nextTurn(frequency, at) : next,
+      next_fire: sourced.delayed && !final ? nextTurn(frequency, at, timezone) : next,
       closed: over ? CLOSED : current.closed,
       closed_at: over ? at : null,
     });
@@ -146,13 +153,14 @@ async function ask(
   row: ChannelRow,
   { period, stopping }: { readonly period: { start: number; end: number }; readonly stopping: AbortSignal },
 ): Promise<Sourced> {
-  const { requested_metrics: requestedMetrics } = JSON.parse(row.config) as ReportingWebhook;
+  const { requested_metrics: requestedMetrics, timezone = UTC } = configOf(row);
   const asked = reports!({
     mediaBuyId: row.resource,
     principal: row.principal,
     notificationType: row.closed === CLOSING ? "final" : "scheduled",
     release: releases.of(row.release).release.version,
     period,
+    timezone,
     requestedMetrics,
   });
   const answer = await inTime(asked, { limitMs, who: `the source of reports, for ${row.resource},`, stopping });
@@ -204,7 +212,8 @@ function reportDelivery(
   fire: ReportFire,
   report: ReportData,
 ): Delivery {
-  const config = JSON.parse(channel.config) as StoredConfig<ReportingWebhook>;
+  const config = configOf(channel);
+  const { timezone } = config;
   // Totals across buys belong to queries, and reports carry no notification id: they must not be here.
   const { aggregated_totals: _totals, notification_id: _id, ...data } = report;
   const iso = (ms: number): string => new Date(ms).toISOString();
@@ -222,7 +231,7 @@ function reportDelivery(
       notification_type: fire.type,
       sequence_number: fire.sequence,
       next_expected_at: fire.nextExpected === undefined ? undefined : iso(fire.nextExpected),
-      reporting_period: { start: iso(fire.period.start), end: iso(fire.period.end) },
+      reporting_period: { start: iso(fire.period.start), end: iso(fire.period.end), timezone },
     },
   };
   return {

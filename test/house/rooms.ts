@@ -3,6 +3,7 @@ import type { Finding, Import, Rule, Source } from "./source.js";
 
 /** Leaves that import nothing of ours; the contract is a file or a folder. */
 const base = [
+  "runtime/calendar",
   "runtime/contract",
   "runtime/contract/",
   "runtime/draining",

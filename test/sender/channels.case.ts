@@ -11,6 +11,7 @@ import {
   data,
   finalReports,
   owedReports,
+  reportClocks,
   reporting,
   withReports,
 } from "./reports.case.js";
@@ -245,7 +246,16 @@ function notices(test: ChannelSuite): void {
 
 export function channelCase(of: SenderCase): void {
   const test = suiteOf(of, "channels");
-  for (const some of [reports, owedReports, finalReports, reportChanges, impairments, lastImpairments, notices])
+  for (const some of [
+    reports,
+    owedReports,
+    reportClocks,
+    finalReports,
+    reportChanges,
+    impairments,
+    lastImpairments,
+    notices,
+  ])
     some(test, of);
   test.run();
 }

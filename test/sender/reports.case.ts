@@ -1,6 +1,8 @@
 /** Reports that are owed, and those of buys that have ended, on every store; and what cases of channels share. */
 import * as assert from "uvu/assert";
+import { endpointOf } from "../../runtime/sender/endpoint-names.js";
 import type { ReportSource, SenderOptions } from "../../runtime/sender/index.js";
+import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { NOW, optionsFor } from "./fixture.js";
 import { type Context, drained, HOOK, HOUR, noneOut, type SenderCase, type suiteOf } from "./sender-suite.js";
@@ -90,5 +92,66 @@ export function finalReports(test: ChannelSuite, of: SenderCase): void {
     await noneOut(sender);
     assert.equal([network.sent.length, network.sent[2]!.url], [3, url]);
     assert.is(network.sent[2]!.body.result.notification_type, "final");
+  });
+}
+
+const periodsOf = (context: Context) => context.network.sent.map(({ body }) => body.result.reporting_period);
+const daily = { ...reporting, reporting_frequency: "daily" } as const;
+
+/** Whose clocks reports go by. `NOW` is 14:00 UTC, 10:00 in New York. */
+export function reportClocks(test: ChannelSuite, of: SenderCase): void {
+  test("reports go by the clocks that a buy is reported in, wherever they go, and by others from when those are named", async (context) => {
+    const sender = await withReports(of, context, () => data);
+    const { channels } = sender;
+    await channels.reportIn({ ...buy, principal: "buyer-2", mediaBuyId: "mb-2" }, "Asia/Tokyo");
+    await channels.reportIn(buy, "America/New_York");
+    await channels.reportIn({ ...buy, principal: "buyer-2" }, "Asia/Tokyo");
+    assert.is(await codeOf(async () => channels.reportIn(buy, "Mars/Olympus")), "event_invalid");
+    assert.equal(await channels.open(buy, { reporting: daily }), { ok: true });
+    sender.start();
+    await advance(context, Date.parse("2026-04-19T03:59:00Z"));
+    assert.equal(periodsOf(context), []);
+    await advance(context, Date.parse("2026-04-19T04:00:00Z"));
+    const endpoint = endpointOf({ principal: buy.principal, url: HOOK });
+    assert.is((await sender.outbox.move(endpoint, "https://buyer.example/hooks/moved")).registrations, 1);
+    await advance(context, Date.parse("2026-04-20T04:00:00Z"));
+    assert.equal(await channels.open(buy, { reporting: { ...daily, requested_metrics: ["spend"] } }), { ok: true });
+    await channels.reportIn(buy, "Asia/Kolkata");
+    await advance(context, Date.parse("2026-04-20T18:30:00Z"));
+    await channels.reportIn(buy, "UTC");
+    await advance(context, Date.parse("2026-04-21T00:00:00Z"));
+    assert.equal(periodsOf(context), [
+      { start: "2026-04-18T14:00:00.000Z", end: "2026-04-19T04:00:00.000Z", timezone: "America/New_York" },
+      { start: "2026-04-19T04:00:00.000Z", end: "2026-04-20T04:00:00.000Z", timezone: "America/New_York" },
+      { start: "2026-04-20T04:00:00.000Z", end: "2026-04-20T18:30:00.000Z", timezone: "Asia/Kolkata" },
+      { start: "2026-04-20T18:30:00.000Z", end: "2026-04-21T00:00:00.000Z" },
+    ]);
+    await channels.close("mb-2");
+    const next = { mediaBuyId: "mb-2", principal: "buyer-1" };
+    assert.equal(await channels.open(next, { reporting }), { ok: true }, "nothing of it was left");
+    await sender.stop();
+  });
+
+  test("what was owed by another frequency is told of the days that are over, and the rest at the turn of the new one", async (context) => {
+    let away = true;
+    const sender = await withReports(of, context, () => {
+      if (away) throw new Error("the source is away");
+      return data;
+    });
+    const open = async (reporting_frequency: "daily" | "monthly") =>
+      assert.equal(await sender.channels.open(buy, { reporting: { ...reporting, reporting_frequency } }), { ok: true });
+    await open("daily");
+    context.clock.at = Date.parse("2026-04-20T10:00:00Z");
+    await sender.channels.tick().catch(() => undefined);
+    await open("monthly");
+    away = false;
+    sender.start();
+    await advance(context, context.clock.at + 60_000);
+    await advance(context, Date.parse("2026-05-01T00:00:00Z"));
+    assert.equal(periodsOf(context), [
+      { start: "2026-04-18T14:00:00.000Z", end: "2026-04-20T00:00:00.000Z" },
+      { start: "2026-04-20T00:00:00.000Z", end: "2026-05-01T00:00:00.000Z" },
+    ]);
+    await sender.stop();
   });
 }

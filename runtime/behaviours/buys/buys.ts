@@ -1,4 +1,5 @@
 /** Media buys and their packages, as kept, and the state they are in. */
+import { UTC } from "../../calendar.js";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
@@ -98,6 +99,8 @@ export interface MediaBuy {
   readonly impairments?: readonly BuyImpairment[];
   /** The terms that were agreed to, where there was an agreement. */
   readonly accepted?: Negotiated;
+  /** The time zone that its reports go by, where it is not UTC. */
+  readonly reporting_timezone?: string;
   /** Fields of the buy that are kept as the buyer gave them. */
   readonly terms: JsonObject;
 }
@@ -176,9 +179,17 @@ export async function saveBuy(call: BehaviourCall, changed: MediaBuy): Promise<v
   const action = before === undefined ? "created" : "updated";
   recordChange(call, { account: buy.account_id, type: "media_buy", id: media_buy_id, action });
   const { sender } = call.ctx;
-  if (sender === undefined || fixed === undefined || fixed === before?.fixed || !terminalStates.has(fixed)) return;
+  if (sender === undefined) return;
+  const { principal } = call;
+  const { reporting_timezone: timezone = UTC } = buy;
+  if (timezone !== (before?.reporting_timezone ?? UTC))
+    call.ctx.effect((tx) => {
+      const of = { mediaBuyId: media_buy_id, principal };
+      return written(sender.channels.reportIn(of, timezone, { tx }));
+    });
+  if (fixed === undefined || fixed === before?.fixed || !terminalStates.has(fixed)) return;
   // No report, impairment or other event is sent after the final report.
-  call.ctx.effect((tx) => written(sender.channels.close(media_buy_id, { tx, principal: call.principal })));
+  call.ctx.effect((tx) => written(sender.channels.close(media_buy_id, { tx, principal })));
 }
 
 export interface BuyFilter {

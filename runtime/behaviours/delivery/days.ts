@@ -1,22 +1,18 @@
-/** Days of reports, `YYYY-MM-DD`, in UTC. */
+/** Days of reports, `YYYY-MM-DD`, in the time zone of what was bought. */
+import { dayAfter, dayAt } from "../../calendar.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { endOf, type MediaBuy, startOf } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
 import { deliveredByPackage } from "./delivered.js";
-import { cents, type DeliveryDays, nothing } from "./simulated.js";
-
-const DAY_MS = 86_400_000;
-
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-
-export const dayAfter = (day: string): string => dayOf(Date.parse(day) + DAY_MS);
+import { zoneOf } from "./periods.js";
+import { beginningOf, cents, type DeliveryDays, nothing } from "./simulated.js";
 
 /** Patterns of schemas take months and days that no calendar has. @throws ToolError INVALID_REQUEST */
 export function checkDay(day: string | undefined, field: string): void {
   if (day === undefined) return;
   const ms = Date.parse(day);
-  if (Number.isNaN(ms) || dayOf(ms) !== day)
+  if (Number.isNaN(ms) || dayAt(ms) !== day)
     throw new ToolError("INVALID_REQUEST", `${day} is no day of the calendar`, { field });
 }
 
@@ -26,35 +22,52 @@ export interface DeliveredDay {
   readonly spend: number;
 }
 
+const DAY_MS = 86_400_000;
+
 /** Days of one breakdown at most, and those that are asked for at a time: each is a question to who has the figures. */
 const MOST_DAYS = 366;
 const AT_A_TIME = 7;
 
 /** The days of the flight that were asked for and have begun; the last ones where there are too many. */
-function daysOf({ now }: BehaviourCall, buy: MediaBuy, { from, before }: DeliveryDays): string[] {
-  const start = Math.max(Date.parse(startOf(buy)), from === undefined ? -Infinity : Date.parse(from));
+function daysOf({ now }: BehaviourCall, buy: MediaBuy, { from, before, timezone }: DeliveryDays): string[] {
+  const begins = Date.parse(startOf(buy));
+  const start = Math.max(begins, from === undefined ? -Infinity : beginningOf(from, timezone));
   const last = Math.min(
-    Math.max(Date.parse(endOf(buy)), Date.parse(startOf(buy))),
+    Math.max(Date.parse(endOf(buy)), begins),
     now.getTime(),
-    before === undefined ? Infinity : Date.parse(before) - 1,
+    before === undefined ? Infinity : beginningOf(before, timezone) - 1,
   );
-  const [first, end] = [Math.floor(start / DAY_MS), Math.floor(last / DAY_MS)];
-  const count = Math.min(Math.max(end - first + 1, 1), MOST_DAYS);
-  return Array.from({ length: count }, (_, at) => dayOf((Math.max(end, first) - count + 1 + at) * DAY_MS));
+  const first = Date.parse(dayAt(start, timezone));
+  const end = Math.max(Date.parse(dayAt(last, timezone)), first);
+  const count = Math.min((end - first) / DAY_MS + 1, MOST_DAYS);
+  return Array.from({ length: count }, (_, at) => dayAt(end - (count - 1 - at) * DAY_MS));
 }
 
-/** What each package delivered, day by day; what is known of no day stands on the last one. */
+/** What each package delivered, day by day, in its own time zone; what is known of no day stands on the last one. */
 export async function deliveredByDay(
   call: BehaviourCall,
   buy: MediaBuy,
   range: DeliveryDays,
 ): Promise<ReadonlyMap<string, readonly DeliveredDay[]>> {
+  const zones = await Promise.all(buy.packages.map((one) => zoneOf(call, one)));
+  const byZone = new Map<string, ReadonlyMap<string, readonly DeliveredDay[]>>();
+  for (const timezone of new Set(zones)) byZone.set(timezone, await rowsIn(call, buy, { ...range, timezone }));
+  return new Map(buy.packages.map(({ package_id: id }, at) => [id, byZone.get(zones[at]!)?.get(id) ?? []]));
+}
+
+async function rowsIn(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  range: DeliveryDays,
+): Promise<ReadonlyMap<string, readonly DeliveredDay[]>> {
   const totals = await deliveredByPackage(call, buy, range);
+  const { timezone } = range;
   const days = daysOf(call, buy, range);
   const figures: ReadonlyMap<string, DeliveredTotals>[] = [];
   for (let at = 0; at < days.length; at += AT_A_TIME) {
     const some = days.slice(at, at + AT_A_TIME);
-    const asked = (day: string) => deliveredByPackage(call, buy, { from: day, before: dayAfter(day), dated: true });
+    const asked = (day: string) =>
+      deliveredByPackage(call, buy, { from: day, before: dayAfter(day), timezone, dated: true });
     figures.push(...(await Promise.all(some.map(asked))));
   }
   return new Map(

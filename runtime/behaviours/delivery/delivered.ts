@@ -4,7 +4,7 @@ import { AdbindError } from "../../errors.js";
 import type { BuyPackage, MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
-import { added, cents, type DeliveryDays, nothing, simulatedRows } from "./simulated.js";
+import { added, cents, type DeliveryDays, lifetime, nothing, simulatedRows } from "./simulated.js";
 
 /** Parts of a whole by their weight; they come to the whole, as it is rounded. */
 function parted(whole: number, weights: readonly number[], rounded: (amount: number) => number): number[] {
@@ -73,16 +73,16 @@ function checkedFigures(
 export function deliveredByPackage(
   call: BehaviourCall,
   buy: MediaBuy,
-  days: DeliveryDays = {},
+  days: DeliveryDays = lifetime,
 ): Promise<ReadonlyMap<string, DeliveredTotals>> {
   return call.once(`delivered ${buy.media_buy_id} ${JSON.stringify(days)}`, async () => {
     const { adServer, reporting } = call.ports;
-    const { from, before } = days;
+    const { from, before, timezone } = days;
+    const asked = { from, before, timezone };
     const packageIds = buy.packages.map(({ package_id }) => package_id);
-    const query = { principal: call.principal, mediaBuyId: buy.media_buy_id, packageIds, from, before };
+    const query = { principal: call.principal, mediaBuyId: buy.media_buy_id, packageIds, ...asked };
     // One after the other: what nobody waits for any more would end the process where it fails.
-    const ofAdServer = async () =>
-      buy.booking === undefined ? undefined : adServer.delivery?.(buy.booking, { from, before });
+    const ofAdServer = async () => (buy.booking === undefined ? undefined : adServer.delivery?.(buy.booking, asked));
     const figures = checkedFigures((await reporting.delivery(query)) ?? (await ofAdServer()) ?? {}, packageIds);
     // Row by row, so that days come to what all of them are.
     const extra = (await simulatedRows(call, buy, days)).map((row) => shares(buy, row));
@@ -99,5 +99,5 @@ export function deliveredByPackage(
 export const deliveredOf = async (
   call: BehaviourCall,
   buy: MediaBuy,
-  days: DeliveryDays = {},
+  days: DeliveryDays = lifetime,
 ): Promise<DeliveredTotals> => [...(await deliveredByPackage(call, buy, days)).values()].reduce(added, nothing);

@@ -1,3 +1,4 @@
+import { UTC } from "../../calendar.js";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
@@ -10,8 +11,8 @@ import { type ExactRead, exactReport } from "../reporting/exact.js";
 import { checkDay, type DeliveredDay, deliveredByDay } from "./days.js";
 import { deliveredByPackage, deliveredOf } from "./delivered.js";
 import { metrics, type Narrowing, narrowedTo } from "./metrics.js";
-import { figuresFor, type Period, reportingOfAll, windowsIn } from "./periods.js";
-import { added, type DeliveryDays, nothing, simulatedFields } from "./simulated.js";
+import { buyZone, figuresFor, type Period, reportingOfAll, sharedZone, windowsIn } from "./periods.js";
+import { added, beginningOf, type DeliveryDays, nothing, simulatedFields } from "./simulated.js";
 
 interface Wanted {
   /** One report of a feed, exactly. */
@@ -33,15 +34,8 @@ const isExact = (request: Wanted): request is ExactRead =>
 /** `get_media_buy_delivery`: figures per buy and package, and their sum. */
 export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
   if (isExact(request)) return call.answer(await exactReport(call, request));
-  const { account, media_buy_ids: wanted, status_filter: filter, start_date: from, end_date: before } = request;
-  checkDay(from, "start_date");
-  checkDay(before, "end_date");
-  if (from !== undefined && before !== undefined && before <= from)
-    throw new ToolError(
-      call.shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST",
-      `no day is from ${from} on and before ${before}`,
-      { field: "start_date" },
-    );
+  const { account, media_buy_ids: wanted, status_filter: filter } = request;
+  checkDates(call, request);
   const own = await buysOf(call, { account, ids: wanted });
   const states = filter === undefined ? undefined : new Set<string>([filter].flat());
   const stated = await Promise.all(own.map(async (buy) => ({ buy, state: await buyState(call, buy) })));
@@ -49,7 +43,8 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
   await checkGranularity(call, request, fitting);
   const known = new Set(own.map(({ media_buy_id }) => media_buy_id));
   const missing = (wanted ?? []).filter((id) => !known.has(id));
-  const days = { from, before };
+  const zone = await zoneOfAll(call, request, fitting);
+  const days = { from: request.start_date, before: request.end_date, timezone: zone ?? UTC };
   const daily = request.include_package_daily_breakdown === true;
   const only = narrowedTo(call, request.requested_metrics);
   const deliveries: JsonObject[] = [];
@@ -58,7 +53,7 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
     deliveries.push({ ...(await deliveryOf(call, buy, { daily, days, only })), ...(windows && { windows }) });
   }
   return call.answer({
-    reporting_period: periodOf(call, request, fitting),
+    reporting_period: { ...periodOf(call, days, fitting), ...(fitting.length > 0 && { timezone: zone }) },
     ...(await aggregated(call, fitting, { days, only })),
     media_buy_deliveries: deliveries,
     ...(missing.length > 0 && {
@@ -66,6 +61,39 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
     }),
   });
 };
+
+const unfit = (call: BehaviourCall, message: string): ToolError =>
+  new ToolError(call.shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST", message, {
+    field: "start_date",
+  });
+
+/** @throws ToolError for days that no calendar has, and a time without any */
+function checkDates(call: BehaviourCall, { start_date: from, end_date: before }: Wanted): void {
+  checkDay(from, "start_date");
+  checkDay(before, "end_date");
+  if (from !== undefined && before !== undefined && before <= from)
+    throw unfit(call, `no day is from ${from} on and before ${before}`);
+}
+
+/**
+ * The time zone that all of them are reported in; undefined where there are several.
+ * @throws ToolError where days are asked for: each would be another time for some of them
+ */
+async function zoneOfAll(
+  call: BehaviourCall,
+  { start_date: from, end_date: before }: Wanted,
+  buys: readonly MediaBuy[],
+): Promise<string | undefined> {
+  const zone = await sharedZone(
+    call,
+    buys.flatMap(({ packages }) => packages),
+  );
+  if (zone !== undefined || (from ?? before) === undefined) return zone;
+  throw unfit(
+    call,
+    "these are reported in several time zones: ask for buys that share one, or leave out start_date and end_date",
+  );
+}
 
 /** Figures of all buys: amounts of several currencies have no sum. */
 async function aggregated(
@@ -116,9 +144,10 @@ async function windowsOf(
     return undefined;
   const { start_date: from, end_date: before } = request;
   const now = call.now.getTime();
-  const start = Date.parse(from ?? startOf(buy));
-  const end = Math.min(now, Date.parse(before ?? endOf(buy)));
-  const periods = windowsIn(granularity, { start, end }, MOST_WINDOWS);
+  const timezone = await buyZone(call, buy.packages);
+  const start = beginningOf(from ?? startOf(buy), timezone);
+  const end = Math.min(now, beginningOf(before ?? endOf(buy), timezone));
+  const periods = windowsIn(granularity, { start, end, timezone }, MOST_WINDOWS);
   if (periods === undefined)
     throw new ToolError("INVALID_REQUEST", `there are more than ${MOST_WINDOWS} windows in that time: ask for less`, {
       field: "start_date",
@@ -127,12 +156,17 @@ async function windowsOf(
   const shown: JsonObject[] = [];
   for (let at = 0; at < periods.length; at += AT_A_TIME) {
     const some = periods.slice(at, at + AT_A_TIME);
-    shown.push(...(await Promise.all(some.map((period) => windowOf(call, buy, period, only)))));
+    shown.push(...(await Promise.all(some.map((period) => windowOf(call, buy, { ...period, timezone }, only)))));
   }
   return shown;
 }
 
-async function windowOf(call: BehaviourCall, buy: MediaBuy, period: Period, only: Narrowing): Promise<JsonObject> {
+async function windowOf(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  period: Period & { readonly timezone: string },
+  only: Narrowing,
+): Promise<JsonObject> {
   const days = await figuresFor(call, buy, period);
   const lines = await deliveredByPackage(call, buy, days);
   const [window_start, window_end] = [period.start, period.end].map((ms) => new Date(ms).toISOString());
@@ -160,7 +194,7 @@ export async function deliveryReport(call: BehaviourCall, wanted: ReportWanted):
   if (buy.fixed === undefined && (await buyState(call, buy)) === "completed")
     await saveBuy(call, { ...buy, fixed: "completed" });
   const shape = call.shapes.answer("get_media_buy_delivery");
-  const days = await figuresFor(call, buy, wanted.period);
+  const days = await figuresFor(call, buy, { ...wanted.period, timezone: wanted.timezone });
   const only = narrowedTo(call, wanted.requestedMetrics);
   const { media_buy_deliveries } = shape.fit({
     media_buy_deliveries: [await deliveryOf(call, buy, { daily: false, days, only })],
@@ -169,11 +203,15 @@ export async function deliveryReport(call: BehaviourCall, wanted: ReportWanted):
 }
 
 /** The days asked for; else from the first start until now. */
-function periodOf(call: BehaviourCall, { start_date, end_date }: Wanted, buys: readonly MediaBuy[]): JsonObject {
+function periodOf(
+  call: BehaviourCall,
+  { from, before, timezone }: DeliveryDays,
+  buys: readonly MediaBuy[],
+): JsonObject {
   const starts = buys.map((buy) => Date.parse(startOf(buy)));
   const now = call.now.getTime();
-  const start = start_date === undefined ? Math.min(now, ...starts) : Date.parse(start_date);
-  const end = end_date === undefined ? now : Date.parse(end_date);
+  const start = from === undefined ? Math.min(now, ...starts) : beginningOf(from, timezone);
+  const end = before === undefined ? now : beginningOf(before, timezone);
   return { start: new Date(start).toISOString(), end: new Date(Math.max(start, end)).toISOString() };
 }
 

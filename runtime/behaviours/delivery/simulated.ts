@@ -1,4 +1,5 @@
 /** What a test says a buy delivered: rows, some of a day, and fields that are shown as they were given. */
+import { startOfDay, UTC } from "../../calendar.js";
 import type { JsonObject } from "../../contract/index.js";
 import type { MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
@@ -9,9 +10,18 @@ import type { DeliveredTotals } from "../ports/ad-server.js";
 export interface DeliveryDays {
   readonly from?: string | undefined;
   readonly before?: string | undefined;
+  /** Whose days they are. */
+  readonly timezone: string;
   /** Only what happened in that time: what is known of no day happened when it was told. */
   readonly dated?: true;
 }
+
+/** All that there ever was. */
+export const lifetime: DeliveryDays = { timezone: UTC };
+
+/** @param text a day, `YYYY-MM-DD`, or a time, ISO 8601 @param timezone whose day it is */
+export const beginningOf = (text: string, timezone: string): number =>
+  text.length === "YYYY-MM-DD".length ? startOfDay(text, timezone) : Date.parse(text);
 
 interface SimulatedRow {
   /** `YYYY-MM-DD`; of the whole flight where left out. */
@@ -50,14 +60,14 @@ const of = async (call: BehaviourCall, { media_buy_id }: MediaBuy): Promise<Simu
 export async function simulatedRows(
   call: BehaviourCall,
   buy: MediaBuy,
-  { from, before, dated }: DeliveryDays = {},
+  { from, before, timezone, dated }: DeliveryDays = lifetime,
 ): Promise<DeliveredTotals[]> {
   const { rows } = await of(call, buy);
-  const first = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
-  const end = before === undefined ? Number.POSITIVE_INFINITY : Date.parse(before);
+  const first = from === undefined ? Number.NEGATIVE_INFINITY : beginningOf(from, timezone);
+  const end = before === undefined ? Number.POSITIVE_INFINITY : beginningOf(before, timezone);
   const wanted = ({ day, at }: KeptRow): boolean => {
     if (day === undefined && dated !== true) return true;
-    const ms = Date.parse(day ?? at);
+    const ms = beginningOf(day ?? at, timezone);
     return first <= ms && ms < end;
   };
   return rows.filter(wanted).map(({ totals }) => totals);

@@ -1,8 +1,8 @@
+import { dayAfter, UTC } from "../../calendar.js";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
 import { buysOf, endOf, type MediaBuy, startOf, sumOf } from "../buys/buys.js";
-import { dayAfter } from "../delivery/days.js";
 import { deliveredOf } from "../delivery/delivered.js";
 import type { DeliveryDays } from "../delivery/simulated.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
@@ -14,7 +14,7 @@ interface Wanted {
   readonly period?: { readonly start: string; readonly end: string };
 }
 
-const spentBy = async (call: BehaviourCall, buys: readonly MediaBuy[], days: DeliveryDays = {}): Promise<number> =>
+const spentBy = async (call: BehaviourCall, buys: readonly MediaBuy[], days?: DeliveryDays): Promise<number> =>
   sumOf((await Promise.all(buys.map((buy) => deliveredOf(call, buy, days)))).map(({ spend }) => spend));
 
 /** What is owed is all that was ever spent; more than all of the limit cannot be used, whatever is owed. */
@@ -43,7 +43,7 @@ export const accountFinancials: ToolBehaviour = async (request: Wanted, call) =>
   const running = own.filter(
     (buy) => startOf(buy).slice(0, 10) <= period.end && endOf(buy).slice(0, 10) >= period.start,
   );
-  const spent = await spentBy(call, own, { from: period.start, before: dayAfter(period.end) });
+  const spent = await spentBy(call, own, { from: period.start, before: dayAfter(period.end), timezone: UTC });
   return call.answer({
     account: request.account,
     currency,

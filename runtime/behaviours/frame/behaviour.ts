@@ -90,7 +90,7 @@ export interface Behaviour {
 }
 
 /** The report of a media buy that is due. */
-export type ReportWanted = Pick<ReportRequest, "mediaBuyId" | "period" | "requestedMetrics">;
+export type ReportWanted = Pick<ReportRequest, "mediaBuyId" | "period" | "timezone" | "requestedMetrics">;
 
 /** What a report holds beside its period and kind. */
 export interface ReportContent extends JsonObject {

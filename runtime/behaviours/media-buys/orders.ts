@@ -1,10 +1,12 @@
 /** An order, looked through: what it comes to, and the buy it would make. */
+import { UTC } from "../../calendar.js";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import type { Commitment } from "../accounts/commitment.js";
 import { type BuyPackage, endOf, type MediaBuy, startOf } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
+import { buyZone } from "../delivery/periods.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Order } from "../ports/ad-server.js";
 import { divided } from "../products/draft.js";
@@ -86,6 +88,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   await checkWhole(call, { packages }, request);
   const reserved = await Promise.all(packages.map((one) => isReserved(call, one)));
   for (const { creatives } of request.packages ?? []) await storeCreatives(call, account.account_id, creatives ?? []);
+  const zone = await buyZone(call, packages);
   const buy: MediaBuy = {
     media_buy_id: call.id("mb"),
     account_id: account.account_id,
@@ -97,6 +100,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
     revision: 1,
     paused: request.paused === true,
     packages,
+    ...(zone !== UTC && { reporting_timezone: zone }),
     history: [{ revision: 1, timestamp: call.time, action: "created", summary: `${packages.length} packages` }],
     ...(accepted !== undefined && { accepted }),
     terms: Object.fromEntries(

@@ -104,12 +104,12 @@ export interface AdServer extends CallsUpstream {
    */
   state?(booking: Booking): Promise<"completed" | "rejected" | undefined>;
   /**
-   * By package id; of the days asked for, `YYYY-MM-DD`, the first included and the last not. Of orders whose products all have
-   * reports or windows by the hour also of hours, ISO 8601 in UTC.
+   * By package id; of the days asked for, `YYYY-MM-DD` in `timezone`, the first included and the last not. Of orders whose
+   * products all have reports or windows by the hour also of hours, ISO 8601 in UTC.
    */
   delivery?(
     booking: Booking,
-    days: { readonly from?: string | undefined; readonly before?: string | undefined },
+    days: { readonly from?: string | undefined; readonly before?: string | undefined; readonly timezone: string },
   ): Promise<Readonly<Record<string, DeliveredTotals>>>;
   /** The content that an order ran beside; from and before are ISO 8601. Nothing is kept where it is left out. */
   content?(

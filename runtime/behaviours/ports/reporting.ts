@@ -14,6 +14,8 @@ export interface DeliveryQuery {
    */
   readonly from?: string | undefined;
   readonly before?: string | undefined;
+  /** Whose days they are: "UTC", or the time zone that products say they are reported in, of releases that let them differ. */
+  readonly timezone: string;
 }
 
 /** What was delivered. Yours to answer. */

@@ -1,47 +1,10 @@
 /** When the periods of a feed begin and end: hours are hours, and days are those of a calendar, 23 to 25 hours long. */
+import { dayAt, isTimeZone, startOfDay, turnAfter } from "../../calendar.js";
 import { AdbindError } from "../../errors.js";
 import type { FeedPeriod, FeedSchedule, ReportFeed } from "../ports/report-feeds.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known =
-    formats.get(timeZone) ??
-    new Intl.DateTimeFormat("en-US", {
-      timeZone,
-      hourCycle: "h23",
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
-    });
-  formats.set(timeZone, known);
-  return known;
-}
-
-/** What the clocks of a zone show at an instant, as if it were UTC. */
-function wallOf(at: number, timeZone: string): number {
-  const parts = Object.fromEntries(
-    formatOf(timeZone)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, Number(value)]),
-  );
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-  return Date.UTC(year, month - 1, day, hour, minute, second);
-}
-
-/** The instant at which the clocks of a zone show midnight of a day. */
-function midnight(wallDay: number, timeZone: string): number {
-  let at = wallDay;
-  // The offset at the guess is right but near a change of clocks; the second look is then.
-  for (let look = 0; look < 2; look++) at = wallDay - (wallOf(at, timeZone) - at);
-  return at;
-}
 
 /** The period that an instant is in, in milliseconds since the epoch. */
 export function periodAt(at: number, { period, timezone = "UTC" }: FeedSchedule): { start: number; end: number } {
@@ -49,8 +12,7 @@ export function periodAt(at: number, { period, timezone = "UTC" }: FeedSchedule)
     const start = Math.floor(at / HOUR) * HOUR;
     return { start, end: start + HOUR };
   }
-  const day = Math.floor(wallOf(at, timezone) / DAY) * DAY;
-  return { start: midnight(day, timezone), end: midnight(day + DAY, timezone) };
+  return { start: startOfDay(dayAt(at, timezone), timezone), end: turnAfter("daily", at, timezone) };
 }
 
 /** The longest that a report may come after its period, in seconds: ten years. */
@@ -70,20 +32,11 @@ export function checkedFeed(feed: ReportFeed): ReportFeed {
       : slaSeconds >= 0 && slaSeconds <= MOST_SLA_S
         ? undefined
         : `is due ${String(slaSeconds)} seconds after its period`;
-  if (wrong === undefined && isZone(timezone)) return feed;
+  if (wrong === undefined && isTimeZone(timezone)) return feed;
   throw new AdbindError("port_answer_invalid", `feed ${id} ${wrong ?? `has the timezone ${String(timezone)}`}`, {
     where: "feeds of the port reporting",
     remedy: "give ISO 8601, PT1H or P1D, seconds of at least 0, and an IANA time zone",
   });
-}
-
-function isZone(timezone: string): boolean {
-  try {
-    formatOf(timezone);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Periods of a feed that are told of, at most: what is older is not kept. */

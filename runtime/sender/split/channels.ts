@@ -31,6 +31,11 @@ export function splitChannels(senders: SplitSenders): Channels {
       if (tx === undefined) return senders.at(buy.principal, (one) => one.sender.channels.open(buy, channels));
       return senders.within(tx, (one) => one.sender.channels.open(buy, channels, options));
     },
+    reportIn(buy, timezone, options = {}) {
+      const { tx } = options;
+      if (tx === undefined) return senders.at(buy.principal, (one) => one.sender.channels.reportIn(buy, timezone));
+      return senders.within(tx, (one) => one.sender.channels.reportIn(buy, timezone, options));
+    },
     impairment: (id, event, options = {}) =>
       ofBuy(id, options, (one, given) => one.sender.channels.impairment(id, event, given)),
     adjusted: (id, report, options = {}) =>
