@@ -101,6 +101,16 @@ for (const version of versions) {
   });
 }
 
+for (const version of versions)
+  test(`${version}: days are refused of what has figures of its whole time only`, async () => {
+    const { ask, refused, close, order } = await selling(version, { date_range_support: "lifetime_only" });
+    const media_buy_ids = [await order()];
+    await ask("get_media_buy_delivery", { media_buy_ids });
+    for (const day of [{ start_date: "2026-10-24" }, { end_date: "2026-10-26" }])
+      assert.is((await refused("get_media_buy_delivery", { media_buy_ids, ...day })).field, "start_date");
+    await close();
+  });
+
 if (versions.length > 0)
   test("a report has what the release has that it was registered in", async () => {
     const releases = await Promise.all(["3.1.19", "3.0.26"].map(publishedRelease));

@@ -77,18 +77,20 @@ function checkDates(call: BehaviourCall, { start_date: from, end_date: before }:
 
 /**
  * The time zone that all of them are reported in; undefined where there are several.
- * @throws ToolError where days are asked for: each would be another time for some of them
+ * @throws ToolError where days are asked for: each would be another time for some of them, or has no figures of its own
  */
 async function zoneOfAll(
   call: BehaviourCall,
   { start_date: from, end_date: before }: Wanted,
   buys: readonly MediaBuy[],
 ): Promise<string | undefined> {
-  const zone = await sharedZone(
-    call,
-    buys.flatMap(({ packages }) => packages),
-  );
-  if (zone !== undefined || (from ?? before) === undefined) return zone;
+  const packages = buys.flatMap((buy) => buy.packages);
+  const zone = await sharedZone(call, packages);
+  if ((from ?? before) === undefined) return zone;
+  const whole = (await reportingOfAll(call, { packages })).some((one) => one.date_range_support === "lifetime_only");
+  if (whole)
+    throw unfit(call, "a product of these has figures of its whole time only: leave out start_date and end_date");
+  if (zone !== undefined) return zone;
   throw unfit(
     call,
     "these are reported in several time zones: ask for buys that share one, or leave out start_date and end_date",
