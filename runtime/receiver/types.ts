@@ -137,7 +137,7 @@ export type ArmHandlers<Arms, Tx> = {
 export interface DeliveryReport extends JsonObject {
   notification_type: "scheduled" | "final" | "delayed" | "adjusted" | (string & {});
   sequence_number?: number;
-  reporting_period: { start: string; end: string };
+  reporting_period: { start: string; end: string; timezone?: string };
   currency: string;
   media_buy_deliveries: JsonObject[];
 }

@@ -8,6 +8,7 @@ import { behaviours } from "../../runtime/behaviours/areas.js";
 import { openSeller } from "../../runtime/behaviours/index.js";
 import type { AnyTool, Release } from "../../runtime/contract/index.js";
 import type { SellerHandler } from "../../runtime/seller/types.js";
+import type { Sender } from "../../runtime/sender/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import type { JsonRecord } from "../support/known.js";
 import { specialismsOf } from "./seller-run.js";
@@ -36,11 +37,19 @@ const keyNamed = (kid: string): object & { readonly kid: string } => ({
 });
 const keys = { key: keyNamed("worlds"), responseKey: keyNamed("worlds-responses") };
 
+/** How far the clock goes after a history, a step at a time: reports of some days, and what waits for more of its kind. */
+const AFTER_MS = [60_000, 3_600_000, 86_400_000, 86_400_000];
+/** So many looks without anything new, and the pause after each in milliseconds: the behaviours' upkeep has had its turn by then. */
+const QUIET = 4;
+const QUIET_MS = 250;
+
 /** A seller of everything the library answers, at the place of the history that it is called at. */
 export class World {
   readonly offered = new Set<string>();
   readonly mutating = new Set<string>();
   readonly store: ReturnType<typeof openSqliteStore>;
+  #afterMs = 0;
+  #sender: Sender | undefined;
   #seller!: Awaited<ReturnType<typeof openSeller>>;
   #at = 0;
   #made = 0;
@@ -54,13 +63,16 @@ export class World {
     const note = (tool: string, handle: SellerHandler<AnyTool>): SellerHandler<AnyTool> => {
       world.offered.add(tool);
       if (release.tools[tool]?.mutating === true) world.mutating.add(tool);
-      return handle;
+      return (request, context) => {
+        world.#sender = context.sender;
+        return handle(request, context);
+      };
     };
     world.#seller = await openSeller({
       ...{ release, specialisms: specialismsOf(release), with: behaviours.map(({ area }) => area), ...keys },
       ...{ database: world.store, baseUrl: "https://seller.example", name: "Seller", mode: "development" },
       ...{ logger: pino({ level: "silent" }), limits: { calls: false }, metrics: false },
-      now: () => START + world.#at * STEP_MS,
+      now: () => START + world.#at * STEP_MS + world.#afterMs,
       uuid: () => world.#uuid(),
       tools: (own) =>
         Object.fromEntries(
@@ -84,6 +96,21 @@ export class World {
       ...{ tool, args: structuredClone(args), transport: "mcp", identity: { principal: who } },
     });
     return { failed, payload: payload as JsonRecord };
+  }
+
+  /** Sends what there is to send, and what comes due in some days after the history. @param at the place where all of it is over @param heard how many have arrived */
+  async deliver(at: number, heard: () => number): Promise<void> {
+    this.#at = at;
+    const sender = this.#sender!;
+    await this.#seller.start({ port: 0 });
+    for (const ms of AFTER_MS) {
+      this.#afterMs += ms;
+      for (let [before, quiet] = [-1, 0]; quiet < QUIET; quiet = before === heard() ? quiet + 1 : 0) {
+        before = heard();
+        await sender.channels.tick();
+        await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+      }
+    }
   }
 
   async close(): Promise<void> {
