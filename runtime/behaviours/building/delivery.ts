@@ -8,7 +8,8 @@ import type { DocumentOwner } from "../frame/collection.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import { type Creative, findCreative, ownerMayUse } from "../library/creatives.js";
 import { type ServingTag, tagsOf } from "../previews/tags.js";
-import { type KeptUsage, usageOf } from "../usage/usage.js";
+import type { KeptUsage } from "../usage/settled.js";
+import { usageOf } from "../usage/usage.js";
 
 interface Wanted {
   readonly account?: AccountRef;
@@ -54,20 +55,6 @@ const usedBy = (usage: readonly KeptUsage[], { creative_id, media_buy_id, only }
     (one) =>
       one.creative_id === creative_id &&
       (one.media_buy_id === media_buy_id || (only === true && one.media_buy_id === undefined)),
-  );
-
-/** Figures of a time that is settled take the place of those that were told before. */
-const settled = (usage: readonly KeptUsage[]): KeptUsage[] =>
-  usage.filter(
-    (one) =>
-      one.final !== false ||
-      !usage.some(
-        (other) =>
-          other.final === true &&
-          keyOf({ creative_id: "", ...other }) === keyOf({ creative_id: "", ...one }) &&
-          Date.parse(other.start) <= Date.parse(one.start) &&
-          Date.parse(other.end) >= Date.parse(one.end),
-      ),
   );
 
 /** The currency of an answer that has no usage. */
@@ -144,7 +131,7 @@ export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => 
   checkDay(from, "start_date");
   checkDay(to, "end_date");
   const [start, end] = [from ?? "1970-01-01", to ?? "9999-12-31"];
-  const usage = settled(await usageOf(call, owner)).filter(
+  const usage = (await usageOf(call, owner)).filter(
     (one) => one.end.slice(0, 10) >= start && one.start.slice(0, 10) <= end,
   );
   const tagged = placesOf(await tagsOf(call, owner)).filter(

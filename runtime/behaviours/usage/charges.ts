@@ -11,6 +11,8 @@ export interface Charge {
   readonly cost: number;
   /** ISO 4217. */
   readonly currency: string;
+  /** The time whose use it was reported with, and by whom: it is owed once. */
+  readonly reported?: { readonly start: string; readonly end: string; readonly owner: string };
 }
 
 const kept = collection<Charge>("charge");

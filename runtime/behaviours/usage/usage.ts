@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
@@ -8,7 +9,8 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection, type DocumentOwner, ownerText } from "../frame/collection.js";
 import { findCreative, ownerMayUse } from "../library/creatives.js";
-import { billsCreatives, type Charge, chargeOf } from "./charges.js";
+import { billsCreatives, type Charge, chargeOf, keepCharge } from "./charges.js";
+import { type KeptUsage, settledUsage } from "./settled.js";
 
 interface Usage {
   readonly account?: AccountRef;
@@ -27,20 +29,14 @@ interface Usage {
   readonly measurement_window?: string;
 }
 
-interface Wanted {
-  readonly reporting_period: { readonly start: string; readonly end: string };
-  readonly usage: readonly Usage[];
-}
-
-/** Use of a creative or of a media buy, as its buyer has reported it. */
-export interface KeptUsage extends Pick<Usage, "final" | "finalized_at" | "measurement_window"> {
-  readonly creative_id?: string;
-  readonly media_buy_id?: string;
-  readonly impressions: number;
-  readonly spend: number;
-  readonly currency: string;
+interface Period {
   readonly start: string;
   readonly end: string;
+}
+
+interface Wanted {
+  readonly reporting_period: Period;
+  readonly usage: readonly Usage[];
 }
 
 const kept = collection<KeptUsage>("usage");
@@ -48,7 +44,9 @@ const kept = collection<KeptUsage>("usage");
 /** What rounding may make of an amount. */
 const TOLERANCE = 0.01;
 
-export const usageOf = (call: BehaviourCall, owner: DocumentOwner): Promise<KeptUsage[]> => kept.list(call, owner);
+/** What was used of what an owner has, as it was last told; in the order in which it was first told. */
+export const usageOf = async (call: BehaviourCall, owner: DocumentOwner): Promise<KeptUsage[]> =>
+  settledUsage(await kept.list(call, owner));
 
 interface Fault {
   readonly field: string;
@@ -66,9 +64,13 @@ const unbilled = (call: BehaviourCall, id: string): Fault | undefined =>
     : undefined;
 
 /** Use of what was made here is owed once, as it was made, or not again. */
-async function chargeFault(call: BehaviourCall, record: Usage, charge: Charge): Promise<Fault | undefined> {
+async function chargeFault(
+  call: BehaviourCall,
+  record: Usage,
+  { charge, period }: { charge: Charge; period: Period },
+): Promise<Fault | undefined> {
   const { account, pricing_option_id: option, vendor_cost: cost, currency } = record;
-  const { account_id, pricing_option_id, cost: owed, currency: billed } = charge;
+  const { account_id, pricing_option_id, cost: owed, currency: billed, reported } = charge;
   if (
     account !== undefined &&
     account_id !== undefined &&
@@ -78,17 +80,27 @@ async function chargeFault(call: BehaviourCall, record: Usage, charge: Charge): 
   if (option !== undefined && option !== pricing_option_id)
     return { field: "pricing_option_id", message: `it was made at ${pricing_option_id}` };
   if (currency !== billed) return { field: "currency", message: `it is billed in ${billed}` };
-  return cost === 0 || Math.abs(owed - cost) <= TOLERANCE
-    ? undefined
-    : { field: "vendor_cost", message: `it has cost ${owed} ${billed}, not ${cost}` };
+  if (cost === 0) return undefined;
+  if (Math.abs(owed - cost) > TOLERANCE)
+    return { field: "vendor_cost", message: `it has cost ${owed} ${billed}, not ${cost}` };
+  const owner = ownerText(await ownerOfRef(call, account));
+  if (reported === undefined || isDeepStrictEqual(reported, { ...period, owner })) return undefined;
+  const message = `it is owed once, and was from ${reported.start} to ${reported.end}: more use of it costs nothing`;
+  return { field: "vendor_cost", message };
+}
+
+/** What was charged for what a record is of. */
+async function chargedFor(call: BehaviourCall, { build_variant_id, creative_id }: Usage) {
+  const made = build_variant_id ?? creative_id;
+  const charge = made === undefined ? undefined : await chargeOf(call, made);
+  return made === undefined || charge === undefined ? undefined : { made, charge };
 }
 
 /** Why a record is not taken. */
-async function faultOf(call: BehaviourCall, record: Usage): Promise<Fault | undefined> {
+async function faultOf(call: BehaviourCall, record: Usage, period: Period): Promise<Fault | undefined> {
   const { creative_id: id, pricing_option_id: option, impressions = 0, vendor_cost: cost, currency } = record;
-  const made = record.build_variant_id ?? id;
-  const charge = made === undefined ? undefined : await chargeOf(call, made);
-  if (charge !== undefined) return chargeFault(call, record, charge);
+  const charged = await chargedFor(call, record);
+  if (charged !== undefined) return chargeFault(call, record, { charge: charged.charge, period });
   if (id === undefined) return buyFault(call, record);
   const known = await findCreative(call, id);
   const found = known !== undefined && ownerMayUse(await ownerOfRef(call, record.account), known) ? known : undefined;
@@ -124,41 +136,65 @@ async function buyFault(call: BehaviourCall, record: Usage): Promise<Fault | und
   return currency === buy.currency ? undefined : { field: "currency", message: `${id} is billed in ${buy.currency}` };
 }
 
+/** Where a report stands. */
+interface Report {
+  readonly id: string;
+  readonly period: Period;
+  /** Records of it that say the same, so far. */
+  readonly seen: Map<string, number>;
+}
+
+/** The same use is owed once, under however many keys it is reported; what a request says twice is two. */
+function placeOf({ account: _, ...said }: Usage, owner: DocumentOwner, { period, seen }: Report): string {
+  const same = canonicalize({ ...said, ...period }) ?? "";
+  const times = (seen.get(ownerText(owner) + same) ?? 0) + 1;
+  seen.set(ownerText(owner) + same, times);
+  return `${times} ${same}`;
+}
+
+async function keepUsage(call: BehaviourCall, record: Usage, report: Report): Promise<void> {
+  const { creative_id, media_buy_id, package_id, final, finalized_at, measurement_window } = record;
+  const used: KeptUsage = {
+    ...(creative_id !== undefined && { creative_id }),
+    ...(media_buy_id !== undefined && { media_buy_id }),
+    ...(package_id !== undefined && { package_id }),
+    impressions: record.impressions ?? 0,
+    spend: record.vendor_cost,
+    currency: record.currency,
+    ...(final !== undefined && { final }),
+    ...(finalized_at !== undefined && { finalized_at }),
+    ...(measurement_window !== undefined && { measurement_window }),
+    ...report.period,
+    report: report.id,
+    reported_at: call.time,
+  };
+  const owner = await ownerOfRef(call, record.account);
+  const charged = record.vendor_cost === 0 ? undefined : await chargedFor(call, record);
+  if (charged !== undefined)
+    keepCharge(call, charged.made, { ...charged.charge, reported: { ...report.period, owner: ownerText(owner) } });
+  const place = charged === undefined ? placeOf(record, owner, report) : `paid ${charged.made}`;
+  kept.put(call, owner, `use_${hash("sha256", place).slice(0, 32)}`, used);
+}
+
+const inUtc = (time: string): string => new Date(time).toISOString();
+
 /** `report_usage`: takes the records that are in order, and says what is wrong with the others. */
 export const reportUsage: ToolBehaviour = async (request: Wanted, call) => {
-  const { start, end } = request.reporting_period;
-  if (Date.parse(end) < Date.parse(start))
+  const period = { start: inUtc(request.reporting_period.start), end: inUtc(request.reporting_period.end) };
+  if (period.end < period.start)
     throw new ToolError("INVALID_REQUEST", "the period ends before it starts", { field: "reporting_period.end" });
   const errors: JsonObject[] = [];
-  const seen = new Map<string, number>();
+  const report = { id: call.id("report"), period, seen: new Map<string, number>() };
   let accepted = 0;
   for (const [index, record] of request.usage.entries()) {
-    const fault = (await accountFault(call, record)) ?? (await faultOf(call, record));
+    const fault = (await accountFault(call, record)) ?? (await faultOf(call, record, period));
     if (fault !== undefined) {
       const { code = "INVALID_REQUEST", message, field } = fault;
       const recovery = call.release.errors[code]?.recovery;
       errors.push({ code, message, field: `usage[${index}].${field}`, ...(recovery !== undefined && { recovery }) });
       continue;
     }
-    const used: KeptUsage = {
-      ...(record.creative_id !== undefined && { creative_id: record.creative_id }),
-      ...(record.media_buy_id !== undefined && { media_buy_id: record.media_buy_id }),
-      impressions: record.impressions ?? 0,
-      spend: record.vendor_cost,
-      currency: record.currency,
-      ...(record.final !== undefined && { final: record.final }),
-      ...(record.finalized_at !== undefined && { finalized_at: record.finalized_at }),
-      ...(record.measurement_window !== undefined && { measurement_window: record.measurement_window }),
-      start,
-      end,
-    };
-    const owner = await ownerOfRef(call, record.account);
-    const { account: _, ...said } = record;
-    const same = canonicalize({ ...said, start, end }) ?? "";
-    const times = (seen.get(ownerText(owner) + same) ?? 0) + 1;
-    seen.set(ownerText(owner) + same, times);
-    // The same use is owed once, under however many keys it is reported; what a request says twice is two.
-    kept.put(call, owner, `use_${hash("sha256", `${times} ${same}`).slice(0, 32)}`, used);
+    await keepUsage(call, record, report);
     accepted += 1;
   }
   return call.answer({ accepted, ...(errors.length > 0 && { errors }) });
