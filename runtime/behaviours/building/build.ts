@@ -4,9 +4,7 @@ import { ownerOfRef } from "../accounts/accounts.js";
 import { formatId } from "../formats/formats.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
-import type { DocumentOwner } from "../frame/collection.js";
 import { repetitionOf } from "../frame/repetition.js";
-import { type Creative, findCreative, ownerMayUse } from "../library/creatives.js";
 import type { CreativeFormat } from "../ports/creatives.js";
 import { catalogFor } from "../previews/catalogs.js";
 import { host } from "../previews/hosted.js";
@@ -17,18 +15,9 @@ import { type CatalogItems, renderPage } from "../previews/render.js";
 import { makeTag } from "../previews/tags.js";
 import { canonical, isCanonical } from "./canonical.js";
 import { isRender, renderCreative } from "./rendered.js";
+import { fromLibrary } from "./source.js";
 import { type Build, expiry, targetsOf } from "./targets.js";
 import { drawImage, plainPalette, writeCopy } from "./write.js";
-
-/** A creative of the library that may be served. */
-async function fromLibrary(call: BehaviourCall, id: string, owner: DocumentOwner): Promise<Creative> {
-  const found = await findCreative(call, id);
-  if (found === undefined || !ownerMayUse(owner, found)) {
-    throw new ToolError("CREATIVE_NOT_FOUND", "there is no such creative in the library", { field: "creative_id" });
-  }
-  if (found.status !== "rejected" && found.status !== "archived") return found;
-  throw new ToolError("INVALID_STATE", `the creative is ${found.status}: it is not served`, { field: "creative_id" });
-}
 
 const contentOf = (asset: ManifestAsset | undefined): string | undefined =>
   typeof asset?.content === "string" ? asset.content : undefined;
@@ -181,12 +170,19 @@ const targeted = (request: Build, { format_id }: CreativeManifest): JsonObject =
   request.target_capability_ids === undefined ? { format_id } : { capability_id: format_id?.id };
 
 /** What is made without a transformer costs nothing before it is shown. */
-const unpaid = { mode: "estimate", estimate: { currency: "USD", cost_low: 0, cost_high: 0, basis: "fixed" } };
+async function estimated(call: BehaviourCall, request: Build): Promise<JsonObject> {
+  const { creative_id: id, creative_manifest: given } = request;
+  const found = id === undefined ? undefined : await fromLibrary(call, id, await ownerOfRef(call, request.account));
+  await targetsOf(call, request, found?.format_id ?? given?.format_id);
+  const [price] = found?.pricing_options ?? [];
+  const basis = price === undefined ? "fixed" : "cpm_deferred";
+  return { mode: "estimate", estimate: { currency: price?.currency ?? "USD", cost_low: 0, cost_high: 0, basis } };
+}
 
 /** `build_creative`: by a transformer, from the library, from another creative, or from words. */
 export const buildCreative: ToolBehaviour = async (request: Build, call) => {
   if (isRender(call, request)) return call.answer(await renderCreative(call, request));
-  if (request.mode === "estimate") return call.answer(unpaid);
+  if (request.mode === "estimate") return call.answer(await estimated(call, request));
   const { manifests: raw, catalog, cost } = await build(call, request);
   const filledIn = raw.map((manifest) => filled(manifest, request.macro_values));
   const manifests = await Promise.all(filledIn.map((one) => (isCanonical(call, request) ? canonical(call, one) : one)));

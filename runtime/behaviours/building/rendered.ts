@@ -1,25 +1,42 @@
 /** Creatives that a transformer makes: each is rendered once, paid, and kept so that it can be made better. */
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { spendingAccount } from "../accounts/accounts.js";
+import { ownerOfRef, spendingAccount } from "../accounts/accounts.js";
 import { formatId } from "../formats/formats.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { isLate } from "../frame/patience.js";
 import { repetitionOf } from "../frame/repetition.js";
-import { requireWord } from "../governance/word.js";
+import { requireUngoverned, requireWord } from "../governance/word.js";
 import type { CreativeFormat } from "../ports/creatives.js";
 import type { Transformer } from "../ports/transformers.js";
 import { host } from "../previews/hosted.js";
-import { type CreativeManifest, knownFormat } from "../previews/manifest.js";
+import { type CreativeManifest, firstAssets, knownFormat } from "../previews/manifest.js";
 import { keepCharge } from "../usage/charges.js";
 import { canonical, isCanonical } from "./canonical.js";
 import { checkedConfig } from "./config.js";
 import { keepLeaf, type Leaf, leafOf } from "./leaves.js";
-import { type Build, expiry, targetsOf } from "./targets.js";
+import { fromLibrary } from "./source.js";
+import { type Build, expiry, targetField, targetsOf } from "./targets.js";
 import { payerOf, TRANSFORMERS, transformersOf } from "./transformers.js";
 import { type Cell, cellsOf } from "./variants.js";
 
-/** Whether a request is for a transformer. @throws ToolError UNSUPPORTED_FEATURE where there is none */
+/** Axes that nothing here turns: a creative each, which is not what who names them is asking for. */
+const foreignAxes = ["max_creatives", "signal_conditions"] as const;
+
+/** What nobody makes is not passed over: it is several creatives that are asked for. */
+function checkAxes({ served }: BehaviourCall, request: Build, rendered: boolean): void {
+  const several =
+    request.variant_axis !== undefined ? "variant_axis" : (request.max_variants ?? 1) > 1 ? "max_variants" : undefined;
+  const field = foreignAxes.find((axis) => request[axis] !== undefined) ?? (rendered ? undefined : several);
+  if (field === undefined) return;
+  const instead = field === several && served.has(TRANSFORMERS) ? ": name a transformer, which makes several" : "";
+  throw new ToolError("UNSUPPORTED_FEATURE", `${field} is not for what is made here${instead}`, { field });
+}
+
+/**
+ * Whether a request is for a transformer.
+ * @throws ToolError UNSUPPORTED_FEATURE where there is none, and for more creatives than are made of one request
+ */
 export function isRender(call: BehaviourCall, request: Build): boolean {
   const fields = ["transformer_id", "refine_from_build_variant_id", "max_spend"] as const;
   const named = fields.find((field) => request[field] !== undefined);
@@ -28,7 +45,9 @@ export function isRender(call: BehaviourCall, request: Build): boolean {
     throw new ToolError("UNSUPPORTED_FEATURE", `there are no transformers here: ${beyond} is for those`, {
       field: beyond,
     });
-  return named === "transformer_id" || named === "refine_from_build_variant_id";
+  const rendered = named === "transformer_id" || named === "refine_from_build_variant_id";
+  checkAxes(call, request, rendered);
+  return rendered;
 }
 
 /** What is to be made: by whom, in which formats, and how the knobs are put. */
@@ -39,6 +58,8 @@ interface Plan {
   readonly cells: readonly Cell[];
   readonly message: string;
   readonly parent?: Leaf;
+  /** Assets to start from. */
+  readonly assets: CreativeManifest["assets"];
   readonly canonical: boolean;
 }
 
@@ -52,14 +73,11 @@ async function transformerNamed(call: BehaviourCall, id: string, accountId: stri
 
 /** @throws ToolError INVALID_REQUEST for a format that the transformer does not make */
 async function outputsOf(call: BehaviourCall, of: Transformer, request: Build): Promise<CreativeFormat[]> {
-  const named = [request.target_format_id, request.target_format_ids].some((one) => one !== undefined);
-  const capable = [request.target_capability_id, request.target_capability_ids].some((one) => one !== undefined);
   const targets = await targetsOf(call, request, { id: of.outputs[0] });
-  const foreign = targets.find(({ id }) => !of.outputs.includes(id));
-  if (foreign === undefined) return targets;
-  const field = !named && capable ? "target_capability_id" : "target_format_id";
-  const what = `${of.transformer_id} does not make ${foreign.id}; it makes ${of.outputs.join(", ")}`;
-  throw new ToolError("INVALID_REQUEST", what, { field });
+  const foreign = targets.findIndex(({ id }) => !of.outputs.includes(id));
+  if (foreign < 0) return targets;
+  const what = `${of.transformer_id} does not make ${targets[foreign]!.id}; it makes ${of.outputs.join(", ")}`;
+  throw new ToolError("INVALID_REQUEST", what, { field: targetField(request, foreign) });
 }
 
 async function planOf(call: BehaviourCall, request: Build): Promise<Plan> {
@@ -80,9 +98,18 @@ async function planOf(call: BehaviourCall, request: Build): Promise<Plan> {
     targets,
     cells: await cellsOf(call, { of: transformer, accountId, config: checked }, request),
     message,
+    assets: await assetsOf(call, request, parent),
     ...(parent !== undefined && { parent }),
     canonical: parent?.canonical ?? isCanonical(call, request),
   };
+}
+
+/** Of a creative of the library nothing else is taken, whatever stands beside its id. */
+async function assetsOf(call: BehaviourCall, request: Build, parent: Leaf | undefined): Promise<Plan["assets"]> {
+  const { creative_id: id, creative_manifest: given, account } = request;
+  if (parent !== undefined) return parent.manifest.assets;
+  if (id === undefined) return given?.assets ?? {};
+  return firstAssets((await fromLibrary(call, id, await ownerOfRef(call, account))).assets);
 }
 
 interface Made {
@@ -97,11 +124,10 @@ async function makeOne(
   { plan, request }: { plan: Plan; request: Build },
   { format, cell, at }: { format: CreativeFormat; cell: Cell; at: number },
 ): Promise<Made> {
-  const { transformer, accountId, message, parent } = plan;
-  const from = parent?.manifest ?? request.creative_manifest;
+  const { transformer, accountId, message, parent, assets: given } = plan;
   const job = {
     ...{ principal: call.principal, accountId, transformer, format, message, config: cell.config },
-    assets: from?.assets ?? {},
+    assets: given,
     ...(cell.variant !== undefined && { variant: cell.variant }),
     ...(parent !== undefined && { before: { message: parent.message, config: parent.config } }),
     quality: request.quality ?? ("production" as const),
@@ -166,13 +192,19 @@ function estimated({ transformer, targets, cells }: Plan, leaves: number): JsonO
 /** The word of the account's governance agent, before anything is paid. */
 async function governed(
   call: BehaviourToolCall,
-  { transformer }: Plan,
+  { transformer, accountId }: Plan,
   request: Build,
   leaves: number,
 ): Promise<() => Promise<void>> {
   const amount = exact((transformer.price?.unit_price ?? 0) * leaves);
-  if (request.account === undefined || amount === 0) return async () => undefined;
-  const account = await spendingAccount(call, request.account);
+  if (amount === 0) return async () => undefined;
+  // What is refined is paid by whom it was made for, where nobody else is named.
+  const payer = request.account ?? (accountId === undefined ? undefined : { account_id: accountId });
+  if (payer === undefined) {
+    await requireUngoverned(call);
+    return async () => undefined;
+  }
+  const account = await spendingAccount(call, payer);
   const currency = transformer.price?.currency;
   // What is done again is paid once.
   const what = `build_${repetitionOf(call, request, "all")}`;

@@ -33,6 +33,8 @@ export interface Build {
   /** What was made before, and is to be made better. */
   readonly refine_from_build_variant_id?: string;
   readonly max_variants?: number;
+  readonly max_creatives?: number;
+  readonly signal_conditions?: readonly object[];
   readonly variant_axis?: {
     readonly dimension: string;
     readonly field?: string;
@@ -53,6 +55,13 @@ const DAY = 86_400_000;
 export const expiry = (call: BehaviourCall, { quality }: Build): string =>
   new Date(call.now.getTime() + KEPT_DAYS[quality ?? "production"] * DAY).toISOString();
 
+/** Where in a request the target of that place is named. */
+export function targetField(request: Build, at: number): string {
+  if (request.target_format_ids !== undefined) return `target_format_ids[${at}]`;
+  if (request.target_capability_ids !== undefined) return `target_capability_ids[${at}]`;
+  return request.target_capability_id === undefined ? "target_format_id" : "target_capability_id";
+}
+
 /** Formats asked for; where none is, that of what is given. */
 export async function targetsOf(
   call: BehaviourCall,
@@ -61,12 +70,11 @@ export async function targetsOf(
 ): Promise<CreativeFormat[]> {
   const { target_format_id: one, target_format_ids: many } = request;
   // Who names several means several, whatever else a client has filled in.
-  if (many !== undefined)
-    return Promise.all(many.map((id, index) => buildable(call, id, `target_format_ids[${index}]`)));
+  if (many !== undefined) return Promise.all(many.map((id, index) => buildable(call, id, targetField(request, index))));
   const { target_capability_id: capability, target_capability_ids: capabilities } = request;
   if (capability !== undefined || capabilities !== undefined) {
-    const field = capability === undefined ? "target_capability_ids" : "target_capability_id";
-    return Promise.all((capabilities ?? [capability!]).map((id) => buildable(call, { id }, field)));
+    const ids = capabilities ?? [capability!];
+    return Promise.all(ids.map((id, index) => buildable(call, { id }, targetField(request, index))));
   }
   const wanted = one ?? given;
   if (wanted === undefined) {

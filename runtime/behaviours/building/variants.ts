@@ -56,7 +56,8 @@ export async function cellsOf(call: BehaviourCall, setting: Setting, request: Bu
   }
   const knob = knobOf(of, axis);
   const given = axis.values ?? (knob === undefined ? [] : await ownValues(call, setting, knob));
-  const count = most(axis.values?.length ?? max_variants);
+  // Nobody pays for the same twice: of a knob there are as many as it has values.
+  const count = most(axis.values?.length ?? (given.length > 0 ? Math.min(max_variants, given.length) : max_variants));
   const turned = async (index: number): Promise<Cell> => {
     const { [index]: value } = given;
     const variant = { dimension: axis.dimension, index, ...(value !== undefined && { value }) };

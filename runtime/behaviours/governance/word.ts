@@ -1,6 +1,7 @@
 /** Money of a governed account is spent on its governance agent's word alone. */
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
+import { callersAccounts } from "../accounts/accounts.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
 import { bindMoney, denialOf } from "./authority.js";
@@ -20,6 +21,17 @@ interface Wanted {
 const findings = (explanation: string): JsonObject => ({
   findings: [{ category_id: "governance_context", severity: "critical", explanation }],
 });
+
+/**
+ * Money of no account is nobody's to ask about: who has a governed account says which of them pays.
+ * @throws ToolError ACCOUNT_REQUIRED, or ACCOUNT_AMBIGUOUS in older releases, where one of the caller's accounts is governed
+ */
+export async function requireUngoverned(call: BehaviourCall): Promise<void> {
+  const accounts = await callersAccounts(call);
+  if (accounts.every(({ governance_agents: agents = [] }) => agents.length === 0)) return;
+  const code = call.shapes.knowsError("ACCOUNT_REQUIRED") ? "ACCOUNT_REQUIRED" : "ACCOUNT_AMBIGUOUS";
+  throw new ToolError(code, "an account of yours is governed: say which account pays", { field: "account" });
+}
 
 /**
  * Returns where the account asks nobody, or where its agent's word is there and no plan that is kept here says otherwise: the

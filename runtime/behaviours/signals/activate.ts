@@ -7,7 +7,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection, type DocumentOwner, ownerText } from "../frame/collection.js";
 import { isLate } from "../frame/patience.js";
-import { requireWord } from "../governance/word.js";
+import { requireUngoverned, requireWord } from "../governance/word.js";
 import type { Signal, SignalPlace, SignalPricing } from "../ports/signals.js";
 
 export type SignalDestination = { readonly account?: string } & (
@@ -143,6 +143,7 @@ export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
   const owner = account === undefined ? call.principal : accountOwner(call, account);
   let giveBack = async (): Promise<void> => undefined;
   let brought = false;
+  if (account === undefined && request.action !== "deactivate") await requireUngoverned(call);
   if (account !== undefined && request.action !== "deactivate")
     giveBack = await requireWord(call, account, {
       tool: call.tool,
