@@ -22,7 +22,6 @@ export async function exactReport(call: BehaviourCall, wanted: ExactRead): Promi
   const { items, pagination } = listPage(numbered, wanted.pagination, ({ id }) => id);
   return {
     reporting_period: found.period,
-    currency: "USD",
     media_buy_deliveries: [],
     reporting_revision: shownRevision(ledger, found),
     reporting_revision_binding: {

@@ -111,17 +111,29 @@ const healthOf = (
 /** Whose the books are. */
 const accountPart = ({ principal, accountId }: FeedAccount): OwnedPart => ({ principal, part: accountId });
 
-/** The books as they stand, with the reports that have become known since. */
-export async function openReportLedger(call: BehaviourCall, account: FeedAccount): Promise<ReportLedger> {
+/** Where the books stood at some time: by their changes, and by the clock, in milliseconds since the epoch. */
+export type LedgerPoint = Pick<ReportLedger, "sequence" | "now">;
+
+/**
+ * The books as they stand, with the reports that have become known since.
+ * @param at how they stood then; how they stand now where left out
+ */
+export async function openReportLedger(
+  call: BehaviourCall,
+  account: FeedAccount,
+  at?: LedgerPoint,
+): Promise<ReportLedger> {
   const owner = accountPart(account);
   const state = (await states.get(call, owner, "ledger")) ?? { sequence: 0 };
-  const now = state.now ?? call.now.getTime();
+  const { sequence, now } = at ?? { sequence: state.sequence, now: state.now ?? call.now.getTime() };
+  const known = <T extends { readonly sequence: number }>(all: readonly T[]): T[] =>
+    all.filter((one) => at === undefined || one.sequence <= sequence);
   const own = await seeded.list(call, owner);
   const feeds = own.length > 0 ? own : ((await call.ports.reporting.feeds?.(account)) ?? []).map(checkedFeed);
-  const given = await revisions.list(call, owner);
-  const corrected = await adjustments.list(call, owner);
-  const received = await receiptsOf(call, owner);
-  const said = (await statementsOf(call, owner)).sort((a, b) => a.sequence - b.sequence);
+  const given = known(await revisions.list(call, owner));
+  const corrected = known(await adjustments.list(call, owner));
+  const received = known(await receiptsOf(call, owner));
+  const said = known(await statementsOf(call, owner)).sort((a, b) => a.sequence - b.sequence);
   const obligations = feeds.flatMap((feed) =>
     elapsedPeriods(feed.schedule, Date.parse(feed.since), now).map((period): Obligation => {
       const id = idOf("obl", ownerText(owner), feed.id, feed.version, period.start);
@@ -146,7 +158,7 @@ export async function openReportLedger(call: BehaviourCall, account: FeedAccount
     }),
   );
   obligations.sort((a, b) => (a.period.start < b.period.start ? -1 : a.period.start > b.period.start ? 1 : 0));
-  return { account, owner, now, sequence: state.sequence, obligations, feeds, seeded: own.length > 0 };
+  return { account, owner, now, sequence, obligations, feeds, seeded: own.length > 0 };
 }
 
 /** Reports asked for in one call, at most: the rest is asked for with the next. */

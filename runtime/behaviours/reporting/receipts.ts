@@ -9,6 +9,7 @@ import type { AccountRef } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { lineErrors } from "../frame/line-error.js";
+import { SKEW_MS } from "./checkpoints.js";
 import {
   type AdjustmentReceipt,
   keepAdjustmentReceipt,
@@ -18,7 +19,7 @@ import {
 } from "./kept-receipts.js";
 import { advance, type ReportAdjustment, type ReportLedger } from "./ledger.js";
 import { adjustmentDigest } from "./shown.js";
-import { callersLedger, invalid, ledgerTime, noSuchReport, SKEW_MS } from "./status.js";
+import { callersLedger, invalid, ledgerTime, noSuchReport } from "./status.js";
 
 interface Wanted {
   readonly account: AccountRef;

@@ -4,22 +4,23 @@ import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
-import type { FeedPeriod } from "../ports/report-feeds.js";
+import { checkpointIn, checkpointOf, cursorText, type LedgerFilters, walkOf } from "./checkpoints.js";
 import { shownStatement } from "./consumer-status.js";
 import { shownReceipt } from "./kept-receipts.js";
-import { bringUpToDate, findRevision, type Obligation, type ReportHealth, type ReportLedger } from "./ledger.js";
+import {
+  bringUpToDate,
+  findRevision,
+  type Obligation,
+  openReportLedger,
+  type ReportHealth,
+  type ReportLedger,
+} from "./ledger.js";
 import { nextExpectedAt } from "./schedule.js";
 import { fullCoverage, issueOf, shownAdjustment, shownObligation, shownRevision } from "./shown.js";
 
-interface Wanted {
+interface Wanted extends LedgerFilters {
   readonly account: AccountRef;
   readonly view: "summary" | "periods" | "revision";
-  readonly media_buy_ids?: readonly string[];
-  readonly delivery_config_ids?: readonly string[];
-  readonly feed_purposes?: readonly string[];
-  readonly period?: FeedPeriod;
-  readonly health?: readonly string[];
-  readonly finality?: readonly string[];
   readonly reporting_revision_id?: string;
   readonly changes_after?: string;
   readonly pagination?: PageWanted;
@@ -30,9 +31,6 @@ export async function callersLedger(call: BehaviourCall, ref: AccountRef): Promi
   const { account_id: accountId } = await resolveAccount(call, ref);
   return bringUpToDate(call, { principal: call.principal, accountId });
 }
-
-/** How far a consumer's clock may be ahead of ours, in milliseconds. */
-export const SKEW_MS = 60_000;
 
 export const invalid = ({ shapes }: BehaviourCall, message: string, field: string): ToolError =>
   new ToolError(shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST", message, { field });
@@ -54,17 +52,6 @@ const fits = ({ feed, period, health }: Obligation, wanted: Wanted): boolean =>
       Date.parse(period.end) <= Date.parse(wanted.period.end)));
 
 export const ledgerTime = (ms: number): string => new Date(ms).toISOString();
-
-/** Where in the ledger a caller has read to: by the changes it saw, and the time it saw them. */
-const checkpointOf = ({ sequence, now }: ReportLedger): string =>
-  Buffer.from(`${sequence}.${now}`).toString("base64url");
-
-function checkpointIn(text: string): { readonly sequence: number; readonly now: number } {
-  const found = /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(text, "base64url").toString());
-  if (found === null)
-    throw new ToolError("INVALID_REQUEST", "the checkpoint is not one this seller gave", { field: "changes_after" });
-  return { sequence: Number(found[1]), now: Number(found[2]) };
-}
 
 const ledgerOf = ({ account, sequence, now }: ReportLedger, view: string): JsonObject => ({
   view,
@@ -133,9 +120,10 @@ function summary(ledger: ReportLedger, wanted: Wanted): JsonObject {
 }
 
 /** Obligations since a checkpoint: those that came due, and those that something has happened to. */
-function changedSince(all: readonly Obligation[], after: string | undefined): readonly Obligation[] {
+function changedSince(ledger: ReportLedger, all: readonly Obligation[], wanted: Wanted): readonly Obligation[] {
+  const { changes_after: after } = wanted;
   if (after === undefined) return all;
-  const { sequence, now } = checkpointIn(after);
+  const { sequence, now } = checkpointIn(after, { ledger, wanted, field: "changes_after" });
   return all.filter(
     ({ period, revision, adjustments, statements, receipts }) =>
       Date.parse(period.end) > now ||
@@ -146,12 +134,18 @@ function changedSince(all: readonly Obligation[], after: string | undefined): re
   );
 }
 
-function periods(ledger: ReportLedger, wanted: Wanted): JsonObject {
+/** All pages are of the books as they stood for the first: what comes meanwhile is after the checkpoint that they share. */
+async function periods(call: BehaviourCall, live: ReportLedger, wanted: Wanted): Promise<JsonObject> {
+  const begun = walkOf(wanted.pagination?.cursor);
+  const point = begun === undefined ? live : checkpointIn(begun, { ledger: live, wanted, field: "pagination.cursor" });
+  const ledger = begun === undefined ? live : await openReportLedger(call, live.account, point);
+  const checkpoint = checkpointOf(ledger, wanted);
   const own = ledger.obligations.filter((one) => fits(one, wanted));
-  const { items, pagination } = listPage(changedSince(own, wanted.changes_after), wanted.pagination, ({ id }) => id);
+  const walked = ({ id }: Obligation): string => cursorText(checkpoint, wanted.changes_after, id);
+  const { items, pagination } = listPage(changedSince(ledger, own, wanted), wanted.pagination, walked);
   return {
     ...ledgerOf(ledger, "periods"),
-    changes_checkpoint: checkpointOf(ledger),
+    changes_checkpoint: checkpoint,
     scope: scopeOf(ledger, wanted),
     periods: items.map((one) => shownObligation(ledger, one)),
     revisions: items.flatMap(({ revision }) => (revision === undefined ? [] : [shownRevision(ledger, revision)])),
@@ -186,6 +180,6 @@ async function revision(call: BehaviourCall, ledger: ReportLedger, id: string): 
 export const reportingStatus: ToolBehaviour = async (request: Wanted, call) => {
   const ledger = await callersLedger(call, request.account);
   if (request.view === "summary") return call.answer(summary(ledger, request));
-  if (request.view === "periods") return call.answer(periods(ledger, request));
+  if (request.view === "periods") return call.answer(await periods(call, ledger, request));
   return call.answer(await revision(call, ledger, request.reporting_revision_id ?? ""));
 };

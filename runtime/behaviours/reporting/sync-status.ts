@@ -7,6 +7,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { lineErrors } from "../frame/line-error.js";
 import type { ConsumerStatement } from "../ports/report-feeds.js";
+import { SKEW_MS } from "./checkpoints.js";
 import {
   currentOf,
   isOf,
@@ -17,7 +18,7 @@ import {
 } from "./consumer-status.js";
 import { advance, type Obligation, type ReportLedger } from "./ledger.js";
 import { timezoneOf } from "./shown.js";
-import { callersLedger, invalid, ledgerTime, noSuchReport, SKEW_MS } from "./status.js";
+import { callersLedger, invalid, ledgerTime, noSuchReport } from "./status.js";
 
 interface Wanted {
   readonly account: AccountRef;
@@ -59,7 +60,7 @@ function checkSnapshot({ sequence, now }: ReportLedger, given: ConsumerStatement
   const { seller_ledger_snapshot_id: id, seller_ledger_as_of: asOf } = given;
   if (id === undefined) return;
   const [, of, at] = /^ledger\.(\d{1,15})\.(\d{1,15})$/.exec(id) ?? [];
-  const known = of !== undefined && Number(of) <= sequence && Number(at) <= now;
+  const known = of !== undefined && Number(of) <= sequence && Number(at) <= now + SKEW_MS;
   if (!known || asOf === undefined || Date.parse(asOf) !== Number(at)) throw noSuchReport();
 }
 
