@@ -49,17 +49,21 @@ const reportedOf = ({ outcome_id, seller_reference, adjustment_type, amount, evi
   evidence,
 });
 
-/** @throws ToolError CONFLICT for an id of the seller's that stands for something else already */
-function checkNames(request: Reported, known: readonly AdjustmentEntry[]): void {
+/**
+ * The adjustment that is reported once more; undefined for one that is new.
+ * @throws ToolError CONFLICT for an id of the seller's that stands for something else already
+ */
+function repeated(request: Reported, known: readonly AdjustmentEntry[]): AdjustmentEntry | undefined {
   const sent = canonicalize(reportedOf(request));
-  for (const { reported } of known) {
-    const { seller_adjustment_id: id, ...before } = reported as JsonObject & Reported;
+  for (const one of known) {
+    const { seller_adjustment_id: id, ...before } = one.reported as JsonObject & Reported;
     const same = canonicalize(before) === sent;
-    if (id === request.seller_adjustment_id && !same)
-      throw conflict("another adjustment has this id", "seller_adjustment_id");
-    if (before.evidence.evidence_id === request.evidence.evidence_id && !same)
+    if (id === request.seller_adjustment_id && same) return one;
+    if (id === request.seller_adjustment_id) throw conflict("another adjustment has this id", "seller_adjustment_id");
+    if (before.evidence.evidence_id === request.evidence.evidence_id)
       throw conflict("this evidence is of another adjustment", "evidence.evidence_id");
   }
+  return undefined;
 }
 
 /** @throws ToolError REFERENCE_NOT_FOUND, VALIDATION_ERROR, CONFLICT */
@@ -75,7 +79,10 @@ function report(call: BehaviourToolCall, request: Reported, { kept, entries }: U
   const { currency } = kept.plan.budget;
   if (amount.currency !== currency) throw invalid(`the plan is in ${currency}`, "amount.currency");
   const known = entries.filter(isAdjustment).filter((one) => one.outcome_id === outcome_id);
-  checkNames(request, known);
+  const again = repeated(request, entries.filter(isAdjustment));
+  if (again !== undefined) return again;
+  // Of two at one time the later is judged by what the other has left.
+  record(call, kept, source);
   const before = summed(known.flatMap((one) => (one.state === "disputed" ? [] : one.amount)));
   if (summed([before, amount.amount]) > source.committed)
     throw invalid(

@@ -17,6 +17,7 @@ import {
 import type { SpendingPlan } from "./plan.js";
 import { planOf } from "./plans.js";
 import { type Observation, reconciled } from "./statements.js";
+import { summed } from "./summed.js";
 
 interface OutcomeRequest {
   readonly plan_id: string;
@@ -43,7 +44,7 @@ function boundBy(
   if (own && approved > 0) return approved;
   if (response?.committed_budget !== undefined) return response.committed_budget;
   const lines = (response?.packages ?? []).map(({ budget = 0 }) => budget);
-  return lines.length > 0 ? lines.reduce((sum, budget) => sum + budget, 0) : approved;
+  return lines.length > 0 ? summed(lines) : approved;
 }
 
 const warning = (category_id: string, explanation: string): GovernanceFinding => ({
