@@ -112,6 +112,37 @@ for (const version of versions) {
     await own.close();
   });
 
+  test(`${version}: what the brand has offered last is what is bought, where the host says nothing else`, async () => {
+    const intents: unknown[] = [];
+    const own = await sellerOf(version, {
+      checkout: async (_, intent) => {
+        intents.push(intent);
+        return { url: "https://novamotors.example/checkout" };
+      },
+    });
+    const product = { product_id: "nova_volta" };
+    const offered = async () => {
+      const { session_id } = await own.ask("si_initiate_session", beginning());
+      const action_response = { action: "checkout", payload: product };
+      const { handoff } = await own.ask("si_send_message", { ...key(), session_id, action_response });
+      return { session_id, intent: handoff.intent };
+    };
+    const reason = "handoff_transaction";
+    const first = await offered();
+    await own.ask("si_terminate_session", { session_id: first.session_id, reason });
+    const other = { action: "subscribe", product };
+    const second = await offered();
+    const termination_context = { transaction_intent: other };
+    await own.ask("si_terminate_session", { session_id: second.session_id, reason, termination_context });
+    const third = await offered();
+    await own.ask("si_send_message", { ...key(), session_id: third.session_id, message: "No, another one" });
+    await own.ask("si_terminate_session", { session_id: third.session_id, reason });
+    assert.equal(intents, [first.intent, other, undefined]);
+    const placed = await own.refused("si_initiate_session", beginning({ placement: "x".repeat(8_001) }));
+    assert.is(placed.field, "placement");
+    await own.close();
+  });
+
   test(`${version}: a session that nobody goes on with is over; a test may end one at once`, async () => {
     let now = Date.now();
     const own = await sellerOf(version, {}, { now: () => now });

@@ -124,6 +124,13 @@ for (const version of versions) {
     const november = await of("2026-11-01", "2026-11-30");
     assert.equal(november.spend, { total_spend: 20.2, media_buy_count: 1 });
     assert.equal(november.credit, { credit_limit: 50, available_credit: -10.3, utilization_percent: 100 });
+    const [{ account_id }] = (await ask("list_accounts", {})).accounts;
+    await ask("comply_test_controller", {
+      account: { ...account, sandbox: true },
+      scenario: "force_account_status",
+      params: { account_id, status: "payment_required" },
+    });
+    assert.is((await of("2026-11-01", "2026-11-30")).payment_status, "past_due");
     terms.currency = "EUR";
     const dollars = await of("2026-11-01", "2026-11-30");
     assert.equal([dollars.currency, dollars.spend.total_spend, dollars.credit], ["USD", 20.2, undefined]);

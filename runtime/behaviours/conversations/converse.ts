@@ -83,7 +83,9 @@ async function turned(call: BehaviourCall, before: Session, said: Omit<Conversat
   const reply = await call.ports.conversations.reply(turn, key);
   const session = withSaid(before, spoken(turn, reply, call.time), call.time);
   const state = stateAfter(reply, session.turns);
-  const kept = state === "complete" ? ended(session, state) : { ...session, state };
+  const { wanted: _, ...open } = session;
+  const offered = reply.handoff?.type === "transaction" ? { wanted: reply.handoff.intent } : {};
+  const kept = state === "complete" ? ended(session, state) : { ...open, ...offered, state };
   sessions.put(call, call.principal, session.session_id, kept);
   const elements = shownElements(session.capabilities, reply.elements ?? []);
   return {
@@ -118,7 +120,7 @@ export const initiateSession: ToolBehaviour = async (request: Beginning, call) =
     intent: boundedText(request.intent, "intent") ?? "",
     ...(await offeredBefore(call, request)),
     ...(media_buy_id !== undefined && { media_buy_id }),
-    ...(placement !== undefined && { placement }),
+    ...(placement !== undefined && { placement: boundedText(placement, "placement") ?? "" }),
     user: sharedBy(request.identity),
     capabilities: sharedCapabilities(call.ports.conversations.capabilities, theirs),
     said: [],

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
-import type { Conversation, SharedIdentity, Utterance } from "../ports/conversations.js";
+import type { Conversation, PurchaseIntent, SharedIdentity, Utterance } from "../ports/conversations.js";
 
 export type SessionState = "active" | "pending_handoff" | "complete" | "terminated";
 
@@ -21,6 +21,8 @@ export interface Session {
   /** The last of what was said; erased with what the person shared. */
   readonly said: readonly Utterance[];
   readonly turns: number;
+  /** What the brand has offered to sell last, while the host may take over to buy it. */
+  readonly wanted?: PurchaseIntent;
   readonly last_at: string;
   /** What the end came to; the same however often it is asked for. */
   readonly end?: JsonObject;
@@ -58,7 +60,11 @@ export const isIdle = (call: BehaviourCall, { last_at }: Session): boolean =>
   call.now.getTime() - Date.parse(last_at) > idleMs(call);
 
 /** It is over: what the person shared, and what was said, is kept no longer. */
-export const ended = (session: Session, state: "complete" | "terminated", end: JsonObject = {}): Session => ({
+export const ended = (
+  { wanted: _, ...session }: Session,
+  state: "complete" | "terminated",
+  end: JsonObject = {},
+): Session => ({
   ...session,
   state,
   user: {},

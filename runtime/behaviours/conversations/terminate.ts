@@ -16,7 +16,7 @@ const isHandoff = (reason: string): boolean => reason === "handoff_complete" || 
 /** Where what the person wants is bought. */
 async function checkoutOf(call: BehaviourCall, session: Session, request: Termination): Promise<JsonObject> {
   if (request.reason !== "handoff_transaction") return {};
-  const intent = request.termination_context?.transaction_intent;
+  const intent = request.termination_context?.transaction_intent ?? session.wanted;
   const key = { idempotencyKey: `${session.session_id}-checkout` };
   const found = await call.ports.conversations.checkout?.(conversationOf(call, session), intent, key);
   if (found === undefined) return {};

@@ -7,7 +7,7 @@ import { deliveredOf } from "../delivery/delivered.js";
 import type { DeliveryDays } from "../delivery/simulated.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import type { Credit } from "../ports/accounts.js";
+import type { Account, Credit } from "../ports/accounts.js";
 
 interface Wanted {
   readonly account: AccountRef;
@@ -23,6 +23,11 @@ const shownCredit = ({ limit }: Credit, owed: number): JsonObject => ({
   available_credit: sumOf([limit, -owed]),
   utilization_percent: limit === 0 ? (owed > 0 ? 100 : 0) : Math.min(100, Math.round((owed / limit) * 10_000) / 100),
 });
+
+const paymentStatus: { readonly [S in Account["status"]]?: string } = {
+  suspended: "suspended",
+  payment_required: "past_due",
+};
 
 /**
  * `get_account_financials`: spend and credit of an account, this month unless a period is asked for.
@@ -51,7 +56,7 @@ export const accountFinancials: ToolBehaviour = async (request: Wanted, call) =>
     timezone: "UTC",
     spend: { total_spend: spent, media_buy_count: running.length },
     ...(credit?.currency === currency && { credit: shownCredit(credit, await spentBy(call, own)) }),
-    payment_status: account.status === "suspended" ? "suspended" : "current",
+    payment_status: paymentStatus[account.status] ?? "current",
     ...(account.payment_terms !== undefined && { payment_terms: account.payment_terms }),
     invoices: [],
   });
