@@ -42,7 +42,7 @@ export function checkpointIn(
 }
 
 /** What a cursor is made of: the walk that it goes on with, and the item after which it does. */
-export const cursorText = (checkpoint: string, after: string | undefined, id: string): string =>
+export const walkText = (checkpoint: string, after: string | undefined, id: string): string =>
   [checkpoint, after ?? "", id].join(" ");
 
 /** The checkpoint of the walk that a cursor goes on with. */

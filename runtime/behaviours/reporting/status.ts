@@ -4,7 +4,7 @@ import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
-import { checkpointIn, checkpointOf, cursorText, type LedgerFilters, walkOf } from "./checkpoints.js";
+import { checkpointIn, checkpointOf, type LedgerFilters, walkOf, walkText } from "./checkpoints.js";
 import { shownStatement } from "./consumer-status.js";
 import { shownReceipt } from "./kept-receipts.js";
 import {
@@ -141,7 +141,7 @@ async function periods(call: BehaviourCall, live: ReportLedger, wanted: Wanted):
   const ledger = begun === undefined ? live : await openReportLedger(call, live.account, point);
   const checkpoint = checkpointOf(ledger, wanted);
   const own = ledger.obligations.filter((one) => fits(one, wanted));
-  const walked = ({ id }: Obligation): string => cursorText(checkpoint, wanted.changes_after, id);
+  const walked = ({ id }: Obligation): string => walkText(checkpoint, wanted.changes_after, id);
   const { items, pagination } = listPage(changedSince(ledger, own, wanted), wanted.pagination, walked);
   return {
     ...ledgerOf(ledger, "periods"),
