@@ -1,7 +1,8 @@
 /** What is paid for creatives that are made: nothing that was not asked for, nothing twice, nothing without its governance. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { exampleTransformers, type RenderJob } from "../../runtime/behaviours/index.js";
+import { exampleTransformers, type RenderJob, type TransformersPort } from "../../runtime/behaviours/index.js";
+import { ToolError } from "../../runtime/seller/tool-error.js";
 import { account, behavingSeller, key, publishedRelease, versionsWith } from "./behaving-seller.js";
 
 const SPECIALISM = "creative_transformers";
@@ -11,7 +12,7 @@ const governance_agents = [
 ];
 
 /** A seller, what it has made, and how its release names targets. */
-async function making(version: string) {
+async function making(version: string, ports: Partial<TransformersPort> = {}) {
   const jobs: RenderJob[] = [];
   const render: typeof exampleTransformers.render = async (job, call) => {
     jobs.push(job);
@@ -19,7 +20,7 @@ async function making(version: string) {
   };
   const own = await behavingSeller(version, [SPECIALISM], {
     with: ["governance-agents"],
-    ports: { transformers: { ...exampleTransformers, render } },
+    ports: { transformers: { ...exampleTransformers, render, ...ports } },
   });
   const release = await publishedRelease(version);
   const schemas = await release.schemas();
@@ -108,6 +109,22 @@ for (const version of await versionsWith(SPECIALISM)) {
       const refusal = await refused("build_creative", { ...rest, ...targets("audio_vo", wrong) });
       assert.is(refusal.field, `${plural}[1]`);
     }
+    await close();
+  });
+
+  test(`${version}: what the maker refuses of one of several targets is told with its place`, async () => {
+    const two = ["audio_vo", "audio_30s"] as const;
+    const [voice] = await exampleTransformers.transformers({ principal: "buyer", accountId: undefined });
+    const { refused, order, targets, plural, close } = await making(version, {
+      transformers: async () => [{ ...voice!, outputs: [...two] }],
+      render: async ({ format, ...job }, call) => {
+        if (format.id === two[1]) throw new ToolError("CREATIVE_REJECTED", "too long for this one");
+        return exampleTransformers.render({ format, ...job }, call);
+      },
+    });
+    const { target_capability_id: _, target_format_id: __, ...rest } = order(VOICE) as Record<string, unknown>;
+    const refusal = await refused("build_creative", { ...rest, ...targets(...two) });
+    assert.equal([refusal.code, refusal.field], ["CREATIVE_REJECTED", `${plural}[1]`]);
     await close();
   });
 

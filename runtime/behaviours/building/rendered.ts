@@ -16,7 +16,7 @@ import { canonical, isCanonical } from "./canonical.js";
 import { checkedConfig } from "./config.js";
 import { keepLeaf, type Leaf, leafOf } from "./leaves.js";
 import { fromLibrary } from "./source.js";
-import { type Build, expiry, targetField, targetsOf } from "./targets.js";
+import { type Build, expiry, refusedAt, targetField, targetsOf } from "./targets.js";
 import { payerOf, TRANSFORMERS, transformersOf } from "./transformers.js";
 import { type Cell, cellsOf } from "./variants.js";
 
@@ -215,14 +215,16 @@ async function governed(
 export async function renderCreative(call: BehaviourToolCall, request: Build): Promise<JsonObject> {
   const plan = await planOf(call, request);
   const { transformer, targets, cells } = plan;
-  const jobs = targets.flatMap((format) => cells.map((cell) => ({ format, cell })));
+  const jobs = targets.flatMap((format, target) => cells.map((cell) => ({ format, cell, target })));
   if (request.mode === "estimate") return estimated(plan, jobs.length);
   const count = affordable(transformer, request, jobs.length);
   const giveBack = await governed(call, plan, request, count);
   const made: Made[] = [];
   try {
-    for (const [at, job] of jobs.slice(0, count).entries())
-      made.push(await makeOne(call, { plan, request }, { ...job, at }));
+    for (const [at, { target, ...job }] of jobs.slice(0, count).entries()) {
+      const one = makeOne(call, { plan, request }, { ...job, at });
+      made.push(await one.catch((error: unknown) => Promise.reject(refusedAt(request, target, error))));
+    }
   } catch (error) {
     // Of what was paid already nothing is given back, nor of what may have been made: done again, it is paid under the same key.
     if (made.length === 0 && !isLate(error)) await giveBack();

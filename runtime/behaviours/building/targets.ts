@@ -62,6 +62,13 @@ export function targetField(request: Build, at: number): string {
   return request.target_capability_id === undefined ? "target_format_id" : "target_capability_id";
 }
 
+/** What was refused of one of several targets, with the place of that one where the refusal names none. */
+export function refusedAt(request: Build, at: number, error: unknown): unknown {
+  const several = request.target_format_ids ?? request.target_capability_ids;
+  if (several === undefined || !(error instanceof ToolError) || error.error.field !== undefined) return error;
+  return new ToolError(error.code, error.message, { ...error.error, field: targetField(request, at) });
+}
+
 /** Formats asked for; where none is, that of what is given. */
 export async function targetsOf(
   call: BehaviourCall,
