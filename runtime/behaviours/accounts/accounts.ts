@@ -188,7 +188,7 @@ export const ownerOfRef = async (call: BehaviourCall, ref: AccountRef | undefine
   ref === undefined ? call.principal : accountOwner(call, await resolveAccount(call, ref));
 
 /** An account as answers show it. */
-export const shownAccount = ({ more, synced: _, key: _key, ...account }: Account): object => ({
+export const shownAccount = ({ more, synced: _, key: _key, listeners: _listeners, ...account }: Account): object => ({
   ...account,
   timezone: TIMEZONE,
   ...more,

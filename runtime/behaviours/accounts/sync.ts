@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
 import { refusedBy, ToolError } from "../../seller/tool-error.js";
 import type { NotificationConfig } from "../../sender/types.js";
@@ -47,8 +49,9 @@ async function syncOne(call: BehaviourCall, wanted: WantedAccount, { at, dryRun 
   const before = await findAccount(call, await accountId(call, ref));
   try {
     checkOffered(call, wanted, { before, at });
-    const after = await changed(call, wanted, before);
-    const listening = dryRun ? {} : await syncConfigs(call, after.account_id, wanted.notification_configs);
+    const wished = await changed(call, wanted, before);
+    const listening = dryRun ? {} : await syncConfigs(call, wished.account_id, wanted.notification_configs);
+    const after = listening.listeners === undefined ? wished : withListeners(wished, listening.listeners);
     const same = before !== undefined && listening.changed !== true && JSON.stringify(before) === JSON.stringify(after);
     const saved = same || dryRun ? after : saveAccount(call, after, before === undefined ? "created" : "updated");
     const action = before === undefined ? "created" : same ? "unchanged" : "updated";
@@ -81,8 +84,16 @@ async function changed(call: BehaviourCall, wanted: WantedAccount, before: Accou
   };
 }
 
+/** The sender keeps them by itself: a call that is done again finds them there, and the account as it was before. */
+function withListeners({ listeners: _, ...account }: Account, configs: readonly object[]): Account {
+  if (configs.length === 0) return account;
+  return { ...account, listeners: hash("sha256", canonicalize(configs) ?? "").slice(0, 16) };
+}
+
 interface Listening {
   readonly configs?: readonly object[];
+  /** Those that were given, as they were taken. */
+  readonly listeners?: readonly object[];
   /** They are not those of before. */
   readonly changed?: boolean;
 }
@@ -104,7 +115,8 @@ async function syncConfigs(
   if (configs === undefined) return { configs: had };
   const taken = await sender.notifications.sync(scope, configs);
   if (!taken.ok) throw refusedBy(taken.error);
-  return { configs: taken.configs, changed: JSON.stringify(taken.configs) !== JSON.stringify(had) };
+  const { configs: listeners } = taken;
+  return { configs: listeners, listeners, changed: JSON.stringify(listeners) !== JSON.stringify(had) };
 }
 
 /** Nobody is told of the caller's accounts any more. */

@@ -49,6 +49,8 @@ export interface Account {
   readonly key?: string;
   /** Its buyer has synced it, so that it can be missing in a sync. Answers do not show it. */
   readonly synced?: boolean;
+  /** Digest of who is told of it, as its buyer has said it last; left out where nobody is. Answers do not show it. */
+  readonly listeners?: string;
   /** More of the account's own fields, as on the wire. */
   readonly more?: JsonObject;
 }
