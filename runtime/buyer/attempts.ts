@@ -21,19 +21,41 @@ function delayOf({ retry, random }: BuyerSettings, attempt: number, outcome: Exc
 /** The agent is at the very call that was made again. */
 const isUnderWay = (outcome: ExchangeResult): boolean => firstError(outcome)?.code === "IDEMPOTENCY_IN_FLIGHT";
 
-/** An attempt that was not heard of may be carried out: that a later one was only put off says nothing of it. */
-const stillOpen = (outcome: ExchangeResult): ExchangeResult =>
-  outcome.recovery === "transient" ? { ...outcome, lost: true } : outcome;
+/** Refusals of a tool that never came to look whether it has done the call before, or that it may have done it. */
+const sayNothing: ReadonlySet<string | undefined> = new Set([
+  "AUTH_REQUIRED",
+  "AUTH_MISSING",
+  "AUTH_INVALID",
+  "VERSION_UNSUPPORTED",
+  "IDEMPOTENCY_CONFLICT",
+  "IDEMPOTENCY_EXPIRED",
+]);
+
+/**
+ * An attempt that was not heard of may be carried out: that a later one was put off, or kept from the tool, says nothing of it.
+ */
+function stillOpen(outcome: ExchangeResult): ExchangeResult {
+  const error = firstError(outcome);
+  const unjudged = outcome.payload === null || sayNothing.has(error?.code) || outcome.recovery === "transient";
+  return error !== undefined && unjudged ? { ...outcome, lost: true } : outcome;
+}
+
+interface Repeating {
+  readonly signal: AbortSignal | undefined;
+  readonly mayRepeat: (outcome: ExchangeResult) => boolean;
+  /** There was an attempt before, and what became of it is not known. */
+  readonly unheard?: boolean;
+}
 
 /** Sends until there is an answer to give, or no more use in sending. */
 export async function repeat(
   settings: BuyerSettings,
-  { signal, mayRepeat }: { signal: AbortSignal | undefined; mayRepeat: (outcome: ExchangeResult) => boolean },
+  { signal, mayRepeat, unheard: before = false }: Repeating,
   send: (attempt: number) => Promise<ExchangeResult>,
 ): Promise<{ readonly outcome: ExchangeResult; readonly attempts: number }> {
   const { retry, elapsed, pause } = settings;
   const started = elapsed();
-  let unheard = false;
+  let unheard = before;
   for (let attempt = 1; ; attempt++) {
     const outcome = await send(attempt);
     unheard ||= outcome.lost;

@@ -1,5 +1,7 @@
 /** What a call is made with, by whichever file of it. */
 
+import { timerMs } from "../timers.js";
+import type { CallThread } from "./call-thread.js";
 import type { Exchange } from "./exchange.js";
 import type { Intent, Intents } from "./intents.js";
 import type { MessageValidation } from "./message-validation.js";
@@ -17,15 +19,15 @@ export interface BuyerCallDependencies {
 }
 
 /** What a call may be told beside what its caller says. */
-export interface CallingOptions extends CallOptions {
-  readonly nativeTaskId?: string | undefined;
-  /**
-   * Of a call that goes on with a task: what the operation of the first one is made of, since the task keeps its webhooks; and the
-   * key of the call whose question it answers.
-   */
-  readonly operationOf?: { readonly key: string | undefined; readonly answers: string | undefined };
-  /** Questions that were answered before it. */
-  readonly questions?: number;
+export interface CallingOptions extends CallOptions, CallThread {
   /** The very call that was kept, to be made again. */
   readonly again?: Intent | undefined;
+}
+
+/** A call's options with the signal of its own time among what ends it. @returns that signal, too, where it has one */
+export function timed(options: CallingOptions): readonly [options: CallingOptions, late: AbortSignal | undefined] {
+  const { signal, deadlineMs } = options;
+  if (deadlineMs === undefined) return [options, undefined];
+  const late = AbortSignal.timeout(timerMs(deadlineMs));
+  return [{ ...options, signal: signal === undefined ? late : AbortSignal.any([signal, late]) }, late];
 }

@@ -11,21 +11,18 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
-import { timerMs } from "../timers.js";
 import { repeat } from "./attempts.js";
-import type { BuyerCallDependencies, CallingOptions } from "./call-dependencies.js";
+import { type BuyerCallDependencies, type CallingOptions, timed } from "./call-dependencies.js";
 import { carriedOn, inputFor } from "./carry-on.js";
 import { type ExchangeResult, failedHere, firstError } from "./exchange.js";
-import { endedCall, localError } from "./fault.js";
-import { type Intent, keptTask, notRepeatable } from "./intents.js";
+import { endedCall } from "./fault.js";
+import { type Intent, intentOf, keptTask, notRepeatable } from "./intents.js";
 import { isCapabilitiesTool, type PinnedRelease } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
 import { type RegisteredPush, refusesWebhook, registerWebhook, withOperations } from "./push.js";
 import { noSuchTool, type Routed, routed } from "./route.js";
 import type { CallOptions, CallResult, CompletionOptions, RespondOptions, TaskEnd } from "./types.js";
 import { isUnknown, waitForCompletion } from "./wait-for-completion.js";
-
-const LET_GO = { ok: true, args: undefined } as const;
 
 export class ToolInvocation {
   /** The key all attempts have. */
@@ -39,6 +36,8 @@ export class ToolInvocation {
   private pinBy: PinBy = "nothing";
   private attempts = 0;
   private revised = false;
+  /** Answers to questions of its task that its agent has taken. */
+  private given = 0;
   private intent: Intent | undefined;
   private request: JsonObject;
 
@@ -48,10 +47,7 @@ export class ToolInvocation {
     request: JsonObject,
     options: CallingOptions,
   ) {
-    const { signal, deadlineMs } = options;
-    this.late = deadlineMs === undefined ? undefined : AbortSignal.timeout(timerMs(deadlineMs));
-    const ends = [signal, this.late].filter((one) => one !== undefined);
-    this.options = ends.length === 0 ? options : { ...options, signal: AbortSignal.any(ends) };
+    [this.options, this.late] = timed(options);
     [this.release] = dependencies.settings.releases as [Release];
     const { idempotency, mutating } = this.toolOf(this.release) ?? { idempotency: "none", mutating: false };
     const given = request.idempotency_key;
@@ -92,8 +88,7 @@ export class ToolInvocation {
     const result = await negotiation.get(signal);
     if (!result.ok) return result.failure;
     const { pinned } = result;
-    const { releases, adapters } = settings;
-    const route = routed({ name: this.name, negotiated: pinned, releases, adapters });
+    const route = routed({ ...settings, name: this.name, negotiated: pinned });
     if (route.kind === "own") return this.asked(pinned);
     this.release = pinned.release;
     if (route.kind === "refused") return failedHere(route.error);
@@ -110,7 +105,11 @@ export class ToolInvocation {
     const refusal = notRepeatable({ release, version, pinned: result.pinned, ageMs: settings.now() - at });
     if (refusal === undefined) return this.asked({ ...result.pinned, release: release!, pinBy });
     [this.release, this.pinBy, this.intent] = [release ?? this.release, pinBy, again];
-    return keptTask(again, release) ?? failedHere(refusal, { lost: true });
+    const task = keptTask(again, release);
+    const tool = this.toolOf(this.release);
+    if (task === undefined || tool === undefined) return failedHere(refusal, { lost: true });
+    await this.register(tool);
+    return task;
   }
 
   /** The call by what stands in for its tool. Its key is of that tool: none is replayed under two names. */
@@ -138,9 +137,9 @@ export class ToolInvocation {
     // What was let go once goes again as it was.
     const free = again !== undefined || settings.governance === undefined;
     const call = { tool, release: this.release, args: asking, signal };
-    const checked = free ? LET_GO : await (await import("./governance.js")).governed(settings, call);
-    if (!checked.ok) return failedHere(checked.error);
-    const args = checked.args ?? asking;
+    const checked = free ? undefined : await (await import("./governance.js")).governed(settings, call);
+    if (checked?.ok === false) return failedHere(checked.error);
+    const args = checked?.args ?? asking;
     await this.register(tool);
     const unkept = await this.keep(tool, args);
     if (unkept !== undefined) return unkept;
@@ -149,6 +148,8 @@ export class ToolInvocation {
     if (error?.code === "VERSION_UNSUPPORTED" && !this.revised && negotiation.revise(outcome.payload)) {
       this.revised = true;
       await this.registered?.forget();
+      // Nothing was done, and there may be no release to call in.
+      await this.noted("failed", outcome);
       return this.answer();
     }
     if (this.registered !== undefined && refusesWebhook(error)) {
@@ -156,7 +157,8 @@ export class ToolInvocation {
       settings.logger?.info({ tool: tool.name, code: error?.code }, "the agent declines webhooks");
       await this.registered.forget();
       this.registered = undefined;
-      return this.finished(tool, await this.sent(tool, args, pinned));
+      // What is made again after a crash is what went last.
+      return (await this.keep(tool, args)) ?? this.finished(tool, await this.sent(tool, args, pinned));
     }
     return this.finished(tool, outcome);
   }
@@ -178,19 +180,15 @@ export class ToolInvocation {
   private async keep(tool: AnyTool, args: JsonObject): Promise<ExchangeResult | undefined> {
     const { intents, settings } = this.dependencies;
     if (intents === undefined || this.key === undefined || !tool.mutating) return undefined;
-    const { release, pinBy, name } = this;
-    const at = this.options.again?.at ?? settings.now();
+    const { release, pinBy, name, options } = this;
+    const at = options.again?.at ?? settings.now();
+    const call = { idempotencyKey: this.key, tool: name, args, release: release.version, pinBy, at };
     const { push_notification_config: push } = this.request;
-    const kept = { idempotencyKey: this.key, tool: name, args, release: release.version, pinBy, at };
-    this.intent = { ...kept, ...(isJsonObject(push) && { push }) };
-    try {
-      await intents.keep(this.intent);
-      return undefined;
-    } catch (error) {
-      await this.registered?.forget();
-      const message = `The call could not be kept, so it was not made: ${error instanceof Error ? error.message : error}`;
-      return failedHere(localError("INTENT_NOT_KEPT", message, "transient"));
-    }
+    this.intent = intentOf(call, { push, webhook: this.registered !== undefined, options });
+    const error = await intents.keep(this.intent);
+    if (error === undefined) return undefined;
+    await this.registered?.forget();
+    return failedHere(error);
   }
 
   /** What is known to have ended is not to be repeated; what goes on is, with what was answered. */
@@ -217,7 +215,7 @@ export class ToolInvocation {
     const push = this.registered?.config ?? (isJsonObject(own) ? own : undefined);
     const { outcome, attempts } = await repeat(
       settings,
-      { signal, mayRepeat: ({ lost }) => !lost || repeatable },
+      { signal, mayRepeat: ({ lost }) => !lost || repeatable, unheard: this.options.again !== undefined },
       () => {
         this.attempts += 1;
         return exchange.send(tool, this.release, { args, push, contextId, taskId, signal });
@@ -246,13 +244,16 @@ export class ToolInvocation {
     const { transport } = await this.dependencies.exchange.connection(options.signal);
     const { name, release, request } = this;
     const tool = this.toolOf(release);
-    const next = carriedOn({ name, tool, release, transport, request, question, input });
+    const of = { key: this.key, nth: this.given };
+    const next = await carriedOn({ name, tool, release, transport, request, question, input, of });
     if (!next.ok) return this.called(failedHere(next.error));
     const conversation = question.contextId === undefined ? {} : { contextId: question.contextId };
     const questions = (this.options.questions ?? 0) + 1;
     const operationOf = { key: this.operationKey, answers: this.key };
     const more = { ...options, nativeTaskId, questions, operationOf, ...conversation };
-    return new ToolInvocation(this.dependencies, name, next.request, more).run();
+    const called = await new ToolInvocation(this.dependencies, name, next.request, more).run();
+    if (called.answer.status !== "failed") this.given += 1;
+    return called;
   }
 
   /** What came of a question that the application has an answer to; undefined where it is for a person. */
@@ -287,8 +288,7 @@ export class ToolInvocation {
         const ended = await waitForCompletion(dependencies, {
           tool: this.toolOf(release)!,
           ...{ release, pinBy, answer, taskId, options },
-          operationId: registered?.operationId,
-          account: request.account,
+          ...{ operationId: registered?.operationId, account: request.account },
         });
         latest = ended;
         await this.noted(ended.status, { lost: isUnknown(ended), taskId });

@@ -1,5 +1,6 @@
 /** The call by which a task that asks something is answered. */
 import type { Answer, AnyArms, AnyTool, JsonObject, Release, TransportName } from "../contract/index.js";
+import { derivedId } from "./derived-id.js";
 import { localError } from "./fault.js";
 import type { BuyerSettings } from "./settings.js";
 import type { LocalError } from "./types.js";
@@ -15,6 +16,8 @@ export interface AskedTask {
   /** What the task says now. */
   readonly question: Answer<AnyArms>;
   readonly input: JsonObject;
+  /** The call whose question it is, by its key, and how many answers of it were taken before. */
+  readonly of: { readonly key: string | undefined; readonly nth: number };
 }
 
 type CarriedOn =
@@ -22,7 +25,8 @@ type CarriedOn =
   | { readonly ok: false; readonly error: LocalError };
 
 /** The request as it was with the answer laid over it, or why none can be made. */
-export function carriedOn({ name, tool, release, transport, request, question, input }: AskedTask): CarriedOn {
+export async function carriedOn(asked: AskedTask): Promise<CarriedOn> {
+  const { name, tool, release, transport, request, question, input, of } = asked;
   if (question.status !== "input-required") {
     const message = `${name} is ${question.status} and asks nothing`;
     return { ok: false, error: localError("INPUT_NOT_ASKED", message, "correctable") };
@@ -39,8 +43,16 @@ export function carriedOn({ name, tool, release, transport, request, question, i
     return { ok: false, error: localError("INPUT_NOT_CARRIED", message, "correctable") };
   }
   const { idempotency_key: _key, push_notification_config: _push, ...rest } = request;
-  return { ok: true, request: { ...rest, ...(threaded && { context_id: contextId }), ...input } };
+  const key = of.key === undefined ? {} : { idempotency_key: await answerKey(of.key, of.nth, input) };
+  return { ok: true, request: { ...rest, ...key, ...(threaded && { context_id: contextId }), ...input } };
 }
+
+/**
+ * The key of an answer. Who answers again, after a crash or beside another process, makes the same request: of the same call, as its
+ * so-manieth answer, and with the same words.
+ */
+const answerKey = (callKey: string, nth: number, input: JsonObject): Promise<string> =>
+  derivedId(`answer ${nth} ${callKey} ${JSON.stringify(input)}`);
 
 /** Questions of one task that are answered without a person: an agent that always has another must not hold the call for ever. */
 const MAX_QUESTIONS = 3;

@@ -6,7 +6,7 @@ import { ToolInvocation } from "./call.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { createExchange } from "./exchange.js";
 import { type CapabilitiesOf, featureMissing, lackingFeatures } from "./features.js";
-import { createIntents, type Intent, keptRequest } from "./intents.js";
+import { createIntents, type Intent, keptOptions, keptRequest } from "./intents.js";
 import { createMessageValidation } from "./message-validation.js";
 import { createNegotiation, type Negotiation } from "./negotiation.js";
 import type { BuyerPlatform } from "./platform.js";
@@ -107,8 +107,10 @@ const carriedOn = (dependencies: BuyerCallDependencies): Pick<Buyer, "unfinished
   async resume(more = {}) {
     const calls: CallResult<AnyArms>[] = [];
     // One by one and in their order: a later call may lean on an earlier one.
-    for (const again of (await dependencies.intents?.list()) ?? [])
-      calls.push(await new ToolInvocation(dependencies, again.tool, keptRequest(again), { ...more, again }).run());
+    for (const again of (await dependencies.intents?.list()) ?? []) {
+      const options = { ...more, ...keptOptions(again) };
+      calls.push(await new ToolInvocation(dependencies, again.tool, keptRequest(again), options).run());
+    }
     return calls;
   },
 });

@@ -3,13 +3,15 @@
  * who starts again after a crash repeats the same call instead of making another.
  */
 import type { JsonObject, ProtocolError, Release, TaskStatus } from "../contract/index.js";
-import { member } from "../extract/json-object.js";
+import { isJsonObject, member } from "../extract/json-object.js";
 import { INTENTS } from "../store/intent-documents.js";
+import type { CallThread } from "./call-thread.js";
 import type { ExchangeResult } from "./exchange.js";
 import { localError } from "./fault.js";
 import type { PinnedRelease } from "./negotiation.js";
 import type { PinBy } from "./pin.js";
 import type { BuyerSettings } from "./settings.js";
+import type { LocalError } from "./types.js";
 
 /** A call that has not come to its end, as far as is known here. */
 export interface Intent {
@@ -27,7 +29,18 @@ export interface Intent {
   /** What the agent has answered so far; undefined where no answer has come. */
   readonly status?: TaskStatus;
   readonly taskId?: string;
+  /** Whether a webhook of the buyer's own was registered with it: the same call has the same registration. */
+  readonly webhook: boolean;
+  /** What of its options belongs to the call itself: the conversation, and the task that it goes on with. */
+  readonly thread: CallThread;
 }
+
+/** The options by which a call that was kept is made as it was. */
+export const keptOptions = (again: Intent): CallThread & { readonly webhook: boolean; readonly again: Intent } => ({
+  ...again.thread,
+  webhook: again.webhook,
+  again,
+});
 
 /** The request that was kept, as its caller gave it. */
 export const keptRequest = ({ args, push }: Intent): JsonObject => ({
@@ -35,9 +48,20 @@ export const keptRequest = ({ args, push }: Intent): JsonObject => ({
   ...(push !== undefined && { push_notification_config: push }),
 });
 
+/** A call as it is kept before it leaves. */
+export function intentOf(
+  { idempotencyKey, tool, args, release, pinBy, at }: Omit<Intent, "push" | "webhook" | "thread" | "status" | "taskId">,
+  { push, webhook, options }: { push: unknown; webhook: boolean; options: CallThread },
+): Intent {
+  const { contextId, nativeTaskId, operationOf, questions } = options;
+  const thread = { ...(contextId !== undefined && { contextId }), nativeTaskId, operationOf, questions };
+  const kept = { idempotencyKey, tool, args, release, pinBy, at, webhook, thread };
+  return { ...kept, ...(isJsonObject(push) && { push }) };
+}
+
 export interface Intents {
-  /** @throws what the store throws: the request must not leave then */
-  keep(intent: Intent): Promise<void>;
+  /** @returns why it could not be: the request must not leave then */
+  keep(intent: Intent): Promise<LocalError | undefined>;
   /** What was answered meanwhile; a store that is away is told in the log, since the call itself goes on. */
   note(intent: Intent): Promise<void>;
   /** The call has ended: nothing is to be repeated. */
@@ -63,7 +87,15 @@ export function createIntents({ intents: store, url: owner, logger }: BuyerSetti
     }
   };
   return {
-    keep: (intent) => put(intent.idempotencyKey, intent),
+    async keep(intent) {
+      try {
+        await put(intent.idempotencyKey, intent);
+        return undefined;
+      } catch (error) {
+        const why = error instanceof Error ? error.message : error;
+        return localError("INTENT_NOT_KEPT", `The call could not be kept, so it was not made: ${why}`, "transient");
+      }
+    },
     note: (intent) => quietly(intent.idempotencyKey, intent),
     drop: (key) => quietly(key, undefined),
     list: async () => (await store.list(INTENTS, owner)).map(({ body }) => JSON.parse(body) as Intent),

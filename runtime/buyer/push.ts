@@ -9,6 +9,7 @@ import {
   type Release,
   type TerminalStatus,
 } from "../contract/index.js";
+import { derivedId } from "./derived-id.js";
 import type { BuyerSettings } from "./settings.js";
 
 export interface RegisteredPush {
@@ -29,10 +30,7 @@ async function operationIdOf(
   { uuid }: Pick<BuyerSettings, "uuid">,
   what = "operation",
 ): Promise<string> {
-  if (key === undefined) return uuid();
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${what} ${key}`));
-  const hex = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  return key === undefined ? uuid() : derivedId(`${what} ${key}`);
 }
 
 /** Registrations that a request may carry, each with what its operation is made of. */

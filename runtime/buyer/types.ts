@@ -86,10 +86,10 @@ export interface CallResult<Arms> {
    */
   waitForCompletion(options?: CompletionOptions): Promise<TaskEnd<Arms>>;
   /**
-   * Goes on with a task that waits for the caller: the same request with these members laid over it, in the same conversation
-   * and under a key of its own, since another payload is another request. A task that asks nothing gives a failed answer,
-   * `INPUT_NOT_ASKED`; where nothing says which task is meant (MCP, in releases without `context_id`), a call that changes
-   * something is not made, `INPUT_NOT_CARRIED`: it would be a second one.
+   * Goes on with a task that waits for the caller: the same request with these members laid over it, in the same conversation and
+   * under a key of its own, which the same answer has again after a crash or in another process. A task that asks nothing gives a
+   * failed answer, `INPUT_NOT_ASKED`; where nothing says which task is meant (MCP, in releases without `context_id`), a call that
+   * changes something is not made, `INPUT_NOT_CARRIED`: it would be a second one.
    */
   respond(input: JsonObject, options?: RespondOptions): Promise<CallResult<Arms>>;
 }

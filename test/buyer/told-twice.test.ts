@@ -3,52 +3,21 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createBuyers, createCompletions } from "../../runtime/buyer/index.js";
+import { createBuyers } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
-import type { ReceivedEvent } from "../../runtime/receiver/index.js";
 import { documentStore, openSqliteStore } from "../../runtime/store/index.js";
-import type { Heard, Says } from "../support/agent.js";
-import { bought, envelope, PUBLIC_URL, SELLER, type Setup, send, setup, statusOf } from "../support/receiver.js";
+import type { Says } from "../support/agent.js";
+import { bought, envelope, send, statusOf } from "../support/receiver.js";
 import { tempFolder } from "../support/release.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
-import { failing, order, release, type Scene, type SceneOptions, scene } from "./fixtures.js";
+import { failing, order, release, scene } from "./fixtures.js";
+import { hooked } from "./hooked.js";
 
 const unsupported = failing({ code: "UNSUPPORTED_FEATURE", message: "no such tool", recovery: "correctable" });
 const state = (status: string, more: JsonObject = {}): Says => ({
   payload: { task_id: "task-1", task_type: "create_media_buy", protocol: "media-buy", status, ...more },
 });
-
-interface Hooked {
-  readonly made: Scene;
-  readonly hooks: Setup;
-  /** What handlers were given. */
-  readonly seen: ReceivedEvent[];
-}
-
-/** A buyer with a receiver, before an agent that a test speaks for. */
-async function hooked(
-  says: (heard: Heard, parts: Hooked) => Says | Promise<Says>,
-  job: (parts: Hooked) => Promise<void>,
-  { remembers = false, buyer = {} }: { remembers?: boolean; buyer?: SceneOptions["buyer"] } = {},
-): Promise<void> {
-  const completions = createCompletions();
-  const seen: ReceivedEvent[] = [];
-  const fallback = (delivery: ReceivedEvent): void => void seen.push(delivery);
-  const hooks = await setup({ handlers: remembers ? completions.through({ fallback }) : { fallback } });
-  const webhooks = { receiver: hooks.receiver, url: `${PUBLIC_URL}/hooks/a`, sender: SELLER, completions };
-  const parts = { hooks, seen } as unknown as { -readonly [K in keyof Hooked]: Hooked[K] };
-  parts.made = await scene({ answer: (heard) => says(heard, parts), buyer: { webhooks, ...buyer } });
-  // A watch keeps no process alive.
-  const alive = setInterval(() => undefined, 1_000);
-  try {
-    await job(parts);
-  } finally {
-    clearInterval(alive);
-    await parts.made.close();
-    await hooks.close();
-  }
-}
 
 const submitted: Says = { payload: { status: "submitted", task_id: "task-1" } };
 

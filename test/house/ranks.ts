@@ -182,7 +182,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "pin consent",
     "oauth/",
     "types",
-    "platform",
+    "platform derived-id call-thread",
     "node-platform web-platform",
     "settings fault wire",
     "*",
