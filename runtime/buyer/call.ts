@@ -22,11 +22,13 @@ import { type PinBy, pinOf } from "./pin.js";
 import { type RegisteredPush, refusesWebhook, registerWebhook, withOperations } from "./push.js";
 import { noSuchTool, type Routed, routed } from "./route.js";
 import type { CallOptions, CallResult, CompletionOptions, RespondOptions, TaskEnd } from "./types.js";
-import { isUnknown, waitForCompletion } from "./wait-for-completion.js";
+import { isUnknown, questionAnswered, waitForCompletion } from "./wait-for-completion.js";
 
 export class ToolInvocation {
   /** The key all attempts have. */
   readonly key: string | undefined;
+  /** Answers to questions of its task that its agent has taken. */
+  given = 0;
   private readonly options: CallingOptions;
   /** Another call may have gone before under its key, or as the same operation. */
   private readonly shared: boolean;
@@ -36,8 +38,6 @@ export class ToolInvocation {
   private pinBy: PinBy = "nothing";
   private attempts = 0;
   private revised = false;
-  /** Answers to questions of its task that its agent has taken. */
-  private given = 0;
   private intent: Intent | undefined;
   private request: JsonObject;
 
@@ -244,12 +244,12 @@ export class ToolInvocation {
     const { transport } = await this.dependencies.exchange.connection(options.signal);
     const { name, release, request } = this;
     const tool = this.toolOf(release);
-    const of = { key: this.key, nth: this.given };
-    const next = await carriedOn({ name, tool, release, transport, request, question, input, of });
+    const next = await carriedOn({ name, tool, release, transport, request, question, input, of: this });
     if (!next.ok) return this.called(failedHere(next.error));
     const conversation = question.contextId === undefined ? {} : { contextId: question.contextId };
-    const questions = (this.options.questions ?? 0) + 1;
+    questionAnswered(this.dependencies, question);
     const operationOf = { key: this.operationKey, answers: this.key };
+    const questions = (this.options.questions ?? 0) + 1;
     const more = { ...options, nativeTaskId, questions, operationOf, ...conversation };
     const called = await new ToolInvocation(this.dependencies, name, next.request, more).run();
     if (called.answer.status !== "failed") this.given += 1;

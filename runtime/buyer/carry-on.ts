@@ -17,7 +17,7 @@ export interface AskedTask {
   readonly question: Answer<AnyArms>;
   readonly input: JsonObject;
   /** The call whose question it is, by its key, and how many answers of it were taken before. */
-  readonly of: { readonly key: string | undefined; readonly nth: number };
+  readonly of: { readonly key: string | undefined; readonly given: number };
 }
 
 type CarriedOn =
@@ -43,7 +43,7 @@ export async function carriedOn(asked: AskedTask): Promise<CarriedOn> {
     return { ok: false, error: localError("INPUT_NOT_CARRIED", message, "correctable") };
   }
   const { idempotency_key: _key, push_notification_config: _push, ...rest } = request;
-  const key = of.key === undefined ? {} : { idempotency_key: await answerKey(of.key, of.nth, input) };
+  const key = of.key === undefined ? {} : { idempotency_key: await answerKey(of.key, of.given, input) };
   return { ok: true, request: { ...rest, ...key, ...(threaded && { context_id: contextId }), ...input } };
 }
 

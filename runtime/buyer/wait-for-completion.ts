@@ -128,20 +128,28 @@ async function pollAlone(dependencies: BuyerCallDependencies, of: WithTask): Pro
 
 async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): Promise<Answer<AnyArms>> {
   const { giveUpMs, webhooks } = dependencies.settings;
-  const { sender, receiver } = webhooks!;
+  const { sender, receiver, completions } = webhooks!;
   let last: Answer<AnyArms> | undefined;
   let status: TaskStatus = of.answer.status;
   let empty = 0;
   const done = new AbortController();
   const late = setTimeout(() => done.abort(), timerMs(giveUpMs));
   const signal = of.signal === undefined ? done.signal : AbortSignal.any([of.signal, done.signal]);
+  const asks = (): void => {
+    last ??= toldBy(of, completions?.find(sender, of.taskId), (told) => told === "input-required");
+    if (last !== undefined) done.abort();
+  };
+  const deafen = completions?.listen(sender, of.taskId, asks);
   const ended = await receiver
     .watchTask({
       ...{ sender, taskId: of.taskId, taskType: of.tool.name, operationId: of.operationId!, webhooks: true },
       ...{ signal, firstMs: 0, release: of.release.version },
       poll: async () => {
         const polled = await poll(dependencies, of);
-        if (polled.kind !== "task") throw new Error(`the poll ${polled.kind}`);
+        if (polled.kind !== "task") {
+          asks();
+          throw new Error(`the poll ${polled.kind}`);
+        }
         ({ status } = polled.task);
         const lacks = isEmpty(polled);
         if (stops(status) && (!lacks || ++empty >= MAX_REFUSALS)) last = endOf(of, polled);
@@ -152,7 +160,10 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
         return { ...polled.task, result: polled.task.result ?? {} };
       },
     })
-    .finally(() => clearTimeout(late));
+    .finally(() => {
+      clearTimeout(late);
+      deafen?.();
+    });
   of.signal?.throwIfAborted();
   // The end that counts is the one that the handler was given, whatever a poll said meanwhile.
   if (last !== undefined && (ended === null || ended.status === last.status)) return last;
@@ -179,13 +190,22 @@ async function readEnd(
 
 function fromHandlers({ settings }: BuyerCallDependencies, of: WithTask): Answer<AnyArms> | undefined {
   const { completions, sender } = settings.webhooks!;
-  return endedBy(of, completions?.find(sender, of.taskId));
+  return toldBy(of, completions?.find(sender, of.taskId), isTerminal);
 }
 
-/** A webhook's envelope as the end of a task; undefined where it is none. */
-function endedBy(of: WithTask, envelope: unknown): Answer<AnyArms> | undefined {
+/** What a task asked is being answered: who waits for it afterwards is not given it again. */
+export function questionAnswered({ settings }: BuyerCallDependencies, { taskId }: Answer<AnyArms>): void {
+  const { webhooks } = settings;
+  if (taskId !== undefined) webhooks?.completions?.answered(webhooks.sender, taskId);
+}
+
+/** A webhook's envelope as what became of a task; undefined where it is of no such status. */
+function toldBy(of: WithTask, envelope: unknown, wanted: (status: TaskStatus) => boolean): Answer<AnyArms> | undefined {
   const status = member(envelope, "status");
-  if (!isJsonObject(envelope) || !isTaskStatus(status) || !isTerminal(status)) return undefined;
+  if (!isJsonObject(envelope) || !isTaskStatus(status) || !wanted(status)) return undefined;
+  // Some agents number their tasks anew after a restart: what another call came to is not this one's.
+  const { operation_id: operation = of.operationId } = envelope;
+  if (operation !== of.operationId) return undefined;
   return readWebhookAnswer(of.tool, { ...envelope, status }, of.release.word) as Answer<AnyArms>;
 }
 
@@ -194,7 +214,7 @@ async function fromInbox({ settings }: BuyerCallDependencies, of: WithTask): Pro
   const { receiver, sender } = settings.webhooks!;
   const events = await receiver.store.inbox.list({ sender, taskId: of.taskId, limit: INBOX_EVENTS });
   for (const { body } of events) {
-    const ended = endedBy(of, JSON.parse(new TextDecoder().decode(body)));
+    const ended = toldBy(of, JSON.parse(new TextDecoder().decode(body)), isTerminal);
     if (ended !== undefined) return ended;
   }
   return undefined;

@@ -7,7 +7,7 @@ import { createBuyers } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import { documentStore, openSqliteStore } from "../../runtime/store/index.js";
 import type { Says } from "../support/agent.js";
-import { bought, envelope, send, statusOf } from "../support/receiver.js";
+import { at, bought, envelope, send, statusOf } from "../support/receiver.js";
 import { tempFolder } from "../support/release.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
@@ -18,6 +18,8 @@ const unsupported = failing({ code: "UNSUPPORTED_FEATURE", message: "no such too
 const state = (status: string, more: JsonObject = {}): Says => ({
   payload: { task_id: "task-1", task_type: "create_media_buy", protocol: "media-buy", status, ...more },
 });
+
+const codeIn = ({ data }: { data: unknown }): unknown => (data as { errors?: JsonObject[] }).errors?.[0]?.code;
 
 const submitted: Says = { payload: { status: "submitted", task_id: "task-1" } };
 
@@ -127,6 +129,54 @@ test("an end that a poll tells without its result leaves the result to the webho
       assert.is((seen[0]!.body as { result: JsonObject }).result.media_buy_id, "mb1");
       const end = await waiting;
       assert.equal([end.status, (end.data as JsonObject).media_buy_id], ["completed", "mb1"]);
+    },
+    { remembers: true },
+  ));
+
+test("an end of another call is not taken for this one's, though its agent numbers its tasks anew", () =>
+  hooked(
+    ({ tool }) => (tool === "create_media_buy" ? submitted : unsupported),
+    async ({ made, hooks, seen }) => {
+      const before = await made.buyer.tools.create_media_buy(order);
+      const told = envelope({ operation_id: before.operationId, status: "completed" });
+      assert.is(statusOf(await send(hooks, told)), "accepted");
+      await until(() => seen.length === 1, "its handler has run");
+      assert.is((await before.waitForCompletion()).status, "completed");
+      const called = await made.buyer.tools.create_media_buy(order);
+      const end = await called.waitForCompletion();
+      assert.equal([end.status, codeIn(end)], ["failed", "TASK_END_UNKNOWN"], JSON.stringify(end));
+    },
+    { remembers: true },
+  ));
+
+test("what a task asks by webhook is given to who waits for it, once, though its agent cannot be polled", () =>
+  hooked(
+    ({ tool, args }) =>
+      tool !== "create_media_buy"
+        ? unsupported
+        : args.po_number === undefined
+          ? submitted
+          : { payload: { status: "working", task_id: "task-1" } },
+    async ({ made, hooks, seen }) => {
+      const told = async (status: string, second: number): Promise<void> => {
+        const context = { context_id: "c-1", message: "which?" };
+        const event = { operation_id: called.operationId, status, timestamp: at(second), ...context };
+        assert.is(statusOf(await send(hooks, envelope(event))), "accepted");
+        await until(() => seen.length === second, "its handler has run");
+      };
+      const called = await made.buyer.tools.create_media_buy(order);
+      const waiting = called.waitForCompletion();
+      await until(() => made.calls().length > 1, "it is polled");
+      await told("input-required", 1);
+      const asked = await waiting;
+      assert.equal([asked.status, asked.message], ["input-required", "which?"]);
+      assert.is((await called.waitForCompletion()).status, "input-required", "until it is answered");
+      const next = await called.respond({ po_number: "7" });
+      const before = made.calls().length;
+      const later = next.waitForCompletion();
+      await until(() => made.calls().length > before, "it is polled");
+      await told("completed", 2);
+      assert.is((await later).status, "completed");
     },
     { remembers: true },
   ));
