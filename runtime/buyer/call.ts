@@ -16,7 +16,7 @@ import { type BuyerCallDependencies, type CallingOptions, timed } from "./call-d
 import { carriedOn, inputFor } from "./carry-on.js";
 import { type ExchangeResult, failedHere, firstError } from "./exchange.js";
 import { endedCall } from "./fault.js";
-import { type Intent, intentOf, keptTask, notRepeatable } from "./intents.js";
+import { type Intent, intentOf, keptTask, notRepeatable, type ToldOfCall, toldIntent } from "./intents.js";
 import { isCapabilitiesTool, type PinnedRelease } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
 import { type RegisteredPush, refusesWebhook, registerWebhook, withOperations } from "./push.js";
@@ -192,17 +192,17 @@ export class ToolInvocation {
   }
 
   /** What is known to have ended is not to be repeated; what goes on is, with what was answered. */
-  private async noted(
-    status: TaskStatus,
-    { lost, taskId }: { lost: boolean; taskId: string | undefined },
-  ): Promise<void> {
+  private async noted(status: TaskStatus, told: ToldOfCall): Promise<void> {
     const { intents } = this.dependencies;
-    if (intents === undefined || this.intent === undefined || lost) return;
+    if (intents === undefined || this.intent === undefined || told.lost) return;
     // The call whose question this one has answered goes on as this one.
     const { answers } = this.options.operationOf ?? {};
     if (answers !== undefined && status !== "failed") await intents.drop(answers);
     if (isTerminal(status)) await intents.drop(this.intent.idempotencyKey);
-    else await intents.note({ ...this.intent, status, ...(taskId !== undefined && { taskId }) });
+    else {
+      this.intent = toldIntent(this.intent, status, told);
+      await intents.note(this.intent);
+    }
   }
 
   private async sent(tool: AnyTool, args: JsonObject, pinned: PinnedRelease | undefined): Promise<ExchangeResult> {
@@ -244,7 +244,7 @@ export class ToolInvocation {
     const { transport } = await this.dependencies.exchange.connection(options.signal);
     const { name, release, request } = this;
     const tool = this.toolOf(release);
-    const next = await carriedOn({ name, tool, release, transport, request, question, input, of: this });
+    const next = await carriedOn({ name, tool, release, transport, request, question, nativeTaskId, input, of: this });
     if (!next.ok) return this.called(failedHere(next.error));
     const conversation = question.contextId === undefined ? {} : { contextId: question.contextId };
     questionAnswered(this.dependencies, question);

@@ -15,6 +15,7 @@ export interface AskedTask {
   readonly request: JsonObject;
   /** What the task says now. */
   readonly question: Answer<AnyArms>;
+  readonly nativeTaskId: string | undefined;
   readonly input: JsonObject;
   /** The call whose question it is, by its key, and how many answers of it were taken before. */
   readonly of: { readonly key: string | undefined; readonly given: number };
@@ -26,7 +27,7 @@ type CarriedOn =
 
 /** The request as it was with the answer laid over it, or why none can be made. */
 export async function carriedOn(asked: AskedTask): Promise<CarriedOn> {
-  const { name, tool, release, transport, request, question, input, of } = asked;
+  const { name, tool, release, transport, request, question, nativeTaskId, input, of } = asked;
   if (question.status !== "input-required") {
     const message = `${name} is ${question.status} and asks nothing`;
     return { ok: false, error: localError("INPUT_NOT_ASKED", message, "correctable") };
@@ -35,11 +36,13 @@ export async function carriedOn(asked: AskedTask): Promise<CarriedOn> {
   // Over MCP the older releases thread the conversation through the arguments.
   const byArguments = transport === "mcp" && release.facts.envelope.contextId.value === "threaded";
   const threaded = byArguments && contextId !== undefined;
-  if (transport === "mcp" && !threaded && tool?.mutating === true) {
+  const named = transport === "mcp" ? threaded : contextId !== undefined || nativeTaskId !== undefined;
+  if (!named && tool?.mutating === true) {
     // Without a word of which task is meant, the answer would be a further order beside the one that waits.
+    const how = transport === "mcp" ? `Over MCP the agent, in release ${release.version},` : "The agent";
     const message =
-      `Over MCP the agent, in release ${release.version}, gave nothing by which ${name} could go on with its task: ` +
-      "answer over A2A, or call it anew once the task has ended";
+      `${how} gave nothing by which ${name} could go on with its task: ` +
+      `${transport === "mcp" ? "answer over A2A, or " : ""}call it anew once the task has ended`;
     return { ok: false, error: localError("INPUT_NOT_CARRIED", message, "correctable") };
   }
   const { idempotency_key: _key, push_notification_config: _push, ...rest } = request;

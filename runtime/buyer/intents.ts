@@ -29,6 +29,9 @@ export interface Intent {
   /** What the agent has answered so far; undefined where no answer has come. */
   readonly status?: TaskStatus;
   readonly taskId?: string;
+  /** The transport's own task, and the conversation: by them its questions are answered. */
+  readonly nativeTaskId?: string;
+  readonly contextId?: string;
   /** Whether a webhook of the buyer's own was registered with it: the same call has the same registration. */
   readonly webhook: boolean;
   /** What of its options belongs to the call itself: the conversation, and the task that it goes on with. */
@@ -48,9 +51,37 @@ export const keptRequest = ({ args, push }: Intent): JsonObject => ({
   ...(push !== undefined && { push_notification_config: push }),
 });
 
+/** What an answer, or the end of a wait, tells of a call. */
+export interface ToldOfCall {
+  /** It tells nothing of what became of it. */
+  readonly lost: boolean;
+  readonly taskId: string | undefined;
+  readonly nativeTaskId?: string | undefined;
+  readonly answer?: { readonly contextId?: string };
+}
+
+/** A call as it is kept once its agent has answered; what is not told again stays. */
+export const toldIntent = (
+  intent: Intent,
+  status: TaskStatus,
+  { taskId, nativeTaskId, answer }: ToldOfCall,
+): Intent => ({
+  ...{ ...intent, status },
+  ...(taskId !== undefined && { taskId }),
+  ...(nativeTaskId !== undefined && { nativeTaskId }),
+  ...(answer?.contextId !== undefined && { contextId: answer.contextId }),
+});
+
 /** A call as it is kept before it leaves. */
 export function intentOf(
-  { idempotencyKey, tool, args, release, pinBy, at }: Omit<Intent, "push" | "webhook" | "thread" | "status" | "taskId">,
+  {
+    idempotencyKey,
+    tool,
+    args,
+    release,
+    pinBy,
+    at,
+  }: Omit<Intent, "push" | "webhook" | "thread" | "status" | "taskId" | "nativeTaskId" | "contextId">,
   { push, webhook, options }: { push: unknown; webhook: boolean; options: CallThread },
 ): Intent {
   const { contextId, nativeTaskId, operationOf, questions } = options;
@@ -103,13 +134,16 @@ export function createIntents({ intents: store, url: owner, logger }: BuyerSetti
 }
 
 /** A task that is known need not be asked for by its call: it is waited for, as one that was just taken in. */
-export const keptTask = ({ taskId }: Intent, release: Release | undefined): ExchangeResult | undefined =>
-  taskId === undefined || release === undefined
-    ? undefined
-    : {
-        answer: { status: "submitted", data: { status: "submitted", task_id: taskId }, taskId },
-        ...{ payload: null, recovery: undefined, lost: false, taskId },
-      };
+export function keptTask(
+  { taskId, nativeTaskId, contextId }: Intent,
+  release: Release | undefined,
+): ExchangeResult | undefined {
+  if (taskId === undefined || release === undefined) return undefined;
+  const conversation = contextId === undefined ? {} : { contextId };
+  const data = { status: "submitted", task_id: taskId };
+  const told = { payload: null, recovery: undefined, lost: false, taskId, nativeTaskId };
+  return { answer: { status: "submitted", data, taskId, ...conversation }, ...told };
+}
 
 /** Why a call that was kept is not made again; undefined where it may be. */
 export function notRepeatable({

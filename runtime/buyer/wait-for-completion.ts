@@ -38,6 +38,8 @@ export interface AwaitedCall extends Omit<PolledCall, "taskId" | "signal"> {
   readonly options: CompletionOptions;
 }
 
+const TOLD_NONE = "what was told of its end is none";
+
 type WithTask = PolledCall & Pick<AwaitedCall, "answer" | "operationId">;
 
 /** An end, or what the task waits for. */
@@ -57,8 +59,12 @@ export async function waitForCompletion(
   const alone = webhooks === undefined || of.operationId === undefined || !isStorableId(taskId);
   const end = await (alone ? pollAlone(dependencies, of) : withWebhooks(dependencies, of));
   // Whatever the wire said of its end: what is still under way has not ended.
-  return hasStopped(end) ? end : unknownEnd(of, "what was told of its end is none", { status: end.status });
+  return hasStopped(end) ? inItsConversation(end, answer) : unknownEnd(of, TOLD_NONE, { status: end.status });
 }
+
+/** A question is answered in the conversation of its call: not every way it may come by names that. */
+const inItsConversation = (end: TaskEnd<AnyArms>, { contextId }: Answer<AnyArms>): TaskEnd<AnyArms> =>
+  end.status === "input-required" && contextId !== undefined ? { contextId, ...end } : end;
 
 /** The buyer's own failure: the task may go on, and nobody could say how. */
 function unknownEnd(

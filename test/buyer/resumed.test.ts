@@ -112,6 +112,27 @@ test("the handler of a task whose key is gone is told of its end, though no webh
     { buyer: { intents } },
   ));
 
+for (const kind of ["a2a 1.0", "a2a 0.3"] as const)
+  test(`${kind}: what a task asks whose call was not made again is answered in that task`, async ({ intents }) => {
+    const made = await scene({
+      ...{ kind, buyer: { intents } },
+      answer: ({ tool }) =>
+        tool === "create_media_buy"
+          ? { payload: { status: "submitted", task_id: "task-1" }, state: "working", taskId: "a2a-9" }
+          : { payload: { task_id: "task-1", status: "input-required", message: "which?" } },
+    });
+    await made.buyer.tools.create_media_buy(order);
+    made.clock.ms += 3 * 86_400_000;
+    const buyer = successor(made, true, { intents });
+    const [again] = await buyer.resume();
+    assert.is((await again!.waitForCompletion()).status, "input-required");
+    await again!.respond({ po_number: "7" });
+    const { contextId, taskId } = sentAs(made.calls().at(-1)!);
+    assert.equal([contextId, taskId], ["a2a-context", "a2a-9"]);
+    await buyer.close();
+    await made.close();
+  });
+
 const refusals: Readonly<Record<string, Says>> = {
   "puts it off": failing({ code: "RATE_LIMITED", message: "later", recovery: "transient" }),
   "wants other credentials": { http: 401 },
@@ -191,6 +212,20 @@ test("a question is answered once, by however many processes and after whatever 
   await again!.respond({ po_number: "8" });
   assert.is.not(made.calls().at(-1)?.args.idempotency_key, keys[0], "another answer is another request");
   await buyer.close();
+  await made.close();
+});
+
+test("a question that is polled for is answered in the conversation of its call", async () => {
+  const made = await scene({
+    answer: ({ tool }) =>
+      tool === "create_media_buy"
+        ? { payload: { status: "submitted", task_id: "task-1", context_id: "c-1" } }
+        : { payload: { task_id: "task-1", status: "input-required", message: "which?" } },
+  });
+  const called = await made.buyer.tools.create_media_buy(order);
+  assert.is((await called.waitForCompletion()).status, "input-required");
+  await called.respond({ po_number: "7" });
+  assert.equal([made.calls().at(-1)?.args.context_id, made.calls().at(-1)?.args.po_number], ["c-1", "7"]);
   await made.close();
 });
 
