@@ -1,16 +1,25 @@
 /** How tasks ended or what they ask, as the receiver's handlers of this process were told: `waitForCompletion` then need not ask the seller. */
-import { isTaskStatus, isTerminal } from "../contract/index.js";
-import { isJsonObject, member } from "../extract/json-object.js";
+import { isTaskStatus, isTerminal, type TaskStatus } from "../contract/index.js";
+import { isJsonObject } from "../extract/json-object.js";
+import { toldEnvelope } from "./told-envelope.js";
 
-/** Tasks remembered: a task is waited for by few, and each end is asked for at once. */
-const MAX_TASKS = 1_000;
+/** Names of tasks remembered: a task is waited for by few, and each end is asked for at once. */
+const MAX_NAMES = 2_000;
 
 /** What of a delivery is read; every handler of a receiver gets one as its last argument. */
 interface Delivered {
   readonly sender: string;
   readonly kind: string;
   readonly taskId: string | null;
+  readonly operationId: string | null;
   readonly body: unknown;
+}
+
+/** A task as its webhooks name it: by the agent's id, and by the operation of the call, which stays where that one differs. */
+export interface AwaitedTask {
+  readonly sender: string;
+  readonly taskId: string | null;
+  readonly operationId?: string | null | undefined;
 }
 
 /** The ends of tasks and what they ask, for those who wait for them. */
@@ -18,32 +27,50 @@ export interface Completions {
   /** The handlers given, with their ends remembered: `createReceiver({handlers: endings.through(handlers)})`. */
   through<H extends object>(handlers: H): H;
   /** The webhook a task ended with, or by which it asks something, as it came. */
-  find(sender: string, taskId: string): unknown;
+  find(task: AwaitedTask): unknown;
   /** Calls `told` after each such webhook of a task. @returns what ends that */
-  listen(sender: string, taskId: string, told: () => void): () => void;
+  listen(task: AwaitedTask, told: () => void): () => void;
   /** Forgets what a task has asked: it is being answered. */
-  answered(sender: string, taskId: string): void;
+  answered(task: AwaitedTask): void;
 }
 
 const isDelivered = (value: unknown): value is Delivered =>
   isJsonObject(value) && typeof value.sender === "string" && "body" in value && "taskId" in value;
 
+/** Its names, the surest first. */
+const namesOf = ({ sender, taskId, operationId }: AwaitedTask): readonly string[] => [
+  ...(operationId == null ? [] : [`${sender} operation ${operationId}`]),
+  ...(taskId === null ? [] : [`${sender} task ${taskId}`]),
+];
+
+interface Told {
+  readonly body: unknown;
+  readonly status: TaskStatus;
+  readonly names: readonly string[];
+}
+
 /** Makes what carries the ends of tasks from a receiver's handlers to a buyer's calls. */
 export function createCompletions(): Completions {
-  const last = new Map<string, unknown>();
+  const last = new Map<string, Told>();
   const listeners = new Map<string, Set<() => void>>();
+  const lastOf = (task: AwaitedTask): Told | undefined =>
+    namesOf(task)
+      .map((name) => last.get(name))
+      .find((told) => told !== undefined);
   const see = (delivery: unknown): void => {
-    if (!isDelivered(delivery) || delivery.kind !== "task" || delivery.taskId === null) return;
-    const status = member(delivery.body, "status");
+    if (!isDelivered(delivery) || delivery.kind !== "task") return;
+    const status = toldEnvelope(delivery.body)?.status;
     if (!isTaskStatus(status)) return;
-    const task = `${delivery.sender} ${delivery.taskId}`;
+    const names = namesOf(delivery);
     // What was asked before it went on is asked no more.
-    last.delete(task);
+    for (const name of names) last.delete(name);
     if (!isTerminal(status) && status !== "input-required") return;
-    last.set(task, delivery.body);
-    const [oldest] = last.keys();
-    if (last.size > MAX_TASKS && oldest !== undefined) last.delete(oldest);
-    for (const told of listeners.get(task) ?? []) told();
+    for (const name of names) {
+      last.set(name, { body: delivery.body, status, names });
+      const [oldest] = last.keys();
+      if (last.size > MAX_NAMES && oldest !== undefined) last.delete(oldest);
+    }
+    for (const told of new Set(names.flatMap((name) => [...(listeners.get(name) ?? [])]))) told();
   };
   const wrap = (value: unknown): unknown => {
     if (typeof value === "function") {
@@ -57,19 +84,20 @@ export function createCompletions(): Completions {
   };
   return {
     through: (handlers) => wrap(handlers) as typeof handlers,
-    find: (sender, taskId) => last.get(`${sender} ${taskId}`),
-    listen(sender, taskId, told) {
-      const task = `${sender} ${taskId}`;
-      const of = listeners.get(task) ?? new Set();
-      listeners.set(task, of.add(told));
+    find: (task) => lastOf(task)?.body,
+    listen(task, told) {
+      const names = namesOf(task);
+      for (const name of names) listeners.set(name, (listeners.get(name) ?? new Set()).add(told));
       return () => {
-        of.delete(told);
-        if (of.size === 0) listeners.delete(task);
+        for (const name of names) {
+          listeners.get(name)?.delete(told);
+          if (listeners.get(name)?.size === 0) listeners.delete(name);
+        }
       };
     },
-    answered(sender, taskId) {
-      const task = `${sender} ${taskId}`;
-      if (member(last.get(task), "status") === "input-required") last.delete(task);
+    answered(task) {
+      const told = lastOf(task);
+      if (told?.status === "input-required") for (const name of told.names) last.delete(name);
     },
   };
 }

@@ -14,12 +14,12 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { isStorableId } from "../contract/storable-id.js";
-import { isJsonObject, member } from "../extract/json-object.js";
 import { timerMs } from "../timers.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
 import { estimateIn, isLacking, type Polled, type PolledCall, poll } from "./poll.js";
+import { toldEnvelope } from "./told-envelope.js";
 import type { CompletionOptions, TaskEnd } from "./types.js";
 
 /** Longest pause while polls fail, or until an agent's own estimate, in milliseconds: half an hour. */
@@ -141,11 +141,14 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
   const done = new AbortController();
   const late = setTimeout(() => done.abort(), timerMs(giveUpMs));
   const signal = of.signal === undefined ? done.signal : AbortSignal.any([of.signal, done.signal]);
-  const asks = (): void => {
-    last ??= toldBy(of, completions?.find(sender, of.taskId), (told) => told === "input-required");
-    if (last !== undefined) done.abort();
+  const tells = (): void => {
+    const told = toldBy(of, completions?.find({ ...of, sender }), stops);
+    // An end as its handler was given it counts before what a poll said; a question does not.
+    if (told === undefined || (last !== undefined && !isTerminal(told.status))) return;
+    last = told;
+    done.abort();
   };
-  const deafen = completions?.listen(sender, of.taskId, asks);
+  const deafen = completions?.listen({ ...of, sender }, tells);
   const ended = await receiver
     .watchTask({
       ...{ sender, taskId: of.taskId, taskType: of.tool.name, operationId: of.operationId!, webhooks: true },
@@ -153,7 +156,7 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
       poll: async () => {
         const polled = await poll(dependencies, of);
         if (polled.kind !== "task") {
-          asks();
+          tells();
           throw new Error(`the poll ${polled.kind}`);
         }
         ({ status } = polled.task);
@@ -196,22 +199,22 @@ async function readEnd(
 
 function fromHandlers({ settings }: BuyerCallDependencies, of: WithTask): Answer<AnyArms> | undefined {
   const { completions, sender } = settings.webhooks!;
-  return toldBy(of, completions?.find(sender, of.taskId), isTerminal);
+  return toldBy(of, completions?.find({ ...of, sender }), isTerminal);
 }
 
 /** What a task asked is being answered: who waits for it afterwards is not given it again. */
 export function questionAnswered({ settings }: BuyerCallDependencies, { taskId }: Answer<AnyArms>): void {
   const { webhooks } = settings;
-  if (taskId !== undefined) webhooks?.completions?.answered(webhooks.sender, taskId);
+  if (taskId !== undefined) webhooks?.completions?.answered({ sender: webhooks.sender, taskId });
 }
 
-/** A webhook's envelope as what became of a task; undefined where it is of no such status. */
-function toldBy(of: WithTask, envelope: unknown, wanted: (status: TaskStatus) => boolean): Answer<AnyArms> | undefined {
-  const status = member(envelope, "status");
-  if (!isJsonObject(envelope) || !isTaskStatus(status) || !wanted(status)) return undefined;
+/** A webhook as what became of a task; undefined where it is of no such status. */
+function toldBy(of: WithTask, body: unknown, wanted: (status: TaskStatus) => boolean): Answer<AnyArms> | undefined {
+  const envelope = toldEnvelope(body);
+  const status = envelope?.status;
+  if (!isTaskStatus(status) || !wanted(status)) return undefined;
   // Some agents number their tasks anew after a restart: what another call came to is not this one's.
-  const { operation_id: operation = of.operationId } = envelope;
-  if (operation !== of.operationId) return undefined;
+  if ((envelope?.operation_id ?? of.operationId) !== of.operationId) return undefined;
   return readWebhookAnswer(of.tool, { ...envelope, status }, of.release.word) as Answer<AnyArms>;
 }
 

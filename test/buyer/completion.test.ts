@@ -272,11 +272,11 @@ test("an end is remembered by sender and task, and nothing else is", () => {
   fallback(delivery("t3", "completed", "report"));
   tools.a.completed({}, {}, delivery("t4", "completed"));
   assert.is(seen.length, 4);
-  const found = ["t1", "t2", "t3", "t4"].map((id) => completions.find("s", id) !== undefined);
+  const found = ["t1", "t2", "t3", "t4"].map((id) => completions.find({ sender: "s", taskId: id }) !== undefined);
   assert.equal(found, [false, true, false, true]);
-  assert.is(completions.find("other", "t2"), undefined);
-  for (let at = 0; at < 1_001; at++) fallback(delivery(`n${at}`, "completed"));
-  assert.is(completions.find("s", "t2"), undefined, "the oldest are let go");
+  assert.is(completions.find({ sender: "other", taskId: "t2" }), undefined);
+  for (let at = 0; at < 2_001; at++) fallback(delivery(`n${at}`, "completed"));
+  assert.is(completions.find({ sender: "s", taskId: "t2" }), undefined, "the oldest are let go");
 });
 
 test("of several names for asking, what is told is the refusal that says most", async () => {

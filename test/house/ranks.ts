@@ -178,6 +178,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/buyer/": [
+    "told-envelope",
     "completions",
     "pin consent",
     "oauth/",
