@@ -43,7 +43,7 @@ const namesOf = ({ sender, taskId, operationId }: AwaitedTask): readonly string[
   ...(taskId === null ? [] : [`${sender} task ${taskId}`]),
 ];
 
-interface Told {
+interface Remembered {
   readonly body: unknown;
   readonly status: TaskStatus;
   readonly names: readonly string[];
@@ -51,9 +51,9 @@ interface Told {
 
 /** Makes what carries the ends of tasks from a receiver's handlers to a buyer's calls. */
 export function createCompletions(): Completions {
-  const last = new Map<string, Told>();
+  const last = new Map<string, Remembered>();
   const listeners = new Map<string, Set<() => void>>();
-  const lastOf = (task: AwaitedTask): Told | undefined =>
+  const lastOf = (task: AwaitedTask): Remembered | undefined =>
     namesOf(task)
       .map((name) => last.get(name))
       .find((told) => told !== undefined);
