@@ -16,7 +16,7 @@ interface Delivered {
 }
 
 /** A task as its webhooks name it: by the agent's id, and by the operation of the call, which stays where that one differs. */
-export interface AwaitedTask {
+interface AwaitedTask {
   readonly sender: string;
   readonly taskId: string | null;
   readonly operationId?: string | null | undefined;
