@@ -16,7 +16,7 @@ import { type BuyerCallDependencies, type CallingOptions, timed } from "./call-d
 import { carriedOn, inputFor } from "./carry-on.js";
 import { type ExchangeResult, failedHere, firstError } from "./exchange.js";
 import { endedCall } from "./fault.js";
-import { type Intent, intentOf, keptTask, notRepeatable, type ToldOfCall, toldIntent } from "./intents.js";
+import { type Intent, intentOf, keptTask, notRepeatable, type ToldOfCall, thrownAgain, toldIntent } from "./intents.js";
 import { isCapabilitiesTool, type PinnedRelease } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
 import { type RegisteredPush, refusesWebhook, registerWebhook, withOperations } from "./push.js";
@@ -70,7 +70,7 @@ export class ToolInvocation {
       const made = await this.answer();
       return "waitForCompletion" in made ? made : this.called(made);
     } catch (error) {
-      if (!this.options.signal?.aborted) throw error;
+      if (!this.options.signal?.aborted) return this.called(thrownAgain(error, this.options.again));
       // What has been sent may be done all the same, and told of.
       if (this.attempts === 0) await this.registered?.forget();
       return this.called(failedHere(endedCall(this.late?.aborted === true), { lost: this.attempts > 0 }));

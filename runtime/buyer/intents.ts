@@ -6,7 +6,7 @@ import type { JsonObject, ProtocolError, Release, TaskStatus } from "../contract
 import { isJsonObject, member } from "../extract/json-object.js";
 import { INTENTS } from "../store/intent-documents.js";
 import type { CallThread } from "./call-thread.js";
-import type { ExchangeResult } from "./exchange.js";
+import { type ExchangeResult, failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
 import type { PinnedRelease } from "./negotiation.js";
 import type { PinBy } from "./pin.js";
@@ -143,6 +143,17 @@ export function keptTask(
   const data = { status: "submitted", task_id: taskId };
   const told = { payload: null, recovery: undefined, lost: false, taskId, nativeTaskId };
   return { answer: { status: "submitted", data, taskId, ...conversation }, ...told };
+}
+
+/**
+ * A fault here, such as a webhook that cannot be registered, as what became of a call that was kept: those after it are carried on.
+ * @throws the fault itself, of any other call
+ */
+export function thrownAgain(error: unknown, again: Intent | undefined): ExchangeResult {
+  if (again === undefined) throw error;
+  const why = error instanceof Error ? error.message : String(error);
+  const message = `It could not be made again: ${why}`;
+  return failedHere(localError("INTENT_NOT_REPEATABLE", message, "terminal"), { lost: true });
 }
 
 /** Why a call that was kept is not made again; undefined where it may be. */

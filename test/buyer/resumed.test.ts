@@ -133,6 +133,36 @@ for (const kind of ["a2a 1.0", "a2a 0.3"] as const)
     await made.close();
   });
 
+test("one call that cannot be carried on holds up none of the others", ({ intents }) =>
+  hooked(
+    (_heard, { made }) => (made.calls().length <= 2 ? { drop: true } : { payload: { ...bought } }),
+    async (parts) => {
+      const { made } = parts;
+      await made.buyer.tools.create_media_buy(order);
+      await made.buyer.tools.create_media_buy(order);
+      const kept = (await made.buyer.unfinished.list()).map(({ idempotencyKey }) => idempotencyKey);
+      const { webhooks } = hooksOf(parts);
+      let asked = 0;
+      const expect: typeof webhooks.receiver.expect = async (expectation) => {
+        asked += 1;
+        if (asked === 1) throw new Error("no such release");
+        return parts.hooks.receiver.expect(expectation);
+      };
+      const buyer = successor(made, false, {
+        ...{ intents, webhooks: { ...webhooks, receiver: { ...parts.hooks.receiver, expect } } },
+      });
+      const [first, second] = await buyer.resume();
+      assert.equal([first?.answer.status, second?.answer.status], ["failed", "completed"]);
+      assert.match(JSON.stringify(first?.answer.data), /no such release.*INTENT_NOT_REPEATABLE/);
+      assert.equal(
+        (await buyer.unfinished.list()).map(({ idempotencyKey }) => idempotencyKey),
+        kept.slice(0, 1),
+      );
+      await buyer.close();
+    },
+    { buyer: { intents, retry: { attempts: 1 } } },
+  ));
+
 const refusals: Readonly<Record<string, Says>> = {
   "puts it off": failing({ code: "RATE_LIMITED", message: "later", recovery: "transient" }),
   "wants other credentials": { http: 401 },
