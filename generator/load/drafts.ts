@@ -3,6 +3,17 @@
  * draft-07 cannot say is a finding: passed over, it would let values through that the release refuses.
  */
 import { type Finding, pointer } from "../finding.js";
+import {
+  excuses,
+  listOf,
+  look,
+  namesAreFixed,
+  nothing,
+  placesAreFixed,
+  placesOf,
+  type Seen,
+  type Target,
+} from "./seen.js";
 import { isMap, type JsonMap, type Schema } from "./walk.js";
 
 /** A file without a draft is taken for draft-07, as every published release was. */
@@ -16,75 +27,6 @@ export interface LaterSchema {
   readonly ref: string;
   readonly file: { readonly path: string; readonly findings: Finding[] };
 }
-
-/** The schema a rewritten reference leads to. */
-type Target = (ref: string) => Schema | undefined;
-
-/** What a schema has looked at in a value by the time the value's rest is asked for. */
-interface Seen {
-  names: Set<string>;
-  patterns: Set<string>;
-  everyName: boolean;
-  /** Places of a list, from the first. */
-  places: number;
-  everyPlace: boolean;
-  /** What else is seen where an alternative holds. */
-  perhaps: Seen[];
-}
-
-const nothing = (): Seen => ({
-  names: new Set(),
-  patterns: new Set(),
-  everyName: false,
-  places: 0,
-  everyPlace: false,
-  perhaps: [],
-});
-
-const keysOf = (value: unknown): string[] => (isMap(value) ? Object.keys(value) : []);
-const listOf = (value: unknown): Schema[] => (Array.isArray(value) ? (value as Schema[]) : []);
-const schemasIn = (value: unknown): Schema[] => (isMap(value) ? (Object.values(value) as Schema[]) : []);
-
-/** 2019-09 has the places of a list in `items`, 2020-12 in `prefixItems`. */
-const placesOf = ({ prefixItems, items }: JsonMap): Schema[] => listOf(prefixItems ?? items);
-const restOf = ({ prefixItems, items, additionalItems }: JsonMap) =>
-  prefixItems === undefined && Array.isArray(items) ? additionalItems : items;
-
-/** @param own the schema whose rest is asked for: its own word for the rest sees nothing yet */
-function look(schema: Schema | undefined, own: boolean, into: Seen, target: Target, passed: Set<Schema>): void {
-  if (!isMap(schema) || passed.has(schema)) return;
-  passed.add(schema);
-  for (const name of keysOf(schema.properties)) into.names.add(name);
-  for (const pattern of keysOf(schema.patternProperties)) into.patterns.add(pattern);
-  into.everyName ||= schema.additionalProperties !== undefined || (!own && schema.unevaluatedProperties !== undefined);
-  into.places = Math.max(into.places, placesOf(schema).length);
-  into.everyPlace ||= restOf(schema) !== undefined || (!own && schema.unevaluatedItems !== undefined);
-  // Which elements it finds is the value's affair.
-  if (schema.contains !== undefined) into.perhaps.push({ ...nothing(), everyPlace: true });
-  if (typeof schema.$ref === "string") look(target(schema.$ref), false, into, target, passed);
-  for (const part of listOf(schema.allOf)) look(part, false, into, target, passed);
-  const alternatives = [
-    ...[...listOf(schema.anyOf), ...listOf(schema.oneOf)],
-    ...[schema.if, schema.then, schema.else].filter((one) => one !== undefined),
-    ...[...schemasIn(schema.dependentSchemas), ...schemasIn(schema.dependencies)],
-  ] as Schema[];
-  for (const one of alternatives) {
-    const perhaps = nothing();
-    look(one, false, perhaps, target, new Set(passed));
-    into.perhaps.push(perhaps);
-  }
-}
-
-/** The names seen are the same whatever the value. */
-const namesAreFixed = (all: Seen, { names, patterns, everyName, perhaps }: Seen): boolean =>
-  all.everyName ||
-  (!everyName &&
-    [...names].every((name) => all.names.has(name)) &&
-    [...patterns].every((pattern) => all.patterns.has(pattern)) &&
-    perhaps.every((one) => namesAreFixed(all, one)));
-
-const placesAreFixed = (all: Seen, { places, everyPlace, perhaps }: Seen): boolean =>
-  all.everyPlace || (!everyPlace && places <= all.places && perhaps.every((one) => placesAreFixed(all, one)));
 
 const takesAll = (rest: unknown): boolean => rest === true || (isMap(rest) && Object.keys(rest).length === 0);
 
@@ -129,9 +71,12 @@ class Rewrite {
     const { schema } = this.one;
     const { unevaluatedProperties: rest, ...others } = schema;
     if (rest === undefined) return;
-    if (!takesAll(rest) && !namesAreFixed(this.seen, this.seen))
+    const fixed = takesAll(rest) || namesAreFixed(this.seen, this.seen);
+    const excused = fixed || rest !== false ? undefined : excuses(this.seen);
+    if (!fixed && excused === undefined)
       return void this.fault("unevaluatedProperties", "what is left over differs with the alternative that holds");
     delete schema.unevaluatedProperties;
+    if (excused !== undefined) this.excuse(excused);
     if (this.seen.everyName) return;
     this.move("unevaluatedProperties", "additionalProperties");
     schema.additionalProperties = rest;
@@ -143,6 +88,14 @@ class Rewrite {
       const known = Object.fromEntries([...names].sort().map((name) => [name, true]));
       schema[keyword] = { ...known, ...(others[keyword] as JsonMap | undefined) };
     }
+  }
+
+  /** A name that only alternatives look at is taken where one of these holds. */
+  private excuse(excused: ReadonlyMap<string, Schema[]>): void {
+    const { schema } = this.one;
+    const wheres = [...excused].map(([name, anyOf]): [string, Schema] => [name, { anyOf }]);
+    for (const [name] of wheres) this.seen.names.add(name);
+    schema.allOf = [...listOf(schema.allOf), { dependencies: Object.fromEntries(wheres) }];
   }
 
   private restOfPlaces(): void {
@@ -209,15 +162,18 @@ class Rewrite {
  */
 export function toDraft07(schemas: readonly LaterSchema[], target: Target): Moved {
   const moved: Moved = new Map();
+  const references: { $ref: string }[] = [];
   const rewrites = schemas.map((one) => {
     const seen = nothing();
     const { unevaluatedProperties, unevaluatedItems } = one.schema;
     // Only who asks for the rest has to know what was seen.
     if (unevaluatedProperties !== undefined || unevaluatedItems !== undefined)
-      look(one.schema, true, seen, target, new Set());
+      look({ schema: one.schema, ref: one.ref, own: true }, seen, target, new Set());
+    references.push(...seen.references);
     return new Rewrite(one, seen, moved);
   });
   for (const rewrite of rewrites) rewrite.all();
+  for (const reference of references) reference.$ref = movedRef(reference.$ref, moved);
   return moved;
 }
 

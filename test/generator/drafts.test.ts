@@ -72,6 +72,63 @@ const said: Record<string, { schema: object; values: unknown[] }> = {
     schema: { allOf: [{ additionalProperties: number }], unevaluatedProperties: false },
     values: [{ a: 1 }, { a: "x" }],
   },
+  "unevaluatedProperties beside alternatives that are told apart": {
+    schema: {
+      type: "object",
+      properties: { kind: text },
+      oneOf: [
+        { properties: { kind: { const: "a" }, a: number, both: text }, required: ["kind"] },
+        { properties: { kind: { const: "b" }, b: number, both: number }, required: ["kind"] },
+      ],
+      unevaluatedProperties: false,
+    },
+    values: [
+      { kind: "a", a: 1 },
+      { kind: "b", b: 1, both: 2 },
+      { kind: "a", b: 1 },
+      { kind: "b", a: 1 },
+      { kind: "c" },
+    ],
+  },
+  "unevaluatedProperties beside alternatives that may hold at once": {
+    schema: {
+      anyOf: [
+        { properties: { a: text }, required: ["a"] },
+        { properties: { b: text }, additionalProperties: false, required: ["b"] },
+        { required: ["c"], properties: { c: true }, anyOf: [{ properties: { d: text }, required: ["d"] }, true] },
+        true,
+      ],
+      unevaluatedProperties: false,
+    },
+    values: [
+      ...[{ a: "x" }, { b: "x" }, { a: "x", b: "x" }, { a: 1 }, {}],
+      ...[{ c: 1, d: "x" }, { c: 1, d: 1 }, { d: "x" }, { a: "x", c: 1, d: "x" }, { a: "x", e: 1 }],
+    ],
+  },
+  "unevaluatedProperties beside conditions": {
+    schema: {
+      properties: { kind: text },
+      if: { properties: { kind: { const: "a" }, seen: true }, required: ["kind"] },
+      // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON schema
+      then: { properties: { a: text } },
+      else: { properties: { b: text } },
+      dependentSchemas: { kind: { properties: { extra: number } } },
+      unevaluatedProperties: false,
+    },
+    values: [
+      ...[{ kind: "a", a: "x" }, { kind: "a", b: "x" }, { kind: "b", b: "x" }, { kind: "b", a: "x" }, { b: "x" }],
+      ...[{ kind: "a", seen: 1 }, { seen: 1 }, { kind: "b", extra: 1 }, { extra: 1 }, { kind: "b", extra: "x" }],
+    ],
+  },
+  "unevaluatedProperties beside alternatives elsewhere": {
+    schema: { $ref: "#/$defs/told", properties: { kind: text }, unevaluatedProperties: false },
+    values: [
+      { kind: "a", a: "x" },
+      { kind: "b", b: "x" },
+      { kind: "a", b: "x" },
+      { kind: "a", a: 1 },
+    ],
+  },
   unevaluatedItems: {
     schema: { type: "array", allOf: [{ prefixItems: [text, number] }], unevaluatedItems: { type: "boolean" } },
     values: [["a", 1, true], ["a", 1, 2], [1], ["a"]],
@@ -86,7 +143,14 @@ function releaseOf(mutant: object): Files {
       title: "List Orders Request",
       type: "object",
       properties: { mutant },
-      $defs: { node: { $dynamicAnchor: "node", type: "object", properties: { v: text } } },
+      $defs: {
+        node: { $dynamicAnchor: "node", type: "object", properties: { v: text } },
+        told: {
+          dependentSchemas: {
+            kind: { oneOf: ["a", "b"].map((kind) => ({ properties: { kind: { const: kind }, [kind]: text } })) },
+          },
+        },
+      },
     }),
     $schema: later,
   };
@@ -114,7 +178,7 @@ for (const [index, [name, { schema: mutant, values }]] of Object.entries(said).e
 
 /** What draft-07 cannot say. */
 const unsaid: Record<string, object> = {
-  unevaluatedProperties: { oneOf: [{ properties: { a: text } }, { properties: { b: text } }] },
+  unevaluatedProperties: { oneOf: [{ properties: { a: text } }, { patternProperties: { "^b": text } }] },
   unevaluatedItems: { contains: text },
   minContains: { contains: text },
   maxContains: { contains: text },
