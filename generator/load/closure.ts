@@ -8,7 +8,8 @@ import { isLaterDraft, type LaterSchema, movedRef, toDraft07 } from "./drafts.js
 import type { ReleaseFiles } from "./files.js";
 import { absolute, ORIGIN, prefixesOf } from "./prefixes.js";
 import { type ReadJson, readJson } from "./read-json.js";
-import { atPointer, eachChild, isMap, type JsonMap, type Place, pathOf, type Schema } from "./walk.js";
+import { anchorsOf, decode, type Home, placeAt, type Scope, walkBases } from "./scopes.js";
+import { atPointer, isMap, type JsonMap, type Place, pathOf, type Schema } from "./walk.js";
 
 export interface SchemaFile {
   path: string;
@@ -37,7 +38,10 @@ export class Closure {
   private readonly read: Map<string, ReadJson>;
   private readonly origins = new Map<SchemaFile, Origin>();
   private readonly later: LaterSchema[] = [];
-  private readonly found = new Map<string, string>();
+  private readonly found = new Map<string, Home>();
+  /** What has an id of its own inside of a file, by that id. */
+  private readonly embedded = new Map<string, Home[]>();
+  private readonly dynamic: { file: SchemaFile; ref: Reference }[] = [];
   private index: Map<string, string> | undefined;
 
   constructor(private readonly source: ReleaseFiles) {
@@ -52,10 +56,30 @@ export class Closure {
   /** Adds every file the release lists. Only then is all known that a schema of a later draft may lean on. */
   addAll(): void {
     for (const path of this.read.keys()) this.add(path);
+    this.settleDynamic();
     const moved = toDraft07(this.later, (ref) => this.schemaAt(ref));
     if (moved.size === 0) return;
     for (const { scanned } of this.origins.values())
       for (const schema of scanned) if (typeof schema.$ref === "string") schema.$ref = movedRef(schema.$ref, moved);
+  }
+
+  /** A `$dynamicRef` that leads to one place, whoever asks, is a `$ref`. */
+  private settleDynamic(): void {
+    const resolved = this.dynamic.map((one) => ({ ...one, to: this.resolve(one.file, one.ref) }));
+    for (const { file, ref, to } of resolved) {
+      const name = ref.text.slice(ref.text.indexOf("#") + 1);
+      if (to !== undefined && (ref.schema.$ref !== undefined || this.differs(name, splitRef(to).path, file))) continue;
+      delete ref.schema.$dynamicRef;
+      if (to !== undefined) ref.schema.$ref = to;
+    }
+  }
+
+  /** Another schema of the name may be asked before: one in the same file, or in a file that leads to the reference. */
+  private differs(name: string, target: string, { path: from }: SchemaFile): boolean {
+    return [...this.files.keys()].some((path) => {
+      const times = this.origins.get(this.files.get(path)!)?.dynamic.filter((one) => one === name).length ?? 0;
+      return path === target ? times > 1 : times > 0 && this.reach([path]).has(from);
+    });
   }
 
   private schemaAt(ref: string): Schema | undefined {
@@ -108,13 +132,13 @@ export class Closure {
   private link(file: SchemaFile, root: JsonMap): void {
     const own = typeof root.$id === "string" ? (absolute(root.$id, ORIGIN) ?? "") : undefined;
     const id = own ?? `/${file.path}`;
-    this.origins.set(file, { id, later: isLaterDraft(root), anchors: new Map(), scanned: new Set() });
+    this.origins.set(file, { id, later: isLaterDraft(root), anchors: new Map(), dynamic: [], scanned: new Set() });
     this.scan(file, root, undefined);
   }
 
   /** Rewrites the references of a schema and of those inside it; each schema once. */
   private scan(file: SchemaFile, root: JsonMap, place: Place | undefined): void {
-    const { id, later, anchors, scanned } = this.origins.get(file)!;
+    const { id, later, anchors, dynamic, scanned } = this.origins.get(file)!;
     const fresh: JsonMap[] = [];
     const refs: Reference[] = [];
     walkBases(root, place, { base: id, top: "" }, (schema, at, scope) => {
@@ -122,39 +146,46 @@ export class Closure {
       scanned.add(schema);
       fresh.push(schema);
       if (later) this.later.push({ schema, ref: `/${file.path}#${pointer(...pathOf(at))}`, file });
-      const anchor = anchorOf(schema);
-      if (anchor !== undefined) anchors.set(anchor, pointer(...pathOf(at)));
-      if (typeof schema.$ref === "string") refs.push({ schema, text: schema.$ref, place: at, scope });
+      for (const anchor of anchorsOf(schema)) anchors.set(`${scope.top}#${anchor}`, pointer(...pathOf(at)));
+      if (typeof schema.$dynamicAnchor === "string") dynamic.push(schema.$dynamicAnchor);
+      this.embed(scope, { path: file.path, at });
+      for (const keyword of later ? ["$ref", "$dynamicRef"] : ["$ref"]) {
+        const text = schema[keyword];
+        if (typeof text !== "string") continue;
+        const ref = { schema, keyword, text, place: at, scope };
+        if (keyword === "$ref") refs.push(ref);
+        else this.dynamic.push({ file, ref });
+      }
     });
-    // Ids have done their work once the scopes above are known; a validator would trip over repeated ones.
-    for (const schema of fresh) {
-      delete schema.$id;
-      delete schema.$schema;
-    }
+    // Ids have done their work once the scopes above are known; a validator would trip over repeated ones. So have names,
+    // of which each document inside of a file has its own.
+    for (const schema of fresh) for (const keyword of spent) delete schema[keyword];
     for (const ref of refs) ref.schema.$ref = this.resolve(file, ref) ?? ref.text;
+  }
+
+  private embed({ base, top }: Scope, { path, at }: { path: string; at: Place | undefined }): void {
+    if (top === "" || top !== pointer(...pathOf(at))) return;
+    this.embedded.set(base, [...(this.embedded.get(base) ?? []), { path, top }]);
   }
 
   private resolve(file: SchemaFile, ref: Reference): string | undefined {
     const hash = ref.text.indexOf("#");
     const uri = hash < 0 ? ref.text : ref.text.slice(0, hash);
     const fragment = hash < 0 ? "" : decode(ref.text.slice(hash + 1));
-    const path = uri === "" ? file.path : this.find(uri, file.path, ref.scope.base);
-    const target = path === undefined ? undefined : this.add(path);
-    const quoted = JSON.stringify(ref.text);
-    if (target === undefined) {
-      const message = `$ref ${quoted} names no file of the release`;
-      file.findings.push(
-        fault(file.path, pointer(...pathOf(ref.place), "$ref"), "schema-missing", message, missingRemedy),
-      );
+    const home = uri === "" ? { path: file.path, top: ref.scope.top } : this.find(uri, file.path, ref.scope.base);
+    const target = home === undefined ? undefined : this.add(home.path);
+    const quoted = `${ref.keyword} ${JSON.stringify(ref.text)}`;
+    const place = pointer(...pathOf(ref.place), ref.keyword);
+    if (home === undefined || target === undefined) {
+      const message = `${quoted} names no file of the release`;
+      file.findings.push(fault(file.path, place, "schema-missing", message, missingRemedy));
       return undefined;
     }
     if (target !== file) file.uses.add(target.path);
-    const at = this.place(target, fragment, uri === "" ? ref.scope.top : "");
+    const at = this.place(target, fragment, home.top);
     if (at === undefined) {
-      const message = `$ref ${quoted} points at nothing in ${target.path}`;
-      file.findings.push(
-        fault(file.path, pointer(...pathOf(ref.place), "$ref"), "ref-dangling", message, danglingRemedy),
-      );
+      const message = `${quoted} points at nothing in ${target.path}`;
+      file.findings.push(fault(file.path, place, "ref-dangling", message, danglingRemedy));
       return undefined;
     }
     return joinRef(target.path, at);
@@ -162,7 +193,8 @@ export class Closure {
 
   /** Pointer a fragment stands for. A schema under a keyword we do not know is scanned when something points at it. */
   private place(target: SchemaFile, fragment: string, top: string): string | undefined {
-    if (fragment !== "" && !fragment.startsWith("/")) return this.origins.get(target)?.anchors.get(fragment);
+    if (fragment !== "" && !fragment.startsWith("/"))
+      return this.origins.get(target)?.anchors.get(`${top}#${fragment}`);
     const at = top + fragment;
     const schema = atPointer(target.schema, at);
     if (typeof schema === "boolean") return at;
@@ -171,18 +203,20 @@ export class Closure {
     return at;
   }
 
-  /** File a URI leads to: by the release's own prefix, by the place of the referring file, or by an `$id` anywhere. */
-  private find(uri: string, from: string, base: string): string | undefined {
+  /** Where a URI leads: by the release's own prefix, by the place of the referring file, or by an `$id` anywhere. */
+  private find(uri: string, from: string, base: string): Home | undefined {
     // Nearly every reference is an absolute path, and leads to one file wherever it stands.
     const known = uri.startsWith("/") ? this.found.get(uri) : undefined;
     if (known !== undefined) return known;
-    const path = this.search(uri, from, base);
-    if (path !== undefined && uri.startsWith("/") && base.startsWith("/")) this.found.set(uri, path);
-    return path;
+    const id = absolute(uri, base);
+    const path = this.search(uri, from, id);
+    if (path === undefined) return id === undefined ? undefined : this.insideOf(id, from);
+    const home = { path, top: "" };
+    if (uri.startsWith("/") && base.startsWith("/")) this.found.set(uri, home);
+    return home;
   }
 
-  private search(uri: string, from: string, base: string): string | undefined {
-    const id = absolute(uri, base);
+  private search(uri: string, from: string, id: string | undefined): string | undefined {
     const here = absolute(uri, `/${from}`);
     const candidates = [
       ...this.prefixes.filter((prefix) => id?.startsWith(prefix)).map((prefix) => id!.slice(prefix.length)),
@@ -190,6 +224,15 @@ export class Closure {
     ];
     const path = candidates.map(decode).find((candidate) => this.add(candidate) !== undefined);
     return path ?? (id === undefined ? undefined : this.byId(id));
+  }
+
+  /** What has the id inside of a file, the referring one first. That it stands in another is known when all are read. */
+  private insideOf(id: string, from: string): Home | undefined {
+    const known = () => this.embedded.get(id);
+    const own = known()?.find(({ path }) => path === from);
+    if (own !== undefined) return own;
+    for (const path of this.read.keys()) this.add(path);
+    return known()?.[0];
   }
 
   /** The index of ids is built when a reference needs it: renamed folders, ids that are not paths. */
@@ -215,66 +258,23 @@ interface Origin {
   id: string;
   /** It is of a draft later than 07. */
   later: boolean;
+  /** By the pointer of the document that they are in, and their name. */
   anchors: Map<string, string>;
+  /** Names of its `$dynamicAnchor`s. */
+  dynamic: string[];
   scanned: Set<JsonMap>;
 }
 
 interface Reference {
   schema: JsonMap;
+  keyword: string;
   text: string;
   place: Place | undefined;
   scope: Scope;
 }
 
-interface Scope {
-  /** Id that relative references resolve against. */
-  base: string;
-  /** Pointer of the schema that `#` means. */
-  top: string;
-}
-
-/** `walk`, following nested `$id`s: inside one, `#` means that schema (draft-07, section 8.2). */
-function walkBases(
-  schema: Schema,
-  place: Place | undefined,
-  scope: Scope,
-  visit: (schema: JsonMap, place: Place | undefined, scope: Scope) => void,
-): void {
-  if (!isMap(schema)) return;
-  const id = place === undefined ? undefined : schema.$id;
-  const inner =
-    typeof id === "string" && !id.startsWith("#")
-      ? { base: absolute(id, scope.base) ?? scope.base, top: pointer(...pathOf(place)) }
-      : scope;
-  visit(schema, place, inner);
-  eachChild(schema, (child, keyword, name) => walkBases(child, { up: place, keyword, name }, inner, visit));
-}
-
-const decode = (fragment: string): string => {
-  if (!fragment.includes("%")) return fragment;
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
-};
-
-/** Name a schema gives itself inside its file: `$anchor`, `$dynamicAnchor`, and draft-07's `$id: "#name"`. */
-const anchorOf = ({ $anchor, $dynamicAnchor, $id }: JsonMap): string | undefined => {
-  if (typeof $anchor === "string") return $anchor;
-  if (typeof $dynamicAnchor === "string") return $dynamicAnchor;
-  return typeof $id === "string" && $id.startsWith("#") ? $id.slice(1) : undefined;
-};
-
-/** The place a JSON pointer leads to. */
-const placeAt = (at: string): Place | undefined =>
-  at
-    .split("/")
-    .slice(1)
-    .reduce<Place | undefined>(
-      (up, token) => ({ up, keyword: token.replaceAll("~1", "/").replaceAll("~0", "~"), name: undefined }),
-      undefined,
-    );
+/** Keywords that say only where references lead. */
+const spent = ["$id", "$schema", "$anchor", "$dynamicAnchor"];
 
 const missingRemedy =
   "Add the file, correct the reference, or generate with --partial to leave out the tools that need it.";

@@ -133,6 +133,36 @@ const said: Record<string, { schema: object; values: unknown[] }> = {
     schema: { type: "array", allOf: [{ prefixItems: [text, number] }], unevaluatedItems: { type: "boolean" } },
     values: [["a", 1, true], ["a", 1, 2], [1], ["a"]],
   },
+  "a reference that leads to one place, whoever asks": {
+    schema: {
+      $defs: { tree: { $dynamicAnchor: "tree", properties: { v: text, kids: { items: { $dynamicRef: "#tree" } } } } },
+      $ref: "#tree",
+    },
+    values: [{ v: "x", kids: [{ v: "y", kids: [] }] }, { kids: [{ kids: [{ v: 1 }] }] }, { v: 1 }],
+  },
+  "documents inside of one": {
+    schema: {
+      $defs: {
+        one: { $id: "one.json", properties: { v: { $ref: "#it" } }, $defs: { it: { $anchor: "it", ...text } } },
+        two: {
+          $id: "deeper/two.json",
+          properties: { v: { $ref: "#/$defs/it" } },
+          $defs: { it: { $anchor: "it", ...number } },
+        },
+      },
+      properties: {
+        a: { $ref: "one.json" },
+        b: { $ref: "/schemas/1.2.3/media-buy/deeper/two.json" },
+        c: { $ref: "one.json#it" },
+        d: { $ref: "deeper/two.json#/$defs/it" },
+        e: { $ref: `/schemas/1.2.3/core/inside.json#inside` },
+      },
+    },
+    values: [
+      ...[{ a: { v: "x" } }, { a: { v: 1 } }, { b: { v: 1 } }, { b: { v: "x" } }, { c: "x" }, { c: 1 }],
+      ...[{ d: 1 }, { d: "x" }, { e: "x" }, { e: 1 }],
+    ],
+  },
   "a name of its own": { schema: { $ref: "#node" }, values: [{ v: "x" }, { v: 1 }] },
 };
 
@@ -154,7 +184,14 @@ function releaseOf(mutant: object): Files {
     }),
     $schema: later,
   };
-  files[shared] = { ...schema(shared, { type: "object", properties: { shared: number } }), $schema: later };
+  files[shared] = {
+    ...schema(shared, {
+      type: "object",
+      properties: { shared: number },
+      $defs: { inside: { $id: "inside.json", $defs: { inside: { $anchor: "inside", type: "string" } } } },
+    }),
+    $schema: later,
+  };
   return files;
 }
 
@@ -182,7 +219,7 @@ const unsaid: Record<string, object> = {
   unevaluatedItems: { contains: text },
   minContains: { contains: text },
   maxContains: { contains: text },
-  $dynamicRef: {},
+  $dynamicRef: { $defs: { other: { $id: "other", $dynamicAnchor: "node" } } },
 };
 const values: Record<string, unknown> = { minContains: 2, maxContains: 2, $dynamicRef: "#node" };
 
