@@ -17,6 +17,9 @@ const text = { type: "string" };
 const number = { type: "number" };
 const id = "/schemas/1.2.3/";
 
+// biome-ignore lint/suspicious/noThenProperty: the keyword of JSON schema
+const then = (demand: object): object => ({ then: demand });
+
 const properties = {
   idempotency_key: { type: "string", minLength: 16, pattern: "^[a-z*/]+$", default: "*/" },
   open: { type: "object", properties: { a: text }, additionalProperties: true },
@@ -50,6 +53,23 @@ const properties = {
     properties: Object.fromEntries([..."abcdefghi"].map((name) => [name, text])),
     anyOf: [..."abcdefghi"].map((name) => ({ required: [name] })),
   },
+  element: {
+    type: "object",
+    properties: { kind: text },
+    required: ["kind"],
+    allOf: [{ if: { properties: { kind: { const: "app" } } }, ...then({ properties: { apps: { type: "object" } } }) }],
+    dependencies: { apps: { properties: { store: text } } },
+  },
+  either: {
+    type: "object",
+    oneOf: [
+      { properties: { a: text }, required: ["a"] },
+      { properties: { b: text }, required: ["b"] },
+    ],
+    if: { required: ["a"] },
+    ...then({ properties: { c: text, b: false } }),
+  },
+  sealed: { properties: { a: text }, additionalProperties: false, ...then({ properties: { c: text } }), if: true },
   level: {
     type: "string",
     enum: ["low", "high"],
@@ -180,6 +200,19 @@ const rules: [rule: string, right: string[], wrong: string[]][] = [
     ["{ ...base, nested: {} }", '{ ...base, nested: { one: "x", two: "x" } }'],
   ],
   ["more than eight are left to validators", ["{ ...base, many: {} }"], ["{ ...base, many: { j: 1 } }"]],
+  [
+    "a name that only a condition declares is taken, where names are not closed",
+    [
+      '{ ...base, element: { kind: "app", apps: { ios: {} }, store: "x" } }',
+      '{ ...base, either: { a: "x", c: "y" } }',
+      '{ ...base, sealed: { a: "x" } }',
+    ],
+    [
+      '{ ...base, element: { kind: "app", strange: {} } }',
+      '{ ...base, either: { a: "x", d: "y" } }',
+      '{ ...base, sealed: { a: "x", c: "y" } }',
+    ],
+  ],
   [
     "a list that may not be empty is not",
     ["{ ...base, lines: undefined! }", 'export const item: PlaceOrderRequestLinesItem = { x: 1, z: "x" };'],

@@ -14,6 +14,7 @@ import type {
   TupleShape,
   UnionShape,
 } from "../../model/shape.js";
+import { conditionalNames, conditionsAround } from "./conditional.js";
 import { docLines } from "./docs.js";
 import type { TypeNames } from "./naming.js";
 import {
@@ -109,7 +110,7 @@ export class Renderer {
       case "object":
         return this.object(shape, context);
       case "union":
-        return this.union(shape, context) ?? ANY;
+        return this.taking(this.union(shape, context) ?? ANY, shape, context);
       case "all":
         return this.all(shape, context);
       case "reference": {
@@ -118,6 +119,18 @@ export class Renderer {
         return refused === undefined ? target : { allOf: [target, refused] };
       }
     }
+  }
+
+  /** A type, and beside it the names that only conditions of the shape declare. */
+  private taking(type: Rendered, shape: Shape, context: Context): Rendered {
+    const names = this.conditional(shape, context);
+    if (type === ANY || names.length === 0) return type;
+    return { allOf: [type, sealed({ properties: Object.fromEntries(names), required: [] })] };
+  }
+
+  private conditional(shape: Shape, context: Context): [string, Rendered][] {
+    const found = conditionalNames(conditionsAround(shape), [shape, ...context], this.resolve);
+    return [...found].map(([name, held]) => [name, { ...ANY, ...this.docs(held) }]);
   }
 
   /** `{name?: never}` for each name that a negative condition keeps out. */
@@ -172,8 +185,9 @@ export class Renderer {
     return rendered.length === 1 ? rendered[0]! : { anyOf: rendered };
   }
 
-  private object(shape: ObjectShape, context: Context, around: readonly string[] = []): Rendered {
-    const refused = new Set([...forbidden(shape), ...around]);
+  /** @param around the `all` that the object is all a type says of */
+  private object(shape: ObjectShape, context: Context, around?: AllShape): Rendered {
+    const refused = new Set([...forbidden(shape), ...(around === undefined ? [] : forbidden(around))]);
     const properties: [string, Rendered][] = [];
     const required: string[] = [];
     const refining = context.length > 0;
@@ -191,6 +205,9 @@ export class Renderer {
       if (property.required) required.push(name);
       properties.push([name, this.held(property, others)]);
     }
+    // Where names without a declaration hold something, these hold that.
+    for (const one of isTypedMap(shape) ? [] : [shape, ...(around === undefined ? [] : [around])])
+      properties.push(...this.conditional(one, context).filter(([name]) => !refused.has(name)));
     for (const name of refused) if (!required.includes(name)) properties.push([name, NEVER]);
     const names = Object.fromEntries(properties);
     if (isTypedMap(shape)) {
@@ -227,7 +244,7 @@ export class Renderer {
     const inner = [shape, ...context];
     const [only, ...more] = essentialParts(shape);
     if (more.length === 0 && only?.kind === "object" && !this.names.byShape.has(only))
-      return this.object(only, inner, forbidden(shape));
+      return this.object(only, inner, shape);
     let combinations = 1;
     const parts: Rendered[] = [];
     for (const part of shape.parts) {
@@ -239,7 +256,7 @@ export class Renderer {
     }
     const refused = this.refusals(shape);
     if (refused !== undefined) parts.push(refused);
-    if (parts.length > 0) return parts.length === 1 ? parts[0]! : { allOf: parts };
+    if (parts.length > 0) return this.taking(parts.length === 1 ? parts[0]! : { allOf: parts }, shape, context);
     const kind = shape.parts.find((part) => part.kind !== "any");
     return kind === undefined ? ANY : this.use(kind, context);
   }
