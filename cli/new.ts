@@ -105,6 +105,10 @@ Example: adbind new seller my-seller --release proto@3.1.0 --specialism sales_gu
       console.log(`${shownPath(target)} ${what}: ${result.specialisms.join(", ")} of release ${versions}`);
       console.log(`${plural(result.files.length, "file")}, ${plural(result.tools.length, "tool")}`);
       if (result.open.length > 0) console.log(`missing, nobody answers: ${result.open.join(", ")}`);
+      if (result.awaited.length > 0)
+        console.log(
+          `add by hand: a handler of ${result.awaited.join(", ")} to tools in src/seller.ts; it starts once it is there`,
+        );
       for (const line of result.byHand) console.log(`add by hand: ${line}`);
       for (const { file, beside } of result.kept) console.log(keptLine(file, beside));
       for (const line of faults) console.log(line);

@@ -27,6 +27,8 @@ export interface ProjectPlan {
   readonly tools: readonly string[];
   /** Tools that the specialisms name and the library does not answer. */
   readonly open: readonly string[];
+  /** Those of them that are entry points: a seller does not start without. */
+  readonly awaited: readonly string[];
 }
 
 /** What the library answers, by area; templates/project/areas.json, which a test compares with the library. */
@@ -45,6 +47,8 @@ interface Choice {
   readonly tools: readonly string[];
   /** Tools that the specialisms name and the library does not answer. */
   readonly open: readonly string[];
+  /** Those of them that are entry points: a seller does not start without. */
+  readonly awaited: readonly string[];
 }
 
 /** What the library serves of the specialisms, and of the areas beside them. */
@@ -58,17 +62,20 @@ export function libraryChoice(
   const claimed = model.specialisms.filter(({ id }) => specialisms.includes(id));
   const answers = (tool: string): boolean => answered.has(tool) || isBuiltIn(tool);
   const protocols = model.tools.map((tool) => [tool.name, tool] as const);
-  const exercised = new Set(claimed.flatMap((one) => toolsOfClaim(one, protocols).all));
+  const named = claimed.map((one) => toolsOfClaim(one, protocols));
+  const exercised = new Set(named.flatMap(({ all }) => all));
   const chosen = new Set(beside);
   for (const [area, { tools }] of Object.entries(areas))
     if (tools.some((tool) => exercised.has(tool))) chosen.add(area);
   // A set that grows while it is gone through: what a needed area needs is looked at too.
   for (const area of chosen) for (const needed of areas[area]?.needs ?? []) chosen.add(needed);
   const tools = [...chosen].flatMap((area) => areas[area]?.tools ?? []).filter((tool) => known.has(tool));
+  const open = [...exercised].filter((tool) => known.has(tool) && !answers(tool)).sort();
   return {
     areas: chosen,
     tools: [...tools, ...(known.has(CONTROLLER) ? [CONTROLLER] : [])].sort(),
-    open: [...exercised].filter((tool) => known.has(tool) && !answers(tool)).sort(),
+    open,
+    awaited: open.filter((tool) => named.some(({ required }) => required.includes(tool))),
   };
 }
 
@@ -109,9 +116,9 @@ export function planLibraryProject(
   model: Model,
   files: TemplateFiles,
   request: ProjectRequest,
-  { areas, tools, open }: Choice,
+  { areas, tools, open, awaited }: Choice,
 ): ProjectPlan {
-  const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
+  const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open, awaited };
   const { before = "" } = request;
   const served = ports.filter(({ area, port }) => areas.has(area) && !importsPort(before, port));
   // Several areas may ask one port.
@@ -122,6 +129,7 @@ export function planLibraryProject(
   return {
     tools,
     open,
+    awaited,
     files: new Map([
       ["package.json", packageJson(facts)],
       ["tsconfig.json", tsconfigJson()],
@@ -164,7 +172,7 @@ function sellerText(
 
 function readmeText(
   text: string,
-  { name, word, version, also = [], specialisms, open }: ProjectFacts,
+  { name, word, version, also = [], specialisms, open, awaited }: ProjectFacts,
   { own, left }: { readonly own: OwnPorts; readonly left: ReturnType<typeof leftToDefaults> },
 ): string {
   const written = own.map(({ file, ports }) => `- ${file}.ts: ${ports.map(({ about }) => about).join("; ")}\n`);
@@ -172,11 +180,13 @@ function readmeText(
   const more = left.length === 0 ? "" : `- ports beside these, each with a default: ${others}\n`;
   const missing =
     open.length === 0 ? "" : `\nNobody answers yet, though the specialisms name them: ${open.join(", ")}.\n`;
+  const waits =
+    awaited.length === 0 ? "" : `It starts once \`tools\` in src/seller.ts has a handler of ${awaited.join(", ")}.\n`;
   return text
     .replaceAll("__SELLER_NAME__", () => name)
     .replace("__WORD__", () => word)
     .replace("__VERSION__", () => listed([version, ...also]))
     .replace("__SPECIALISMS__", () => specialisms.join(", "))
     .replace("__PORTS__", () => written.join("") + more)
-    .replace("__MISSING__\n", () => missing);
+    .replace("__MISSING__\n", () => missing + waits);
 }

@@ -5,7 +5,8 @@ import { AdbindError } from "../../runtime/errors.js";
 import { makeFolder } from "../emit/disk-swap.js";
 import type { Model, SpecialismModel } from "../model/model.js";
 import { generate } from "../run.js";
-import { knownSpecialism, modelOf, packageNameOf, thisVersion, writeProject } from "./scaffold.js";
+import { knownSpecialism } from "./claimed.js";
+import { modelOf, packageNameOf, thisVersion, writeProject } from "./scaffold.js";
 import { readBuyerTemplates } from "./template-files.js";
 import { buyerPackageJson, gitignore, type ProjectFacts, tsconfigJson } from "./texts.js";
 
@@ -72,7 +73,7 @@ export async function newBuyer(options: NewBuyerOptions): Promise<NewBuyerResult
     version: model.version,
   };
   const files = plan(
-    { ...facts, specialisms: [id], tools, open: [] },
+    { ...facts, specialisms: [id], tools, open: [], awaited: [] },
     { specialism: id, requests: JSON.stringify(requests, null, 2) },
   );
   makeFolder(folder);

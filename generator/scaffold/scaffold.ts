@@ -8,10 +8,10 @@ import { makeFolder } from "../emit/disk-swap.js";
 import { checkNames } from "../emit/names.js";
 import { checkRelease } from "../lint/check.js";
 import { loadRelease } from "../load/load.js";
-import { specialismIn } from "../load/part.js";
 import { buildModel } from "../model/build.js";
 import type { Model } from "../model/model.js";
 import { generate } from "../run.js";
+import { answeredSpecialism, CLAIMS_FILE } from "./claimed.js";
 import {
   type LibraryAreas,
   libraryChoice,
@@ -64,6 +64,8 @@ export interface NewSellerResult {
   readonly tools: readonly string[];
   /** Tools that the specialisms name and nobody answers yet. */
   readonly open: readonly string[];
+  /** Those of them without which the seller does not start: entry points of what it claims. */
+  readonly awaited: readonly string[];
   /** Files written or added to, bindings left out. */
   readonly files: readonly string[];
   /** Files that were changed and stay as they are, where there is something new, and where that is. */
@@ -90,11 +92,15 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const also = alsoServed(folder, [newest, ...further], record);
   const claimed = created ? { specialisms: [], areas: [] } : claimedThere(folder);
   if (!created) goesOn(folder, model.version);
-  const wanted = [...claimed.specialisms, ...options.specialisms];
-  const specialisms = [...new Set(wanted.map((id) => answeredSpecialism(model, id)))];
+  const kept = claimed.specialisms.map((id) => answeredSpecialism(model, id, CLAIMS_FILE));
+  const specialisms = [...new Set([...kept, ...options.specialisms.map((id) => answeredSpecialism(model, id))])];
   const areas = [...new Set([...claimed.areas, ...(options.with ?? [])])];
   if (specialisms.length + areas.length === 0)
-    throw usage("no specialism was given", "--specialism", `give some of ${idsOf(model).join(", ")}`);
+    throw usage(
+      "no specialism was given",
+      "--specialism",
+      `give some of ${model.specialisms.map(({ id }) => id).join(", ")}`,
+    );
   const name = options.name ?? record?.name ?? path.basename(folder);
   const request: ProjectRequest = {
     name,
@@ -134,11 +140,12 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     specialisms,
     tools: plan.tools,
     open: plan.open,
+    awaited: plan.awaited,
     ...done,
   };
 }
 
-const sellerIn = (folder: string): string => readFileSync(path.join(folder, "src/seller.ts"), "utf8");
+const sellerIn = (folder: string): string => readFileSync(path.join(folder, CLAIMS_FILE), "utf8");
 
 /** Versions that are served beside the newest: those given, and those the project had, whose bindings are there still. */
 function alsoServed(folder: string, given: readonly SourceModel[], record: ScaffoldRecord | undefined): string[] {
@@ -240,30 +247,6 @@ export async function modelOf(source: string, partial: boolean): Promise<Model> 
       remedy: "adbind lint tells which",
     });
   return buildModel(release, broken);
-}
-
-/** A seller answers; what a buyer takes on is a project of another kind. */
-function answeredSpecialism(model: Model, id: string): string {
-  const known = knownSpecialism(model, id);
-  const role = model.specialisms.find((one) => one.id === known)?.role;
-  if (role === undefined) return known;
-  throw usage(
-    `${known} is for a ${role}, who calls its tools and answers none`,
-    "--specialism",
-    `adbind new buyer ... --specialism ${known} makes one`,
-  );
-}
-
-const idsOf = (model: Model): string[] => model.specialisms.map(({ id }) => id);
-
-export function knownSpecialism(model: Model, id: string): string {
-  const known = specialismIn(idsOf(model), id);
-  if (known !== undefined) return known;
-  throw usage(
-    `release ${model.version} has no specialism ${id}`,
-    "--specialism",
-    `give some of ${idsOf(model).join(", ")}`,
-  );
 }
 
 /** The range of this version. */

@@ -19,6 +19,8 @@ export interface ProjectFacts {
   readonly tools: readonly string[];
   /** Tools that the specialisms name and nobody answers. */
   readonly open: readonly string[];
+  /** Those of them without which a seller does not start. */
+  readonly awaited: readonly string[];
 }
 
 const NODE = ">=22.20";

@@ -260,7 +260,11 @@ function checkedSpecialisms(
         `${id} is for a ${role}, who calls its tools: claim what this agent answers`,
       );
     }
-    if (!ok) throw badSellerOption("tools", `${id} needs handlers for ${missingEntryPoints.join(", ")}`);
+    if (!ok)
+      throw badSellerOption(
+        "tools",
+        `${id} needs handlers for ${missingEntryPoints.join(", ")}: write them, or do not claim ${id}`,
+      );
     return specialism;
   });
 }

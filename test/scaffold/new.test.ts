@@ -8,7 +8,9 @@ import { fromSource } from "../runner/from-source.js";
 import { cellsOf } from "../support/cells.js";
 import { publishedReleases } from "../support/corpus.js";
 import { judgeCommand, provesSetup } from "../support/judges.js";
-import { tempFolder } from "../support/release.js";
+import { manifestOf, readFiles } from "../support/mutate-release.js";
+import { tempFolder, writeRelease } from "../support/release.js";
+import { thrownBy } from "../support/thrown.js";
 import { ownTests, root, run, typeCheck, workspace } from "./project.js";
 
 const ours = path.join(root, "manifests/3.1.0");
@@ -67,6 +69,46 @@ for (const name of provesSetup("a seller's project") ? cellsOf(judgeCommand("sca
     assert.match(own.output, /pass [1-9]/);
   });
 }
+
+/** Our release, in which signal_owned has an entry point that the library knows nothing of. */
+function withNewEntryPoint(): string {
+  const files = readFiles(ours);
+  const { tools, specialisms } = manifestOf(files);
+  tools.pause_signals = { ...tools.get_signals, specialisms: ["signal_owned"] };
+  for (const list of ["entry_point_tools", "exercised_tools"]) specialisms.signal_owned[list].push("pause_signals");
+  return writeRelease(files);
+}
+
+test("a seller that waits for an entry point says which, where to write it, and what it does without", async () => {
+  const folder = path.join(tempFolder(), "waits");
+  const made = ["cli/main.ts", "new", "seller", folder, "--specialism", "signal_owned"];
+  const { output } = await run(process.execPath, [...fromSource, ...made, "--release", withNewEntryPoint()], root);
+  const line = "add by hand: a handler of pause_signals to tools in src/seller.ts; it starts once it is there";
+  assert.match(output, line);
+  assert.match(readFileSync(path.join(folder, "README.md"), "utf8"), "has a handler of pause_signals");
+  const without = await newSeller({
+    folder: path.join(tempFolder(), "x"),
+    release: ours,
+    specialisms: ["signal_owned"],
+  });
+  assert.equal(without.awaited, []);
+});
+
+test("a specialism that a project claims and the newer release has no more is named with the file that claims it", async () => {
+  const folder = path.join(tempFolder(), "claims");
+  await newSeller({ folder, release: ours, specialisms: ["signal_owned", "signal_marketplace"] });
+  const files = readFiles(ours);
+  const manifest = manifestOf(files);
+  delete manifest.specialisms.signal_marketplace;
+  for (const tool of Object.values(manifest.tools) as { specialisms?: string[] }[]) {
+    const left = tool.specialisms?.filter((id) => id !== "signal_marketplace") ?? [];
+    if (left.length > 0) tool.specialisms = left;
+    else delete tool.specialisms;
+  }
+  const { where, remedy } = await thrownBy(() => newSeller({ folder, release: writeRelease(files), specialisms: [] }));
+  assert.is(where, "src/seller.ts");
+  assert.match(remedy ?? "", "take it out of there first");
+});
 
 test("a folder that holds something else is left alone", async () => {
   const folder = tempFolder();
