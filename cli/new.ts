@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Command } from "commander";
-import { compiles, newBuyer, newSeller } from "../generator/scaffold/index.js";
+import { compiles, type NewSellerResult, newBuyer, newSeller } from "../generator/scaffold/index.js";
 import { Sampler } from "../runtime/conformance/check/sample.js";
 import type { JsonObject } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
@@ -48,6 +48,21 @@ function compileFaults(folder: string): string[] {
     ...write.map((one) => `  write: ${one}`),
   ]);
   return more > 0 ? [...lines, `and ${more} more: npm run types`] : lines;
+}
+
+/** What was written, and what is left to do. */
+function printMade(target: string, result: NewSellerResult): void {
+  const what = result.created ? "written" : "updated";
+  const versions = [result.version, ...result.also].join(", ");
+  console.log(`${shownPath(target)} ${what}: ${result.specialisms.join(", ")} of release ${versions}`);
+  console.log(`${plural(result.files.length, "file")}, ${plural(result.tools.length, "tool")}`);
+  if (result.open.length > 0) console.log(`missing, nobody answers: ${result.open.join(", ")}`);
+  if (result.awaited.length > 0)
+    console.log(
+      `add by hand: a handler of ${result.awaited.join(", ")} to tools in src/seller.ts; it starts once it is there`,
+    );
+  for (const line of result.byHand) console.log(`add by hand: ${line}`);
+  for (const { file, beside } of result.kept) console.log(keptLine(file, beside));
 }
 
 const collect = (value: string, before: string[]): string[] => [...before, value];
@@ -100,17 +115,7 @@ Example: adbind new seller my-seller --release proto@3.1.0 --specialism sales_gu
       });
       const faults = result.created ? [] : compileFaults(target);
       if (json) return printJson({ ...result, faults });
-      const what = result.created ? "written" : "updated";
-      const versions = [result.version, ...result.also].join(", ");
-      console.log(`${shownPath(target)} ${what}: ${result.specialisms.join(", ")} of release ${versions}`);
-      console.log(`${plural(result.files.length, "file")}, ${plural(result.tools.length, "tool")}`);
-      if (result.open.length > 0) console.log(`missing, nobody answers: ${result.open.join(", ")}`);
-      if (result.awaited.length > 0)
-        console.log(
-          `add by hand: a handler of ${result.awaited.join(", ")} to tools in src/seller.ts; it starts once it is there`,
-        );
-      for (const line of result.byHand) console.log(`add by hand: ${line}`);
-      for (const { file, beside } of result.kept) console.log(keptLine(file, beside));
+      printMade(target, result);
       for (const line of faults) console.log(line);
       console.log(`next: cd ${shellWord(shownPath(target))} && npm install && npm test && npm start`);
     });

@@ -5,14 +5,14 @@
 import { type Finding, pointer } from "../finding.js";
 import {
   excuses,
-  listOf,
   look,
   namesAreFixed,
-  nothing,
+  nothingSeen,
   placesAreFixed,
-  placesOf,
+  type RefTarget,
   type Seen,
-  type Target,
+  schemasOf,
+  tuplePlaces,
 } from "./seen.js";
 import { isMap, type JsonMap, type Schema } from "./walk.js";
 
@@ -95,7 +95,7 @@ class Rewrite {
     const { schema } = this.one;
     const wheres = [...excused].map(([name, anyOf]): [string, Schema] => [name, { anyOf }]);
     for (const [name] of wheres) this.seen.names.add(name);
-    schema.allOf = [...listOf(schema.allOf), { dependencies: Object.fromEntries(wheres) }];
+    schema.allOf = [...schemasOf(schema.allOf), { dependencies: Object.fromEntries(wheres) }];
   }
 
   private restOfPlaces(): void {
@@ -108,7 +108,7 @@ class Rewrite {
     if (this.seen.everyPlace) return;
     const { places } = this.seen;
     this.move("unevaluatedItems", places === 0 ? "items" : "additionalItems");
-    const own = placesOf(schema);
+    const own = tuplePlaces(schema);
     if (places > 0) schema.prefixItems = [...own, ...Array.from({ length: places - own.length }, () => true)];
     schema.items = rest;
   }
@@ -139,7 +139,7 @@ class Rewrite {
     }
     this.move("dependentSchemas", "dependencies");
     if (Object.keys(held).length > 0) schema.dependencies = held;
-    if (further.length > 0) schema.allOf = [...listOf(schema.allOf), ...further];
+    if (further.length > 0) schema.allOf = [...schemasOf(schema.allOf), ...further];
   }
 
   private contains(): void {
@@ -160,11 +160,11 @@ class Rewrite {
  * @param target gives schemas as they are before
  * @returns what stands under another keyword now, by which references into it are to be mended
  */
-export function toDraft07(schemas: readonly LaterSchema[], target: Target): Moved {
+export function toDraft07(schemas: readonly LaterSchema[], target: RefTarget): Moved {
   const moved: Moved = new Map();
   const references: { $ref: string }[] = [];
   const rewrites = schemas.map((one) => {
-    const seen = nothing();
+    const seen = nothingSeen();
     const { unevaluatedProperties, unevaluatedItems } = one.schema;
     // Only who asks for the rest has to know what was seen.
     if (unevaluatedProperties !== undefined || unevaluatedItems !== undefined)

@@ -3,7 +3,7 @@ import { pointer } from "../finding.js";
 import { isMap, type JsonMap, type Schema } from "./walk.js";
 
 /** The schema a rewritten reference leads to. */
-export type Target = (ref: string) => Schema | undefined;
+export type RefTarget = (ref: string) => Schema | undefined;
 
 export interface Seen {
   names: Set<string>;
@@ -20,7 +20,7 @@ export interface Seen {
   references: { $ref: string }[];
 }
 
-export const nothing = (): Seen => ({
+export const nothingSeen = (): Seen => ({
   names: new Set(),
   patterns: new Set(),
   everyName: false,
@@ -32,10 +32,10 @@ export const nothing = (): Seen => ({
 });
 
 const keysOf = (value: unknown): string[] => (isMap(value) ? Object.keys(value) : []);
-export const listOf = (value: unknown): Schema[] => (Array.isArray(value) ? (value as Schema[]) : []);
+export const schemasOf = (value: unknown): Schema[] => (Array.isArray(value) ? (value as Schema[]) : []);
 
 /** 2019-09 has the places of a list in `items`, 2020-12 in `prefixItems`. */
-export const placesOf = ({ prefixItems, items }: JsonMap): Schema[] => listOf(prefixItems ?? items);
+export const tuplePlaces = ({ prefixItems, items }: JsonMap): Schema[] => schemasOf(prefixItems ?? items);
 const restOf = ({ prefixItems, items, additionalItems }: JsonMap) =>
   prefixItems === undefined && Array.isArray(items) ? additionalItems : items;
 
@@ -46,7 +46,7 @@ interface Looked {
   readonly own?: boolean;
 }
 
-export function look(looked: Looked, into: Seen, target: Target, passed: Set<Schema>): void {
+export function look(looked: Looked, into: Seen, target: RefTarget, passed: Set<Schema>): void {
   const { schema, ref, own = false } = looked;
   if (!isMap(schema) || passed.has(schema)) return;
   passed.add(schema);
@@ -55,15 +55,15 @@ export function look(looked: Looked, into: Seen, target: Target, passed: Set<Sch
   for (const pattern of keysOf(schema.patternProperties)) into.patterns.add(pattern);
   into.everyName ||= rests.some((rest) => rest !== undefined);
   into.takesNames ||= rests.some((rest) => rest !== undefined && rest !== false);
-  into.places = Math.max(into.places, placesOf(schema).length);
+  into.places = Math.max(into.places, tuplePlaces(schema).length);
   into.everyPlace ||= restOf(schema) !== undefined || (!own && schema.unevaluatedItems !== undefined);
   // Which elements it finds is the value's affair.
-  if (schema.contains !== undefined) into.perhaps.push({ seen: { ...nothing(), everyPlace: true }, when: true });
+  if (schema.contains !== undefined) into.perhaps.push({ seen: { ...nothingSeen(), everyPlace: true }, when: true });
   if (typeof schema.$ref === "string") look({ schema: target(schema.$ref), ref: schema.$ref }, into, target, passed);
-  for (const [index, part] of listOf(schema.allOf).entries())
+  for (const [index, part] of schemasOf(schema.allOf).entries())
     look({ schema: part, ref: ref + pointer("allOf", index) }, into, target, passed);
   for (const { schema: one, ref: at, when } of alternatives(schema, ref, into.references)) {
-    const seen = { ...nothing(), references: into.references };
+    const seen = { ...nothingSeen(), references: into.references };
     look({ schema: one, ref: at }, seen, target, new Set(passed));
     into.perhaps.push({ seen, when });
   }
@@ -85,7 +85,7 @@ function alternatives(schema: JsonMap, ref: string, references: { $ref: string }
   };
   const found: Alternative[] = [];
   for (const keyword of ["anyOf", "oneOf"])
-    for (const [index, one] of listOf(schema[keyword]).entries())
+    for (const [index, one] of schemasOf(schema[keyword]).entries())
       found.push({ schema: one, ref: at(keyword, index), when: refer(at(keyword, index)) });
   for (const keyword of schema.if === undefined ? [] : ["if", "then", "else"]) {
     const held = schema[keyword] as Schema | undefined;

@@ -9,8 +9,16 @@ export const CLAIMS_FILE = "src/seller.ts";
 const usage = (what: string, where: string, remedy: string): AdbindError =>
   new AdbindError("usage", what, { where, remedy });
 
+/** Each once: what a project claims already, and what is asked for. */
+export const answeredSpecialisms = (model: Model, claimed: readonly string[], asked: readonly string[]): string[] => [
+  ...new Set([
+    ...claimed.map((id) => answeredSpecialism(model, id, CLAIMS_FILE)),
+    ...asked.map((id) => answeredSpecialism(model, id)),
+  ]),
+];
+
 /** A seller answers; what a buyer takes on is a project of another kind. */
-export function answeredSpecialism(model: Model, id: string, where?: string): string {
+function answeredSpecialism(model: Model, id: string, where?: string): string {
   const known = knownSpecialism(model, id, where);
   const role = model.specialisms.find((one) => one.id === known)?.role;
   if (role === undefined) return known;

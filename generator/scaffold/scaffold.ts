@@ -11,7 +11,7 @@ import { loadRelease } from "../load/load.js";
 import { buildModel } from "../model/build.js";
 import type { Model } from "../model/model.js";
 import { generate } from "../run.js";
-import { answeredSpecialism, CLAIMS_FILE } from "./claimed.js";
+import { answeredSpecialisms, CLAIMS_FILE } from "./claimed.js";
 import {
   type LibraryAreas,
   libraryChoice,
@@ -92,8 +92,7 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const also = alsoServed(folder, [newest, ...further], record);
   const claimed = created ? { specialisms: [], areas: [] } : claimedThere(folder);
   if (!created) goesOn(folder, model.version);
-  const kept = claimed.specialisms.map((id) => answeredSpecialism(model, id, CLAIMS_FILE));
-  const specialisms = [...new Set([...kept, ...options.specialisms.map((id) => answeredSpecialism(model, id))])];
+  const specialisms = answeredSpecialisms(model, claimed.specialisms, options.specialisms);
   const areas = [...new Set([...claimed.areas, ...(options.with ?? [])])];
   if (specialisms.length + areas.length === 0)
     throw usage(
@@ -139,8 +138,7 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     also,
     specialisms,
     tools: plan.tools,
-    open: plan.open,
-    awaited: plan.awaited,
+    ...openIn(plan),
     ...done,
   };
 }
@@ -192,6 +190,8 @@ function claimedThere(folder: string): SellerClaims {
     "give a new folder; `adbind upgrade` brings another project's bindings to a newer release",
   );
 }
+
+const openIn = ({ open, awaited }: ProjectPlan) => ({ open, awaited });
 
 /** @throws AdbindError `usage` for an area that there is not, and where nothing of what is claimed is answered */
 function planFor(model: Model, request: ProjectRequest): ProjectPlan {
