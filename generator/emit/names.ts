@@ -10,8 +10,8 @@ import { pointer } from "../finding.js";
 const reserved = new Set(
   (
     "arguments arms await break case catch class const continue debugger default delete dispatch do else enum eval export extends false " +
-    "finally for function if implements import in instanceof interface let new null package private protected public request return " +
-    "static super switch then this throw true try typeof undefined validators var void while with yield"
+    "finally for function if implements import in instanceof interface let new null package precompiled private protected public request return " +
+    "static super switch then this throw tool true try typeof undefined validator validators var void while with yield"
   ).split(" "),
 );
 

@@ -135,6 +135,18 @@ one.arm("place_order", "paused", {});
   assert.equal(errors([program, ...ts.sys.readDirectory(path.join(bindings, "validators"), [".ts"])]), []);
 });
 
+test("tools that are called as what the validators' modules use themselves are judged like any other", async () => {
+  const files = smallRelease();
+  const { tools } = manifestOf(files);
+  const names = ["dispatch", "precompiled", "tool", "validator"];
+  for (const name of names) tools[name] = { ...tools.list_orders, specialisms: undefined };
+  const { validator } = await generated(writeRelease(files));
+  for (const name of names) {
+    assert.equal(validator.request(name, {}).ok, true, name);
+    assert.equal(validator.request(name, []).ok, false, name);
+  }
+});
+
 test("a bundle holds the schemas its tools reach, once, and nothing of node or ajv", async () => {
   const { folder } = await generated(writeRelease(smallRelease()));
   const program = (tools: string) => `
