@@ -59,7 +59,7 @@ Example: adbind upgrade my-seller --to releases/3.1.19 --apply`,
       const { worksheet, applied, proof } = done;
       const holds =
         proof === undefined
-          ? worksheet.byHand.every(({ verdict }) => verdict !== "broken")
+          ? [...worksheet.byHand, ...worksheet.graded].every(({ verdict }) => verdict !== "broken")
           : proof.types !== "failed" && proof.tests !== "failed";
       if (!holds) process.exitCode = exitCodes.failed;
       if (options.json) return printJson(done);

@@ -1,4 +1,5 @@
 /** A worksheet for a person, as Markdown: it is kept beside the work. */
+import { plural } from "../output.js";
 import type { AppliedUpgrade } from "./apply.js";
 import type { ProjectProof } from "./proof.js";
 import type { Worksheet, WorksheetItem } from "./worksheet.js";
@@ -20,11 +21,12 @@ const short = (value: unknown): string => {
 };
 
 export function worksheetLines(sheet: Worksheet): string[] {
-  const broken = sheet.byHand.filter(({ verdict }) => verdict === "broken").length;
+  const all = [...sheet.byHand, ...sheet.graded];
+  const of = (verdict: WorksheetItem["verdict"]): number => all.filter((one) => one.verdict === verdict).length;
   return [
     `# ${sheet.project}: ${sheet.from} to ${sheet.to}`,
     "",
-    `${sheet.findings.length} findings touch it: ${broken} changes that break, ${sheet.byHand.length - broken} that may.`,
+    `Touched by ${plural(sheet.findings.length, "finding")}: ${of("broken")} broken, ${of("undecided")} undecided.`,
     ...section("By hand", sheet.byHand.flatMap(itemLines)),
     ...section(
       "Deprecated tools in use",

@@ -71,6 +71,23 @@ test("the worksheet names what touches the project, with file and line, and writ
   assert.is(readFileSync(path.join(folder, "src/buyer.ts"), "utf8"), SOURCE);
 });
 
+test("a specialism of the project that demands another tool breaks it, and is counted", async () => {
+  const demanding = changedRelease((files) => {
+    const { tools, specialisms } = files["manifest.json"];
+    files["manifest.json"].proto_version = "1.3.0";
+    tools.end_session.specialisms = ["browsing"];
+    specialisms.browsing.exercised_tools = ["end_session", "list_orders"];
+  });
+  const folder = tempFolder();
+  writeFileSync(path.join(folder, "package.json"), "{}");
+  writeFileSync(path.join(folder, "seller.js"), 'export const specialisms = ["browsing"];\n');
+  await generate([older], { out: path.join(folder, "generated") });
+  const { out, code } = await runCommand(register, [folder, "--to", demanding, "--from", older]);
+  assert.match(out, "Touched by 1 finding: 1 broken, 0 undecided.");
+  assert.match(out, "it demands end_session now");
+  assert.is(code, 1);
+});
+
 test("--apply makes new bindings, points to them, adds the arm that is missing, and runs the project's tests", async () => {
   const folder = await project("node --version");
   const { applied, proof, code } = await upgraded(folder, "--apply");
