@@ -63,13 +63,13 @@ export class Closure {
       for (const schema of scanned) if (typeof schema.$ref === "string") schema.$ref = movedRef(schema.$ref, moved);
   }
 
-  /** A `$dynamicRef` that leads to one place, whoever asks, is a `$ref`. */
+  /** A `$dynamicRef` (in 2019-09 a `$recursiveRef`) that leads to one place, whoever asks, is a `$ref`. */
   private settleDynamic(): void {
     const resolved = this.dynamic.map((one) => ({ ...one, to: this.resolve(one.file, one.ref) }));
     for (const { file, ref, to } of resolved) {
       const name = ref.text.slice(ref.text.indexOf("#") + 1);
       if (to !== undefined && (ref.schema.$ref !== undefined || this.differs(name, splitRef(to).path, file))) continue;
-      delete ref.schema.$dynamicRef;
+      delete ref.schema[ref.keyword];
       if (to !== undefined) ref.schema.$ref = to;
     }
   }
@@ -148,8 +148,9 @@ export class Closure {
       if (later) this.later.push({ schema, ref: `/${file.path}#${pointer(...pathOf(at))}`, file });
       for (const anchor of anchorsOf(schema)) anchors.set(`${scope.top}#${anchor}`, pointer(...pathOf(at)));
       if (typeof schema.$dynamicAnchor === "string") dynamic.push(schema.$dynamicAnchor);
+      if (schema.$recursiveAnchor === true) dynamic.push("");
       this.embed(scope, { path: file.path, at });
-      for (const keyword of later ? ["$ref", "$dynamicRef"] : ["$ref"]) {
+      for (const keyword of later ? ["$ref", "$dynamicRef", "$recursiveRef"] : ["$ref"]) {
         const text = schema[keyword];
         if (typeof text !== "string") continue;
         const ref = { schema, keyword, text, place: at, scope };
@@ -274,7 +275,7 @@ interface Reference {
 }
 
 /** Keywords that say only where references lead. */
-const spent = ["$id", "$schema", "$anchor", "$dynamicAnchor"];
+const spent = ["$id", "$schema", "$anchor", "$dynamicAnchor", "$recursiveAnchor"];
 
 const missingRemedy =
   "Add the file, correct the reference, or generate with --partial to leave out the tools that need it.";

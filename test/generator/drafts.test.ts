@@ -234,6 +234,27 @@ for (const [keyword, beside] of Object.entries(unsaid)) {
   });
 }
 
+for (const anchored of [false, true]) {
+  test(`a $recursiveRef in a file that ${anchored ? "is" : "is not"} an anchor is one to the file, where no other anchor leads to it`, async () => {
+    const files = releaseOf({ items: { $recursiveRef: "#" } });
+    const draft = "https://json-schema.org/draft/2019-09/schema";
+    Object.assign(files[request] as object, { $schema: draft, ...(anchored && { $recursiveAnchor: true }) });
+    const out = `${workspace}/recursive-${anchored}`;
+    assert.ok((await generate([writeRelease(files)], { out, standalone: true })).ok);
+    const { release, standalone } = await importGenerated(`${out}/1.2.3`, true);
+    for (const by of [await createValidator(release), standalone!]) {
+      assert.equal(by.request("list_orders", { mutant: [{ mutant: [{}] }] }).ok, true);
+      assert.equal(by.request("list_orders", { mutant: [{ mutant: ["x"] }] }).ok, false);
+    }
+    files[shared] = { ...(files[shared] as object), $schema: draft, $recursiveAnchor: true };
+    Object.assign((files[shared] as { properties: object }).properties, {
+      list: { $ref: "/schemas/1.2.3/" + request },
+    });
+    const { findings } = await lintRelease(writeRelease(files), checkNames);
+    assert.ok(findings.some(({ rule, pointer }) => rule === "schema-draft" && pointer.endsWith("$recursiveRef")));
+  });
+}
+
 test("in draft-07 words of later drafts say nothing, to ajv as to what is generated", async () => {
   const files = releaseOf({
     type: "array",
