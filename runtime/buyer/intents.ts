@@ -101,7 +101,7 @@ export interface Intents {
   list(): Promise<readonly Intent[]>;
 }
 
-export function createIntents({ intents: store, url: owner, logger }: BuyerSettings): Intents | undefined {
+export function createIntents({ intents: store, intentsOf: owner, logger }: BuyerSettings): Intents | undefined {
   if (store === undefined) return undefined;
   const put = (id: string, intent: Intent | undefined): Promise<void> => {
     const body = intent === undefined ? undefined : JSON.stringify(intent);

@@ -32,6 +32,8 @@ export interface BuyerSettings
   readonly webhooks: (BuyerWebhooks & { readonly route: string; readonly sender: string }) | undefined;
   readonly retry: Required<RetryOptions>;
   readonly intents: BuyerOptions["intents"] | undefined;
+  /** Whose they are. */
+  readonly intentsOf: string;
   readonly adapters: NonNullable<BuyerOptions["adapters"]>;
   readonly signer: BuyerPlatform["signer"];
   readonly fetch: Fetcher;
@@ -164,6 +166,7 @@ export function checkedBuyerSettings(options: BuyerOptions, platform: BuyerPlatf
       baseMs: positive("retry.baseMs", retry.baseMs ?? RETRY.baseMs),
     },
     intents: options.intents,
+    intentsOf: options.owner === undefined ? url : JSON.stringify([options.owner, url]),
     adapters: options.adapters ?? {},
     timeoutMs,
     pollMs: positive("pollMs", options.pollMs ?? POLL_MS),

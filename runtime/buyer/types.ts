@@ -97,9 +97,7 @@ export interface CallResult<Arms> {
 /** Calls one tool of an agent. */
 export type ToolCall<T> = (request: CallRequest<T>, options?: CallOptions) => Promise<CallResult<ArmsOf<T>>>;
 
-/**
- * One method per tool, under its name on the wire, as manifest, logs and webhooks have it: `buyer.tools.create_media_buy({...})`.
- */
+/** One method per tool, under its name on the wire: `buyer.tools.create_media_buy({...})`. */
 export type BuyerTools<R extends Release> = { readonly [K in keyof R["tools"]]: ToolCall<R["tools"][K]> };
 
 /** The agent called: a URL, or a result of a registry's agent search as it came. */
@@ -189,7 +187,7 @@ export interface BuyerWebhooks {
   readonly authentication?: { readonly scheme: "HMAC-SHA256" | "Bearer"; readonly credentials: string };
 }
 
-/** Where intents are kept: `documentStore(store.database)` of adbind/store, or whatever else stores JSON by collection, owner and id. */
+/** Where intents are kept: `documentStore(store.database)` of adbind/store, or what else stores JSON by collection, owner and id. */
 export type IntentStore = Pick<DocumentStore, "list" | "commit">;
 
 /** How transient errors are retried (docs/protocol/errors.md#recovery). */
@@ -237,11 +235,12 @@ export interface BuyerOptions<R extends Release = Release> {
   readonly auth?: BuyerAuth;
   readonly retry?: RetryOptions;
   /**
-   * Keeps the key and payload of every call that changes something before its request leaves, and until it has ended:
-   * `documentStore(store.database)` of adbind/store. `buyer.resume()` carries on what a crash left. What a request holds is
-   * stored as it is.
+   * Keeps key and payload of each call that changes something, as they are, before its request leaves and until it has ended;
+   * `buyer.resume()` carries on what a crash left.
    */
   readonly intents?: IntentStore;
+  /** Whose calls `intents` keeps: buyers of one agent on one database that share a name, or have none, share them. */
+  readonly owner?: string;
   /** Asks a governance agent before a call that changes something is sent. */
   readonly governance?: GovernanceOptions;
   /** What is taken without asking a person. */
@@ -260,8 +259,8 @@ export interface BuyerOptions<R extends Release = Release> {
   /** How long `waitForCompletion` waits at most, in milliseconds. Default 24 hours. */
   readonly giveUpMs?: number;
   /**
-   * Judges requests and answers by the release's schemas, and tells. Nothing is judged without it: a valid request is
-   * what types give, and answers are read leniently. A request that breaks its schema is then not sent.
+   * Is told of requests and answers that break the release's schemas; such a request is then not sent. Nothing is judged
+   * without it: a valid request is what types give, and answers are read leniently.
    */
   readonly onInvalid?: (message: InvalidMessage) => void;
   /**
@@ -286,7 +285,7 @@ export interface BuyerOptions<R extends Release = Release> {
   readonly tracer?: Tracer;
 }
 
-/** What both sides have agreed on. */
+/** What both sides agreed on. */
 export interface NegotiatedRelease {
   /** Newest release both speak. */
   readonly release: Release;

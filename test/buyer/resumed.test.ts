@@ -133,6 +133,22 @@ for (const kind of ["a2a 1.0", "a2a 0.3"] as const)
     await made.close();
   });
 
+test("buyers of one agent on one database carry on their own calls, and none of each other's", async ({ intents }) => {
+  const made = await scene({
+    ...{ answer: () => ({ drop: true }), buyer: { intents, owner: "one", retry: { attempts: 1 } } },
+  });
+  await made.buyer.tools.create_media_buy(order);
+  for (const owner of ["two", undefined]) {
+    const other = successor(made, false, { intents, ...(owner !== undefined && { owner }) });
+    assert.equal([await other.resume(), await other.unfinished.list()], [[], []], owner);
+    await other.close();
+  }
+  const next = successor(made, false, { intents, owner: "one" });
+  assert.is((await next.resume()).length, 1);
+  await next.close();
+  await made.close();
+});
+
 test("one call that cannot be carried on holds up none of the others", ({ intents }) =>
   hooked(
     (_heard, { made }) => (made.calls().length <= 2 ? { drop: true } : { payload: { ...bought } }),
