@@ -1,6 +1,6 @@
 /** What the books and the receivers of a run say of its order, and of what was out when a process was killed. */
 import type { Loss, Seen } from "./sender-receivers.js";
-import { type Outage, outageMs } from "./sender-servers.js";
+import { type Outage, wentOnAfter } from "./sender-servers.js";
 
 export interface Made {
   readonly key: string;
@@ -17,14 +17,15 @@ export function comebacks(losses: readonly Loss[], seen: readonly Seen[], outage
     if (was) accepted.set(key, (accepted.get(key) ?? 0) + 1);
   }
   // What was written down just before the kill never comes again. A process that leased it anew and was killed too, before
-  // it sent anything, shows nowhere: so it is the last kill before it came again that counts, and none of a later volley.
+  // it sent anything, shows nowhere: so it is the last kill before it came again that counts, and none of a later volley. Nor
+  // does what a server was handing out when it was killed: then it is counted from when deliveries went on.
   const waits = losses.flatMap(({ at, healthy, volley }) =>
     healthy
       .flatMap((key) => arrivals.get(key)!.find((again) => again > at) ?? [])
       .map((again) => {
         const kills = losses.filter((one) => one.at < again && (one.volley === volley || one.volley === undefined));
-        const from = Math.max(...kills.map((one) => one.at));
-        return again - from - outageMs(outages, from, again);
+        const killed = Math.max(...kills.map((one) => one.at));
+        return again - wentOnAfter(outages, killed, again);
       }),
   );
   return {

@@ -19,9 +19,11 @@ const SERVERS = 3;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Time between two moments in which deliveries were held up. */
-export const outageMs = (outages: readonly Outage[], from: number, to: number): number =>
-  outages.reduce((sum, one) => sum + Math.max(0, Math.min(to, one.to) - Math.max(from, one.from)), 0);
+/** From when on nothing held up deliveries until a moment: after the last outage before it, or from the kill on. */
+export const wentOnAfter = (outages: readonly Outage[], killed: number, until: number): number =>
+  outages
+    .filter(({ from, to }) => from < until && to > killed)
+    .reduce((last, { to }) => Math.max(last, Math.min(to, until)), killed);
 
 /** Until the other kills are over; once each at least. */
 export async function serversDying(nats: TestNats, receivers: Receivers, others: Promise<unknown>): Promise<Outage[]> {
