@@ -1,9 +1,11 @@
 /** A seller of the library's behaviours and the application's ports: store, sender, tools and endpoints, put together. */
 import { type AnyTool, type JsonObject, type Release, type Reply, shortVersion } from "../contract/index.js";
+import { compareVersions } from "../contract/version-order.js";
 import type { Database } from "../db/types.js";
 import { AdbindError } from "../errors.js";
 import { jsonLog, type Logger } from "../log.js";
 import { createSeller, type Seller } from "../seller/create.js";
+import { badSellerOption } from "../seller/settings.js";
 import type { SellerContext, SellerHandler, SellerOptions, SellerStore } from "../seller/types.js";
 import { createSender } from "../sender/create.js";
 import type { Sender } from "../sender/sender.js";
@@ -142,11 +144,20 @@ function refuseShared({ areas }: ServedAreas): void {
   });
 }
 
+/** What is told of by itself, and what is claimed, is in the words of the newest. @throws AdbindError `seller_option_invalid` */
+function checkNewest({ version }: Release, others: readonly Release[]): void {
+  const newer = others.find((one) => compareVersions(one.version, version) > 0);
+  if (newer === undefined) return;
+  const remedy = `give ${newer.version} as the release, and ${version} in releases`;
+  throw badSellerOption("release", remedy, `${newer.version}, among the releases, is newer than ${version}`);
+}
+
 async function openOn<R extends Release, O extends Release>(
   options: BehavingSellerOptions<R, O>,
   store: SellerStore,
 ): Promise<Assembled> {
   const { database, mode = "production", release, releases = [], formerKeys = [] } = options;
+  checkNewest(release, releases);
   const logger = options.logger ?? plainLogger(mode);
   const all = [release, ...releases];
   // Before keys are made there.

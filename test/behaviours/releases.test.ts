@@ -195,6 +195,19 @@ if (there) {
     await ask("3.0.26", "get_products", brief);
   });
 
+  test("a release that is newer than the one that claims are of is refused", async () => {
+    try {
+      await behavingSeller("3.1.19", ["sales_guaranteed"], { releases: [await publishedRelease("3.2.4")] });
+      assert.unreachable();
+    } catch (error) {
+      const { code, where, remedy } = error as { code: string; where: string; remedy: string };
+      assert.equal(
+        [code, where, remedy],
+        ["seller_option_invalid", "release", "give 3.2.4 as the release, and 3.1.19 in releases"],
+      );
+    }
+  });
+
   test("releases that callers pin by one name are refused", async () => {
     const [release, other] = await Promise.all([publishedRelease("3.2.4"), publishedRelease("3.2.4")]);
     const twin = { ...other!, version: "3.2.3" };

@@ -21,6 +21,7 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js"
 import { type JsonRecord, Known } from "../support/known.js";
 import { choices } from "../support/random.js";
 import { wholeReleaseIn } from "../support/whole-release.js";
+import { fuzzedCatalogue } from "./seller-catalogue.js";
 import { faulty } from "./seller-inputs.js";
 import { requestOf, served } from "./seller-requests.js";
 
@@ -117,6 +118,7 @@ class Fuzzed {
       ...{ release, releases, specialisms: specialismsOf(release), with: behaviours.map(({ area }) => area) },
       ...{ database: this.#store, baseUrl: "https://seller.example", name: "Fuzzed seller", mode: "development" },
       ...{ logger: pino({ level: "silent" }), limits: { calls: false }, metrics: false },
+      ports: { catalogue: fuzzedCatalogue },
       tools: (own) =>
         Object.fromEntries(
           Object.entries(own as Record<string, SellerHandler<AnyTool>>).map((one) => [one[0], this.#watched(...one)]),

@@ -11,6 +11,7 @@ import type { SellerHandler } from "../../runtime/seller/types.js";
 import type { Sender } from "../../runtime/sender/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import type { JsonRecord } from "../support/known.js";
+import { fuzzedCatalogue } from "./seller-catalogue.js";
 import { specialismsOf } from "./seller-run.js";
 
 /** One call of a history. */
@@ -72,6 +73,7 @@ export class World {
       ...{ release, specialisms: specialismsOf(release), with: behaviours.map(({ area }) => area), ...keys },
       ...{ database: world.store, baseUrl: "https://seller.example", name: "Seller", mode: "development" },
       ...{ logger: pino({ level: "silent" }), limits: { calls: false }, metrics: false },
+      ports: { catalogue: fuzzedCatalogue },
       now: () => START + world.#at * STEP_MS + world.#afterMs,
       uuid: () => world.#uuid(),
       tools: (own) =>
