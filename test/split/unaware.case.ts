@@ -21,6 +21,10 @@ const asked: Readonly<Record<string, (sender: Sender) => Promise<number>>> = {
     const event = { notificationId: "imp-2", eventType: "fraud", impairment: { impairment_id: "imp-2" } };
     return (await channels.impairment(buyOf(principal), event, { principal })).keys.length;
   },
+  "whose clocks a buy is reported by": async ({ channels }) => {
+    await channels.reportIn({ mediaBuyId: buyOf(principal), principal }, "Asia/Tokyo");
+    return 1;
+  },
   "a buy that is closed": async ({ channels }) =>
     (await channels.close(buyOf(principal), { principal })).keys.length === 0 ? 0 : 1,
 };
