@@ -1,10 +1,11 @@
 /** Catalogues of what buyers sell: their items are checked one by one, and fill the creatives that name them. */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import { accountCollection } from "../accounts/of-accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
-import type { BehaviourCall } from "../frame/call.js";
+import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 
 interface Upload extends JsonObject {
   readonly catalog_id?: string;
@@ -17,6 +18,8 @@ interface Wanted {
   readonly catalog_ids?: readonly string[];
   readonly delete_missing?: boolean;
   readonly dry_run?: boolean;
+  readonly item_availability_updates?: readonly JsonObject[];
+  readonly item_availability_queries?: readonly JsonObject[];
 }
 
 export interface KeptCatalog {
@@ -36,8 +39,26 @@ export const catalogs = accountCollection<KeptCatalog>("catalog");
 /** Items of one request that are looked at. */
 const MAX_ITEMS = 10_000;
 
-/** `sync_catalogs`: each catalogue with its own outcome; without any, what is there. */
+/** What goes for single items, and has to be in force when it is answered. */
+const ofItems = ["item_availability_updates", "item_availability_queries"] as const;
+
+/**
+ * What was made of an item is not traced here: an item that nobody can take off the air is not said to be off.
+ * @throws ToolError UNSUPPORTED_FEATURE
+ */
+function refuseItems(request: Wanted, { shapes, tool }: BehaviourToolCall): void {
+  const field = ofItems.find((name) => request[name] !== undefined && shapes.request(tool).has(name));
+  if (field === undefined) return;
+  const message = "items are not switched one by one here: sync the catalogue without those that are gone";
+  throw new ToolError("UNSUPPORTED_FEATURE", message, { field });
+}
+
+/**
+ * `sync_catalogs`: each catalogue with its own outcome; without any, what is there.
+ * @throws ToolError UNSUPPORTED_FEATURE
+ */
 export const syncCatalogs: ToolBehaviour = async (request: Wanted, call) => {
+  refuseItems(request, call);
   const dryRun = request.dry_run === true;
   const { account_id: accountId } = await spendingAccount(call, request.account, dryRun);
   const wanted = request.catalog_ids === undefined ? undefined : new Set(request.catalog_ids);

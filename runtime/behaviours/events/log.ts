@@ -2,7 +2,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import { collection } from "../frame/collection.js";
-import { findEventSource } from "./sources.js";
+import { type EventSource, findEventSource } from "./sources.js";
 
 interface LoggedEvent extends JsonObject {
   readonly event_id: string;
@@ -10,7 +10,11 @@ interface LoggedEvent extends JsonObject {
   readonly custom_event_name?: string;
   readonly user_match?: unknown;
   readonly content_ids?: unknown;
-  readonly custom_data?: unknown;
+  readonly custom_data?: {
+    readonly value?: number;
+    readonly currency?: string;
+    readonly contents?: readonly { readonly price?: number }[];
+  };
 }
 
 interface Wanted {
@@ -36,7 +40,7 @@ export const logEvents: ToolBehaviour = async (request: Wanted, call) => {
   const taken: LoggedEvent[] = [];
   let matched = 0;
   for (const event of request.events) {
-    const problem = problemOf(event, source.event_types);
+    const problem = problemOf(event, source);
     if (problem !== undefined) {
       failures.push({ event_id: event.event_id, code: "INVALID_EVENT", message: problem });
       continue;
@@ -57,9 +61,17 @@ export const logEvents: ToolBehaviour = async (request: Wanted, call) => {
   });
 };
 
-function problemOf(event: LoggedEvent, types: readonly string[] | undefined): string | undefined {
+function problemOf(
+  event: LoggedEvent,
+  { event_types: types, value_currencies: currencies }: EventSource,
+): string | undefined {
   if (types !== undefined && !types.includes(event.event_type)) return `the source sends no ${event.event_type}`;
   if (event.event_type === "custom" && event.custom_event_name === undefined) return "a custom event has a name";
+  const { value, currency = "", contents = [] } = event.custom_data ?? {};
+  const isWorth = value !== undefined || contents.some(({ price }) => price !== undefined);
+  // Nobody converts: what is worth something else would be counted as if it were worth this.
+  if (currencies !== undefined && isWorth && !currencies.includes(currency))
+    return `the source has values in ${currencies.join(", ")}: say in which of them this one is`;
   return undefined;
 }
 

@@ -7,11 +7,19 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 
-interface Upload {
-  readonly event_source_id: string;
+/** What the buyer says of a source. */
+interface Said {
   readonly name?: string;
   readonly event_types?: readonly string[];
+  /** Where it is declared, what is worth money is worth it in one of these. */
+  readonly value_currencies?: readonly string[];
+  readonly action_source?: string;
+  readonly surface?: JsonObject;
   readonly allowed_domains?: readonly string[];
+}
+
+interface Upload extends Said {
+  readonly event_source_id: string;
 }
 
 interface Wanted {
@@ -20,13 +28,10 @@ interface Wanted {
   readonly delete_missing?: boolean;
 }
 
-export interface EventSource {
+export interface EventSource extends Said {
   readonly event_source_id: string;
   readonly account_id: string;
   readonly seller_id: string;
-  readonly name?: string;
-  readonly event_types?: readonly string[];
-  readonly allowed_domains?: readonly string[];
 }
 
 const kept = collection<EventSource>("event_source");
@@ -58,8 +63,10 @@ export const syncEventSources: ToolBehaviour = async (request: Wanted, call) => 
   return call.answer({ event_sources: results });
 };
 
+const told = ["name", "event_types", "value_currencies", "action_source", "surface", "allowed_domains"] as const;
+
 async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): Promise<JsonObject> {
-  const { event_source_id, name, event_types, allowed_domains } = upload;
+  const { event_source_id } = upload;
   const before = await findEventSource(call, event_source_id);
   // Events name their source and no account: an id is one account's alone.
   if (before !== undefined && before.account_id !== accountId) return taken(event_source_id);
@@ -67,9 +74,7 @@ async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): 
     event_source_id,
     account_id: accountId,
     seller_id: before?.seller_id ?? call.id("src"),
-    ...(name !== undefined && { name }),
-    ...(event_types !== undefined && { event_types }),
-    ...(allowed_domains !== undefined && { allowed_domains }),
+    ...Object.fromEntries(told.flatMap((name) => (upload[name] === undefined ? [] : [[name, upload[name]]]))),
   };
   const same = before !== undefined && JSON.stringify(before) === JSON.stringify(made);
   if (!same) kept.put(call, call.principal, event_source_id, made);
@@ -101,9 +106,9 @@ const shown = (
 ): JsonObject => {
   const script = new URL(`/events/${source.seller_id}.js`, call.agentUrl).href;
   return {
+    action_source: "website",
     ...source,
     action,
-    action_source: "website",
     managed_by: "buyer",
     setup: {
       snippet: `<script async src="${script}"></script>`,
