@@ -137,7 +137,8 @@ withSeller("who follows a list is told of changes, of those that change it", asy
     await own.ask("update_property_list", { ...key(), ...follow, base_properties: domains("d.example") });
     await until(() => told.some((one) => one.list_id === other.list_id), "the follower of the other list is told");
     assert.is(told.filter((one) => one.list_id === list_id).length, 1);
-    const [{ signed, event, list_id: which, list_name, change_summary: summary }] = told;
+    const [{ signed, signature, event, list_id: which, list_name, change_summary: summary }] = told;
+    assert.is(signature, "rfc9421", "the body says where its signature is");
     assert.equal([signed, event, which, list_name], [true, "property_list_changed", list_id, "Renamed"]);
     assert.equal(summary, { properties_added: 2, properties_removed: 1, total_properties: 2 });
   } finally {

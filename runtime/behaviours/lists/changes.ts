@@ -51,8 +51,8 @@ export function announce(call: BehaviourCall, change: ListChange): void {
       [`total_${plural[noun]}`]: total,
     },
     ...resolution,
-    // The body has a place for a signature; the one that counts is in the headers.
-    signature: "RFC 9421: see the Signature header",
+    // The body has a place for a signature; the one that counts is in the headers, and this is the word for that.
+    signature: "rfc9421",
   };
   call.ctx.effect((tx) =>
     written(sender.channels.notify("list_change", listId, notice, { tx, principal: call.principal })),
