@@ -30,7 +30,10 @@ for (const version of versions)
     const long = await acquired({ end_date: day(1_000) });
     assert.is(stateOf(long), "rejected", "33 months of 40 a month");
     const uncounted = { pricing_option_id: "trail_imagery_cpm" };
-    assert.is(stateOf(await acquired({ end_date: day(10) }, uncounted)), "rejected", "nobody can say what it costs");
+    for (const some of [{}, { estimated_impressions: 0 }]) {
+      const unsaid = await refused("acquire_rights", licence({ end_date: day(10), ...some }, uncounted), "one");
+      assert.equal([unsaid.code, unsaid.field], ["INVALID_REQUEST", "campaign.estimated_impressions"]);
+    }
     const { rights_id, ...given } = await acquired({ end_date: day(10) });
     assert.is(stateOf(given), "acquired");
     const longer = (more: object = {}) => ({ ...key(), account, rights_id, end_date: day(1_000), ...more });
@@ -39,6 +42,22 @@ for (const version of versions)
     const other = await refused("update_rights", longer({ account: free }), "one");
     assert.equal([other.code, other.field], ["REFERENCE_NOT_FOUND", "account"]);
     await ask("update_rights", longer({ end_date: day(60), governance_context: "a-word-of-nobody" }), "one");
+    await close();
+  });
+
+for (const version of versions)
+  test(`${version}: who has a governed account gets no licence past its plan by naming none`, async () => {
+    const { ask, refused, close } = await governedSeller(version, 1_000, { specialisms: ["brand_rights"] });
+    const free = licence({ end_date: day(10) }, { account: undefined, governance_context: undefined });
+    const asked = { ...free, idempotency_key: key().idempotency_key };
+    // Where requests have no account, a plan is asked by its token alone.
+    if (version.startsWith("3.0")) assert.is(stateOf(await ask("acquire_rights", asked, "one")), "acquired");
+    else {
+      const { code, field } = await refused("acquire_rights", asked, "one");
+      assert.equal([/^ACCOUNT_(?:REQUIRED|AMBIGUOUS)$/.test(code), field], [true, "account"]);
+    }
+    const { rights_id } = await ask("acquire_rights", asked, "two");
+    assert.type(rights_id, "string", "who is governed by nobody needs no account");
     await close();
   });
 

@@ -6,11 +6,12 @@ import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { repetitionOf } from "../frame/repetition.js";
+import type { Account } from "../ports/accounts.js";
 import type { LicenceDecision, RightsOffering, RightsPrice } from "../ports/brands.js";
 import { findBrand } from "./brands.js";
 import { holdDays } from "./calendar.js";
 import { licenceCost } from "./cost.js";
-import { underPlan, ungoverned } from "./governed.js";
+import { nobodysMoney, underPlan, ungoverned } from "./governed.js";
 import { type Grant, grants, licence, licenceEnd, withCredentials } from "./grants.js";
 import { followRevocation } from "./notices.js";
 import { type Obstacle, obstacle, offeringNamed, priceNamed } from "./offerings.js";
@@ -42,6 +43,18 @@ function checkDates({ start_date: start, end_date: end }: Campaign, today: strin
   };
   if (start !== undefined && end !== undefined && end < start) refuse("the campaign ends before it starts");
   if (end !== undefined && end < today) refuse(`the campaign ended on ${end}: no licence is given for the past`);
+}
+
+/**
+ * What is paid by the impression is under a plan, or on an agent's word, only as many as are named.
+ * @throws ToolError INVALID_REQUEST
+ */
+function checkImpressions(price: RightsPrice, request: Wanted, account: Account | undefined): void {
+  const governed = (account?.governance_agents ?? []).length > 0 || (request.governance_context ?? "") !== "";
+  if (!governed || price.model !== "cpm" || (request.campaign.estimated_impressions ?? 0) > 0) return;
+  throw new ToolError("INVALID_REQUEST", "the licence is paid by the impression: say how many there will be", {
+    field: "campaign.estimated_impressions",
+  });
 }
 
 /** What the campaign costs; undefined where it is paid by the impression and nobody says how many. */
@@ -146,7 +159,9 @@ export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
   const price = priceNamed(offering, request.pricing_option_id);
   const { campaign, buyer, account: ref } = request;
   checkDates(campaign, call.time.slice(0, 10));
+  if (ref === undefined) await nobodysMoney(call);
   const account = ref === undefined ? undefined : await spendingAccount(call, ref);
+  checkImpressions(price, request, account);
   const whose = { rights_id: offering.rights_id, brand_id: offering.brand_id };
   const refused = (against: Obstacle) => call.answer({ ...whose, ...stated(call, "rejected"), ...against });
   const covered = { ...offering, available_uses: price.uses };

@@ -1,7 +1,8 @@
 /** Money of a governed account is spent on its governance agent's word alone. */
-import type { BehaviourCall } from "../frame/call.js";
+import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { bindMoney, denialOf } from "../governance/authority.js";
 import { bindAtOnce } from "../governance/spending.js";
+import { requireUngoverned } from "../governance/word.js";
 import type { Account } from "../ports/accounts.js";
 import type { Obstacle } from "./offerings.js";
 
@@ -14,6 +15,14 @@ interface Licensing {
   /** Undefined where nobody can tell beforehand. */
   readonly amount: number | undefined;
   readonly currency: string;
+}
+
+/**
+ * A licence that no account pays: where requests can name one, that it is left out does not mean that nobody governs it.
+ * @throws ToolError ACCOUNT_REQUIRED, or ACCOUNT_AMBIGUOUS in older releases, where one of the caller's accounts is governed
+ */
+export async function nobodysMoney(call: BehaviourToolCall): Promise<void> {
+  if (call.shapes.request(call.tool).has("account")) await requireUngoverned(call);
 }
 
 /** What keeps a commitment from being made; undefined where the account asks nobody, or its agent's word is there. */

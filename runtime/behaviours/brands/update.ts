@@ -6,7 +6,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import type { RightsOffering } from "../ports/brands.js";
 import { daysAreFree, daysTaken } from "./acquire.js";
 import { licenceCost } from "./cost.js";
-import { underPlan, ungoverned } from "./governed.js";
+import { nobodysMoney, underPlan, ungoverned } from "./governed.js";
 import { type Grant, type GrantTerms, grants, isOver, licence, licenceEnd, withCredentials } from "./grants.js";
 import { findOffering, offeringNamed, priceNamed } from "./offerings.js";
 
@@ -102,6 +102,7 @@ export const updateRights: ToolBehaviour = async (request: Change, call) => {
     });
   const ref = await payer(call, grant, request);
   const more = bindsMore(grant, changed);
+  if (more && ref === undefined) await nobodysMoney(call);
   const account = more && ref !== undefined ? await spendingAccount(call, ref) : undefined;
   const { currency } = changed.terms;
   const spending = {
