@@ -136,6 +136,7 @@ export async function denialOf(
     {
       phase: "purchase",
       caller: call.agentUrl,
+      seller: call.agentUrl,
       execution: true,
       committed: moneyBound(spending, entries),
       before: already,

@@ -3,30 +3,24 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
-import { collection } from "../frame/collection.js";
+import { type CheckAddress, checkConsultation, consult, planFor } from "./addressed.js";
 import { type DeliveryMetrics, judgeDelivery } from "./drift.js";
 import { type Judgement, judgeAction, sameCurrency } from "./judge.js";
 import { approvedCheck, type CheckEntry, committedBy, type Entry, entriesOf, isCheck, record } from "./ledger.js";
-import { categories, findPlan, type KeptPlan, planOf, policyIds, readPolicies } from "./plans.js";
+import { categories, type KeptPlan, policyIds, readPolicies } from "./plans.js";
 import { type ProposedAction, readProposal } from "./proposal.js";
-import { moneyBound, spendingUnder, untoldOf } from "./spending.js";
+import { boundWhere, moneyBound, spendingUnder, untoldOf } from "./spending.js";
 import { statementIn } from "./statements.js";
 import { summed } from "./summed.js";
-import { APPROVAL_MS, issueToken, planOfToken } from "./token.js";
+import { APPROVAL_MS, issueToken } from "./token.js";
 
-interface Check {
-  readonly plan_id?: string;
-  readonly caller: string;
-  readonly target_agent?: string;
+interface Check extends CheckAddress {
   readonly purchase_type?: string;
-  readonly tool?: string;
   readonly payload?: JsonObject;
   readonly planned_delivery?: JsonObject & { readonly media_buy_id?: string };
   readonly delivery_metrics?: DeliveryMetrics;
   readonly proposed_commitment?: { readonly amount: number; readonly currency?: string };
   readonly execution_commitment?: { readonly amount: number; readonly currency?: string };
-  readonly governance_context?: string;
-  readonly consultation_context?: string;
   readonly phase?: CheckEntry["phase"];
   readonly human_approval?: JsonObject;
   readonly ext?: JsonObject;
@@ -34,9 +28,6 @@ interface Check {
 
 /** When delivery is to be looked at again. */
 const NEXT_CHECK_MS = 7 * 24 * 3_600_000;
-
-/** Handles of intents that were answered with conditions, by who asked. */
-const consultations = collection<{ readonly plan_id: string }>("governance_consultation");
 
 const later = ({ now }: BehaviourCall, ms: number): string => new Date(now.getTime() + ms).toISOString();
 
@@ -46,26 +37,16 @@ function approvedByHuman({ human_approval: own, ext }: Check): boolean {
   return given != null && given.approved !== false;
 }
 
-/**
- * The plan of an action: the one its token was issued under, else the one it names.
- * @throws ToolError PLAN_NOT_FOUND, INVALID_REQUEST
- */
-async function planFor(call: BehaviourCall, { plan_id: named, governance_context: token }: Check): Promise<KeptPlan> {
-  const of = token === undefined ? undefined : await planOfToken(call, token);
-  const kept = of === undefined ? undefined : await findPlan(call, of.owner, of.plan_id);
-  if (kept !== undefined && (named === undefined || named === kept.plan.plan_id)) return kept;
-  if (named !== undefined) return planOf(call, named);
-  if (token === undefined) throw new ToolError("INVALID_REQUEST", "a first check names its plan", { field: "plan_id" });
-  const message = "no check of this agent's has this token";
-  throw new ToolError("PLAN_NOT_FOUND", message, { field: "governance_context" });
-}
-
 /** Not an action: how much is left. */
 function budgetLeft({ plan: { budget } }: KeptPlan, spent: number): Judgement {
   const explanation = `${summed([budget.total, -spent])} of ${budget.total} ${budget.currency} are left.`;
   const findings = [{ category_id: "budget_authority", severity: "info" as const, explanation }];
   return { decision: "approved", findings, conditions: [] };
 }
+
+/** Who gets the money: whoever will be shown the approval, or says what it will deliver. */
+const sellerIn = ({ planned_delivery: planned, caller, target_agent: target }: Check): string | undefined =>
+  planned === undefined ? target : caller;
 
 interface Judging {
   readonly kept: KeptPlan;
@@ -105,6 +86,15 @@ async function judge(call: BehaviourCall, request: Check, { kept, entries, propo
     ...(ceiling !== undefined && { ceiling }),
     phase: request.phase ?? "purchase",
     caller: request.caller,
+    seller: sellerIn(request),
+    atSeller: boundWhere(spending, entries, {
+      says: ({ seller }) => seller !== undefined && seller === sellerIn(request),
+      own: context,
+    }),
+    byCaller: boundWhere(spending, entries, {
+      says: ({ caller, check_type }) => check_type === "intent" && caller === request.caller,
+      own: context,
+    }),
     execution: request.planned_delivery !== undefined,
     committed: spent,
     // What was ordered without a token is another action.
@@ -138,29 +128,18 @@ const isSplit = (call: BehaviourToolCall, request: Check): boolean =>
 const decided = (judgement: Judgement): Judgement =>
   judgement.decision === "conditions" ? { ...judgement, decision: "approved", conditions: [] } : judgement;
 
-/** @throws ToolError REFERENCE_NOT_FOUND for a consultation that is not one of the caller's under the plan */
-async function checkConsultation(
-  call: BehaviourCall,
-  kept: KeptPlan,
-  { consultation_context: id }: Check,
-): Promise<void> {
-  if (id === undefined || (await consultations.get(call, call.principal, id))?.plan_id === kept.plan.plan_id) return;
-  const message = "no conditions of yours under this plan have this handle";
-  throw new ToolError("REFERENCE_NOT_FOUND", message, { field: "consultation_context" });
-}
-
 export const checkGovernance: ToolBehaviour = async (request: Check, call) => {
   const kept = await planFor(call, request);
   const { plan } = kept;
-  await checkConsultation(call, kept, request);
-  const entries = await entriesOf(call, kept);
   const proposal = readProposal(request);
+  await checkConsultation(call, request, { kept, purchase: proposal.purchase });
+  const entries = await entriesOf(call, kept);
   const split = isSplit(call, request);
   const execution = request.planned_delivery !== undefined;
   const found = await judge(call, request, { kept, entries, proposal });
   const judgement = split && execution ? decided(found) : found;
   const checkId = call.id("chk");
-  const given = authorization(call, request, { kept, judgement, checkId, split });
+  const given = authorization(call, request, { kept, purchase: proposal.purchase, judgement, checkId, split });
   const statement =
     request.delivery_metrics === undefined
       ? undefined
@@ -181,6 +160,7 @@ export const checkGovernance: ToolBehaviour = async (request: Check, call) => {
     phase: request.phase ?? "purchase",
     purchase_type: proposal.purchase,
     caller: request.caller,
+    seller: sellerIn(request),
     ...toolOf(request, entries, given.action),
     decision,
     amount: proposal.amount,
@@ -216,16 +196,20 @@ function toolOf({ tool }: Check, entries: readonly Entry[], action: string): { r
 function authorization(
   call: BehaviourCall,
   request: Check,
-  at: { readonly kept: KeptPlan; readonly judgement: Judgement; readonly checkId: string; readonly split: boolean },
+  at: {
+    readonly kept: KeptPlan;
+    readonly purchase: string;
+    readonly judgement: Judgement;
+    readonly checkId: string;
+    readonly split: boolean;
+  },
 ): { readonly action: string; readonly shown: JsonObject } {
   const { kept, judgement, checkId, split } = at;
   const { decision } = judgement;
   const { plan_id } = kept.plan;
   if (split && decision !== "approved") {
     if (decision === "denied") return { action: request.governance_context ?? checkId, shown: {} };
-    const handle = request.consultation_context ?? call.id("con");
-    consultations.put(call, call.principal, handle, { plan_id });
-    return { action: checkId, shown: { consultation_context: handle } };
+    return { action: checkId, shown: { consultation_context: consult(call, request, at) } };
   }
   const expires = later(call, APPROVAL_MS);
   const claims = {
@@ -236,7 +220,9 @@ function authorization(
     aud: request.target_agent ?? request.caller,
     exp: Math.floor(Date.parse(expires) / 1_000),
   };
-  const token = request.governance_context ?? issueToken(call, kept.owner, claims);
+  const token =
+    request.governance_context ??
+    issueToken(call, claims, { owner: kept.owner, bound: request.target_agent !== undefined });
   const next = decision === "denied" ? {} : { expires_at: expires, next_check: later(call, NEXT_CHECK_MS) };
   return { action: token, shown: { governance_context: token, ...next } };
 }

@@ -46,6 +46,11 @@ export interface Circumstances {
   readonly committed: { readonly [purchase: string]: number };
   /** What the same action has bound before. */
   readonly before: number;
+  /** Who sells it, where that is known, and what other actions have bound there. */
+  readonly seller?: string | undefined;
+  readonly atSeller?: number;
+  /** What other actions of the caller's have bound. */
+  readonly byCaller?: number;
   /** The most that was approved of what is being carried out, where that binds. */
   readonly ceiling?: number;
   /** A human has approved it off the protocol. */
@@ -140,17 +145,23 @@ function judgeBudget(verdict: Findings, plan: SpendingPlan, proposal: ProposedAc
   }
 }
 
+/** What the action comes to, with what it has bound before. */
+const wholeOf = ({ amount, incremental }: ProposedAction, { before }: Circumstances): number =>
+  incremental ? summed([before, amount]) : amount;
+
 function judgeParties(verdict: Findings, plan: SpendingPlan, proposal: ProposedAction, at: Circumstances): void {
-  if (at.execution && plan.approved_sellers != null && !plan.approved_sellers.includes(at.caller)) {
-    verdict.deny("strategic_alignment", `The plan approves other sellers than ${at.caller}.`);
+  const { seller } = at;
+  if (seller !== undefined && plan.approved_sellers != null && !plan.approved_sellers.includes(seller)) {
+    verdict.deny("strategic_alignment", `The plan approves other sellers than ${seller}.`);
   }
   if (at.execution || plan.delegations === undefined || plan.delegations.length === 0) return;
   const own = plan.delegations.filter(({ agent_url }) => agent_url === at.caller);
+  const all = summed([at.byCaller ?? 0, wholeOf(proposal, at)]);
   const live = own.filter(({ expires_at }) => expires_at === undefined || Date.parse(expires_at) > at.now);
   if (live.length === 0) {
     verdict.deny("budget_authority", `The plan delegates nothing to ${at.caller}${own.length > 0 ? " any more" : ""}.`);
-  } else if (live.every(({ budget_limit }) => budget_limit !== undefined && budget_limit.amount < proposal.amount)) {
-    verdict.deny("budget_authority", `${proposal.amount} is above what the plan delegates to ${at.caller}.`);
+  } else if (live.every(({ budget_limit }) => budget_limit !== undefined && budget_limit.amount < all)) {
+    verdict.deny("budget_authority", `${all} in all is above what the plan delegates to ${at.caller}.`);
   } else if (live.every(({ authority }) => authority === "propose_only")) {
     verdict.deny("budget_authority", `${at.caller} may propose under this plan, not buy.`);
   }
@@ -204,12 +215,10 @@ const enough: Readonly<Record<"hourly" | "daily" | "weekly" | "monthly", readonl
 
 /** What the action would have to have; undefined where it meets the rule. */
 function unmet(
-  one: ReadPolicy,
+  { rule, policy, said }: ReadPolicy,
   plan: SpendingPlan,
-  proposal: ProposedAction,
-  human: boolean,
+  { proposal, human, share }: { readonly proposal: ProposedAction; readonly human: boolean; readonly share: number },
 ): GovernanceCondition | undefined {
-  const { rule, policy, said } = one;
   switch (rule.kind) {
     case "reporting": {
       const { reportingFrequency: own, acknowledged } = proposal;
@@ -229,7 +238,7 @@ function unmet(
     }
     case "seller_share": {
       const most = (plan.budget.total * rule.percent) / 100;
-      if (proposal.amount <= most) return undefined;
+      if (share <= most) return undefined;
       const reason = `One seller would get more than ${rule.percent} % of the plan's budget.`;
       return { field: "total_budget", reason, required_value: most };
     }
@@ -247,10 +256,11 @@ function unmet(
 }
 
 function judgePolicies(verdict: Findings, plan: SpendingPlan, proposal: ProposedAction, at: Circumstances): void {
+  const share = summed([at.atSeller ?? 0, wholeOf(proposal, at)]);
   for (const one of at.policies) {
     const { policy, rule } = one;
     if (!applies(rule, proposal)) continue;
-    const condition = unmet(one, plan, proposal, at.approvedByHuman);
+    const condition = unmet(one, plan, { proposal, human: at.approvedByHuman, share });
     if (condition === undefined) continue;
     const { policy_id } = policy;
     // What nobody could read, and nobody has judged, is no more than suspected.
@@ -260,7 +270,7 @@ function judgePolicies(verdict: Findings, plan: SpendingPlan, proposal: Proposed
     else verdict.note("custom_policy", reason, more);
   }
   const cap = plan.budget.per_seller_max_pct;
-  if (cap !== undefined && proposal.amount > (plan.budget.total * cap) / 100) {
+  if (cap !== undefined && share > (plan.budget.total * cap) / 100) {
     verdict.require(
       {
         field: "total_budget",
@@ -279,7 +289,8 @@ export function judgeAction(plan: SpendingPlan, proposal: ProposedAction, at: Ci
   judgeParties(verdict, plan, proposal, at);
   judgeScope(verdict, plan, proposal);
   judgePolicies(verdict, plan, proposal, at);
-  if (needsHuman(plan) && !at.approvedByHuman) {
+  const demanding = at.policies.some(({ policy }) => policy.requires_human_review === true);
+  if ((needsHuman(plan) || demanding) && !at.approvedByHuman) {
     verdict.require(
       { field: "human_approval", reason: "The plan has every action reviewed by a person." },
       "regulatory_compliance",

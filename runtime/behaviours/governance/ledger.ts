@@ -23,6 +23,8 @@ export interface CheckEntry extends Common {
   readonly check_type: "intent" | "execution";
   readonly phase: "purchase" | "modification" | "delivery";
   readonly caller: string;
+  /** Who sells, where the check says so. */
+  readonly seller?: string | undefined;
   readonly tool?: string;
   readonly decision: GovernanceDecision;
   readonly amount: number;

@@ -10,12 +10,13 @@ import {
   type Entry,
   entriesOf,
   isCheck,
+  isSettling,
   type OutcomeEntry,
   planAccounts,
   record,
 } from "./ledger.js";
 import type { SpendingPlan } from "./plan.js";
-import { planOf } from "./plans.js";
+import { type KeptPlan, planOf } from "./plans.js";
 import { type Observation, reconciled } from "./statements.js";
 import { summed } from "./summed.js";
 
@@ -45,6 +46,36 @@ function boundBy(
   if (response?.committed_budget !== undefined) return response.committed_budget;
   const lines = (response?.packages ?? []).map(({ budget = 0 }) => budget);
   return lines.length > 0 ? summed(lines) : approved;
+}
+
+/**
+ * Where adjustments have a tool of their own, the ledger is the agent's: what was approved is settled once, as it was approved.
+ * @throws ToolError CONFLICT, VALIDATION_ERROR
+ */
+function checkSettlement(
+  call: BehaviourToolCall,
+  { outcome, seller_response: response }: OutcomeRequest,
+  {
+    kept,
+    check,
+    own,
+  }: { readonly kept: KeptPlan; readonly check: CheckEntry | undefined; readonly own: readonly Entry[] },
+): void {
+  if (outcome === "delivery" || !call.shapes.offers("report_plan_adjustment")) return;
+  if (own.some(isSettling))
+    throw new ToolError(
+      "CONFLICT",
+      "the outcome of this action has been told: what changes after that is an adjustment",
+      {
+        field: "governance_context",
+      },
+    );
+  if (check !== undefined && (response?.committed_budget ?? 0) > check.amount)
+    throw new ToolError("VALIDATION_ERROR", `no more than ${check.amount} was approved`, {
+      field: "seller_response.committed_budget",
+    });
+  // Of two at one time the later finds the other.
+  if (check !== undefined) record(call, kept, check);
 }
 
 const warning = (category_id: string, explanation: string): GovernanceFinding => ({
@@ -86,7 +117,7 @@ function reconciliationOf(
   return { status: closed && status === "disputed" ? "closed_unresolved" : status, closed, period: `${start}/${end}` };
 }
 
-/** @throws ToolError PLAN_NOT_FOUND, INVALID_REQUEST */
+/** @throws ToolError PLAN_NOT_FOUND, INVALID_REQUEST, CONFLICT, VALIDATION_ERROR */
 export const reportOutcome: ToolBehaviour = async (request: OutcomeRequest, call) => {
   const kept = await planOf(call, request.plan_id);
   const { plan } = kept;
@@ -98,6 +129,7 @@ export const reportOutcome: ToolBehaviour = async (request: OutcomeRequest, call
   const { purchase_type: purchase = check?.purchase_type ?? "media_buy" } = request;
   if (check !== undefined && purchase !== check.purchase_type)
     throw new ToolError("INVALID_REQUEST", `what was approved is a ${check.purchase_type}`, { field: "purchase_type" });
+  checkSettlement(call, request, { kept, check, own: before.filter((one) => one.governance_context === token) });
   const bound = boundBy(call, request, check?.amount ?? 0);
   const reconciliation = call.shape.has("delivery_reconciliation_status")
     ? reconciliationOf(request, before)

@@ -5,7 +5,17 @@
 import type { DocumentPlace } from "../../store/documents.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
-import { committed, committedBy, type Entry, entriesOf, isSettling, type OutcomeEntry, planPart } from "./ledger.js";
+import {
+  type CheckEntry,
+  committed,
+  committedBy,
+  type Entry,
+  entriesOf,
+  isCheck,
+  isSettling,
+  type OutcomeEntry,
+  planPart,
+} from "./ledger.js";
 import type { KeptPlan } from "./plans.js";
 import { summed } from "./summed.js";
 
@@ -132,6 +142,22 @@ export function moneyBound(all: readonly Spending[], entries: readonly Entry[]):
   for (const { purchase_type: purchase, amount } of untold(all, entries))
     totals[purchase] = summed([totals[purchase] ?? 0, amount]);
   return totals;
+}
+
+/**
+ * What actions have bound of which a check that let them go ahead says something; of one that goes on, what was ordered is
+ * bound till its outcome is told.
+ * @param own the token of the action that asks: it is not counted
+ */
+export function boundWhere(
+  all: readonly Spending[],
+  entries: readonly Entry[],
+  { says, own }: { readonly says: (check: CheckEntry) => boolean; readonly own?: string | undefined },
+): number {
+  const checks = entries.filter(isCheck).filter((check) => check.decision !== "denied" && says(check));
+  const tokens = new Set(checks.map(({ governance_context }) => governance_context));
+  if (own !== undefined) tokens.delete(own);
+  return summed([...tokens].flatMap((token) => [committedBy(entries, token), untoldOf(all, entries, token)]));
 }
 
 /** How much of an approval other things have used up. */

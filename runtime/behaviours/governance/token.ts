@@ -19,19 +19,38 @@ export interface TokenClaims {
   readonly exp: number;
 }
 
+/** A token as it is kept. */
+interface IssuedToken {
+  readonly owner: string;
+  readonly plan_id: string;
+  /** Who alone may carry out what was approved; absent where nobody was named. */
+  readonly aud?: string;
+}
+
 /** How long an approval may be acted upon. */
 export const APPROVAL_MS = 72 * 3_600_000;
 
 /** Sellers show tokens of plans that buyers have registered: whose they are is found by the token alone. */
-const issued = collection<{ readonly owner: string; readonly plan_id: string }>("governance_token");
+const issued = collection<IssuedToken>("governance_token");
 
 const keyOf = (token: string): string => createHash("sha256").update(token).digest("base64url");
 
-/** A new token, kept with the plan it stands for. */
-export function issueToken(call: BehaviourCall, owner: string, claims: TokenClaims): string {
+/**
+ * A new token, kept with the plan it stands for.
+ * @param bound no other agent than its audience may carry out what was approved
+ */
+export function issueToken(
+  call: BehaviourCall,
+  claims: TokenClaims,
+  { owner, bound }: { readonly owner: string; readonly bound: boolean },
+): string {
   const body = { iss: call.agentUrl, iat: Math.floor(call.now.getTime() / 1_000), jti: claims.check_id, ...claims };
   const token = compactJws(call, "governance-context+jws", body);
-  issued.put(call, EVERYBODY, keyOf(token), { owner, plan_id: claims.plan_id });
+  issued.put(call, EVERYBODY, keyOf(token), {
+    owner,
+    plan_id: claims.plan_id,
+    ...(bound && { aud: claims.aud }),
+  });
   return token;
 }
 

@@ -10,6 +10,8 @@ export interface WrittenPolicy {
   readonly policy_categories?: readonly string[];
   /** Channels it is for; all by default. */
   readonly channels?: readonly string[];
+  /** No machine decides alone under it: every action of a plan that it is a policy of waits for a person. */
+  readonly requires_human_review?: boolean;
 }
 
 /** A piece of content, as on the wire. */
