@@ -156,6 +156,49 @@ withPlans(
   },
 );
 
+const local = spendingPlan(10_000, {
+  countries: ["US", "GB"],
+  delegations: [
+    { agent_url: "https://buyer.example", authority: "full", markets: ["GB"] },
+    { agent_url: "https://both.example", authority: "propose_only" },
+    { agent_url: "https://both.example", authority: "full", budget_limit: { amount: 100, currency: "USD" } },
+  ],
+});
+const careful = spendingPlan(10_000, {
+  ...{ plan_id: "autumn", restricted_attributes: ["health_data", "age"], min_audience_size: 1_000 },
+});
+
+withPlans(
+  "a delegate keeps to its markets, and a plan has a say in whom it reaches",
+  [local, careful],
+  async (own, version) => {
+    const checked = async (budget: number, overlay: object, more: object = {}) => {
+      const payload = { packages: [{ product_id: "web_display", budget, targeting_overlay: overlay }] };
+      return own.ask("check_governance", intentOf(version)(budget, { payload, ...more }));
+    };
+    const verdict = async (budget: number, country: string, more: object = {}) =>
+      verdictOf(await checked(budget, { geo_countries: [country] }, more));
+    assert.equal([await verdict(1, "GB"), await verdict(1, "US")], ["approved", "denied"]);
+    const both = { caller: "https://both.example" };
+    assert.equal([await verdict(100, "US", both), await verdict(500, "US", both)], ["approved", "denied"]);
+    const reached = (audience: string) => checked(1, { audience_include: [audience] }, { plan_id: "autumn" });
+    const named = await reached("health-data-diabetics");
+    assert.match(named.conditions[0].reason, "health_data");
+    const unseen = await reached("walkers");
+    assert.is(verdictOf(unseen), "approved");
+    const doubts = unseen.findings.map((one: { category_id: string; confidence: number }) => [
+      one.category_id,
+      one.confidence,
+    ]);
+    assert.equal(doubts, [
+      ["audience_constraints", 0.2],
+      ["audience_constraints", 0.2],
+    ]);
+    const nobody = await checked(1, {}, { plan_id: "autumn" });
+    assert.is(nobody.findings, undefined, "nobody is chosen");
+  },
+);
+
 withPlans("what was approved is settled once, and for no more than was approved", two, async (own, version) => {
   if (!isSplit(version)) return;
   const { check_id, governance_context } = await own.ask("check_governance", intentOf(version)(1_000));

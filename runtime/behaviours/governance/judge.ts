@@ -1,8 +1,11 @@
 /** Judges an action against its plan. Nothing is read or written here: the same question gets the same answer. */
 import type { SpendingRule, WrittenPolicy } from "../ports/policy.js";
-import { needsHuman, type SpendingPlan } from "./plan.js";
+import { undelegated } from "./delegated.js";
+import { peopleFindings } from "./people.js";
+import { needsHuman, partFor, type SpendingPlan } from "./plan.js";
 import type { ProposedAction } from "./proposal.js";
 import { summed } from "./summed.js";
+import { mentions } from "./vocabulary.js";
 
 /** A policy, and what it comes to. */
 export interface ReadPolicy {
@@ -84,14 +87,6 @@ class Findings {
   }
 }
 
-/** What a plan has for a purchase of one type; nothing where it does not part its money. */
-function partFor({ budget: { total, allocations = {} } }: SpendingPlan, purchase: string): number | undefined {
-  const { amount, max_pct: percent } = allocations[purchase] ?? {};
-  const limits = [amount, percent === undefined ? undefined : (total * percent) / 100];
-  const own = limits.filter((limit) => limit !== undefined);
-  return own.length === 0 ? undefined : Math.min(...own);
-}
-
 /** Rates are nobody's to guess: an amount in another currency is under no plan. */
 export const sameCurrency = ({ budget }: SpendingPlan, currency: string | undefined): boolean =>
   currency === undefined || currency.toUpperCase() === budget.currency.toUpperCase();
@@ -154,16 +149,16 @@ function judgeParties(verdict: Findings, plan: SpendingPlan, proposal: ProposedA
   if (seller !== undefined && plan.approved_sellers != null && !plan.approved_sellers.includes(seller)) {
     verdict.deny("strategic_alignment", `The plan approves other sellers than ${seller}.`);
   }
-  if (at.execution || plan.delegations === undefined || plan.delegations.length === 0) return;
-  const own = plan.delegations.filter(({ agent_url }) => agent_url === at.caller);
-  const all = summed([at.byCaller ?? 0, wholeOf(proposal, at)]);
-  const live = own.filter(({ expires_at }) => expires_at === undefined || Date.parse(expires_at) > at.now);
-  if (live.length === 0) {
-    verdict.deny("budget_authority", `The plan delegates nothing to ${at.caller}${own.length > 0 ? " any more" : ""}.`);
-  } else if (live.every(({ budget_limit }) => budget_limit !== undefined && budget_limit.amount < all)) {
-    verdict.deny("budget_authority", `${all} in all is above what the plan delegates to ${at.caller}.`);
-  } else if (live.every(({ authority }) => authority === "propose_only")) {
-    verdict.deny("budget_authority", `${at.caller} may propose under this plan, not buy.`);
+  if (at.execution) return;
+  const amount = summed([at.byCaller ?? 0, wholeOf(proposal, at)]);
+  const against = undelegated(plan, { ...at, proposal, amount });
+  if (against !== undefined) verdict.deny("budget_authority", against);
+}
+
+function judgePeople(verdict: Findings, plan: SpendingPlan, { people }: ProposedAction): void {
+  for (const { explanation, sure } of peopleFindings(plan, people)) {
+    if (sure) verdict.require({ field: "packages", reason: explanation }, "audience_constraints");
+    else verdict.note("audience_constraints", explanation, { confidence: 0.2 });
   }
 }
 
@@ -197,9 +192,6 @@ function judgeScope(verdict: Findings, plan: SpendingPlan, proposal: ProposedAct
 const channels = ["display", "olv", "ctv", "social", "search", "radio", "podcast", "dooh", "ooh", "print", "gaming"];
 
 const namedChannels = ({ words }: ProposedAction): string[] => channels.filter((channel) => words.has(channel));
-
-const mentions = (words: ReadonlySet<string>, term: string): boolean =>
-  term.split("_").every((part) => words.has(part));
 
 const applies = (rule: SpendingRule, { words, amount }: ProposedAction): boolean =>
   (rule.over === undefined || amount > rule.over) &&
@@ -288,6 +280,7 @@ export function judgeAction(plan: SpendingPlan, proposal: ProposedAction, at: Ci
   judgeBudget(verdict, plan, proposal, at);
   judgeParties(verdict, plan, proposal, at);
   judgeScope(verdict, plan, proposal);
+  judgePeople(verdict, plan, proposal);
   judgePolicies(verdict, plan, proposal, at);
   const demanding = at.policies.some(({ policy }) => policy.requires_human_review === true);
   if ((needsHuman(plan) || demanding) && !at.approvedByHuman) {

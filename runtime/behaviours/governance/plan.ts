@@ -30,8 +30,14 @@ export interface SpendingPlan {
     readonly agent_url: string;
     readonly authority: string;
     readonly budget_limit?: { readonly amount: number; readonly currency: string };
+    /** Countries, or parts of them; all of the plan's by default. */
+    readonly markets?: readonly string[];
     readonly expires_at?: string;
   }[];
+  readonly audience?: object;
+  readonly restricted_attributes?: readonly string[];
+  readonly restricted_attributes_custom?: readonly string[];
+  readonly min_audience_size?: number;
   readonly human_review_required?: boolean;
 }
 
@@ -41,6 +47,14 @@ const humanReviewCategories = ["fair_housing", "fair_lending", "fair_employment"
 export const needsHuman = (plan: SpendingPlan): boolean =>
   plan.human_review_required === true ||
   (plan.policy_categories ?? []).some((category) => humanReviewCategories.includes(category));
+
+/** What a plan has for a purchase of one type; nothing where it does not part its money. */
+export function partFor({ budget: { total, allocations = {} } }: SpendingPlan, purchase: string): number | undefined {
+  const { amount, max_pct: percent } = allocations[purchase] ?? {};
+  const limits = [amount, percent === undefined ? undefined : (total * percent) / 100];
+  const own = limits.filter((limit) => limit !== undefined);
+  return own.length === 0 ? undefined : Math.min(...own);
+}
 
 /** What is wrong with a plan that its schema cannot say; nothing where it may be registered. */
 export function planFault(plan: SpendingPlan): { readonly field: string; readonly message: string } | undefined {

@@ -25,6 +25,7 @@ export const categories = [
   "geo_compliance",
   "custom_policy",
   "budget_drift",
+  "audience_constraints",
 ] as const;
 
 export const findPlan = (call: BehaviourCall, owner: string, planId: string): Promise<KeptPlan | undefined> =>

@@ -1,6 +1,8 @@
 /** What an action would do, read from the arguments of the tool it is about to call. */
 import { isJsonObject } from "../../contract/index.js";
+import { peopleIn } from "./people.js";
 import { summed } from "./summed.js";
+import { wordsOf } from "./vocabulary.js";
 
 export interface ProposedAction {
   readonly purchase: string;
@@ -16,6 +18,8 @@ export interface ProposedAction {
   /** Every word the arguments have: what policies are matched against. */
   readonly words: ReadonlySet<string>;
   readonly reportingFrequency: string | undefined;
+  /** The parts that choose whom it reaches. */
+  readonly people: readonly unknown[];
   /** Policies that the buyer says it will keep to. */
   readonly acknowledged: readonly string[];
   /** The amount is what is added to what is bound already, not the whole of it. */
@@ -40,22 +44,6 @@ function sumIn(value: unknown, beside?: unknown): Sum | undefined {
   const amount = amountOf(value);
   return amount === undefined ? undefined : { amount, currency: text(isJsonObject(value) ? value.currency : beside) };
 }
-
-/** Deepest level of arguments that is read: what lies deeper is no campaign's. */
-const DEPTH = 12;
-
-function collectWords(value: unknown, into: Set<string>, depth = 0): void {
-  if (depth > DEPTH) return;
-  if (typeof value === "string") for (const word of value.toLowerCase().split(/[^\p{L}\p{N}]+/u)) into.add(word);
-  else if (Array.isArray(value)) for (const item of value) collectWords(item, into, depth + 1);
-  else if (isJsonObject(value)) for (const item of Object.values(value)) collectWords(item, into, depth + 1);
-}
-
-const wordsOf = (value: unknown): Set<string> => {
-  const words = new Set<string>();
-  collectWords(value, words);
-  return words;
-};
 
 const instant = (value: unknown): number | undefined => {
   const at = Date.parse(text(value) ?? "");
@@ -104,6 +92,7 @@ export function readProposal(request: {
     reportingFrequency: isJsonObject(payload.reporting_webhook)
       ? text(payload.reporting_webhook.reporting_frequency)
       : undefined,
+    people: peopleIn(payload, planned),
     acknowledged: acknowledgedIn(payload),
     incremental: committed !== undefined,
   };
