@@ -182,7 +182,8 @@ if (version !== undefined)
     const store = await openStore(`sqlite:${path.join(folder, `${randomUUID()}.db`)}`);
     const own = await sellerOf(version, { idleSeconds: 1 }, { database: store });
     const identity = { consent_granted: true, user: { email: "jo@example.com" } };
-    await own.ask("si_initiate_session", beginning({ identity }));
+    const intent = "I am Jo, jo@example.com, and look for a car";
+    await own.ask("si_initiate_session", beginning({ identity, intent }));
     const kept = async (): Promise<string> => JSON.stringify(await own.onBehalf("buyer", sessionsOf));
     assert.match(await kept(), "jo@example.com");
     await new Promise((resolve) => setTimeout(resolve, 1_100));

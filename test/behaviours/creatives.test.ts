@@ -90,7 +90,7 @@ for (const version of versions) {
 
   if (version.startsWith("3.2"))
     test(`${version}: the languages of a creative are read back whole, and replaced whole or not at all`, async () => {
-      const { ask, close } = await behavingSeller(version, [], { with: ["creatives"] });
+      const { ask, close, onBehalf } = await behavingSeller(version, [], { with: ["creatives"] });
       const text = (content: string, language: string) => ({ asset_type: "text", content, language });
       const localized = (own: object): JsonObject => ({
         ...upload(true, "localized", "image", { image, headline: text("Find your trail", "en-US") }),
@@ -120,6 +120,16 @@ for (const version of versions) {
       const [kept] = (await ask("list_creatives", { account, fields: ["localization"] })).creatives;
       assert.is(kept.localization.variants.length, 2);
       assert.is(kept.assets.headline.content, "Find your trail");
+      const purged = { scenario: "force_creative_purge", params: { creative_id: "localized" } };
+      await ask("comply_test_controller", { ...purged, account: { ...account, sandbox: true } });
+      const [tombstone] = (await ask("list_creatives", { account, include_purged: true })).creatives;
+      assert.equal([tombstone.purge.kind, tombstone.assets], ["soft", undefined]);
+      const left = await onBehalf("buyer", ({ documents, principal }) => documents.list("creative", principal));
+      assert.not.match(
+        JSON.stringify(left),
+        /sendero|trail/,
+        "nothing of what it was made of is left, in any language",
+      );
       await close();
     });
 }

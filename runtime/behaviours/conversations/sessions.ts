@@ -67,6 +67,8 @@ export const ended = (
 ): Session => ({
   ...session,
   state,
+  // The first of what the person said.
+  intent: "",
   user: {},
   said: [],
   end: { terminated: true, session_status: state, ...end },

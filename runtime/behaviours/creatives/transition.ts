@@ -92,6 +92,13 @@ export async function moveCreative(
   return after;
 }
 
+/** What a creative is known by, without what it is made of: not in other languages either, nor under other names. */
+function tombstone({ localization: _, more, ...creative }: Creative): Creative {
+  const known = ["format_kind", "format_option_ref"].filter((name) => more?.[name] !== undefined);
+  const kept = { more: Object.fromEntries(known.map((name) => [name, more?.[name]])) };
+  return { ...creative, assets: {}, content: "", ...(known.length > 0 && kept) };
+}
+
 /** Destroys a creative: `soft` leaves a tombstone that says so, `hard` nothing at all. */
 export async function purgeCreative(
   call: BehaviourCall,
@@ -102,6 +109,6 @@ export async function purgeCreative(
   // Its buys lose it as they lose one that is withdrawn.
   if (creative.status !== "archived") await saveCreative(call, { ...creative, status: "archived" });
   if (kind === "hard") removeCreative(call, creative.creative_id);
-  else keepCreative(call, { ...creative, assets: {}, content: "", purge: { kind, at: call.time, reason_code: code } });
+  else keepCreative(call, { ...tombstone(creative), purge: { kind, at: call.time, reason_code: code } });
   tell(call, PURGED, creative, { purge_kind: kind, purged_at: call.time, reason: { code, detail } });
 }
