@@ -1,7 +1,7 @@
 /** Whom an action is for, and what a plan says of that. */
 import { isJsonObject } from "../../contract/index.js";
 import type { SpendingPlan } from "./plan.js";
-import { mentions, wordsOf } from "./vocabulary.js";
+import { mentions, wordsWithin } from "./vocabulary.js";
 
 type Json = { readonly [key: string]: unknown };
 
@@ -37,7 +37,7 @@ export function peopleFindings(plan: SpendingPlan, people: readonly unknown[]): 
   if (people.length === 0) return [];
   const { restricted_attributes = [], restricted_attributes_custom: custom = [], min_audience_size: least } = plan;
   // Some are said by the name of a field: `{ "age": ... }`.
-  const [words, attributes] = [wordsOf(JSON.stringify(people)), [...restricted_attributes, ...custom]];
+  const [words, attributes] = [wordsWithin(JSON.stringify(people)), [...restricted_attributes, ...custom]];
   const named = attributes.filter((attribute) =>
     mentions(words, attribute.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "_")),
   );

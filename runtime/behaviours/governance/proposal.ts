@@ -2,7 +2,7 @@
 import { isJsonObject } from "../../contract/index.js";
 import { peopleIn } from "./people.js";
 import { summed } from "./summed.js";
-import { wordsOf } from "./vocabulary.js";
+import { wordsWithin } from "./vocabulary.js";
 
 export interface ProposedAction {
   readonly purchase: string;
@@ -69,7 +69,7 @@ export function readProposal(request: {
   const planned: Json = { ...request.planned_delivery };
   const campaign = isJsonObject(payload.campaign) ? payload.campaign : {};
   const lines = objects(payload.packages).map((line) => ({
-    words: wordsOf(line),
+    words: wordsWithin(line),
     budget: amountOf(line.budget) ?? 0,
   }));
   const geo = isJsonObject(planned.geo) ? planned.geo : {};
@@ -88,7 +88,7 @@ export function readProposal(request: {
     end: instant(planned.end_time) ?? instant(payload.end_time) ?? instant(campaign.end_date),
     countries: [...new Set(countries.filter((country): country is string => typeof country === "string"))],
     lines,
-    words: new Set([...wordsOf(payload), ...wordsOf(planned), ...lines.flatMap(({ words }) => [...words])]),
+    words: new Set([...wordsWithin(payload), ...wordsWithin(planned), ...lines.flatMap(({ words }) => [...words])]),
     reportingFrequency: isJsonObject(payload.reporting_webhook)
       ? text(payload.reporting_webhook.reporting_frequency)
       : undefined,

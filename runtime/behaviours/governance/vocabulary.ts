@@ -12,7 +12,7 @@ function collectWords(value: unknown, into: Set<string>, depth = 0): void {
 }
 
 /** Lower case, without the names of fields. */
-export const wordsOf = (value: unknown): Set<string> => {
+export const wordsWithin = (value: unknown): Set<string> => {
   const words = new Set<string>();
   collectWords(value, words);
   return words;
