@@ -133,6 +133,25 @@ feed("stream: a caller has five at once; an ended one makes room", async () => {
   assert.ok(kept.length > 6);
 });
 
+feed("HEAD of a stream says what GET would, and holds no place", async () => {
+  const cursor = await endCursor();
+  const headers = { ...bearer(key), "accept-encoding": "gzip" };
+  const head = () => fetch(`${address}${FEED}/stream?cursor=${cursor}`, { method: "HEAD", headers });
+  // Streams of the test before may still be ending.
+  await until(async () => (await head()).status === 200);
+  for (let times = 0; times < 12; times += 1) {
+    const answer = await head();
+    assert.is(answer.status, 200);
+    assert.match(answer.headers.get("content-type")!, /^text\/event-stream/);
+    assert.is(answer.headers.get("content-length"), null);
+  }
+  const ends = new AbortController();
+  assert.is((await follow(`?cursor=${cursor}`, ends.signal)).status, 200);
+  ends.abort();
+  const snapshot = await fetch(`${address}${SNAPSHOT}`, { method: "HEAD", headers: bearer(key) });
+  assert.is(snapshot.headers.get("etag"), String((await get(SNAPSHOT)).headers.etag));
+});
+
 feed("snapshot: rows as lines, not sent again while nothing changed, compressed", async () => {
   const whole = await get(SNAPSHOT, { "accept-encoding": "gzip" });
   assert.is(whole.headers["content-encoding"], "gzip");

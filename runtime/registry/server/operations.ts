@@ -121,6 +121,10 @@ function send(
       body.destroy();
       const { "content-type": _, ...rest } = headers;
       reply.code(304).headers(rest).send();
+    } else if (request.method === "HEAD") {
+      // Nobody takes what it would say: one that does not end would go on for nobody, and count among its caller's.
+      body.destroy();
+      reply.code(status).headers(headers).send(Readable.from([]));
     } else reply.code(status).headers(headers).send(body);
     return headers.etag;
   }
