@@ -112,7 +112,7 @@ function registerUsers(command: Command): void {
     );
   add("set <email>", "changes an account")
     .option("--org <id>", "organization the user belongs to")
-    .option("--password-stdin", "reads a new password from the input")
+    .option("--password-stdin", "reads a new password from the input; log-ins and tokens of before end")
     .option("--suspend", "refuses the user from now on")
     .option("--restore", "takes the user again")
     .action((email: string, { org, passwordStdin, suspend, restore, ...options }) =>

@@ -30,6 +30,8 @@ export interface IssuerTable {
   consume(model: string, id: string, now: number): Promise<boolean>;
   remove(model: string, id: string): Promise<void>;
   removeGrant(grantId: string): Promise<void>;
+  /** Ends every session, grant, code and refresh token of an account. @param account an id that the registry made */
+  removeAccount(account: string): Promise<void>;
 }
 
 export const issuerTable = (run: RunStatement): IssuerTable => ({
@@ -62,6 +64,11 @@ export const issuerTable = (run: RunStatement): IssuerTable => ({
   },
   async remove(model, id) {
     await run("delete from adbind_issuer_state where model = ? and id = ?", [model, id]);
+  },
+  async removeAccount(account) {
+    // What is kept says whose it is in its JSON alone. Every row is looked at: it happens when a person has a password changed.
+    const text = "delete from adbind_issuer_state where payload like ?";
+    await run(text, [`%"accountId":"${account}"%`]);
   },
   async removeGrant(grantId) {
     await run("delete from adbind_issuer_state where grant_id = ?", [grantId]);

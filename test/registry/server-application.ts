@@ -81,7 +81,7 @@ function flowOf(clientId: string, extra: Record<string, string>): Flow {
 /** @param world the registry, once it is there */
 export function application(world: () => Setup) {
   const browser = () => browserOf(world);
-  const authorize = (flow: Flow, email?: string): Promise<URL> => authorizeWith(browser(), flow, email);
+  const authorize = (flow: Flow, email?: string, go = browser()): Promise<URL> => authorizeWith(go, flow, email);
   const postJson = (url: string, body: object) =>
     world().registry.app.inject({
       method: "POST",

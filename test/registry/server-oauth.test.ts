@@ -154,6 +154,26 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
     assert.is((await search(token)).statusCode, 200);
   });
 
+  oauth("a new password ends the log-ins and tokens of before, and nobody else's", async () => {
+    await addUser(setup, { email: "eve@buyer.example", password: PASSWORD });
+    await addUser(setup, { email: "bob@buyer.example", password: PASSWORD });
+    const [{ access_token: token, refresh_token: refresh, flow }, other] = [
+      await tokens("eve@buyer.example"),
+      await tokens("bob@buyer.example"),
+    ];
+    const go = browser();
+    await authorize(await begin(), "eve@buyer.example", go);
+    const asks = async () => go("GET", `/oauth/authorize?${new URLSearchParams((await begin()).params)}`);
+    const consent = await go("GET", (await asks()).headers.location!);
+    assert.match(consent.body, "Allow access?", "the browser is logged in");
+    await setup.accounts.setUser("eve@buyer.example", { password: "another password of length" });
+    assert.is((await search(token)).statusCode, 401);
+    const renewed = await exchange({ grant_type: "refresh_token", client_id: flow.clientId, refresh_token: refresh });
+    assert.is(renewed.json().error, "invalid_grant");
+    assert.match((await go("GET", (await asks()).headers.location!)).body, /<label for="password">/);
+    assert.is((await search(other.access_token)).statusCode, 200);
+  });
+
   oauth("of two that use one code at once, one gets tokens", async () => {
     const flow = await begin();
     const code = (await authorize(flow)).searchParams.get("code")!;

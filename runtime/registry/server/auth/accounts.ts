@@ -73,6 +73,7 @@ export interface Accounts {
   ): Promise<void>;
   organizations(): Promise<OrganizationRow[]>;
   addUser(given: NewUser): Promise<Omit<UserRow, "password">>;
+  /** With a new password every log-in, access token and refresh token of the user ends. */
   setUser(email: string, change: { password?: string; organization?: string; suspended?: boolean }): Promise<void>;
   users(): Promise<Omit<UserRow, "password">[]>;
   /** `key` is not kept and cannot be shown again. */
@@ -183,6 +184,8 @@ function usersOf(dependencies: AccountsDependencies): Pick<Accounts, "addUser" |
         ...(organization !== undefined && { organization }),
         ...(suspended !== undefined && { suspended: Number(suspended) }),
       });
+      // Who knew the one before is logged in no more, and has no token that is good or can be renewed.
+      if (password !== undefined) await access.issuer.removeAccount(user.id);
     },
     users: async () => (await access.users.list()).map(withoutPassword),
   };
