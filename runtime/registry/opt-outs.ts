@@ -2,7 +2,8 @@
 import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { brandFileState, removeBrandFile } from "../store/registry-brands.js";
-import { addOptOut, optOuts, publishersUnder, removeOptOut } from "../store/registry-opt-outs.js";
+import { lockDomain } from "../store/registry-crawl.js";
+import { activeUnder, addOptOut, optOuts, publishersUnder, removeOptOut } from "../store/registry-opt-outs.js";
 import { fileProblem } from "./file-problems.js";
 import type { OptOutData } from "./listed-types.js";
 import { iso } from "./model.js";
@@ -48,6 +49,9 @@ export const optOutData = ({
   async optOut(text) {
     const domain = domainOf(text);
     await db.write((q) => addOptOut(q, domain, now()));
+    // A crawl that is just being kept has not seen the wish: it is waited for, and what it keeps ends with the rest.
+    for (const active of await db.query((q) => activeUnder(q, domain)))
+      await db.write((q) => lockDomain(q, active, now()));
     const domains = await db.query((q) => publishersUnder(q, domain));
     for (let at = 0; at < domains.length; at += ENDED_AT_ONCE)
       await db.write((q) => end(q, domains.slice(at, at + ENDED_AT_ONCE), now()));

@@ -8,12 +8,26 @@ const namesOf = (domain: string): string[] => {
   return labels.slice(0, -1).map((_, at) => labels.slice(at).join("."));
 };
 
-export function* isOptedOut(q: Query, domain: string): Coroutine<boolean> {
-  const rows = yield* q.rows(
-    `select domain from adbind_crawl_opt_outs where ${q.dialect.among("domain", "text")} limit 1`,
-    [q.dialect.list(namesOf(domain))],
+/** Those of some domains whose owners, or owners of what they are under, want nothing fetched or told. */
+export function* optedOutAmong(q: Query, domains: readonly string[]): Coroutine<Set<string>> {
+  const names = new Map(domains.map((domain) => [domain, namesOf(domain)]));
+  const rows = yield* q.rows<{ domain: string }>(
+    `select domain from adbind_crawl_opt_outs where ${q.dialect.among("domain", "text")}`,
+    [q.dialect.list([...new Set([...names.values()].flat())])],
   );
-  return rows.length > 0;
+  const out = new Set(rows.map(({ domain }) => domain));
+  return new Set(domains.filter((domain) => names.get(domain)!.some((name) => out.has(name))));
+}
+
+export function* isOptedOut(q: Query, domain: string): Coroutine<boolean> {
+  return (yield* optedOutAmong(q, [domain])).has(domain);
+}
+
+/** Domains being crawled that are a domain, or under it. */
+export function* activeUnder(q: Query, domain: string): Coroutine<string[]> {
+  const text =
+    "select domain from adbind_crawl_domains where active is not null and (domain = ? or domain like ?) order by domain";
+  return (yield* q.rows<{ domain: string }>(text, [domain, `%.${domain}`])).map((row) => row.domain);
 }
 
 export const addOptOut = (q: Query, domain: string, since: number): Coroutine<unknown> =>

@@ -1,8 +1,8 @@
 /** The crawler's manners: what robots.txt asks, a pace, and owners who want to be left alone. */
 import * as assert from "uvu/assert";
-import type { FetchResult } from "../../runtime/net/index.js";
+import type { Fetcher, FetchResult } from "../../runtime/net/index.js";
 import { pacedFetch } from "../../runtime/registry/crawl/pace.js";
-import { robotsAllow } from "../../runtime/registry/crawl/robots.js";
+import { robotsAllow, robotsOf, robotsRulesIn } from "../../runtime/registry/crawl/robots.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
 import { until } from "../support/until.js";
 import { whole } from "./crawl-fixture.js";
@@ -33,11 +33,25 @@ export function robotsRules(test: Test): void {
       ["Disallow: /\nUser-agent: *\nDisallow: /private", true],
       ["<html>User-agent: * Disallow: /</html>", true],
     ];
-    for (const [text, allowed] of cases) assert.is(robotsAllow(text, FILE), allowed, text);
+    for (const [text, allowed] of cases) assert.is(robotsAllow(robotsRulesIn(text), FILE), allowed, text);
     const long = `User-agent: *\nDisallow: /${"*a".repeat(249)}$\n`;
     const began = Date.now();
-    robotsAllow(long.repeat(500), `/${"a".repeat(2_000)}`);
+    robotsAllow(robotsRulesIn(long.repeat(500)), `/.well-known/${"a".repeat(2_000)}`);
     assert.ok(Date.now() - began < 1_000, "a rule made to be slow is not");
+  });
+
+  test("robots.txt: a large one is heeded to its end, whatever it says to others before", async () => {
+    const lines = Array.from({ length: 5_000 }, (_, at) => `Disallow: /archive/${at}/`).join("\n");
+    const text = `User-agent: greedy\n${lines}\n\nUser-agent: *\n${lines}\n\nUser-agent: adbind-registry\n${lines}\nDisallow: /\n`;
+    const asked: string[] = [];
+    const fetch: Fetcher = async (url) => {
+      asked.push(url);
+      return { ok: true, status: 200, headers: {}, body: Buffer.from(text), truncated: false, url };
+    };
+    const robots = robotsOf(fetch, Date.now, new AbortController().signal);
+    assert.is(await robots(NEWS, FILE, false), false);
+    assert.is(await robots(NEWS, FILE, false), false, "what is kept of it says the same");
+    assert.is(asked.length, 1);
   });
 
   test("one owner's hosts are asked one after the other, others meanwhile", async () => {
@@ -109,6 +123,33 @@ async function leftAlone({ crawler, ended, origins, data }: World): Promise<void
   assert.is(refusedOf(await one.request(NEWS, by("a"))), undefined);
 }
 
+/** Whose owner opts out between the fetch and its end. */
+async function leftAloneMeanwhile({ crawler, ended, origins, data }: World): Promise<void> {
+  const one = await crawler({ debounceMs: 0 });
+  const answered = Promise.withResolvers<void>();
+  origins.answers.set(`${NEWS}/adagents.json`, async (): Promise<FetchResult> => {
+    await answered.promise;
+    const body = Buffer.from(JSON.stringify(valid(NEWS)));
+    return {
+      ok: true,
+      status: 200,
+      headers: {},
+      body,
+      truncated: false,
+      url: `https://${NEWS}/.well-known/adagents.json`,
+    };
+  });
+  const { crawl_request_id: id } = queued(await one.request(NEWS, by("a")));
+  one.start();
+  await until(() => origins.times(`${NEWS}/adagents.json`) === 1, "its file is being fetched");
+  await data.optOut(NEWS);
+  answered.resolve();
+  const record = await ended(one, id);
+  assert.is(record?.last_error_code, "opted_out");
+  const { authorized_agents: agents, properties, adagents_valid } = await data.lookupPublisher(NEWS);
+  assert.equal([agents, properties, adagents_valid], [[], [], null]);
+}
+
 async function askedToWait({ origins, clock, crawler }: World): Promise<void> {
   const later = (seconds: string) => async (): Promise<FetchResult> => {
     const headers = { "retry-after": seconds };
@@ -134,5 +175,6 @@ export function crawlMannersCase(test: Test, name: string, open: () => Promise<S
     ["what robots.txt forbids is not fetched, and what is known ends when its time is over", forbidden],
     ["an origin that says when to come again is asked no sooner, and in an hour at the latest", askedToWait],
     ["of a domain whose owner opts out nothing is fetched, and what was found ends", leftAlone],
+    ["what was being fetched of a domain when its owner opted out is not kept", leftAloneMeanwhile],
   ]);
 }

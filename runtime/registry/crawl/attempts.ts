@@ -12,6 +12,7 @@ import {
   type CrawlStart,
   domainRow,
   finishRequest,
+  lockDomain,
   requeueRequest,
   retryRequest,
   revokedBy,
@@ -144,6 +145,7 @@ async function attempt(
     );
     if (crawled.aborted) return { outcome: { kind: "released", due: now() }, healthy: null };
   } catch (error) {
+    if (error instanceof OptedOutMeanwhile) return end(failed(CRAWL_ERRORS.opted_out));
     log?.error({ err: error, domain, attempt: number }, "what a crawl found could not be kept");
     return again(dependencies, number, CRAWL_ERRORS.not_kept) ?? end(failed(CRAWL_ERRORS.not_kept));
   }
@@ -190,6 +192,9 @@ function again(
   return { outcome: { kind: "later", due: now() + Math.max(delay, askedMs), error }, healthy: null };
 }
 
+/** Thrown where its owner asked to be left alone while the domain was being crawled: nothing of it is kept. */
+class OptedOutMeanwhile extends Error {}
+
 /** Fetches, reads and judges; all that came of it is kept in one transaction. */
 async function crawlOnce(
   { store, data, origin, robots, now }: AttemptDependencies,
@@ -209,6 +214,9 @@ async function crawlOnce(
   if (crawled.aborted) return crawled;
   const { revocations } = crawled;
   await data.applyCrawl(last ? crawled.last : crawled.result, function* (q) {
+    // With the lock, whoever notes the wish meanwhile waits for the end of this.
+    yield* lockDomain(q, domain, now());
+    if (yield* isOptedOut(q, domain)) throw new OptedOutMeanwhile();
     if (revocations !== null) yield* addRevocations(q, revocations.host, revocations.domains, now() + REVOCATION_MS);
     yield* rules.keep(q, domain);
   });

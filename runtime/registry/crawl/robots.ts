@@ -17,6 +17,10 @@ const REDIRECTS = { hops: 5, scope: "any" } as const;
 const KEPT_MS = 86_400_000;
 const FAILED_MS = 3_600_000;
 const MAX_KEPT = 20_000;
+/** Characters of rules kept of all domains together: the usual domain has none that concern what is asked for. */
+const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
+/** Under it is all that is asked for (RFC 8615). */
+const PLACE = "/.well-known/";
 const TIMEOUTS = { readMs: 5_000, totalMs: 5_000 } as const;
 
 interface Rule {
@@ -24,11 +28,20 @@ interface Rule {
   readonly path: string;
 }
 
+const isOurs = (agent: string): boolean => agent === ROBOT_NAME || agent === "*";
+
 interface RuleGroup {
   readonly agents: string[];
   readonly rules: Rule[];
 }
 
+/** Whether a rule can say something of what is asked for. */
+function concerns(rule: string): boolean {
+  const [beginning = ""] = rule.split(/[*$]/, 1);
+  return PLACE.startsWith(beginning) || beginning.startsWith(PLACE);
+}
+
+/** Rules that can say something of what is asked for, by group; large publishers have thousands of others. */
 function groupsIn(text: string): RuleGroup[] {
   const groups: RuleGroup[] = [];
   let rules = 0;
@@ -47,8 +60,9 @@ function groupsIn(text: string): RuleGroup[] {
       case "allow":
       case "disallow":
         naming = false;
-        // An empty rule says nothing; neither does one before any group.
+        // An empty rule says nothing; neither does one before any group, nor one of a group that is not ours.
         if (given === "" || given.length > MAX_RULE || rules === MAX_RULES) break;
+        if (!concerns(given) || !groups.at(-1)?.agents.some(isOurs)) break;
         rules += 1;
         groups.at(-1)?.rules.push({ allow: name.toLowerCase() === "allow", path: given });
         break;
@@ -72,13 +86,15 @@ function matches(rule: string, path: string): boolean {
   return !ends || at === path.length;
 }
 
-/** Whether a robots.txt lets this crawler fetch a path: the longest rule counts, and of two alike the one that allows. */
-export function robotsAllow(text: string, path: string): boolean {
+/** What a robots.txt says to this crawler of places under `/.well-known/`. */
+export function robotsRulesIn(text: string): readonly Rule[] {
   const groups = groupsIn(text);
   const own = groups.filter(({ agents }) => agents.includes(ROBOT_NAME));
-  const rules = (own.length > 0 ? own : groups.filter(({ agents }) => agents.includes("*"))).flatMap(
-    (one) => one.rules,
-  );
+  return (own.length > 0 ? own : groups.filter(({ agents }) => agents.includes("*"))).flatMap((one) => one.rules);
+}
+
+/** Whether rules let this crawler fetch a path: the longest one counts, and of two alike the one that allows. */
+export function robotsAllow(rules: readonly Rule[], path: string): boolean {
   const fitting = rules.filter((rule) => matches(rule.path, path));
   const longest = Math.max(0, ...fitting.map((rule) => rule.path.length));
   const deciding = fitting.filter((rule) => rule.path.length === longest);
@@ -93,10 +109,16 @@ export type Robots = (domain: string, path: string, fresh: boolean) => Promise<b
  * many that are up answer an error for what they do not have.
  */
 export function robotsOf(fetch: Fetcher, now: () => number, signal: AbortSignal): Robots {
-  const kept = new LRUCache<string, string>({ max: MAX_KEPT, perf: { now }, ttlResolution: 0 });
+  const kept = new LRUCache<string, readonly Rule[]>({
+    max: MAX_KEPT,
+    maxSize: MAX_KEPT_CHARACTERS,
+    sizeCalculation: (rules) => rules.reduce((sum, { path }) => sum + path.length, 1),
+    perf: { now },
+    ttlResolution: 0,
+  });
   return async (domain, path, fresh) => {
-    let text = fresh ? undefined : kept.get(domain);
-    if (text === undefined) {
+    let rules = fresh ? undefined : kept.get(domain);
+    if (rules === undefined) {
       const found = await fetch(`https://${domain}/robots.txt`, {
         maxBytes: MAX_BYTES,
         oversize: "truncate",
@@ -106,15 +128,9 @@ export function robotsOf(fetch: Fetcher, now: () => number, signal: AbortSignal)
         signal,
       });
       const had = found.ok && found.status === 200;
-      text = had ? rulesOf(Buffer.from(found.body).toString("utf8")) : "";
-      kept.set(domain, text, { ttl: found.ok && found.status < 500 ? KEPT_MS : FAILED_MS });
+      rules = had ? robotsRulesIn(Buffer.from(found.body).toString("utf8")) : [];
+      kept.set(domain, rules, { ttl: found.ok && found.status < 500 ? KEPT_MS : FAILED_MS });
     }
-    return robotsAllow(text, path);
+    return robotsAllow(rules, path);
   };
 }
-
-/** What is kept of a file: nothing of one that is a page, and says nothing to robots. */
-const rulesOf = (text: string): string => (/^\s*user-agent\s*:/im.test(text) ? text.slice(0, MAX_KEPT_CHARACTERS) : "");
-
-/** Most that is kept of one file; the usual have a kilobyte. */
-const MAX_KEPT_CHARACTERS = 20_000;
