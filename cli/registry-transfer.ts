@@ -83,6 +83,8 @@ async function importFile(given: string, flags: ImportFlags): Promise<void> {
         `${plural(result.hosted, "hosted file")}, ${plural(result.claims, "claim")}; ${plural(result.profiles, "profile")} ` +
         `computed; ${seconds.toFixed(1)} s`,
     );
+    if (result.optedOut > 0)
+      console.error(`${plural(result.optedOut, "publisher")} left out, as their owners have opted out`);
     if (result.invalid > 0) {
       console.error(`${plural(result.invalid, "line")} left out`);
       process.exitCode = 1;

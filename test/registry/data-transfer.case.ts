@@ -132,6 +132,27 @@ function repeats(test: Case): void {
 
 /** Lines that cannot be read. */
 function badLines(test: Case, engine: Engine): void {
+  test("an import does not bring back what an owner has ended", async ({ store }) => {
+    const data = createRegistryData(store, { now: () => NOW });
+    const line = (domain: string): string =>
+      JSON.stringify({
+        kind: "publisher",
+        domain,
+        crawl: { outcome: "valid", valid: true, method: "direct" },
+        adagents_json: { properties: [], authorized_agents: [{ url: SELLER, authorized_for: "All of it" }] },
+      });
+    const lines = ["gone.example", "blog.gone.example", "not-gone.example"].map(line);
+    await importRegistry(store, lines);
+    assert.is((await data.lookupPublisher("gone.example")).authorized_agents.length, 1);
+    await data.optOut("gone.example");
+    const { publishers, optedOut } = await importRegistry(store, lines);
+    assert.equal([publishers, optedOut], [1, 2]);
+    for (const domain of ["gone.example", "blog.gone.example"])
+      assert.equal((await data.lookupPublisher(domain)).authorized_agents, [], domain);
+    await data.optIn("gone.example");
+    assert.is((await importRegistry(store, lines)).publishers, 3);
+  });
+
   test("a line that cannot be taken is named; what came before it is kept", async () => {
     const good: TransferLine = {
       kind: "publisher",

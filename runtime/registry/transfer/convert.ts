@@ -1,4 +1,7 @@
 /** Between lines and what the registry keeps. */
+
+import { isPassingFault } from "../../db/open.js";
+import { AdbindError } from "../../errors.js";
 import type { PropertySource } from "../../store/registry-publishers.js";
 import { type Brand, presentBrand } from "../brand.js";
 import { agentType } from "../members.js";
@@ -10,6 +13,16 @@ import type { AgentLine, FileLine, MemberLine, PropertyLine, PublisherLine } fro
 
 /** What a line means cannot be kept, though its form is right. */
 export class LineError extends Error {}
+
+/** Of the line itself, and not of a database that is away or busy: the line would be left out for good. */
+export const isRefusal = (error: unknown): error is AdbindError =>
+  error instanceof AdbindError && !isPassingFault(error);
+
+export const refusedLine = (line: number, why: string): AdbindError =>
+  new AdbindError("registry_data_invalid", `a line cannot be imported: ${why}`, {
+    where: `line ${line}`,
+    remedy: "correct it and import again; what came before it is kept",
+  });
 
 export function requiredDomain(given: string): string {
   const domain = publisherDomain(given);

@@ -4,17 +4,17 @@
  */
 
 import type { Coroutine } from "../../db/coroutine.js";
-import { isPassingFault } from "../../db/open.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import type { AnyStore } from "../../store/index.js";
 import { tick } from "../../store/registry-clock.js";
+import { optedOutAmong } from "../../store/registry-opt-outs.js";
 import { addCounts, analyze, checkpoint, markDirty, putCheckpoint } from "../../store/registry-profiles.js";
 import { noteChanges } from "../feed/changes.js";
 import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";
 import { recomputeMembers, recomputeProfiles } from "../recompute.js";
-import { LineError, publisherChange } from "./convert.js";
+import { isRefusal, LineError, publisherChange, refusedLine } from "./convert.js";
 import { claimsWork, hostedWork, memberWork, type OtherWork } from "./other-work.js";
 import { parseLine } from "./parse-line.js";
 
@@ -56,6 +56,8 @@ export interface ImportResult extends ImportProgress {
   readonly hosted: number;
   readonly claims: number;
   readonly invalid: number;
+  /** Publishers whose owners want nothing told of them: their lines were left out. */
+  readonly optedOut: number;
 }
 
 interface PublisherWork {
@@ -98,15 +100,6 @@ export async function importRegistry(
   return importing.result({ resumedAfter, doneBefore: false });
 }
 
-/** Of the line itself, and not of a database that is away or busy: the line would be left out for good. */
-const isRefusal = (error: unknown): error is AdbindError => error instanceof AdbindError && !isPassingFault(error);
-
-const refused = (line: number, why: string): AdbindError =>
-  new AdbindError("registry_data_invalid", `a line cannot be imported: ${why}`, {
-    where: `line ${line}`,
-    remedy: "correct it and import again; what came before it is kept",
-  });
-
 class Importing {
   // A batch has publishers or other lines, never both: lines take effect in their order.
   #publishers = new Map<string, PreparedChange>();
@@ -123,6 +116,7 @@ class Importing {
     hosted: 0,
     claims: 0,
     invalid: 0,
+    optedOut: 0,
   };
   readonly #now: () => number;
 
@@ -202,7 +196,7 @@ class Importing {
   }
 
   #refuse(number: number, why: string): void {
-    if (this.options.invalid === undefined) throw refused(number, why);
+    if (this.options.invalid === undefined) throw refusedLine(number, why);
     this.#totals.invalid += 1;
     this.options.invalid(number, why);
   }
@@ -234,8 +228,11 @@ class Importing {
     if (changes.length === 0 && others.length === 0) return;
     const write = async (): Promise<void> => {
       if (others.length > 0) await this.#writeOthers(others);
-      else await this.db.write((q) => this.#writeBatch(q, changes, lines));
-      this.#totals.publishers += changes.length;
+      else {
+        const taken = await this.db.write((q) => this.#writeBatch(q, changes, lines));
+        this.#totals.publishers += taken;
+        this.#totals.optedOut += changes.length - taken;
+      }
       this.#totals.properties += properties;
       this.#totals.lines = lines;
       this.#report();
@@ -252,13 +249,18 @@ class Importing {
     await writing;
   }
 
-  *#writeBatch(q: Query, changes: readonly PreparedChange[], lines: number): Coroutine<void> {
-    const written = yield* writePublishers(q, changes);
+  /** @returns how many were taken: what an owner had ended does not come back by a file of somebody else's */
+  *#writeBatch(q: Query, changes: readonly PreparedChange[], lines: number): Coroutine<number> {
+    const domains = changes.map(({ domain }) => domain);
+    const optedOut = yield* optedOutAmong(q, domains);
+    const taken = changes.filter(({ domain }) => !optedOut.has(domain));
+    const written = yield* writePublishers(q, taken);
     yield* markDirty(q, written.agents);
     const seq = yield* tick(q);
     yield* noteChanges(q, written.publishers, { seq, now: this.#now() });
     yield* addCounts(q, written.counts);
     yield* this.#note(q, lines);
+    return taken.length;
   }
 
   *#note(q: Query, lines: number): Coroutine<void> {
