@@ -185,6 +185,10 @@ export function* dueManaged(q: Query, manager: string, at: number): Coroutine<nu
   return Number(rows[0]!.n);
 }
 
+/** Domains that wait for longer than any does, put off by a clock that was ahead and has been set back, are due now. */
+export const dueTooLate = (q: Query, latest: number, now: number): Coroutine<unknown> =>
+  q.rows("update adbind_crawl_domains set next_at = ? where active is null and next_at > ?", [now, latest]);
+
 /** Domains whose time has come, longest overdue first. */
 export const dueDomains = (q: Query, now: number, limit: number): Coroutine<{ domain: string }[]> =>
   q.rows("select domain from adbind_crawl_domains where active is null and next_at <= ? order by next_at limit ?", [

@@ -8,7 +8,8 @@ import { rateCounter } from "../../runtime/registry/server/limits.js";
 import { openPostgresStore, openSqliteStore, registryAccess } from "../../runtime/store/index.js";
 import { takeTurn } from "../../runtime/store/registry-crawl.js";
 import { sharedPostgres } from "../support/postgres.js";
-import { file } from "./crawl-fixture.js";
+import { until } from "../support/until.js";
+import { file, property, whole } from "./crawl-fixture.js";
 import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, refusedOf, type World } from "./crawl-world.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-set-back-"));
@@ -54,9 +55,52 @@ async function asked({ origins, clock, crawler, ended }: World): Promise<void> {
   assert.is.not(second.crawl_request_id, first.crawl_request_id);
 }
 
+/** A domain that was crawled with the clock far ahead is crawled again in this time, and not in that. */
+async function putOff({ origins, clock, crawler, ended }: World): Promise<void> {
+  origins.answers.set("news.example/adagents.json", file());
+  const one = await crawler();
+  clock.at += 365 * 24 * HOUR_MS;
+  const first = queued(await one.request("news.example", by("a")));
+  one.start();
+  await ended(one, first.crawl_request_id);
+  await one.stop();
+  clock.at -= 365 * 24 * HOUR_MS;
+  (await crawler()).start();
+  await until(() => origins.times("news.example/adagents.json") === 2, "it is crawled again");
+}
+
+/** A location that changed while the clock was ahead is followed a day after it was set back, not a day after then. */
+async function pointed({ origins, clock, crawler, data, ended }: World): Promise<void> {
+  const crawl = async (): Promise<string | undefined> => {
+    const one = await crawler();
+    one.start();
+    await ended(one, queued(await one.request("news.example", by("a"))).crawl_request_id);
+    await one.stop();
+    return (await data.lookupPublisher("news.example")).authorized_agents[0]?.url;
+  };
+  for (const place of ["one", "two"])
+    origins.answers.set(`${place}.example/f.json`, {
+      authorized_agents: [whole("news.example", `https://${place}.example/mcp`)],
+      properties: [property()],
+    });
+  const point = (place: string) =>
+    origins.answers.set("news.example/adagents.json", { authoritative_location: `https://${place}.example/f.json` });
+  point("one");
+  assert.is(await crawl(), "https://one.example/mcp");
+  point("two");
+  clock.at += 72 * HOUR_MS;
+  assert.is(await crawl(), "https://one.example/mcp", "a changed location waits");
+  clock.at -= 72 * HOUR_MS - HOUR_MS;
+  assert.is(await crawl(), "https://one.example/mcp", "it waits from now on");
+  clock.at += 24 * HOUR_MS;
+  assert.is(await crawl(), "https://two.example/mcp");
+}
+
 const cases: readonly [what: string, run: (world: World) => Promise<void>][] = [
   ["callers are not limited for as long as the clock was ahead", limits],
   ["a turn that was taken by a clock ahead is free", turns],
+  ["a domain that was crawled by a clock ahead is crawled again by itself", putOff],
+  ["a location that was first seen by a clock ahead waits for a day, not until then", pointed],
   ["a domain that was asked for by a clock ahead is crawled when it is asked for", asked],
 ];
 crawlCases(test, "sqlite", async () => openSqliteStore({ path: path.join(folder, `${++count}.db`) }), cases);

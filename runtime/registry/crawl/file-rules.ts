@@ -88,7 +88,9 @@ export class FileRules {
       this.#row = { ...kept, candidate: null, candidate_since: null };
       return undefined;
     }
-    const since = kept.candidate === location ? (kept.candidate_since ?? this.now()) : this.now();
+    // One that is since a time to come was first seen by a clock that has been set back.
+    const before = kept.candidate === location ? (kept.candidate_since ?? this.now()) : this.now();
+    const since = Math.min(before, this.now());
     this.#row = { ...kept, candidate: location, candidate_since: since };
     const until = since + LOCATION_GRACE_MS;
     return until <= this.now() ? undefined : locationQuarantine(location, until);

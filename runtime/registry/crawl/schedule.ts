@@ -16,6 +16,7 @@ import {
   adoptPublishers,
   domainRow,
   dueDomains,
+  dueTooLate,
   endTurn,
   removeRequests,
   removeRevocations,
@@ -24,6 +25,7 @@ import {
 } from "../../store/registry-crawl.js";
 import type { Expiring } from "../../store/types.js";
 import type { RegistryData } from "../types.js";
+import { LONGEST_RECRAWL_MS } from "./attempts.js";
 import type { Requests } from "./requests.js";
 import type { CrawlLimits } from "./types.js";
 
@@ -123,7 +125,7 @@ const tidySteps = ({ store, now }: ScheduleDependencies): readonly PeriodicStep[
 
 /** @param place where imported publishers were looked at last */
 const upkeepSteps = (dependencies: ScheduleDependencies, place: number): readonly PeriodicStep[] => {
-  const { store, limits, checkHosted } = dependencies;
+  const { store, limits, checkHosted, now } = dependencies;
   return [
     {
       name: "plan crawls of imported publishers",
@@ -133,6 +135,11 @@ const upkeepSteps = (dependencies: ScheduleDependencies, place: number): readonl
           const next = yield* adoptPublishers(q, place, { intervalMs: limits.recrawlMs, limit: ADOPT_ROWS });
           yield* setPlace(q, "upkeep", next);
         }),
+    },
+    {
+      name: "take up domains that a clock ahead put off",
+      meanwhile: "those the error is about are crawled when their time comes",
+      run: () => store.write((q) => dueTooLate(q, now() + 2 * Math.max(LONGEST_RECRAWL_MS, limits.recrawlMs), now())),
     },
     {
       name: "queue members' domains that were never crawled",
