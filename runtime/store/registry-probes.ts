@@ -76,6 +76,10 @@ export function* putProbes(q: Query, rows: readonly ProbeRow[]): Coroutine<void>
   yield* q.insert("adbind_registry_probes", columns, values, `on conflict (agent) do update set ${set.join(", ")}`);
 }
 
+/** Agents that wait for longer than any does, put off by a clock that was ahead and has been set back, are due now. */
+export const probesTooLate = (q: Query, latest: number, now: number): Coroutine<unknown> =>
+  q.rows("update adbind_registry_probes set next_at = ? where next_at > ?", [now, latest]);
+
 /** Those whose time has come, longest overdue first; `shown` 0 for whom nobody may see any more. */
 export const dueProbes = (
   q: Query,

@@ -131,6 +131,24 @@ probes("one that is gone is asked ever less often, and keeps what it said", asyn
   assert.is(wire.asked.length, before, "nobody authorizes it any more");
 });
 
+probes(
+  "agents asked by a clock that was ahead are asked again once it is set back, and new ones are taken up",
+  async () => {
+    const { data, clock, wire, prober } = await world();
+    const times = (host: string): number => wire.asked.filter((one) => one === host).length;
+    clock.at = NOW + 365 * 24 * HOUR_MS;
+    await data.applyCrawl(crawl("news.example", { agents: [entry(urlOf("mcp"))] }));
+    await prober.look();
+    const before = times("mcp.example");
+    assert.ok(before > 0);
+    clock.at = NOW;
+    await data.applyCrawl(crawl("news.example", { agents: [entry(urlOf("mcp")), entry(urlOf("mcp2"))] }));
+    await prober.look();
+    assert.ok(times("mcp.example") > before, "the one from before");
+    assert.ok(times("mcp2.example") > 0, "the new one");
+  },
+);
+
 probes("a file that names thousands at somebody else's address has few of them asked, one at a time", async () => {
   const { data, clock, wire, prober } = await world();
   const many = Array.from({ length: 300 }, (_, at) => entry(`https://a${at}.victim.example/mcp`));

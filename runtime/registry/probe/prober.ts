@@ -11,6 +11,7 @@ import {
   lastAgent,
   type ProbeRow,
   probesByOwner,
+  probesTooLate,
   putProbes,
   removeProbes,
   unprobed,
@@ -171,7 +172,8 @@ export function createProber({
   let adoptedAt = Number.NEGATIVE_INFINITY;
   const look = async (): Promise<void> => {
     const at = now();
-    const adopts = at >= adoptedAt + ADOPT_MS;
+    // One that was done in a time to come was done by a clock that has been set back.
+    const adopts = at >= adoptedAt + ADOPT_MS || at < adoptedAt;
     // Looking costs next to nothing; only who has something to do takes the turn, which is a write.
     if (!adopts && (await store.query((q) => dueProbes(q, at, 1))).length === 0) return;
     const place = await store.write((q) => takeTurn(q, TURN, { owner, now: at, until: at + TURN_MS }));
@@ -179,6 +181,7 @@ export function createProber({
     if (adopts)
       await store.write(function* (q) {
         yield* setPlace(q, TURN, yield* adopt(q, place, at));
+        yield* probesTooLate(q, at + 2 * LONGEST_MS, at);
       });
     if (adopts) adoptedAt = at;
     await askDue(dependencies, stopping.signal);
