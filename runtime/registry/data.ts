@@ -139,7 +139,8 @@ const lookups = ({ db, now, publicUrl }: DataDependencies) => {
       const domain = domainOf(text);
       return db.read((q) => lookupDomain(q, domain, now()));
     },
-    lookupProperty: (type, value) => db.read((q) => lookupProperty(q, type, value, now())),
+    lookupProperty: async (type, value, agent) =>
+      db.read((q) => lookupProperty(q, { type, value, agentUrl: agent && urlOf(agent) }, now())),
     expand: async (request) => JSON.parse((await expanded(request)).toString()) as ExpandResult,
     expandBytes: expanded,
     validateProduct: (request) => db.query((q) => validateProduct(q, request, { offers, now: now() })),

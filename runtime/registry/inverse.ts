@@ -4,6 +4,8 @@ import type { Query } from "../db/types.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import {
   type AgentEdgeRow,
+  type EdgeWithUrl,
+  edgesBetween,
   propertiesOfIdentifier,
   publishersById,
   publishersOfAgent,
@@ -15,20 +17,28 @@ import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
 import { counting, coverage, covers, effectiveEdges, knownProperty } from "./publisher.js";
 import type { AgentPublishers, DiscoveryMethod, Page, PropertyAgents, PublishersPage } from "./types.js";
 
-/** Agents that publishers let sell the property of an identifier, by domain and URL. */
+/**
+ * Agents that publishers let sell the property of an identifier, by domain and URL.
+ * @param asked.agentUrl only this agent, however many others there are
+ */
 export function* lookupProperty(
   q: Query,
-  type: PropertyAgents["type"],
-  value: string,
+  { type, value, agentUrl }: { type: PropertyAgents["type"]; value: string; agentUrl?: string | undefined },
   now: number,
 ): Coroutine<PropertyAgents> {
-  const rows = yield* propertiesOfIdentifier(q, type, identifierValue(value));
+  const [agent] = agentUrl === undefined ? [] : yield* agentsByUrl(q, [agentUrl]);
+  if (agentUrl !== undefined && agent === undefined) return { type, value, agents: [], count: 0 };
+  const edgesOfOne = function* (publisher: number): Coroutine<EdgeWithUrl[]> {
+    if (agent === undefined) return yield* edgesAt(q, publisher);
+    return (yield* edgesBetween(q, agent.id, [publisher])).map((edge) => ({ ...edge, url: agent.url }));
+  };
+  const rows = yield* propertiesOfIdentifier(q, { type, value: identifierValue(value), agent: agent?.id });
   const ids = [...new Set(rows.map(({ publisher }) => publisher))];
   const agents: PropertyAgents["agents"][number][] = [];
   for (const publisher of yield* publishersById(q, ids)) {
     const named = rows.filter((row) => row.publisher === publisher.id).map(knownProperty);
     const properties = counting(named, publisher.valid === 1);
-    for (const { edge, covered } of effectiveEdges(yield* edgesAt(q, publisher.id), publisher.valid === 1, now)) {
+    for (const { edge, covered } of effectiveEdges(yield* edgesOfOne(publisher.id), publisher.valid === 1, now)) {
       const found = properties.find((one) => covers(covered, edge, one));
       if (found === undefined) continue;
       agents.push({

@@ -178,7 +178,7 @@ function* publisherList(
 function* searchEverything(q: Query, text: string, now: number): Coroutine<FoundAll> {
   const prefix = text.trim().toLowerCase();
   const { publishers } = yield* publisherList(q, { search: prefix, limit: FOUND });
-  const property = yield* lookupProperty(q, "domain", prefix, now);
+  const property = yield* lookupProperty(q, { type: "domain", value: prefix }, now);
   const domains = [...new Set(property.agents.map(({ publisher_domain }) => publisher_domain))].sort(byCodePoint);
   return {
     brands: yield* brandsLike(q, text, FOUND),

@@ -147,13 +147,22 @@ export function* matchingProperties(q: Query, given: MatchingProperties, limit: 
 const IDENTIFIER_LIMIT_PLACES = 100;
 
 /** Where an identifier stands, publishers known longest first. */
-export const propertiesOfIdentifier = (q: Query, type: string, value: string): Coroutine<PropertyRow[]> =>
-  q.rows(
+/** @param agent only at publishers that name this agent: others who name the identifier take no place of theirs */
+export const propertiesOfIdentifier = (
+  q: Query,
+  { type, value, agent }: { readonly type: string; readonly value: string; readonly agent: number | undefined },
+): Coroutine<PropertyRow[]> => {
+  const named =
+    agent === undefined
+      ? ""
+      : "and exists (select 1 from adbind_registry_authorizations a where a.publisher = i.publisher and a.agent = ?) ";
+  return q.rows(
     "select p.* from adbind_registry_identifiers i join adbind_registry_properties p " +
       "on p.publisher = i.publisher and p.source = i.source and p.key = i.key where i.value = ? and i.type = ? " +
-      "order by i.publisher, i.source, i.key limit ?",
-    [value, type, IDENTIFIER_LIMIT_PLACES],
+      `${named}order by i.publisher, i.source, i.key limit ?`,
+    [value, type, ...(agent === undefined ? [] : [agent]), IDENTIFIER_LIMIT_PLACES],
   );
+};
 
 export interface AgentEdgeRow extends EdgeRow {
   readonly domain: string;

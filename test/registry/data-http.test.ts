@@ -23,4 +23,24 @@ test("selectors that mean too much at once are a 400 that says so", async () => 
   await close();
 });
 
+test("strangers who name a publisher's app in their files take no agent's authorization from it", async () => {
+  const { registry, close } = await setupRegistry();
+  const app = { ...property("app"), identifiers: [{ type: "ios_bundle", value: "com.popular" }] };
+  for (let at = 0; at < 110; at += 1)
+    await registry.data.applyCrawl(
+      crawl(`squatter-${at}.example`, { properties: [app], agents: [entry("https://squatter.example/mcp")] }),
+    );
+  await registry.data.applyCrawl(crawl("popular.example", { properties: [app], agents: [entry(SELLER)] }));
+  const ask = async (agent: string) =>
+    (
+      await registry.app.inject(
+        `/api/registry/validate/property-authorization?agent_url=${encodeURIComponent(agent)}&identifier_type=ios_bundle&identifier_value=com.popular`,
+      )
+    ).json();
+  const { authorized, publisher_domain } = await ask(SELLER);
+  assert.equal([authorized, publisher_domain], [true, "popular.example"]);
+  assert.is((await ask("https://nobody.example/mcp")).authorized, false);
+  await close();
+});
+
 test.run();

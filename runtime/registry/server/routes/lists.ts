@@ -77,8 +77,8 @@ const propertyChecks =
   async ({ query }: ApiRequest<"validatePropertyAuthorization">) => {
     const agentUrl = agentOf(query.agent_url);
     const { identifier_type, identifier_value } = query;
-    const { agents } = await within(data.lookupProperty(identifier_type, identifier_value));
-    const found = agents.find(({ url, source }) => url === agentUrl && source !== "agent_claim");
+    const { agents } = await within(data.lookupProperty(identifier_type, identifier_value, agentUrl));
+    const found = agents.find(({ source }) => source !== "agent_claim");
     return {
       body: {
         agent_url: agentUrl,
