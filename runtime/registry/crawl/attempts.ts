@@ -27,6 +27,7 @@ import type { Origin } from "./locate.js";
 import type { CrawlMetrics } from "./metrics.js";
 import type { CrawlJob } from "./requests.js";
 import type { Robots } from "./robots.js";
+import { LONGEST_RECRAWL_MS } from "./settings.js";
 import type { CrawlLimits } from "./types.js";
 
 /**
@@ -46,8 +47,6 @@ const MAX_CUT_OFF = 20;
 const FIRST_REST_MS = 250;
 const LONGEST_REST_MS = 30_000;
 const restAfter = (cutOff: number): number => Math.min(FIRST_REST_MS * 2 ** (cutOff - 1), LONGEST_REST_MS);
-/** A domain without a file is asked ever less often, but once in this time at least, in milliseconds. */
-export const LONGEST_RECRAWL_MS = 7 * 86_400_000;
 /** One whose last valid file is kept is asked at least this often, in milliseconds (docs/protocol/files.md#what-a-crawl-does). */
 const LONGEST_KEPT_MS = 86_400_000;
 /** Reports kept until their jobs are acknowledged; far more than are ever out. */

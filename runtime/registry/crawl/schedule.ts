@@ -25,8 +25,8 @@ import {
 } from "../../store/registry-crawl.js";
 import type { Expiring } from "../../store/types.js";
 import type { RegistryData } from "../types.js";
-import { LONGEST_RECRAWL_MS } from "./attempts.js";
 import type { Requests } from "./requests.js";
+import { LONGEST_RECRAWL_MS } from "./settings.js";
 import type { CrawlLimits } from "./types.js";
 
 /** How often is looked for domains that are due, and for authorizations that begin or end, in milliseconds. */

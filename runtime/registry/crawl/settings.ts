@@ -2,6 +2,9 @@
 import { AdbindError } from "../../errors.js";
 import type { CrawlerOptions, CrawlLimits } from "./types.js";
 
+/** A domain without a file is asked ever less often, but once in this time at least, in milliseconds. */
+export const LONGEST_RECRAWL_MS = 7 * 86_400_000;
+
 const MINUTE_MS = 60_000;
 
 /** docs/protocol/files.md#what-a-crawl-does, 7 and 8. */
