@@ -50,7 +50,7 @@ async function authorizeWith(go: ReturnType<typeof browserOf>, flow: Flow, email
     if (location.startsWith(REDIRECT)) return new URL(location);
     response = await go("GET", location);
     if (response.statusCode === 200) {
-      assert.match(response.body, "Planner &lt;b&gt;");
+      assert.match(response.body, "<bdi>Planner &lt;b&gt;</bdi>");
       assert.match(
         String(response.headers["content-security-policy"]),
         /form-action 'self' http:\/\/127\.0\.0\.1:3999;/,

@@ -2,7 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Setup, setupRegistry } from "./server-fixture.js";
-import { NEWS, OTHER, places, SELLER, seedWorld } from "./server-world.js";
+import { crawlOf, entry, NEWS, OTHER, places, property, SELLER, seedWorld } from "./server-world.js";
 
 const pages = suite("answers of pages");
 
@@ -56,6 +56,21 @@ pages("nothing of a request becomes markup", async () => {
     assert.not(body.includes("<script"), url);
     assert.match(body, "&lt;script&gt;");
   }
+});
+
+pages("a name that turns the direction of text turns none but its own", async () => {
+  const { app, data } = setup.registry;
+  const name = "Site \u202emoc.live";
+  const turned = { ...property("turned", "website", [], "turned.example"), id: name, name };
+  const plain = property("plain", "website", [], "turned.example");
+  for (const properties of [[plain], [plain, turned]])
+    await data.applyCrawl(crawlOf("turned.example", [entry(SELLER)], properties));
+  const { body: why } = await app.inject(
+    `/why?domain=turned.example&agent=${SELLER}&property=${encodeURIComponent(name)}`,
+  );
+  assert.match(why, `<bdi>${name}</bdi> of turned.example`);
+  const { body: publisher } = await app.inject("/publisher?domain=turned.example");
+  assert.match(publisher, `(<bdi>${name}</bdi>)`);
 });
 
 pages.run();

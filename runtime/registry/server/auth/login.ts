@@ -39,7 +39,7 @@ function loginPage(uid: string, problem: string | undefined, email: string): Par
 }
 
 function consentPage(uid: string, name: string, redirectUri: string): Part {
-  return html`<p><strong>${name}</strong> asks to act for you in this registry: to search agents, to ask for crawls, and to
+  return html`<p><strong><bdi>${name}</bdi></strong> asks to act for you in this registry: to search agents, to ask for crawls, and to
 see what your organization may see. It also learns your name and mail address.</p>
 <dl><dt>You will be sent to</dt><dd><code>${redirectUri}</code></dd></dl>
 <p>Anybody can register an application under any name. Allow it only if you began this yourself, there.</p>

@@ -150,7 +150,7 @@ function changesOf({ properties, agents }: PublisherChanges): Part {
     properties.changed > 0 ? `${grouped(properties.changed)} are otherwise` : "",
   ];
   return html`<h2>What changed</h2>
-${parts === null || properties === null ? "" : html`<p>Properties, on ${when(properties.at)}: ${parts.filter((one) => one !== "").join(", ")} (${some(properties.names)}).</p>`}
+${parts === null || properties === null ? "" : html`<p>Properties, on ${when(properties.at)}: ${parts.filter((one) => one !== "").join(", ")} (<bdi>${some(properties.names)}</bdi>).</p>`}
 ${
   agents.length === 0
     ? ""

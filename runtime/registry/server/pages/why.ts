@@ -70,8 +70,11 @@ const methods = {
 
 function answerOf(found: Explanation): Html {
   const { publisher_domain: domain, agent_url: agent, property, may_sell: may, file } = found;
-  const what = property === null ? `inventory of ${domain}` : `${property.name} of ${domain}`;
-  const reasons = found.why_not.map(({ message, remedy }) => html`<li>${message}. What to do: ${remedy}.</li>`);
+  // Names are publishers' own words, and may hold marks that turn the direction of what comes after: each ends with its own.
+  const what = property === null ? `inventory of ${domain}` : html`<bdi>${property.name}</bdi> of ${domain}`;
+  const reasons = found.why_not.map(
+    ({ message, remedy }) => html`<li><bdi>${message}</bdi>. What to do: ${remedy}.</li>`,
+  );
   return html`<h2>Answer</h2>
 <p class="verdict ${may ? "yes" : "no"}"><strong class="${may ? "good" : "bad"}">${may ? "Yes." : "No."}</strong> <code>${agent}</code> ${may ? "may" : "may not"} sell ${what}${may && found.since !== null ? html`; so it has been since ${when(found.since)}` : ""}.</p>
 ${reasons.length === 0 ? "" : html`<h3>Why not</h3><ul>${reasons}</ul>`}
@@ -79,7 +82,8 @@ ${
   found.path.length === 0
     ? ""
     : html`<h3>The way from the publisher to the agent</h3><ol class="path">${found.path.map(
-        ({ message, url }) => html`<li>${message}${url === undefined ? "" : html` <code>${url}</code>`}</li>`,
+        ({ message, url }) =>
+          html`<li><bdi>${message}</bdi>${url === undefined ? "" : html` <code>${url}</code>`}</li>`,
       )}</ol>`
 }
 <h3>The file</h3>
