@@ -8,7 +8,7 @@ import { recordChange } from "../frame/changes.js";
 import { collection } from "../frame/collection.js";
 import { written } from "../frame/effects.js";
 import { creativeFor } from "../library/creatives.js";
-import type { Booking } from "../ports/ad-server.js";
+import type { Booking, CreativeAssignment } from "../ports/ad-server.js";
 import type { Negotiated } from "../products/terms.js";
 import { goalSources, targetedAudiences } from "./targets.js";
 
@@ -32,12 +32,6 @@ export type BuyState = keyof typeof actions;
 export const buyStates = Object.keys(actions) as BuyState[];
 
 export const actionsIn = (state: BuyState): readonly string[] => actions[state];
-
-export interface CreativeAssignment {
-  readonly creative_id: string;
-  readonly weight?: number;
-  readonly placement_ids?: readonly string[];
-}
 
 export interface Cancellation {
   readonly canceled_at: string;

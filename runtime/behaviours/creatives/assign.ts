@@ -57,7 +57,11 @@ async function assignOne(
   const named = buy.packages.find((one) => one.package_id === package_id);
   if (named?.canceled === true) return "it is canceled";
   if (rehearsed !== undefined) return undefined;
+  const there = named?.creative_assignments.find((one) => one.creative_id === creative_id);
+  // How it takes turns is not said here, and stays.
+  const { weight: _w, placement_ids: _p, ...turn } = there ?? {};
   const assignment = {
+    ...turn,
     creative_id,
     ...(weight !== undefined && { weight }),
     ...(placement_ids !== undefined && { placement_ids }),

@@ -27,6 +27,8 @@ export interface AnswerShape {
   requires(...path: readonly string[]): boolean;
   /** Values a field is restricted to; undefined where any will do. */
   values(...path: readonly string[]): readonly unknown[] | undefined;
+  /** May a field be null? */
+  takesNull(...path: readonly string[]): boolean;
   /** How many items a list may have; undefined where any number. */
   most(...path: readonly string[]): number | undefined;
   /** The value without what the schema does not know. */
@@ -164,6 +166,7 @@ function shapeOf(documents: Documents, root: View): AnswerShape {
       );
       return found.length === 0 ? undefined : found;
     },
+    takesNull: (...path) => open(walk(path)).some(({ schema }) => [schema.type].flat().includes("null")),
     most(...path) {
       const bounds = open(walk(path)).flatMap(({ schema }) =>
         typeof schema.maxItems === "number" ? [schema.maxItems] : [],

@@ -221,6 +221,7 @@ export const orderFor = (call: BehaviourCall, buy: MediaBuy): Order => ({
     paused: buy.paused || one.paused,
     canceled: one.canceled === true || buy.fixed === "canceled",
     creativeIds: one.creative_assignments.map(({ creative_id }) => creative_id),
+    assignments: one.creative_assignments,
     terms: one.terms,
   })),
 });

@@ -1,18 +1,23 @@
 /** Making packages from what a buyer asks for, and all that can be wrong with that. */
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { type BuyPackage, type CreativeAssignment, sumOf } from "../buys/buys.js";
+import { type BuyPackage, sumOf } from "../buys/buys.js";
 import type { NamedByBuyer } from "../buys/targets.js";
 import { formatId, formatsNamed, sameFormat } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
+import type { CreativeAssignment } from "../ports/ad-server.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
-import { demographicResolution, findConfigured } from "../products/configured.js";
-import { checkOverlay, type Overlay } from "../products/overlay.js";
+import { findConfigured } from "../products/configured.js";
+import { checkOverlay } from "../products/overlay.js";
 import { checkedPricing, checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
+import { assignments, checkAssigned } from "./assigned.js";
 import { checkBound } from "./bound.js";
 import { checkDates, checkEnd } from "./dates.js";
+import { committedMetrics } from "./metrics.js";
+import { boundOverlay, targetingTerms } from "./targeting.js";
 import { checkTerms, type ProposedTerms } from "./terms.js";
+import { changedTerms } from "./whole.js";
 
 export interface WantedPackage extends ProposedTerms, NamedByBuyer {
   readonly product_id: string;
@@ -41,15 +46,13 @@ interface Ordered extends Flight {
   readonly accountId: string;
 }
 
-/** Fields of a package that are the buyer's and stay as given; a release gets those it knows. */
+/** Fields of a package that are the buyer's and stay as given; a release gets those it knows. What is looked into is not here. */
 const kept = [
-  "targeting_overlay",
   "pacing",
   "impressions",
   "optimization_goals",
   "measurement_terms",
   "performance_standards",
-  "committed_metrics",
   "catalogs",
   "format_ids",
   "format_option_refs",
@@ -57,7 +60,6 @@ const kept = [
   "params",
   "bidding",
   "daily_budget_cap",
-  "min_spend_target",
   "agency_estimate_number",
   "context",
   "ext",
@@ -84,11 +86,12 @@ export async function newPackage(
   await checkFormats(call, found, wanted, field);
   await checkBound(call, wanted, { accountId: flight.accountId, field });
   checkUnexpired(call, found, `${field}.product_id`);
-  const overlay = (wanted.targeting_overlay ?? (await findConfigured(call, found.product_id))?.overlay) as
-    | Overlay
-    | undefined;
+  const bound = (await findConfigured(call, found.product_id))?.overlay;
+  const overlay = boundOverlay(bound, wanted.targeting_overlay);
   checkOverlay(found, overlay, `${field}.targeting_overlay`);
-  checkTerms(wanted, found, field);
+  checkTerms(call, wanted, found, field);
+  const assigned = assignments(wanted.creative_assignments, wanted.creatives);
+  checkAssigned(call, assigned, overlay, `${field}.creative_assignments`);
   const start = wanted.start_time ?? flight.start;
   const end = wanted.end_time ?? flight.end;
   checkDates(start, end, field);
@@ -104,30 +107,13 @@ export async function newPackage(
     start_time: start,
     end_time: end,
     paused: wanted.paused === true,
-    creative_assignments: assignments(wanted.creative_assignments, wanted.creatives),
-    terms: { ...keptTerms(wanted), ...targetingTerms(found, overlay) },
+    creative_assignments: assigned,
+    terms: changedTerms(keptTerms(wanted), {
+      ...targetingTerms(found, overlay),
+      ...committedMetrics(call, { product: found, field }, wanted.committed_metrics),
+    }),
   };
 }
-
-/** Whom a package is for, and how they are reached. */
-export function targetingTerms(product: Product, overlay: Overlay | undefined): JsonObject {
-  if (overlay === undefined) return {};
-  const resolution = demographicResolution(product, overlay);
-  return { targeting_overlay: overlay, ...(resolution !== undefined && { targeting_resolution: resolution }) };
-}
-
-/** What is assigned by name, and what is uploaded with it. */
-export const assignments = (
-  named: readonly CreativeAssignment[] | undefined,
-  uploaded: readonly { readonly creative_id: string }[] | undefined,
-): CreativeAssignment[] => [
-  ...(named ?? []).map(({ creative_id, weight, placement_ids }) => ({
-    creative_id,
-    ...(weight !== undefined && { weight }),
-    ...(placement_ids !== undefined && { placement_ids }),
-  })),
-  ...(uploaded ?? []).map(({ creative_id }) => ({ creative_id })),
-];
 
 export function pricingOption(
   { shapes }: BehaviourCall,

@@ -1,8 +1,9 @@
 /** One sum for a whole buy: its packages keep their shares of it, to the cent. */
-import { ToolError } from "../../seller/tool-error.js";
+import type { ToolError } from "../../seller/tool-error.js";
 import { type BuyPackage, type MediaBuy, sumOf } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { productOf } from "../products/products.js";
+import { invalid } from "../reporting/status.js";
 import { checkPrice, givenBudget, pricingOption } from "./packages.js";
 
 interface Total {
@@ -14,8 +15,7 @@ const FIELD = "total_budget";
 
 const isLive = ({ canceled }: BuyPackage): boolean => canceled !== true;
 
-const wrong = ({ shapes }: BehaviourCall, message: string, field = FIELD): ToolError =>
-  new ToolError(shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST", message, { field });
+const wrong = (call: BehaviourCall, message: string, field = FIELD): ToolError => invalid(call, message, field);
 
 function checkCurrency(call: BehaviourCall, currency: string, total: Total): void {
   if (total.currency !== undefined && total.currency !== currency)

@@ -17,35 +17,18 @@ import {
 } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
-import { checkOverlay, type Overlay } from "../products/overlay.js";
-import { productOf } from "../products/products.js";
 import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
-import { checkBound } from "./bound.js";
+import { cancellationOf, type PackageUpdate, updatedPackage } from "./changed-package.js";
 import { checkDates, checkMoved } from "./dates.js";
 import { checkGrown, committedTo, giveBackEnded } from "./governed.js";
 import { awaited, findInstruction, instruct, instructionKey } from "./instructions.js";
 import { commitmentOf } from "./orders.js";
-import {
-  assignments,
-  checkPrice,
-  givenBudget,
-  keptTerms,
-  newPackage,
-  pricingOption,
-  targetingTerms,
-  type WantedPackage,
-} from "./packages.js";
+import { newPackage, type WantedPackage } from "./packages.js";
 import { changedAnswer } from "./shown.js";
 import type { InstructionKind } from "./telling.js";
 import { checkTotal, spread } from "./total.js";
 import { changedTerms, checkSupported, checkWhole, setsControl, settable } from "./whole.js";
-
-interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">> {
-  readonly package_id: string;
-  readonly canceled?: boolean;
-  readonly cancellation_reason?: string;
-}
 
 interface Wanted {
   readonly account?: AccountRef;
@@ -236,12 +219,6 @@ async function updatedPackages(
   return { packages, done };
 }
 
-const cancellationOf = (call: BehaviourCall, reason: string | undefined) => ({
-  canceled_at: call.time,
-  canceled_by: "buyer" as const,
-  ...(reason !== undefined && { reason }),
-});
-
 function canceledBuy(call: BehaviourCall, buy: MediaBuy, reason: string | undefined): UpdatedBuy {
   // Creatives stay in the library; only their assignment to this buy ends.
   const packages = buy.packages.map((one) => ({ ...one, creative_assignments: [] }));
@@ -249,43 +226,5 @@ function canceledBuy(call: BehaviourCall, buy: MediaBuy, reason: string | undefi
     changed: { ...buy, packages, fixed: "canceled", cancellation: cancellationOf(call, reason) },
     affected: new Set(packages.map(({ package_id }) => package_id)),
     done: [{ action: "canceled", ...(reason !== undefined && { summary: reason }) }],
-  };
-}
-
-async function updatedPackage(
-  call: BehaviourCall,
-  buy: MediaBuy,
-  one: BuyPackage,
-  { wanted, field }: { wanted: PackageUpdate; field: string },
-): Promise<BuyPackage> {
-  if (one.canceled === true)
-    throw wanted.canceled === true
-      ? new ToolError("NOT_CANCELLABLE", `package ${one.package_id} is canceled`, { field })
-      : new ToolError("INVALID_STATE", `package ${one.package_id} is canceled`, { field });
-  if (wanted.canceled === true) {
-    const cancellation = cancellationOf(call, wanted.cancellation_reason);
-    return { ...one, canceled: true, cancellation, creative_assignments: [] };
-  }
-  const product = await productOf(call, one.product_id, field);
-  const option = pricingOption(call, product, one.pricing_option_id, field);
-  checkOverlay(product, wanted.targeting_overlay as Overlay | undefined, `${field}.targeting_overlay`);
-  checkPrice(option, wanted, field);
-  await checkBound(call, wanted, { accountId: buy.account_id, field });
-  const { budget, bid_price, paused, start_time, end_time, creatives } = wanted;
-  checkDates(start_time ?? one.start_time, end_time ?? one.end_time, field);
-  if (creatives !== undefined) await storeCreatives(call, buy.account_id, creatives);
-  const assigns = wanted.creative_assignments !== undefined || creatives !== undefined;
-  return {
-    ...one,
-    ...(budget !== undefined && { budget: givenBudget(budget, field) }),
-    ...(bid_price !== undefined && one.bid_price !== undefined && { bid_price }),
-    ...(paused !== undefined && { paused }),
-    ...(start_time !== undefined && { start_time }),
-    ...(end_time !== undefined && { end_time }),
-    ...(assigns && { creative_assignments: assignments(wanted.creative_assignments, creatives) }),
-    terms: changedTerms(one.terms, {
-      ...keptTerms(wanted),
-      ...targetingTerms(product, wanted.targeting_overlay as Overlay | undefined),
-    }),
   };
 }

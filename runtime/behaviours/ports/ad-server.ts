@@ -2,6 +2,18 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { CallsUpstream } from "./upstream.js";
 
+/** A creative on a line, and how it runs there. */
+export interface CreativeAssignment {
+  readonly creative_id: string;
+  readonly weight?: number;
+  /** Weighted where it is not said; one of a whole package. */
+  readonly rotation_mode?: string;
+  readonly group_id?: string;
+  readonly sequence_position?: number;
+  readonly placement_refs?: readonly { readonly publisher_domain?: string; readonly placement_id?: string }[];
+  readonly placement_ids?: readonly string[];
+}
+
 /** One line of an order. */
 export interface OrderLine {
   readonly packageId: string;
@@ -16,6 +28,8 @@ export interface OrderLine {
   readonly paused: boolean;
   readonly canceled: boolean;
   readonly creativeIds: readonly string[];
+  /** The same, with how they take turns and where they run, as the buyer set it: weights, rotation, placements. */
+  readonly assignments: readonly CreativeAssignment[];
   /** What the buyer set beside: targeting, pacing, goals. */
   readonly terms: JsonObject;
 }

@@ -1,0 +1,77 @@
+/** Creatives on a package: how they take turns, and where they run. */
+import { isJsonObject } from "../../contract/index.js";
+import type { ToolError } from "../../seller/tool-error.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { CreativeAssignment } from "../ports/ad-server.js";
+import type { Overlay, PlacementRef } from "../products/overlay.js";
+import { invalid } from "../reporting/status.js";
+
+/** Members of an assignment that say how a creative runs. */
+const kept: readonly (keyof CreativeAssignment)[] = [
+  "creative_id",
+  "weight",
+  "rotation_mode",
+  "group_id",
+  "sequence_position",
+  "placement_refs",
+  "placement_ids",
+];
+
+/** What is assigned by name, and what is uploaded with it. */
+export const assignments = (
+  named: readonly CreativeAssignment[] | undefined,
+  uploaded: readonly { readonly creative_id: string }[] | undefined,
+): CreativeAssignment[] => [
+  ...(named ?? []).map(
+    (one) =>
+      Object.fromEntries(
+        kept.flatMap((name) => (one[name] === undefined ? [] : [[name, one[name]]])),
+      ) as unknown as CreativeAssignment,
+  ),
+  ...(uploaded ?? []).map(({ creative_id }) => ({ creative_id })),
+];
+
+const modeOf = ({ rotation_mode }: CreativeAssignment): string => rotation_mode ?? "weighted";
+
+const turnOf = ({ group_id, sequence_position }: CreativeAssignment): string =>
+  JSON.stringify([group_id ?? null, sequence_position]);
+
+/** The placements that an overlay buys; undefined where it does not name them. */
+function boughtIn(overlay: Overlay | undefined): readonly PlacementRef[] | undefined {
+  const selection = overlay?.placement_selection;
+  return isJsonObject(selection) ? selection.placement_refs : undefined;
+}
+
+const isBought = (bought: readonly PlacementRef[], { publisher_domain: domain, placement_id: id }: PlacementRef) =>
+  bought.some((one) => one.placement_id === id && (domain === undefined || one.publisher_domain === domain));
+
+/** Where a creative is to run; the shorthand counts where nothing else is said. */
+const routesOf = ({ placement_refs: refs, placement_ids: ids }: CreativeAssignment): readonly PlacementRef[] =>
+  refs ?? (ids ?? []).map((placement_id) => ({ placement_id }));
+
+/**
+ * One way of taking turns in a package, each turn once, and no creative where nothing was bought.
+ * @param at where the assignments stand in the request
+ * @throws ToolError VALIDATION_ERROR
+ */
+export function checkAssigned(
+  call: BehaviourCall,
+  all: readonly CreativeAssignment[],
+  overlay: Overlay | undefined,
+  at: string,
+): void {
+  const wrong = (index: number, member: string, message: string): ToolError =>
+    invalid(call, message, `${at}[${index}].${member}`);
+  const mixed = all.findIndex((one) => modeOf(one) !== modeOf(all[0]!));
+  if (mixed >= 0) throw wrong(mixed, "rotation_mode", `the creatives of one package rotate ${modeOf(all[0]!)}`);
+  const again = all.findIndex(
+    (one, index) =>
+      one.sequence_position !== undefined && all.findIndex((other) => turnOf(other) === turnOf(one)) < index,
+  );
+  if (again >= 0) throw wrong(again, "sequence_position", "this turn is another creative's");
+  const bought = boughtIn(overlay);
+  const lost = bought === undefined ? -1 : all.findIndex((one) => !routesOf(one).every((ref) => isBought(bought, ref)));
+  if (lost < 0) return;
+  const member = all[lost]!.placement_refs === undefined ? "placement_ids" : "placement_refs";
+  throw wrong(lost, member, "that placement is not among those the package buys");
+}

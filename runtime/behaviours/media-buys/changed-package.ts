@@ -1,0 +1,77 @@
+/** One package, changed. */
+import { ToolError } from "../../seller/tool-error.js";
+import type { BuyPackage, MediaBuy } from "../buys/buys.js";
+import { storeCreatives } from "../creatives/sync.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { Overlay } from "../products/overlay.js";
+import { isAuction, productOf } from "../products/products.js";
+import { assignments, checkAssigned } from "./assigned.js";
+import { checkBound } from "./bound.js";
+import { checkDates } from "./dates.js";
+import { committedMetrics } from "./metrics.js";
+import { checkPrice, givenBudget, keptTerms, pricingOption, type WantedPackage } from "./packages.js";
+import { overlayAfter, targetingTerms, type WantedTargeting } from "./targeting.js";
+import { checkTerms } from "./terms.js";
+import { changedTerms } from "./whole.js";
+
+/** What a change says of one package. */
+export interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">>, WantedTargeting {
+  readonly package_id: string;
+  readonly canceled?: boolean;
+  readonly cancellation_reason?: string;
+}
+
+export const cancellationOf = (call: BehaviourCall, reason: string | undefined) => ({
+  canceled_at: call.time,
+  canceled_by: "buyer" as const,
+  ...(reason !== undefined && { reason }),
+});
+
+/**
+ * A package as a change of its buy leaves it.
+ * @throws ToolError INVALID_STATE, NOT_CANCELLABLE for one that is canceled, and as `newPackage` does
+ */
+export async function updatedPackage(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  one: BuyPackage,
+  { wanted, field }: { wanted: PackageUpdate; field: string },
+): Promise<BuyPackage> {
+  if (one.canceled === true)
+    throw wanted.canceled === true
+      ? new ToolError("NOT_CANCELLABLE", `package ${one.package_id} is canceled`, { field })
+      : new ToolError("INVALID_STATE", `package ${one.package_id} is canceled`, { field });
+  if (wanted.canceled === true) {
+    const cancellation = cancellationOf(call, wanted.cancellation_reason);
+    return { ...one, canceled: true, cancellation, creative_assignments: [] };
+  }
+  const product = await productOf(call, one.product_id, field);
+  const option = pricingOption(call, product, one.pricing_option_id, field);
+  const before = one.terms.targeting_overlay as Overlay | undefined;
+  const overlay = overlayAfter(call, before, wanted, { product, field });
+  checkTerms(call, wanted, product, field);
+  checkPrice(option, wanted, field);
+  await checkBound(call, wanted, { accountId: buy.account_id, field });
+  const { budget, bid_price, paused, start_time, end_time, creatives } = wanted;
+  checkDates(start_time ?? one.start_time, end_time ?? one.end_time, field);
+  const assigns = wanted.creative_assignments !== undefined || creatives !== undefined;
+  const assigned = assigns ? assignments(wanted.creative_assignments, creatives) : one.creative_assignments;
+  // What was taken before was looked at before, unless its placements change.
+  if (assigns || overlay !== undefined)
+    checkAssigned(call, assigned, overlay ?? before, `${field}.creative_assignments`);
+  if (creatives !== undefined) await storeCreatives(call, buy.account_id, creatives);
+  return {
+    ...one,
+    ...(budget !== undefined && { budget: givenBudget(budget, field) }),
+    ...(bid_price !== undefined && isAuction(option) && { bid_price }),
+    ...(paused !== undefined && { paused }),
+    ...(start_time !== undefined && { start_time }),
+    ...(end_time !== undefined && { end_time }),
+    creative_assignments: assigned,
+    terms: changedTerms(one.terms, {
+      ...keptTerms(wanted),
+      ...targetingTerms(product, overlay),
+      ...committedMetrics(call, { product, field }, wanted.committed_metrics, one.terms.committed_metrics),
+    }),
+  };
+}
