@@ -244,8 +244,10 @@ export const endOf = ({ packages }: MediaBuy): string => latest(packages.map(({ 
 export const sumOf = (amounts: readonly number[]): number =>
   Math.round(amounts.reduce((total, one) => total + one, 0) * 100) / 100;
 
+export const isLivePackage = ({ canceled }: BuyPackage): boolean => canceled !== true;
+
 export const budgetOf = ({ packages }: MediaBuy): number =>
-  sumOf(packages.filter(({ canceled }) => canceled !== true).map(({ budget }) => budget));
+  sumOf(packages.filter(isLivePackage).map(({ budget }) => budget));
 
 /** A package as answers show it; what a release has no place for is left out there. */
 export const shownBuyPackage = ({ terms, product_id, pricing_option_id, ...one }: BuyPackage): JsonObject => ({

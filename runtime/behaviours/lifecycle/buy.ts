@@ -5,7 +5,9 @@ import { buyOf } from "../buys/buys.js";
 import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { createMediaBuy, orderAgain } from "../media-buys/create.js";
 import { findInstruction, instructionKey } from "../media-buys/instructions.js";
+import { boundOverlay } from "../media-buys/targeting.js";
 import { updateMediaBuy } from "../media-buys/update.js";
+import { findConfigured } from "../products/configured.js";
 import { productOf } from "../products/products.js";
 import { endProposal } from "../products/proposal-ends.js";
 import {
@@ -18,7 +20,7 @@ import {
   saveNegotiated,
   termsDigest,
 } from "../products/terms.js";
-import { feedVersions } from "./list-products.js";
+import { feedVersions, isSameFeed } from "./list-products.js";
 
 interface Bought extends JsonObject {
   readonly account: AccountRef;
@@ -36,19 +38,22 @@ interface Bought extends JsonObject {
  * @throws ToolError CONFLICT where the offers are not what the buyer has seen
  */
 export async function buyProducts(request: Bought, call: BehaviourToolCall): Promise<BehaviourReply> {
-  const { feed_version, pricing_version } = await feedVersions(call);
-  if (request.feed_version !== feed_version)
-    throw new ToolError("CONFLICT", "the offers have changed: list the products again", { field: "feed_version" });
-  if (request.pricing_version !== undefined && request.pricing_version !== pricing_version)
+  const versions = await feedVersions(call);
+  if (request.pricing_version !== undefined && request.pricing_version !== versions.pricing_version)
     throw new ToolError("CONFLICT", "prices have changed: list the products again", { field: "pricing_version" });
+  if (!isSameFeed(request.feed_version, versions, request.pricing_version !== undefined))
+    throw new ToolError("CONFLICT", "the offers have changed: list the products again", { field: "feed_version" });
   const { account, purchases, idempotency_key: _k, context: _c, push_notification_config: _p, ...rest } = request;
   const start_time = rest.start_time === "asap" ? call.time : rest.start_time;
   const snapshot: Purchase[] = [];
   for (const [index, one] of purchases.entries()) {
     const { pricing_options } = await productOf(call, one.product_id, `purchases[${index}].product_id`);
     const pricing = pricing_options.find(({ pricing_option_id }) => pricing_option_id === one.pricing_option_id);
+    const { targeting_overlay: given, ...other } = one;
+    const overlay = boundOverlay((await findConfigured(call, one.product_id))?.overlay, given);
     snapshot.push({
-      ...one,
+      ...other,
+      ...(overlay !== undefined && Object.keys(overlay).length > 0 && { targeting_overlay: overlay }),
       ...(pricing !== undefined && { pricing }),
       start_time: one.start_time ?? start_time,
       end_time: one.end_time ?? rest.end_time,
@@ -62,9 +67,12 @@ export async function buyProducts(request: Bought, call: BehaviourToolCall): Pro
     paused,
     ...others
   } = rest;
+  // Names, reports and whose opportunity it was are no terms of the agreement, and its digest is not over them.
+  const isTerm = ([name]: [string, unknown]): boolean => call.shape.has("accepted_proposal", "commercial_terms", name);
   const terms = {
-    ...others,
+    ...Object.fromEntries(Object.entries(others).filter(isTerm)),
     start_time,
+    end_time: rest.end_time,
     source_feed_version,
     ...(source_pricing_version !== undefined && { source_pricing_version }),
     ...(brand !== undefined && { brand }),
@@ -78,7 +86,7 @@ export async function buyProducts(request: Bought, call: BehaviourToolCall): Pro
     terms_digest: termsDigest(terms),
     expires_at: call.time,
   };
-  return placed(call, { ...request, start_time, paused }, accepted);
+  return placed(call, { ...request, start_time, paused }, { accepted, purchases });
 }
 
 interface Accepting extends JsonObject {
@@ -104,13 +112,24 @@ export async function acceptProposal(request: Accepting, call: BehaviourToolCall
     throw new ToolError("INVALID_REQUEST", "the proposal is over another sum: refine it first", {
       field: "total_budget",
     });
-  if (found.change === undefined)
-    return placed(call, { ...request, start_time, end_time, brand: brand ?? request.account.brand }, found);
+  if (found.change === undefined) {
+    // Its sum is among the terms.
+    const { total_budget: _, ...order } = { ...request, start_time, end_time, brand: brand ?? request.account.brand };
+    return placed(call, order, { accepted: found, purchases: found.commercial_terms.purchases });
+  }
   const { proposal_id, media_buy_id } = found;
   await endProposal(call, { proposal_id, how: "accepted", media_buy_id: media_buy_id! }, "proposal_id");
   saveNegotiated(call, { ...found, state: "accepted", accepted_at: call.time });
   return changed(call, found, request);
 }
+
+/** How a buy runs from now on, which is said with the acceptance and not agreed to before. */
+const executionOf = (request: JsonObject): JsonObject =>
+  Object.fromEntries(
+    ["name", "daily_budget_cap", "budget_cap_timezone", "reporting_webhook"].flatMap((name) =>
+      request[name] === undefined ? [] : [[name, request[name]]],
+    ),
+  );
 
 /** A repetition of a call that has begun to change a media buy. */
 async function changeAgain(call: BehaviourToolCall, request: Accepting): Promise<BehaviourReply | undefined> {
@@ -123,7 +142,7 @@ async function changeAgain(call: BehaviourToolCall, request: Accepting): Promise
 async function changed(
   call: BehaviourToolCall,
   agreed: Negotiated,
-  { account, governance_context: approval }: Accepting,
+  { account, governance_context: approval, ...rest }: Accepting,
 ): Promise<BehaviourReply> {
   const { media_buy_id: id = "", base_media_buy_revision: base, change, commercial_terms: terms } = agreed;
   const request = {
@@ -132,6 +151,7 @@ async function changed(
     accepted: agreed,
     ...(base !== undefined && { revision: base }),
     ...(approval !== undefined && { governance_context: approval }),
+    ...executionOf(rest),
   };
   if (change === "media_buy_cancellation") {
     const { reason } = (terms.cancellation_terms ?? {}) as { readonly reason?: string };
@@ -159,10 +179,9 @@ async function changed(
 function placed(
   call: BehaviourToolCall,
   request: JsonObject & { readonly account: AccountRef },
-  accepted: Negotiated,
+  { accepted, purchases }: { readonly accepted: Negotiated; readonly purchases: readonly Purchase[] },
 ): Promise<BehaviourReply> {
-  const { purchases } = accepted.commercial_terms;
-  const { proposal_id: _, total_budget: _t, purchases: _p, feed_version: _f, pricing_version: _v, ...rest } = request;
+  const { proposal_id: _, purchases: _p, feed_version: _f, pricing_version: _v, ...rest } = request;
   return createMediaBuy(
     {
       ...rest,

@@ -38,26 +38,38 @@ export async function offered(call: BehaviourCall, criteria: Criteria = {}): Pro
 const digest = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 22);
 
-/** What the whole feed is at, and its prices: either changes when something of it does. */
+/**
+ * What the whole feed is at, and its prices alone. A new price is a new feed too: who names but the feed that he has seen does
+ * not buy at another price.
+ */
 export async function feedVersions(call: BehaviourCall): Promise<{ feed_version: string; pricing_version: string }> {
   const all = await productsOf(call);
   const bare = all.map(({ pricing_options, ...rest }) => ({
     ...rest,
     options: pricing_options.map((one) => one.pricing_option_id),
   }));
-  return {
-    feed_version: digest(bare),
-    pricing_version: digest(all.map(({ product_id, pricing_options }) => [product_id, pricing_options])),
-  };
+  const pricing_version = digest(all.map(({ product_id, pricing_options }) => [product_id, pricing_options]));
+  return { feed_version: `${digest(bare)}.${pricing_version}`, pricing_version };
 }
+
+const offersOf = (feedVersion: string): string | undefined => feedVersion.split(".")[0];
+
+/** Are these the offers that a buyer has seen? Prices are named by themselves, or by the feed that they were seen in. */
+export const isSameFeed = (
+  seen: string,
+  { feed_version: now }: { readonly feed_version: string },
+  priced: boolean,
+): boolean => (priced ? offersOf(seen) === offersOf(now) : seen === now);
 
 /** `list_products`: the published offers, as they are; nothing where the caller has this version of them. */
 export const listProducts: ToolBehaviour = async (request: Wanted, call) => {
   const versions = await feedVersions(call);
   const scope = { cache_scope: call.ctx.account === undefined ? "public" : "account" };
+  const { if_feed_version: seen, if_pricing_version: price } = request;
   const same =
-    request.if_feed_version === versions.feed_version &&
-    (request.if_pricing_version ?? versions.pricing_version) === versions.pricing_version;
+    seen !== undefined &&
+    isSameFeed(seen, versions, price !== undefined) &&
+    (price ?? versions.pricing_version) === versions.pricing_version;
   if (same) return call.answer({ outcome: "unchanged", ...versions, ...scope });
   const { products } = targeted(call, await offered(call, request.criteria), request.criteria ?? {});
   const wanted = {

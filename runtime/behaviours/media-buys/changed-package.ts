@@ -60,10 +60,13 @@ export async function updatedPackage(
   if (assigns || overlay !== undefined)
     checkAssigned(call, assigned, overlay ?? before, `${field}.creative_assignments`);
   if (creatives !== undefined) await storeCreatives(call, buy.account_id, creatives);
+  const { bid_price: held, ...rest } = one;
+  // A policy takes the place of a bid price that was given before it.
+  const bid = bid_price !== undefined && isAuction(option) ? bid_price : wanted.bidding == null ? held : undefined;
   return {
-    ...one,
+    ...rest,
     ...(budget !== undefined && { budget: givenBudget(budget, field) }),
-    ...(bid_price !== undefined && isAuction(option) && { bid_price }),
+    ...(bid !== undefined && { bid_price: bid }),
     ...(paused !== undefined && { paused }),
     ...(start_time !== undefined && { start_time }),
     ...(end_time !== undefined && { end_time }),

@@ -19,7 +19,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, PAGE_SIZE, type PageWanted } from "../frame/page.js";
 import { creativeFor } from "../library/creatives.js";
-import { actionsByTask, availableActions, shownAgreement } from "./shown.js";
+import { actionsByTask, availableActions, capDay, shownAgreement } from "./shown.js";
 
 interface Wanted {
   readonly account?: AccountRef;
@@ -78,6 +78,7 @@ async function shown(
   return {
     ...terms,
     ...rest,
+    ...capDay(buy),
     ...shownAgreement(call, buy),
     ...(owner !== undefined && { account }),
     status: state,

@@ -14,6 +14,7 @@ import { productOf } from "../products/products.js";
 import { endProposal } from "../products/proposal-ends.js";
 import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
+import { checkBidding } from "./bidding.js";
 import { checkDates, checkStart } from "./dates.js";
 import { countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
 import { checkTotal } from "./total.js";
@@ -86,6 +87,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   const currency = [...currencies][0] ?? "USD";
   if (request.total_budget !== undefined) checkTotal(call, { currency, packages }, request.total_budget);
   await checkWhole(call, { packages }, request);
+  checkBidding(call, { packages, terms: { ...request } });
   const reserved = await Promise.all(packages.map((one) => isReserved(call, one)));
   for (const { creatives } of request.packages ?? []) await storeCreatives(call, account.account_id, creatives ?? []);
   const zone = await buyZone(call, packages);

@@ -27,6 +27,7 @@ export interface WantedPackage extends ProposedTerms, NamedByBuyer {
   readonly start_time?: string;
   readonly end_time?: string;
   readonly paused?: boolean;
+  readonly bidding?: JsonObject | null;
   readonly format_ids?: readonly FormatId[];
   readonly format_option_refs?: readonly { readonly format_option_id?: string }[];
   readonly format_kind?: string;
@@ -54,6 +55,7 @@ const kept = [
   "measurement_terms",
   "performance_standards",
   "catalogs",
+  "catalog_ids",
   "format_ids",
   "format_option_refs",
   "format_kind",

@@ -1,6 +1,6 @@
 /** One sum for a whole buy: its packages keep their shares of it, to the cent. */
 import type { ToolError } from "../../seller/tool-error.js";
-import { type BuyPackage, type MediaBuy, sumOf } from "../buys/buys.js";
+import { type BuyPackage, isLivePackage, type MediaBuy, sumOf } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { productOf } from "../products/products.js";
 import { invalid } from "../reporting/status.js";
@@ -12,8 +12,6 @@ interface Total {
 }
 
 const FIELD = "total_budget";
-
-const isLive = ({ canceled }: BuyPackage): boolean => canceled !== true;
 
 const wrong = (call: BehaviourCall, message: string, field = FIELD): ToolError => invalid(call, message, field);
 
@@ -34,7 +32,7 @@ export async function spread(
 ): Promise<BuyPackage[]> {
   const amount = givenBudget(total.amount, FIELD);
   checkCurrency(call, currency, total);
-  const live = packages.filter(isLive);
+  const live = packages.filter(isLivePackage);
   const before = sumOf(live.map(({ budget }) => budget));
   if (before <= 0) throw wrong(call, "no package has a budget that the sum could be shared by");
   const shares = live.map(({ budget }) => Math.floor((budget / before) * amount * 100) / 100);
@@ -56,6 +54,6 @@ export function checkTotal(
   total: Total,
 ): void {
   checkCurrency(call, currency, total);
-  const sum = sumOf(packages.filter(isLive).map(({ budget }) => budget));
+  const sum = sumOf(packages.filter(isLivePackage).map(({ budget }) => budget));
   if (sum !== sumOf([total.amount])) throw wrong(call, `the packages come to ${sum}, not to ${total.amount}`);
 }

@@ -19,6 +19,7 @@ import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
+import { checkBidding } from "./bidding.js";
 import { cancellationOf, type PackageUpdate, updatedPackage } from "./changed-package.js";
 import { checkDates, checkMoved } from "./dates.js";
 import { checkGrown, committedTo, giveBackEnded } from "./governed.js";
@@ -86,7 +87,8 @@ async function checkChangeable(call: BehaviourCall, buy: MediaBuy, request: Want
           field: "media_buy_id",
           details: { current_state: state },
         });
-  await checkAllowed(call, buy, state, request);
+  // What was agreed to has been allowed with it.
+  if (request.accepted === undefined) await checkAllowed(call, buy, state, request);
   if (request.revision !== undefined && request.revision !== buy.revision)
     throw new ToolError("CONFLICT", `media buy ${buy.media_buy_id} is at revision ${buy.revision}`, {
       field: "revision",
@@ -175,6 +177,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
   const { fixed: _, ...open } = agreed;
   const set = Object.fromEntries(Object.entries(request).filter(([name]) => settable.includes(name)));
   const terms = changedTerms(buy.terms, set);
+  checkBidding(call, { packages, terms });
   const changed: MediaBuy = { ...open, packages, paused: request.paused ?? buy.paused, terms };
   return { changed, affected, done: done.length > 0 ? done : [{ action: "updated" }] };
 }
