@@ -238,7 +238,16 @@ const earliest = (times: readonly string[]): string => times.reduce((a, b) => (D
 const latest = (times: readonly string[]): string => times.reduce((a, b) => (Date.parse(b) > Date.parse(a) ? b : a));
 
 export const startOf = ({ packages }: MediaBuy): string => earliest(packages.map(({ start_time }) => start_time));
-export const endOf = ({ packages }: MediaBuy): string => latest(packages.map(({ end_time }) => end_time));
+
+/** What was canceled ran until then, as long as anything else runs. */
+export function endOf({ packages }: MediaBuy): string {
+  const none = !packages.some(isLivePackage);
+  return latest(
+    packages.map(({ end_time, cancellation }) =>
+      none || cancellation === undefined ? end_time : earliest([end_time, cancellation.canceled_at]),
+    ),
+  );
+}
 
 /** Cents are added, not fractions of them. */
 export const sumOf = (amounts: readonly number[]): number =>

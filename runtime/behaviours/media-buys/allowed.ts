@@ -1,9 +1,10 @@
 /** What the products of a buy allow to be done with it: where they say so, that and nothing else. */
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { type BuyState, endOf, type MediaBuy } from "../buys/buys.js";
+import { type BuyState, budgetOf, endOf, type MediaBuy, startOf } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { findProduct } from "../products/products.js";
+import type { PackageUpdate } from "./changed-package.js";
 
 export interface AllowedAction {
   readonly action: string;
@@ -36,31 +37,61 @@ export const shownActions = (all: readonly AllowedAction[], state: BuyState): Js
       ...(terms_ref !== undefined && { terms_ref }),
     }));
 
+/** Older words that each stand for several of the later ones. */
+const coarse: Readonly<Record<string, string>> = {
+  increase_budget: "update_budget",
+  decrease_budget: "update_budget",
+  extend_flight: "update_dates",
+  shorten_flight: "update_dates",
+  update_flight_dates: "update_dates",
+  update_targeting: "update_packages",
+  remove_packages: "update_packages",
+};
+
 interface Update {
   readonly canceled?: boolean;
   readonly paused?: boolean;
+  readonly start_time?: string;
   readonly end_time?: string;
-  readonly packages?: readonly {
-    readonly package_id: string;
-    readonly budget?: number | null;
-    readonly targeting_overlay?: unknown;
-  }[];
+  readonly total_budget?: { readonly amount: number };
+  readonly new_packages?: readonly unknown[];
+  readonly packages?: readonly PackageUpdate[];
 }
 
+const retargets = (one: PackageUpdate): boolean =>
+  one.targeting_overlay !== undefined ||
+  [one.keyword_targets_add, one.keyword_targets_remove, one.negative_keywords_add, one.negative_keywords_remove].some(
+    (keywords) => keywords !== undefined && keywords.length > 0,
+  );
+
+const raised = (before: number, after: number): string[] =>
+  after === before ? [] : [after > before ? "increase_budget" : "decrease_budget"];
+
 /** What an update comes to, in the words that products use. */
-function attempted(buy: MediaBuy, { canceled, paused, end_time: end, packages = [] }: Update): string[] {
-  const budgets = packages.flatMap(({ package_id, budget }) => {
+function attempted(buy: MediaBuy, update: Update): string[] {
+  const { canceled, paused, start_time: start, end_time: end, total_budget: total, packages = [] } = update;
+  // What is canceled is canceled, whatever stands beside that.
+  if (canceled === true) return ["cancel"];
+  const live = packages.filter((one) => one.canceled !== true);
+  const moves = (one: PackageUpdate): boolean => one.start_time !== undefined || one.end_time !== undefined;
+  const budgets = live.flatMap(({ package_id, budget }) => {
     const before = buy.packages.find((one) => one.package_id === package_id)?.budget;
-    if (typeof budget !== "number" || before === undefined || budget === before) return [];
-    return [budget > before ? "increase_budget" : "decrease_budget"];
+    return typeof budget !== "number" || before === undefined ? [] : raised(before, budget);
   });
   const moved = end === undefined ? 0 : Date.parse(end) - Date.parse(endOf(buy));
+  const begins = start !== undefined && Date.parse(start) !== Date.parse(startOf(buy));
   return [
-    ...(canceled === true ? ["cancel"] : []),
     ...(paused === undefined ? [] : [paused ? "pause" : "resume"]),
     ...(moved === 0 ? [] : [moved > 0 ? "extend_flight" : "shorten_flight"]),
+    ...(begins || live.some(moves) ? ["update_flight_dates"] : []),
     ...budgets,
-    ...(packages.some((one) => one.targeting_overlay !== undefined) ? ["update_targeting"] : []),
+    // Beside packages, the sum is only what they come to.
+    ...(total === undefined || packages.length > 0 || update.new_packages !== undefined
+      ? []
+      : raised(budgetOf(buy), total.amount)),
+    ...((update.new_packages ?? []).length > 0 ? ["add_packages"] : []),
+    ...(live.length < packages.length ? ["remove_packages"] : []),
+    ...(live.some(retargets) ? ["update_targeting"] : []),
   ];
 }
 
@@ -69,7 +100,7 @@ export async function checkAllowed(call: BehaviourCall, buy: MediaBuy, state: Bu
   const all = call.shapes.knowsError("ACTION_NOT_ALLOWED") ? await allowedActions(call, buy) : undefined;
   if (all === undefined) return;
   for (const action of attempted(buy, update)) {
-    const own = all.filter((one) => one.action === action);
+    const own = all.filter((one) => one.action === action || one.action === coarse[action]);
     const now = own.filter(({ allowed_statuses: states }) => states?.includes(state) ?? true);
     const reason =
       own.length === 0

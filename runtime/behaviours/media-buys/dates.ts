@@ -1,7 +1,13 @@
 /** When packages may run. */
 import { ToolError } from "../../seller/tool-error.js";
-import type { BuyPackage } from "../buys/buys.js";
+import { type BuyPackage, endOf, type MediaBuy, startOf } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
+
+/** Dates that are said, ISO 8601. */
+interface Moved {
+  readonly start: string | undefined;
+  readonly end: string | undefined;
+}
 
 /** What may be in the past by the time a request arrives, in milliseconds. */
 const START_SLACK_MS = 3_600_000;
@@ -28,6 +34,29 @@ export function checkStart({ now }: BehaviourCall, start: string, field: string)
 export function checkEnd({ now }: BehaviourCall, end: string, field: string): void {
   if (Date.parse(end) <= now.getTime())
     throw new ToolError("INVALID_REQUEST", `it would end at ${end}, which has passed`, at(field, "end_time"));
+}
+
+/**
+ * A package as new dates of its buy leave it: it moves with them where it ran as long as the buy; dates of its own stay, within
+ * those of the buy.
+ */
+export function movedWith(buy: MediaBuy, one: BuyPackage, { start, end }: Moved): BuyPackage {
+  const [from, to] = [Date.parse(startOf(buy)), Date.parse(endOf(buy))];
+  const [own, until] = [Date.parse(one.start_time), Date.parse(one.end_time)];
+  const begins = start !== undefined && (own <= from || own < Date.parse(start));
+  const ends = end !== undefined && (until >= to || until > Date.parse(end));
+  return { ...one, ...(begins && { start_time: start }), ...(ends && { end_time: end }) };
+}
+
+/**
+ * @param within the dates of the buy, ISO 8601
+ * @throws ToolError INVALID_REQUEST for a package that would run when its buy does not
+ */
+export function checkWithin(one: Moved, within: { readonly start: string; readonly end: string }, field: string): void {
+  const early = one.start !== undefined && Date.parse(one.start) < Date.parse(within.start);
+  if (!early && (one.end === undefined || Date.parse(one.end) <= Date.parse(within.end))) return;
+  const message = `a package runs within its media buy, from ${within.start} to ${within.end}`;
+  throw new ToolError("INVALID_REQUEST", message, at(field, early ? "start_time" : "end_time"));
 }
 
 /**

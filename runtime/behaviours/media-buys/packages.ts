@@ -13,7 +13,7 @@ import { checkOverlay } from "../products/overlay.js";
 import { checkedPricing, checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
 import { assignments, checkAssigned } from "./assigned.js";
 import { checkBound } from "./bound.js";
-import { checkDates, checkEnd } from "./dates.js";
+import { checkDates, checkEnd, checkWithin } from "./dates.js";
 import { committedMetrics } from "./metrics.js";
 import { boundOverlay, targetingTerms } from "./targeting.js";
 import { checkTerms, type ProposedTerms } from "./terms.js";
@@ -98,6 +98,7 @@ export async function newPackage(
   const end = wanted.end_time ?? flight.end;
   checkDates(start, end, field);
   checkEnd(call, end, field);
+  checkWithin({ start: wanted.start_time, end: wanted.end_time }, flight, field);
   await checkAvailable(call, { product: found, budget, start, end }, field);
   return {
     package_id: call.id("pkg"),

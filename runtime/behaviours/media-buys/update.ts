@@ -9,6 +9,7 @@ import {
   buyState,
   endOf,
   findBuy,
+  isLivePackage,
   type MediaBuy,
   revised,
   saveBuy,
@@ -21,7 +22,7 @@ import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
 import { checkBidding } from "./bidding.js";
 import { cancellationOf, type PackageUpdate, updatedPackage } from "./changed-package.js";
-import { checkDates, checkMoved } from "./dates.js";
+import { checkDates, checkMoved, movedWith } from "./dates.js";
 import { checkGrown, committedTo, giveBackEnded } from "./governed.js";
 import { awaited, findInstruction, instruct, instructionKey } from "./instructions.js";
 import { commitmentOf } from "./orders.js";
@@ -159,7 +160,9 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
     );
   }
   for (const [index, wanted] of (request.new_packages ?? []).entries()) {
-    const flight = { start: start ?? startOf(buy), end: end ?? endOf(buy), accountId: buy.account_id };
+    // An amendment has dates of its own.
+    const { start_time: from = startOf(buy), end_time: to = endOf(buy) } = request.accepted?.commercial_terms ?? {};
+    const flight = { start: start ?? from, end: end ?? to, accountId: buy.account_id };
     const added = await newPackage(call, wanted, flight, `new_packages[${index}]`);
     await storeCreatives(call, buy.account_id, wanted.creatives ?? []);
     packages = [...packages, added];
@@ -170,7 +173,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
   await checkWhole(call, { packages }, { ...request, frequency_cap });
   const affected = new Set(done.flatMap(({ package_id }) => package_id ?? []));
   if (start !== undefined || end !== undefined) {
-    for (const { start_time, end_time } of packages) checkDates(start_time, end_time, "");
+    for (const { start_time, end_time } of packages.filter(isLivePackage)) checkDates(start_time, end_time, "");
     done.push({ action: "dates_changed" });
   }
   if (request.paused !== undefined) done.push({ action: request.paused ? "paused" : "resumed" });
@@ -205,8 +208,7 @@ async function updatedPackages(
   for (const one of buy.packages) {
     const { package_id } = one;
     const index = wanted.findIndex((update) => update.package_id === package_id);
-    const dates = { ...(start !== undefined && { start_time: start }), ...(end !== undefined && { end_time: end }) };
-    const moved = { ...one, ...dates };
+    const moved = one.canceled === true ? one : movedWith(buy, one, { start, end });
     if (index >= 0) {
       const action = wanted[index]!.canceled === true ? "package_canceled" : "package_updated";
       done.push({ action, package_id });

@@ -1,0 +1,90 @@
+/** Packages run when they were bought for, and change only as their products allow it. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
+import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
+
+const price = { pricing_option_id: "cpm", pricing_model: "cpm", currency: "USD", fixed_price: 10 };
+const product = (product_id: string, more: JsonObject = {}): Product => ({
+  ...{ product_id, name: product_id, description: product_id, delivery_type: "non_guaranteed" },
+  ...{ channels: ["display"], formats: ["display_300x250_image"], pricing_options: [price], more },
+});
+const allows = (...actions: readonly string[]) => ({
+  allowed_actions: actions.map((action) => ({ action, modes: ["self_serve"] })),
+});
+const catalogue = listedCatalogue([
+  ...[product("one"), product("two")],
+  ...[product("held", allows("pause")), product("coarse", allows("update_budget", "update_dates", "update_packages"))],
+]);
+const day = (date: string): string => `2099-${date}T00:00:00Z`;
+const line = (product_id: string, more: object = {}) => ({
+  ...{ product_id, pricing_option_id: "cpm", budget: 1_000, ...more },
+});
+const order = (...packages: readonly object[]) => ({
+  ...{ ...key(), account, brand, packages, start_time: day("01-01"), end_time: day("02-01") },
+});
+
+for (const version of versions) {
+  const seller = async () => {
+    const opened = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
+    const ends = async (media_buy_id: string) => {
+      const [buy] = (await opened.ask("get_media_buys", { account, media_buy_ids: [media_buy_id] })).media_buys;
+      return [buy.end_time, ...buy.packages.map((one: { end_time: string }) => one.end_time)];
+    };
+    return { ...opened, ends };
+  };
+
+  test(`${version}: a package that would run when its media buy does not is refused`, async () => {
+    const { ask, refused, close } = await seller();
+    for (const [name, value] of [
+      ["start_time", "2098-12-31T00:00:00Z"],
+      ["end_time", day("02-02")],
+    ] as const) {
+      const { code, field } = await refused("create_media_buy", order(line("one"), line("two", { [name]: value })));
+      assert.equal([code, field], ["INVALID_REQUEST", `packages[1].${name}`]);
+    }
+    const { media_buy_id } = await ask("create_media_buy", order(line("one")));
+    const added = { ...key(), account, media_buy_id, new_packages: [line("two", { end_time: day("03-01") })] };
+    assert.is((await refused("update_media_buy", added)).field, "new_packages[0].end_time");
+    await ask("update_media_buy", { ...added, ...key(), end_time: day("03-01") });
+    await close();
+  });
+
+  test(`${version}: dates of a package's own stay where those of its media buy move, and lie within them`, async () => {
+    const { ask, ends, close } = await seller();
+    const booked = await ask("create_media_buy", order(line("one", { end_time: day("01-10") }), line("two")));
+    const { media_buy_id, packages } = booked;
+    const update = (more: object) => ask("update_media_buy", { ...key(), account, media_buy_id, ...more });
+    await update({ end_time: day("03-01") });
+    assert.equal(await ends(media_buy_id), [day("03-01"), day("01-10"), day("03-01")]);
+    await update({ end_time: day("01-05") });
+    assert.equal(await ends(media_buy_id), [day("01-05"), day("01-05"), day("01-05")]);
+    await update({ packages: [{ package_id: packages[1].package_id, canceled: true }], end_time: day("01-08") });
+    assert.equal((await ends(media_buy_id)).slice(0, 2), [day("01-08"), day("01-08")]);
+    await close();
+  });
+
+  if (version >= "3.1")
+    test(`${version}: what a product does not allow is refused by whichever field it is asked, and a coarse word allows it`, async () => {
+      const { ask, refused, close } = await seller();
+      const booked = async (id: string) => {
+        const { media_buy_id, packages } = await ask("create_media_buy", order(line(id)));
+        const { package_id } = packages[0];
+        return [
+          { total_budget: { amount: 9_000, currency: "USD" } },
+          { start_time: day("01-02") },
+          { packages: [{ package_id, end_time: day("01-20") }] },
+          { packages: [{ package_id, keyword_targets_add: [{ keyword: "boot", match_type: "broad" }] }] },
+          { packages: [{ package_id, budget: 500 }] },
+          { packages: [{ package_id, canceled: true }] },
+        ].map((change) => ({ ...key(), account, media_buy_id, ...change }));
+      };
+      for (const change of await booked("held"))
+        assert.is((await refused("update_media_buy", change)).code, "ACTION_NOT_ALLOWED", JSON.stringify(change));
+      for (const change of await booked("coarse")) await ask("update_media_buy", change);
+      await close();
+    });
+}
+
+test.run();
