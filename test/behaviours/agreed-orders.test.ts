@@ -119,6 +119,33 @@ for (const version of versions.filter((one) => one >= "3.2.4")) {
     await close();
   });
 
+  test(`${version}: a proposal is accepted and declined within the planning it was asked for in`, async () => {
+    const { ask, refused, close } = await opened(version);
+    const brief = "Plan a USD 3,000 display campaign from January 5 through March 31, 2099.";
+    const opportunity = { opportunity_id: "spring" };
+    const [draft] = (await ask("request_proposals", { ...key(), account, brief, opportunity })).proposals;
+    assert.is(draft.opportunity_id, "spring");
+    const refinements = [{ proposal_id: draft.proposal_id, action: "finalize" }];
+    const { proposal } = (await ask("refine_proposals", { ...key(), refinements })).results[0];
+    assert.is(proposal.opportunity_id, "spring");
+    const { proposal_id, terms_digest: proposal_terms_digest } = proposal;
+    const accepted = { ...key(), account, proposal_id, proposal_terms_digest, opportunity: { opportunity_id: "fall" } };
+    assert.is((await refused("accept_proposal", accepted)).field, "opportunity.opportunity_id");
+    const decline = (more: object, ...ids: readonly string[]) => ({
+      ...{
+        ...key(),
+        declines: ids.map((id, at) => ({ proposal_id: id, reason: "other", detail: `none ${at}` })),
+        ...more,
+      },
+    });
+    const elsewhere = decline({ opportunity: { opportunity_id: "fall" } }, draft.proposal_id);
+    assert.is((await refused("decline_proposals", elsewhere)).field, "opportunity.opportunity_id");
+    const twice = decline({}, proposal_id, proposal_id);
+    assert.is((await refused("decline_proposals", twice)).field, "declines[1].proposal_id");
+    await ask("accept_proposal", { ...accepted, ...key(), opportunity });
+    await close();
+  });
+
   test(`${version}: a package is bid for in one way, and not by a bid price beside a policy`, async () => {
     const { ask, refused, told, close } = await opened(version);
     const line = { product_id: "free", pricing_option_id: "bids", budget: 1_000 };

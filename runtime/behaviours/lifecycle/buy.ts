@@ -12,10 +12,12 @@ import { productOf } from "../products/products.js";
 import { endProposal } from "../products/proposal-ends.js";
 import {
   type CommercialTerms,
+  checkOpportunity,
   committedOf,
   findNegotiated,
   type Money,
   type Negotiated,
+  type Opportunity,
   type Purchase,
   saveNegotiated,
   termsDigest,
@@ -93,6 +95,7 @@ interface Accepting extends JsonObject {
   readonly account: AccountRef;
   readonly proposal_id: string;
   readonly proposal_terms_digest: string;
+  readonly opportunity?: Opportunity;
   readonly total_budget?: Money;
 }
 
@@ -106,6 +109,7 @@ export async function acceptProposal(request: Accepting, call: BehaviourToolCall
   const found = await committedOf(call, request.proposal_id, "proposal_id");
   if (request.proposal_terms_digest !== found.terms_digest)
     throw new ToolError("CONFLICT", "these are not the terms of the proposal", { field: "proposal_terms_digest" });
+  checkOpportunity(found, request.opportunity);
   const { total_budget: total, start_time, end_time, brand } = found.commercial_terms;
   const given = request.total_budget;
   if (given !== undefined && (given.amount !== total?.amount || given.currency !== total.currency))

@@ -5,7 +5,7 @@ import { statedBudget } from "../products/brief.js";
 import { draftOf } from "../products/draft.js";
 import { relevantTo } from "../products/find.js";
 import { shownProduct } from "../products/products.js";
-import { saveNegotiated, shownNegotiated } from "../products/terms.js";
+import { type Opportunity, saveNegotiated, shownNegotiated } from "../products/terms.js";
 import { type Criteria, offered } from "./list-products.js";
 
 interface Wanted {
@@ -13,6 +13,7 @@ interface Wanted {
   readonly brand?: JsonObject;
   readonly account?: { readonly brand?: JsonObject };
   readonly criteria?: Criteria;
+  readonly opportunity?: Opportunity;
 }
 
 /** Products of one plan, at most. */
@@ -37,12 +38,14 @@ export const requestProposals: ToolBehaviour = async (request: Wanted, call) => 
       reason: "Nothing on offer here answers that brief.",
       suggestions: ["List the products to see what is on offer.", "Name another channel or currency."],
     });
-  const draft = draftOf(call, {
+  const { opportunity_id } = request.opportunity ?? {};
+  const drafted = draftOf(call, {
     lines: chosen.map((one) => ({ ...one, share: 1 })),
     total: budget ?? { amount: leastOf(chosen), currency },
     brief: request.brief,
     brand: request.brand ?? request.account?.brand,
   });
+  const draft = { ...drafted, ...(opportunity_id !== undefined && { opportunity_id }) };
   saveNegotiated(call, draft);
   const products = await Promise.all(chosen.map(({ product }) => shownProduct(call, product)));
   return call.answer({ outcome: "proposed", proposals: [shownNegotiated(draft)], products });

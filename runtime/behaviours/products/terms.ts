@@ -43,6 +43,8 @@ export interface Negotiated {
   /** What it became; of one that changes or ends a media buy, that one. */
   readonly media_buy_id?: string;
   readonly change?: "media_buy_update" | "media_buy_cancellation";
+  /** The buyer's planning that it was asked for in. */
+  readonly opportunity_id?: string;
   /** The buy's, when the change was drafted: it is made of no other. */
   readonly base_media_buy_revision?: number;
 }
@@ -93,6 +95,20 @@ export async function committedOf(call: BehaviourCall, id: string, field: string
   if (found.state === "draft")
     throw new ToolError("PROPOSAL_NOT_COMMITTED", `proposal ${id} is a draft: finalize it first`, { field });
   return found;
+}
+
+/** The planning of a buyer's that a request is part of. */
+export interface Opportunity {
+  readonly opportunity_id?: string;
+}
+
+/** @throws ToolError INVALID_REQUEST for a proposal that was asked for in other planning than is named */
+export function checkOpportunity(proposal: Negotiated, named: Opportunity | undefined): void {
+  const { proposal_id: id, opportunity_id: own } = proposal;
+  if (named?.opportunity_id === undefined || own === undefined || own === named.opportunity_id) return;
+  throw new ToolError("INVALID_REQUEST", `proposal ${id} belongs to another opportunity`, {
+    field: "opportunity.opportunity_id",
+  });
 }
 
 /** A proposal as answers show it. */
