@@ -18,6 +18,8 @@ export interface Commitment {
   /** What the buyer's request, or the order it changes, names. */
   readonly planId?: unknown;
   readonly context?: unknown;
+  /** Who pays, where the order says so. */
+  readonly invoiceRecipient?: unknown;
   /** What will be delivered, as `core/planned-delivery.json` has it; `total_budget` in units of `currency`. */
   readonly planned: JsonObject & { readonly currency: string };
   /** By how much the committed money grows, in the same currency. */
@@ -41,7 +43,8 @@ export async function checkCommitment(call: BehaviourCall, commitment: Commitmen
 }
 
 /** The question, as the release has it. */
-function requestOf(call: BehaviourCall, { tool, phase, planId, context, planned, increase }: Commitment): JsonObject {
+function requestOf(call: BehaviourCall, commitment: Commitment): JsonObject {
+  const { tool, phase, planId, context, planned, increase, invoiceRecipient } = commitment;
   const [plan, token] = [text(planId), text(context)];
   // Where orders carry the authorization itself, a plan's name is none.
   const carried = call.shapes.request(tool).has("governance_context");
@@ -58,6 +61,7 @@ function requestOf(call: BehaviourCall, { tool, phase, planId, context, planned,
     caller: call.agentUrl,
     purchase_type: "media_buy",
     phase,
+    ...(invoiceRecipient != null && { invoice_recipient: invoiceRecipient }),
     planned_delivery: planned,
   });
 }

@@ -16,6 +16,7 @@ import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
 import { checkBidding } from "./bidding.js";
 import { checkDates, checkStart } from "./dates.js";
+import { checkInvoiced } from "./invoiced.js";
 import { countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
 import { checkTotal } from "./total.js";
 import { checkSupported, checkWhole, controlsIn } from "./whole.js";
@@ -33,6 +34,7 @@ export interface WantedOrder {
   readonly budget_cap_timezone?: unknown;
   readonly reporting_webhook?: unknown;
   readonly frequency_cap?: unknown;
+  readonly invoice_recipient?: unknown;
   /** The terms that were agreed to before, where there was an agreement. */
   readonly accepted?: Negotiated;
 }
@@ -70,6 +72,7 @@ const keptFields = [
 export async function checkOrder(call: BehaviourCall, request: WantedOrder): Promise<CheckedOrder> {
   checkSupported(request);
   const account = await spendingAccount(call, request.account);
+  await checkInvoiced(call, account, request.invoice_recipient);
   const flight = flightOf(call, request);
   const accepted = request.accepted ?? (await negotiated(call, request));
   const wanted = request.packages ?? accepted?.commercial_terms.purchases ?? (await proposedPackages(call, request));
@@ -193,6 +196,7 @@ export const commitmentOf = (tool: string, buy: MediaBuy, total: number, before?
   accountId: buy.account_id,
   planId: buy.terms.plan_id,
   context: buy.terms.governance_context,
+  invoiceRecipient: buy.terms.invoice_recipient,
   planned: {
     ...(before !== undefined && { media_buy_id: buy.media_buy_id }),
     start_time: startOf(buy),
@@ -200,7 +204,7 @@ export const commitmentOf = (tool: string, buy: MediaBuy, total: number, before?
     total_budget: total,
     currency: buy.currency,
   },
-  increase: total - (before ?? 0),
+  increase: Math.max(0, total - (before ?? 0)),
 });
 
 /** A buy as the ad server gets it. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ToolError } from "../../seller/tool-error.js";
-import type { AccountRef } from "../accounts/accounts.js";
+import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
 import { checkCommitment } from "../accounts/commitment.js";
 import {
   type BuyChange,
@@ -25,6 +25,7 @@ import { cancellationOf, type PackageUpdate, updatedPackage } from "./changed-pa
 import { checkDates, checkMoved, movedWith } from "./dates.js";
 import { checkGrown, committedTo, giveBackEnded } from "./governed.js";
 import { awaited, findInstruction, instruct, instructionKey } from "./instructions.js";
+import { checkInvoiced } from "./invoiced.js";
 import { commitmentOf } from "./orders.js";
 import { newPackage, type WantedPackage } from "./packages.js";
 import { changedAnswer } from "./shown.js";
@@ -96,7 +97,7 @@ async function checkChangeable(call: BehaviourCall, buy: MediaBuy, request: Want
     });
 }
 
-/** More money is asked for; less, or as much, was approved before. */
+/** More money is asked for, or somebody else is to pay; less, or as much, was approved before. */
 async function checkIncrease(
   call: BehaviourToolCall,
   buy: MediaBuy,
@@ -104,11 +105,13 @@ async function checkIncrease(
   request: Wanted,
 ): Promise<void> {
   const committed = await committedTo(call, buy, changed);
-  if (committed === undefined || committed.after <= committed.before) return;
+  if (committed === undefined) return;
   const { before, after: total } = committed;
+  const rebilled = !isDeepStrictEqual(changed.terms.invoice_recipient, buy.terms.invoice_recipient);
+  if (total <= before && !rebilled) return;
   const { governance_context: context = changed.terms.governance_context } = request;
   const asked = { ...changed, terms: { ...changed.terms, governance_context: context } };
-  await checkGrown(call, asked, total);
+  if (total > before) await checkGrown(call, asked, total);
   await checkCommitment(call, commitmentOf(call.tool, asked, total, before));
 }
 
@@ -181,6 +184,8 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
   const set = Object.fromEntries(Object.entries(request).filter(([name]) => settable.includes(name)));
   const terms = changedTerms(buy.terms, set);
   checkBidding(call, { packages, terms });
+  if (!isDeepStrictEqual(terms.invoice_recipient, buy.terms.invoice_recipient))
+    await checkInvoiced(call, await resolveAccount(call, { account_id: buy.account_id }), terms.invoice_recipient);
   const changed: MediaBuy = { ...open, packages, paused: request.paused ?? buy.paused, terms };
   return { changed, affected, done: done.length > 0 ? done : [{ action: "updated" }] };
 }

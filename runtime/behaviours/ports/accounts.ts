@@ -76,6 +76,11 @@ export interface AccountsPort extends CallsUpstream {
   open(account: Account, who: { readonly principal: string }): Promise<Account>;
   /** What it may owe. */
   credit?(account: Account): Promise<Credit>;
+  /**
+   * Whether an order of the account may be invoiced to a recipient, as `core/business-entity.json` has it, that is not the
+   * account's own billing entity. Nobody else may be where this is left out.
+   */
+  mayInvoice?(account: Account, recipient: JsonObject): Promise<boolean>;
   /** Ways to be billed that are offered. */
   readonly billing: readonly string[];
 }
