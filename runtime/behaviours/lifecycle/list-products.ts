@@ -4,7 +4,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage } from "../frame/page.js";
 import type { Product } from "../ports/catalogue.js";
-import { meetsFilters, type ProductFilters } from "../products/find.js";
+import { inWantedPrices, type ProductFilters, productFilter } from "../products/filters.js";
 import type { Overlay } from "../products/overlay.js";
 import { onOffer, productsOf, shownProduct } from "../products/products.js";
 import { targeted } from "../products/targeted.js";
@@ -28,11 +28,13 @@ interface Wanted {
 /** Products of a page where the request does not say, and at most. */
 const SIZE = { items: 25, most: 100 };
 
-/** What is on offer and meets the criteria. */
+/** What is on offer and meets the criteria, at the prices that were asked for. */
 export async function offered(call: BehaviourCall, criteria: Criteria = {}): Promise<Product[]> {
   const { product_ids: ids, offer_filters: filters } = criteria;
   const all = ids === undefined ? await onOffer(call) : await productsOf(call);
-  return all.filter((one) => (ids === undefined || ids.includes(one.product_id)) && meetsFilters(one, filters));
+  const meets = await productFilter(call, filters, all);
+  const wanted = all.filter((one) => (ids === undefined || ids.includes(one.product_id)) && meets(one));
+  return wanted.map((one) => inWantedPrices(one, filters));
 }
 
 const digest = (value: unknown): string =>
