@@ -1,6 +1,7 @@
 /** When scheduled reports are due: at the turn of the hour, the day, the month. */
 import { turnAfter } from "../calendar.js";
 
+/** How often a media buy is reported on by itself. */
 export type Frequency = "hourly" | "daily" | "monthly";
 
 export const isFrequency = (value: unknown): value is Frequency =>

@@ -1,10 +1,13 @@
 /** What is agreed to is what is booked: sums, prices, names, and the day of a cap; and what is said twice is said the same. */
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import path from "node:path";
 import canonicalize from "canonicalize";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type AdServer, listedCatalogue, type Order, type Product } from "../../runtime/behaviours/index.js";
-import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
+import { corpus } from "../support/corpus.js";
+import { account, behavingSeller, brand, key } from "./behaving-seller.js";
 
 const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };
 const fixed = { pricing_option_id: "fixed", pricing_model: "cpm", currency: "USD", fixed_price: 10 };
@@ -36,7 +39,11 @@ async function opened(version: string) {
   return { ...seller, products, told, read };
 }
 
-for (const version of versions.filter((one) => one >= "3.2.4")) {
+const version = "3.2.4";
+const there = existsSync(path.join(corpus, "releases", version));
+if (!there) console.log(`skipped: no release ${version} in ${corpus}`);
+
+if (there) {
   async function buying() {
     const seller = await opened(version);
     const { feed_version } = await seller.ask("list_products", {});

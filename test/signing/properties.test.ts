@@ -73,12 +73,14 @@ const overwrite = (text: string, place: number, by: number): string => {
   return text.slice(0, at) + String.fromCharCode(code) + text.slice(at + 1);
 };
 
+const oneAlphabet = (text: string): string => text.replaceAll("-", "+").replaceAll("_", "/");
+
 test("one byte of a signed field changed is refused", () => {
   fc.assert(
     fc.property(fc.constantFrom(...fields), fc.nat(), fc.nat(), (name, place, by) => {
       const value = overwrite(good.headers[name]!, place, by);
-      // White space around a value is no part of it.
-      fc.pre(value.trim() !== good.headers[name]);
+      // White space around a value is no part of it, and a signature may be written in either alphabet of base64.
+      fc.pre(oneAlphabet(value.trim()) !== oneAlphabet(good.headers[name]!));
       const result = verifyWebhookSync(
         { ...good, headers: { ...good.headers, [name]: value } },
         optionsFor(keys.ed25519),

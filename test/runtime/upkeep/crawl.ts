@@ -17,13 +17,16 @@ const revocations = "remove revocations that are over";
 const planned = "queue the domains whose crawl is due";
 const effect = "let authorizations begin and end";
 const adopted = "plan crawls of imported publishers";
+const putOff = "take up domains that a clock ahead put off";
 const members = "queue members' domains that were never crawled";
 const stale = "end what files said that have been gone for long";
 const hosted = "ask origins whether they point at hosted files";
 const turn = "take the turn of the registry's upkeep";
 const givenBack = ["give back the turn recrawl", "give back the turn upkeep"];
 /** What is done in the turn: none of it where the turn cannot be had. */
-const inTurn = [adopted, members, stale, hosted];
+const inTurn = [adopted, putOff, members, stale, hosted];
+/** When a domain would be crawled that a clock years ahead has planned. */
+const FAR = NOW + 4_000 * DAY_MS;
 
 /** A publisher whose file was valid long ago, and gone at the last crawl; and one whose agent's time is over. */
 async function publish(store: AnyStore): Promise<void> {
@@ -47,6 +50,7 @@ export const crawl: World = {
     { step: requestsGone, table: "adbind_crawl_requests", where: "completed_at = 1" },
     { step: revocations, table: "adbind_crawl_revocations" },
     { step: planned, table: "adbind_crawl_domains", where: "next_at = 1 and active is null" },
+    { step: putOff, table: "adbind_crawl_domains", where: `next_at = ${FAR}` },
     { step: effect, table: "adbind_registry_authorizations", where: `changes_at <= ${NOW}` },
     {
       step: adopted,
@@ -67,9 +71,9 @@ export const crawl: World = {
     { table: "adbind_crawl_requests", how: "gone", fails: [members, planned, requestsGone] },
     { table: "adbind_crawl_revocations", how: "delete", fails: [revocations] },
     { table: "adbind_crawl_revocations", how: "gone", fails: [revocations] },
-    { table: "adbind_crawl_domains", how: "update", fails: [members, planned] },
+    { table: "adbind_crawl_domains", how: "update", fails: [members, planned, putOff] },
     { table: "adbind_crawl_domains", how: "insert", fails: [adopted, members, planned] },
-    { table: "adbind_crawl_domains", how: "gone", fails: [adopted, members, planned] },
+    { table: "adbind_crawl_domains", how: "gone", fails: [adopted, members, planned, putOff] },
     { table: "adbind_crawl_turns", how: "update", fails: [adopted] },
     { table: "adbind_crawl_turns", how: "insert", fails: [planned, turn], waits: inTurn },
     { table: "adbind_crawl_turns", how: "gone", fails: [planned, turn], waits: inTurn },
@@ -84,8 +88,8 @@ export const crawl: World = {
     { table: "adbind_registry_hosted", how: "gone", fails: [hosted] },
   ],
   async fill(store) {
-    const due = (domain: string): string =>
-      `insert into adbind_crawl_domains values ('${domain}', null, null, 0, 1) on conflict (domain) do update set active = null, next_at = 1`;
+    const due = (domain: string, at = 1): string =>
+      `insert into adbind_crawl_domains values ('${domain}', null, null, 0, ${at}) on conflict (domain) do update set active = null, next_at = ${at}`;
     // Those that were queued before are forgotten, and their requests with them.
     await execute(store, "delete from adbind_registry_member_domains");
     await publish(store);
@@ -96,6 +100,7 @@ export const crawl: World = {
       "insert into adbind_crawl_revocations values ('s', 'd', 1)",
       due("due.example"),
       due("next.example"),
+      due("far.example", FAR),
       `insert into adbind_registry_publishers (domain, crawled_at) values ('${fresh("imported")}', ${NOW})`,
       `insert into adbind_registry_hosted (domain, file, updated_at) values ('${fresh("hosted")}', '{}', 1)`,
     ]);

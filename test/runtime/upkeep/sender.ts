@@ -127,7 +127,8 @@ export const sender: World = {
     const columns = "resource, kind, subscriber, principal, config, period_start, next_fire, closed, closed_at";
     const channel = `insert into adbind_channels (${columns}) values `;
     const again =
-      "on conflict (resource, kind, subscriber) do update set next_fire = excluded.next_fire, config = excluded.config";
+      "on conflict (resource, kind, subscriber) do update set next_fire = excluded.next_fire, config = excluded.config, " +
+      "period_start = excluded.period_start";
     await addJobs(store);
     await rows(store, [
       `insert into adbind_endpoints (topic, endpoint, failing_since${engine.name === "sqlite" ? ", ready_at" : ""}) values ` +
