@@ -3,7 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { key, publishedRelease, versions, versionsWith } from "./behaving-seller.js";
 import { bothEngines } from "./engines.js";
-import { checkIntent, governedSeller } from "./governed-seller.js";
+import { checkIntent, decommitment, governedSeller } from "./governed-seller.js";
 
 const { databases, stop } = await bothEngines();
 test.after(stop);
@@ -12,19 +12,6 @@ const having = await versionsWith("governance_delivery_monitor");
 const adjusting = await Promise.all(
   having.map(async (version) => ((await publishedRelease(version)).tools.report_plan_adjustment ? [version] : [])),
 );
-
-const adjustment = (amount: number, id: string, of: object) => ({
-  ...{ ...key(), action: "report", plan_id: "spring", seller_reference: "mb_1", seller_adjustment_id: id },
-  ...{ adjustment_type: "decommitment", amount: { amount, currency: "USD" }, reason: "less" },
-  effective_at: "2027-02-01T00:00:00Z",
-  evidence: {
-    evidence_id: `e_${id}`,
-    evidence_type: "decommitment_agreement",
-    digest: `sha256:${"a".repeat(64)}`,
-    issued_at: "2027-02-01T00:00:00Z",
-  },
-  ...of,
-});
 
 for (const version of adjusting.flat())
   for (const [engine, database] of Object.entries(databases))
@@ -37,7 +24,7 @@ for (const version of adjusting.flat())
       const seller_response = { seller_reference: "mb_1" };
       const { outcome_id } = await one.ask("report_plan_outcome", { ...settled, seller_response }, "one");
       const tell = ({ ask }: typeof one, amount: number, id: string) =>
-        ask("report_plan_adjustment", adjustment(amount, id, { outcome_id }), "one");
+        ask("report_plan_adjustment", decommitment(amount, id, { outcome_id }), "one");
       const first = await tell(one, 300, "first");
       assert.is((await tell(other, 300, "first")).adjustment_id, first.adjustment_id, "told again under another key");
       const beside = await Promise.allSettled([tell(one, 600, "a"), tell(other, 600, "b"), tell(one, 600, "c")]);

@@ -5,9 +5,10 @@ import path from "node:path";
 import canonicalize from "canonicalize";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type AdServer, listedCatalogue, type Order, type Product } from "../../runtime/behaviours/index.js";
+import { listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
 import { corpus } from "../support/corpus.js";
 import { account, behavingSeller, brand, key } from "./behaving-seller.js";
+import { notingAdServer } from "./noting-ad-server.js";
 
 const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };
 const fixed = { pricing_option_id: "fixed", pricing_model: "cpm", currency: "USD", fixed_price: 10 };
@@ -21,17 +22,7 @@ const onlyPaused = product("held", { more: { allowed_actions: [{ action: "pause"
 
 async function opened(version: string) {
   const products = [product("free")];
-  const told: Order[] = [];
-  const noting = async (_: unknown, now: Order) => {
-    told.push(now);
-  };
-  const adServer: AdServer = {
-    async book(now, { idempotencyKey }) {
-      told.push(now);
-      return { orderId: idempotencyKey };
-    },
-    ...{ change: noting, pause: noting, resume: noting, cancel: noting },
-  };
+  const { adServer, told } = notingAdServer();
   const catalogue = { ...listedCatalogue([]), products: async () => products };
   const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue, adServer } });
   const read = async (id: string) =>

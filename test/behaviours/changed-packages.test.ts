@@ -1,8 +1,9 @@
 /** What a change says of a package is done, or refused: nothing of it is left out without a word. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type AdServer, listedCatalogue, type Order, type Product } from "../../runtime/behaviours/index.js";
+import { listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
+import { notingAdServer } from "./noting-ad-server.js";
 
 const bids = { pricing_option_id: "cpm", pricing_model: "cpm", currency: "USD", floor_price: 1 };
 const vendor = { domain: "attention.example" };
@@ -13,17 +14,7 @@ const product = (product_id: string): Product => ({
 });
 
 async function opened(version: string) {
-  const told: Order[] = [];
-  const noting = async (_: unknown, now: Order) => {
-    told.push(now);
-  };
-  const adServer: AdServer = {
-    async book(now, { idempotencyKey }) {
-      told.push(now);
-      return { orderId: idempotencyKey };
-    },
-    ...{ change: noting, pause: noting, resume: noting, cancel: noting },
-  };
+  const { adServer, told } = notingAdServer();
   const catalogue = listedCatalogue([product("one"), product("two")]);
   const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { adServer, catalogue } });
   const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };

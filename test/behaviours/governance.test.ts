@@ -10,6 +10,7 @@ import { readProposal } from "../../runtime/behaviours/governance/proposal.js";
 import type { WrittenPolicy } from "../../runtime/behaviours/index.js";
 import { spendingRule } from "../../runtime/behaviours/ports/plan-policies.js";
 import { behavingSeller, key, versions } from "./behaving-seller.js";
+import { decommitment } from "./governed-seller.js";
 
 const plan: SpendingPlan = {
   plan_id: "spring",
@@ -214,24 +215,7 @@ for (const version of versions) {
         outcome: "completed",
         seller_response: { seller_reference: "mb_1" },
       });
-      const adjustment = (amount: number, id: string) => ({
-        ...key(),
-        action: "report",
-        plan_id: "spring",
-        outcome_id,
-        seller_reference: "mb_1",
-        seller_adjustment_id: id,
-        adjustment_type: "decommitment",
-        amount: { amount, currency: "USD" },
-        reason: "less",
-        effective_at: "2027-02-01T00:00:00Z",
-        evidence: {
-          evidence_id: `e_${id}`,
-          evidence_type: "decommitment_agreement",
-          digest: `sha256:${"a".repeat(64)}`,
-          issued_at: "2027-02-01T00:00:00Z",
-        },
-      });
+      const adjustment = (amount: number, id: string) => decommitment(amount, id, { outcome_id });
       const { adjustment_id, plan_summary } = await own.ask("report_plan_adjustment", adjustment(20_000, "one"));
       assert.is(plan_summary.ledger_committed, 60_000);
       assert.is((await own.refused("report_plan_adjustment", adjustment(50_000, "two"))).code, "VALIDATION_ERROR");

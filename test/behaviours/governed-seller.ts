@@ -72,3 +72,17 @@ export const deniedByPlan = async (
   request: object,
   what: string,
 ): Promise<void> => assert.is((await refused(tool, request, "one")).code, "GOVERNANCE_DENIED", what);
+
+/** What `report_plan_adjustment` is told of money that is not bound any more. @param of the outcome it is of */
+export const decommitment = (amount: number, id: string, of: object) => ({
+  ...{ ...key(), action: "report", plan_id: "spring", seller_reference: "mb_1", seller_adjustment_id: id },
+  ...{ adjustment_type: "decommitment", amount: { amount, currency: "USD" }, reason: "less" },
+  effective_at: "2027-02-01T00:00:00Z",
+  evidence: {
+    evidence_id: `e_${id}`,
+    evidence_type: "decommitment_agreement",
+    digest: `sha256:${"a".repeat(64)}`,
+    issued_at: "2027-02-01T00:00:00Z",
+  },
+  ...of,
+});

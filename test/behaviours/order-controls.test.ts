@@ -1,9 +1,10 @@
 /** What a buyer sets for a whole order reaches whoever runs it; what nobody does is refused. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type AdServer, listedCatalogue, type Order, type Product } from "../../runtime/behaviours/index.js";
+import { listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
+import { notingAdServer } from "./noting-ad-server.js";
 
 const line = { product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 1_000, bid_price: 3 };
 const order = (more: object = {}) => ({
@@ -38,17 +39,7 @@ if (versions.length > 0)
 
 for (const version of versions)
   test(`${version}: an ad server is told of caps of the whole order, and of what changes beside a pause`, async () => {
-    const told: [string, Order][] = [];
-    const noting = (kind: string) => async (_: unknown, now: Order) => {
-      told.push([kind, now]);
-    };
-    const adServer: AdServer = {
-      async book(now, { idempotencyKey }) {
-        told.push(["book", now]);
-        return { orderId: idempotencyKey };
-      },
-      ...{ change: noting("change"), pause: noting("pause"), resume: noting("resume"), cancel: noting("cancel") },
-    };
+    const { adServer, told, kinds } = notingAdServer();
     const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { adServer } });
     const { media_buy_id } = await ask("create_media_buy", order({ daily_budget_cap: 100, pacing: "even" }));
     const update = (more: object) => ask("update_media_buy", { ...key(), account, media_buy_id, ...more });
@@ -56,7 +47,7 @@ for (const version of versions)
     await update({ paused: false, total_budget: { amount: 2_000, currency: "USD" } });
     await update({ paused: true, daily_budget_cap: null });
     assert.equal(
-      told.map(([kind, { terms, lines }]) => [kind, terms, lines[0]!.budget]),
+      told.map(({ terms, lines }, at) => [kinds[at], terms, lines[0]!.budget]),
       [
         ["book", { daily_budget_cap: 100, pacing: "even" }, 1_000],
         ["pause", { daily_budget_cap: 100, pacing: "even" }, 1_000],

@@ -171,9 +171,9 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/behaviours/frame/": [
-    "shape documents effects words page upstream patience",
+    "shape documents effects words items-in page upstream patience",
     "call",
-    "collection behaviour changes jws line-error seldom repetition",
+    "collection behaviour changes invalid jws line-error seldom repetition",
     "forced",
     "index",
   ],

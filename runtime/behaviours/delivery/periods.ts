@@ -7,6 +7,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { AdbindError } from "../../errors.js";
 import type { BuyPackage, MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { itemsIn } from "../frame/items-in.js";
 import { findProduct, productsBought, reportingOf } from "../products/products.js";
 import type { DeliveryDays } from "./simulated.js";
 
@@ -18,10 +19,8 @@ export interface Period {
   readonly end: number;
 }
 
-const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
 const frequenciesOf = ({ available_reporting_frequencies: sent, windowed_pull_granularities: asked }: JsonObject) =>
-  [listed(sent), listed(asked)] as const;
+  [itemsIn(sent), itemsIn(asked)] as const;
 
 /** What all products of a buy say of reports. */
 export async function reportingOfAll(

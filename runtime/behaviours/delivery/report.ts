@@ -5,6 +5,7 @@ import type { AccountRef } from "../accounts/accounts.js";
 import { type BuyPackage, buyState, buysOf, endOf, findBuy, type MediaBuy, saveBuy, startOf } from "../buys/buys.js";
 import type { ReportContent, ReportWanted, ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { invalid } from "../frame/invalid.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
 import { findProduct } from "../products/products.js";
 import { type ExactRead, exactReport } from "../reporting/exact.js";
@@ -62,17 +63,12 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
   });
 };
 
-const unfit = (call: BehaviourCall, message: string): ToolError =>
-  new ToolError(call.shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST", message, {
-    field: "start_date",
-  });
-
 /** @throws ToolError for days that no calendar has, and a time without any */
 function checkDates(call: BehaviourCall, { start_date: from, end_date: before }: Wanted): void {
   checkDay(from, "start_date");
   checkDay(before, "end_date");
   if (from !== undefined && before !== undefined && before <= from)
-    throw unfit(call, `no day is from ${from} on and before ${before}`);
+    throw invalid(call, `no day is from ${from} on and before ${before}`, "start_date");
 }
 
 /**
@@ -89,11 +85,16 @@ async function zoneOfAll(
   if ((from ?? before) === undefined) return zone;
   const whole = (await reportingOfAll(call, { packages })).some((one) => one.date_range_support === "lifetime_only");
   if (whole)
-    throw unfit(call, "a product of these has figures of its whole time only: leave out start_date and end_date");
+    throw invalid(
+      call,
+      "a product of these has figures of its whole time only: leave out start_date and end_date",
+      "start_date",
+    );
   if (zone !== undefined) return zone;
-  throw unfit(
+  throw invalid(
     call,
     "these are reported in several time zones: ask for buys that share one, or leave out start_date and end_date",
+    "start_date",
   );
 }
 

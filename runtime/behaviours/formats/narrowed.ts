@@ -3,6 +3,7 @@
  * `title_max_chars`, `cta_values`, `main_image_sizes`.
  */
 import { isJsonObject, type JsonObject, type ProtocolError } from "../../contract/index.js";
+import { invalidCode } from "../frame/invalid.js";
 import type { AnswerShapes } from "../frame/shape.js";
 import type { CreativeAsset, CreativeAssets } from "../ports/creatives.js";
 
@@ -20,16 +21,12 @@ type Rule = (
 
 const textOf = ({ content }: CreativeAsset): string | undefined => (typeof content === "string" ? content : undefined);
 
-/** The release's word for a request that is not what it should be. */
-const invalid = (shapes: AnswerShapes): string =>
-  shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST";
-
 const tooLong: Rule = (asset, most, shapes) => {
   if (typeof most !== "number") return undefined;
   const length = [...(textOf(asset) ?? "")].length;
   return length <= most
     ? undefined
-    : { code: invalid(shapes), message: `it may have ${most} characters, and has ${length}` };
+    : { code: invalidCode(shapes), message: `it may have ${most} characters, and has ${length}` };
 };
 
 const unlisted: Rule = (asset, values, shapes) => {
@@ -54,7 +51,7 @@ const misfit: Rule = (asset, bound, shapes) => {
   if (asset.width === undefined || !sizes.every(isSize) || sizes.some((size) => isOfSize(asset, size)))
     return undefined;
   const all = sizes.map(({ width, height }) => `${width} x ${height}`).join(", ");
-  return { code: invalid(shapes), message: `it is ${asset.width} x ${asset.height}, and may be ${all}` };
+  return { code: invalidCode(shapes), message: `it is ${asset.width} x ${asset.height}, and may be ${all}` };
 };
 
 const rules: readonly (readonly [suffix: string, rule: Rule])[] = [

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { invalid } from "../frame/invalid.js";
 import type { Constraints } from "./constraints.js";
 import type { Criteria } from "./list-products.js";
 
@@ -29,7 +30,7 @@ export const refinementCapability: JsonObject = {
 };
 
 /** @throws ToolError VALIDATION_ERROR for more alternatives than there can be, INVALID_REQUEST for a proposal named twice */
-export function checkRefinements({ shapes }: BehaviourCall, refinements: readonly ProposalRefinement[]): void {
+export function checkRefinements(call: BehaviourCall, refinements: readonly ProposalRefinement[]): void {
   const ids = refinements.map(({ proposal_id }) => proposal_id);
   for (const [index, { alternatives, proposal_id }] of refinements.entries()) {
     if (ids.indexOf(proposal_id) !== index)
@@ -37,9 +38,7 @@ export function checkRefinements({ shapes }: BehaviourCall, refinements: readonl
         field: `refinements[${index}].proposal_id`,
       });
     if ((alternatives?.count ?? 0) <= MAX_ALTERNATIVES) continue;
-    const code = shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST";
-    throw new ToolError(code, `at most ${MAX_ALTERNATIVES} alternatives are drafted of one proposal`, {
-      field: `refinements[${index}].alternatives.count`,
-    });
+    const field = `refinements[${index}].alternatives.count`;
+    throw invalid(call, `at most ${MAX_ALTERNATIVES} alternatives are drafted of one proposal`, field);
   }
 }

@@ -2,9 +2,9 @@
 import { isJsonObject } from "../../contract/index.js";
 import type { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { invalid } from "../frame/invalid.js";
 import type { CreativeAssignment } from "../ports/ad-server.js";
 import type { Overlay, PlacementRef } from "../products/overlay.js";
-import { invalid } from "../reporting/status.js";
 
 /** Members of an assignment that say how a creative runs. */
 const kept: readonly (keyof CreativeAssignment)[] = [

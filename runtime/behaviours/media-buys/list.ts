@@ -70,6 +70,7 @@ async function shown(
     fixed: _f,
     account_id: _a,
     accepted: _p,
+    reporting_timezone: _z,
     ...rest
   } = buy;
   const shape = call.shapes.answer("get_media_buys");

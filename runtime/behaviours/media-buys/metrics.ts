@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { invalid } from "../frame/invalid.js";
 import type { Product } from "../ports/catalogue.js";
 import { reportingOf } from "../products/products.js";
-import { invalid } from "../reporting/status.js";
 import { knowsTerm } from "./terms.js";
 
 interface Metric extends JsonObject {

@@ -1,10 +1,10 @@
 /** Whom a package is for: what was bound before it, what the buyer says of it, and how a change leaves it. */
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { invalid } from "../frame/invalid.js";
 import type { Product } from "../ports/catalogue.js";
 import { demographicResolution } from "../products/configured.js";
 import { checkOverlay, type Overlay } from "../products/overlay.js";
-import { invalid } from "../reporting/status.js";
 
 interface Keyword extends JsonObject {
   readonly keyword: string;

@@ -2,8 +2,8 @@
 
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { invalid } from "../frame/invalid.js";
 import type { Product } from "../ports/catalogue.js";
-import { invalid } from "../reporting/status.js";
 
 /** Counts are compared when they have settled: these windows are reported. */
 const windows: ReadonlySet<string> = new Set(["live", "c3", "c7", "final"]);

@@ -1,9 +1,8 @@
 /** One sum for a whole buy: its packages keep their shares of it, to the cent. */
-import type { ToolError } from "../../seller/tool-error.js";
 import { type BuyPackage, isLivePackage, type MediaBuy, sumOf } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { invalid } from "../frame/invalid.js";
 import { productOf } from "../products/products.js";
-import { invalid } from "../reporting/status.js";
 import { checkPrice, givenBudget, pricingOption } from "./packages.js";
 
 interface Total {
@@ -13,11 +12,9 @@ interface Total {
 
 const FIELD = "total_budget";
 
-const wrong = (call: BehaviourCall, message: string, field = FIELD): ToolError => invalid(call, message, field);
-
 function checkCurrency(call: BehaviourCall, currency: string, total: Total): void {
   if (total.currency !== undefined && total.currency !== currency)
-    throw wrong(call, `the buy is in ${currency}`, `${FIELD}.currency`);
+    throw invalid(call, `the buy is in ${currency}`, `${FIELD}.currency`);
 }
 
 /**
@@ -34,7 +31,7 @@ export async function spread(
   checkCurrency(call, currency, total);
   const live = packages.filter(isLivePackage);
   const before = sumOf(live.map(({ budget }) => budget));
-  if (before <= 0) throw wrong(call, "no package has a budget that the sum could be shared by");
+  if (before <= 0) throw invalid(call, "no package has a budget that the sum could be shared by", FIELD);
   const shares = live.map(({ budget }) => Math.floor((budget / before) * amount * 100) / 100);
   const rest = sumOf([amount, ...shares.map((one) => -one)]);
   const spreadTo = new Map(
@@ -55,5 +52,5 @@ export function checkTotal(
 ): void {
   checkCurrency(call, currency, total);
   const sum = sumOf(packages.filter(isLivePackage).map(({ budget }) => budget));
-  if (sum !== sumOf([total.amount])) throw wrong(call, `the packages come to ${sum}, not to ${total.amount}`);
+  if (sum !== sumOf([total.amount])) throw invalid(call, `the packages come to ${sum}, not to ${total.amount}`, FIELD);
 }

@@ -4,6 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import { formatsNamed } from "../formats/formats.js";
 import { canonicalKind } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { itemsIn } from "../frame/items-in.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { FormatId } from "../ports/creatives.js";
 import { isAuction, usualMetrics } from "./products.js";
@@ -122,15 +123,13 @@ const isKept = (has: PerformanceStandard, wanted: PerformanceStandard): boolean 
   (wanted.standard === undefined || has.standard === wanted.standard) &&
   (wanted.vendor?.domain === undefined || has.vendor?.domain === wanted.vendor.domain);
 
-const listed = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as T[]) : []);
-
 const intersects = (has: unknown, wanted: readonly string[] | undefined): boolean =>
-  wanted === undefined || wanted.some((one) => listed(has).includes(one));
+  wanted === undefined || wanted.some((one) => itemsIn(has).includes(one));
 
 function isTrusted(said: unknown, wanted: TrustedMatch | undefined): boolean {
   if (wanted === undefined) return true;
   if (!isJsonObject(said)) return false;
-  const has = listed<TrustedProvider>(said.providers);
+  const has = itemsIn<TrustedProvider>(said.providers);
   const asked = (one: TrustedProvider): boolean =>
     has.some(
       ({ agent_url, context_match, identity_match }) =>
@@ -151,7 +150,7 @@ function isTrusted(said: unknown, wanted: TrustedMatch | undefined): boolean {
 function isEvident({ audience_evidence: evidence }: JsonObject, wanted: ProductFilters): boolean {
   const { requirement_mode: mode, evidence_presence: presence } = wanted.audience_evidence_requirements ?? {};
   if (mode !== "required") return true;
-  if (listed(evidence).length === 0) return presence !== "required";
+  if (itemsIn(evidence).length === 0) return presence !== "required";
   throw new ToolError("UNSUPPORTED_FEATURE", "evidence of audiences is not weighed: ask for it as preferred", {
     field: "filters.audience_evidence_requirements",
   });
@@ -163,7 +162,7 @@ function isMeasured({ reporting_capabilities: said, more = {} }: Product, filter
     | { available_metrics?: readonly string[]; vendor_metrics?: readonly VendorMetric[] }
     | undefined;
   const { required_metrics: metrics = [], required_vendor_metrics: vendors = [] } = filters;
-  const promised = listed<PerformanceStandard>(more.performance_standards);
+  const promised = itemsIn<PerformanceStandard>(more.performance_standards);
   return (
     metrics.every((metric) => (reported?.available_metrics ?? usualMetrics).includes(metric)) &&
     vendors.every((wanted) => reported?.vendor_metrics?.some((has) => isMetric(has, wanted))) &&
@@ -188,7 +187,7 @@ export async function productFilter(
       kinds.set(one.id, canonicalKind(one));
   const kindsOf = ({ formats, more = {} }: Product): unknown[] => [
     ...formats.map((id) => kinds.get(id)),
-    ...listed<JsonObject>(more.format_options).map(({ format_kind }) => format_kind),
+    ...itemsIn<JsonObject>(more.format_options).map(({ format_kind }) => format_kind),
   ];
   return (one) => {
     const { more = {} } = one;

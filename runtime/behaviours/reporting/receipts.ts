@@ -8,6 +8,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { invalid } from "../frame/invalid.js";
 import { lineErrors } from "../frame/line-error.js";
 import { SKEW_MS } from "./checkpoints.js";
 import {
@@ -19,7 +20,7 @@ import {
 } from "./kept-receipts.js";
 import { advance, type ReportAdjustment, type ReportLedger } from "./ledger.js";
 import { adjustmentDigest } from "./shown.js";
-import { callersLedger, invalid, ledgerTime, noSuchReport } from "./status.js";
+import { callersLedger, ledgerTime, noSuchReport } from "./status.js";
 
 interface Wanted {
   readonly account: AccountRef;

@@ -32,9 +32,6 @@ export async function callersLedger(call: BehaviourCall, ref: AccountRef): Promi
   return bringUpToDate(call, { principal: call.principal, accountId });
 }
 
-export const invalid = ({ shapes }: BehaviourCall, message: string, field: string): ToolError =>
-  new ToolError(shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST", message, { field });
-
 /** What is not there, and what is somebody else's, are not told apart. @throws ToolError */
 export const noSuchReport = (): ToolError => new ToolError("NOT_FOUND", "Reporting status resource is unavailable.");
 

@@ -5,6 +5,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { invalid } from "../frame/invalid.js";
 import { lineErrors } from "../frame/line-error.js";
 import type { ConsumerStatement } from "../ports/report-feeds.js";
 import { SKEW_MS } from "./checkpoints.js";
@@ -18,7 +19,7 @@ import {
 } from "./consumer-status.js";
 import { advance, type Obligation, type ReportLedger } from "./ledger.js";
 import { timezoneOf } from "./shown.js";
-import { callersLedger, invalid, ledgerTime, noSuchReport } from "./status.js";
+import { callersLedger, ledgerTime, noSuchReport } from "./status.js";
 
 interface Wanted {
   readonly account: AccountRef;
