@@ -33,6 +33,9 @@ const FENCES = 4;
 const DRAIN_MS = 45_000;
 /** Pause between two looks at it, in milliseconds. */
 const DRAIN_PAUSE_MS = 100;
+/** Longest wait behind the fence for what was leased and is given back at once, and the pause between two looks, in milliseconds. */
+const GIVEN_BACK_MS = 1_000;
+const GIVEN_BACK_PAUSE_MS = 10;
 /** What expires within it is not counted when a copy is verified, in seconds: either database may remove it meanwhile. */
 const HORIZON_SECONDS = 60;
 
@@ -202,9 +205,7 @@ async function fenced(
   const goOn = (): void => {
     if (now() >= until) throw new FenceOver();
   };
-  const { leased } = tables;
-  // Leased between the last look and the fence, by somebody who did not see that nothing more was to be.
-  if (leased !== undefined && (await from.database.query((q) => leased(q, keyspace, now()))) > 0) throw new FenceOver();
+  await givenBack(move, goOn);
   const copying = { ...live, goOn };
   let rows = 0;
   const all = await tables.rows(from.database, to.database, keyspace);
@@ -223,6 +224,22 @@ async function fenced(
     yield* writeKeyspace(q, kind, { ...fence, state: "moved", until: null });
   });
   return { rows, until, fencedMs: Math.round(performance.now() - begun) };
+}
+
+/**
+ * Waits for leases that were taken since nobody was at work any more: each is given back as soon as whoever has it sees that nothing is to
+ * be begun, but where much comes in, somebody has one at almost any time.
+ * @throws FenceOver where one stays
+ */
+async function givenBack({ keyspace, tables, from, now }: KeyspaceMove, goOn: () => void): Promise<void> {
+  const { leased } = tables;
+  if (leased === undefined) return;
+  const end = performance.now() + GIVEN_BACK_MS;
+  while ((await from.database.query((q) => leased(q, keyspace, now()))) > 0) {
+    if (performance.now() >= end) throw new FenceOver();
+    await pause(GIVEN_BACK_PAUSE_MS);
+    goOn();
+  }
 }
 
 /** @throws AdbindError `split_unverified` where the two databases do not have as many rows of the keyspace */
