@@ -127,7 +127,11 @@ export async function sharedParts(options: SenderOptions, place: SenderPlace): P
     rules: rulesOf(options, keyring),
     releases: await openSenderReleases([options.release, ...(options.releases ?? [])], options.validator),
     metrics: senderMetrics(options.meter),
-    attemptOptions: attemptOptionsOf(options, options.fetch === undefined ? ownFetch! : fetchInTime(options.fetch)),
+    attemptOptions: attemptOptionsOf(
+      options,
+      place,
+      options.fetch === undefined ? ownFetch! : fetchInTime(options.fetch),
+    ),
     close: async () => ownFetch?.close(),
   };
 }

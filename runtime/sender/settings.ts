@@ -23,8 +23,14 @@ const badOption = (where: string, remedy: string): AdbindError =>
   new AdbindError("sender_option_invalid", "an option of a sender cannot be used", { where, remedy });
 
 /** @throws AdbindError `sender_option_invalid` */
-export const attemptOptionsOf = (options: SenderOptions, fetch: AttemptOptions["fetch"]): AttemptOptions => ({
+export const attemptOptionsOf = (
+  options: SenderOptions,
+  { shared }: Pick<SenderPlace, "shared">,
+  fetch: AttemptOptions["fetch"],
+): AttemptOptions => ({
   fetch,
+  // A server's processes need what a second thread would; a database of this thread alone has nobody else to do anything.
+  signsAside: !shared,
   signerFor: signerOf(options),
   signerTimeoutMs: signerTimeoutOf(options),
   word: options.word ?? options.release.word,

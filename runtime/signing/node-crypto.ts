@@ -59,6 +59,11 @@ function randomTexts(): (bytes: number) => string {
   };
 }
 
+const hashOf: Readonly<Record<SignatureAlgorithm, string | null>> = { ed25519: null, "ecdsa-p256-sha256": "sha256" };
+
+const signatureText = (alg: SignatureAlgorithm, bytes: Buffer): string =>
+  (alg === "ed25519" ? bytes : fixedOf(bytes)).toString("base64url");
+
 export const nodeCrypto: CryptoBackend = {
   sha256: (data) => hash("sha256", data, "base64url"),
   hmacSha256: (secret, data) => createHmac("sha256", secret).update(data).digest("hex"),
@@ -73,9 +78,17 @@ export const nodeCrypto: CryptoBackend = {
     alg === "ed25519"
       ? verify(null, bytesOf(text), key as KeyObject, signature)
       : verifyEcdsa(key as KeyObject, bytesOf(text), signature),
+  sign: (alg, key, text) => signatureText(alg, sign(hashOf[alg], bytesOf(text), key as KeyObject)),
+};
+
+/** For who can wait: signatures are made in a thread of libuv's, and this one goes on meanwhile. */
+export const nodeCryptoAside: CryptoBackend = {
+  ...nodeCrypto,
   sign: (alg, key, text) =>
-    (alg === "ed25519"
-      ? sign(null, bytesOf(text), key as KeyObject)
-      : fixedOf(sign("sha256", bytesOf(text), key as KeyObject))
-    ).toString("base64url"),
+    new Promise((resolve, reject) => {
+      sign(hashOf[alg], bytesOf(text), key as KeyObject, (error, bytes) => {
+        if (error === null) resolve(signatureText(alg, bytes));
+        else reject(error);
+      });
+    }),
 };

@@ -61,11 +61,12 @@ export function receivedMode(headers: HeaderFields, word = "proto"): AuthMode | 
 /** Signs and verifies; made of a platform's cryptography. */
 export interface Signing {
   /**
-   * Signs a webhook (docs/protocol/signing.md#webhook-headers). Send the returned headers with the same method, URL and bytes.
+   * Signs a webhook (docs/protocol/signing.md#webhook-headers). Send the returned headers with the same method, URL and bytes. On node the
+   * signature itself is made in a thread of libuv's.
    * @throws AdbindError for a body that is not strict JSON, a URL without canonical form, an unusable key or option
    */
   signWebhook(request: SignableRequest, options: SignOptions): Promise<Signed>;
-  /** `signWebhook` without waiting; needs a synchronous backend, which node's is. */
+  /** `signWebhook` without waiting, in this thread; needs a synchronous backend, which node's is. */
   signWebhookSync(request: SignableRequest, options: SignOptions): Signed;
   /** Verifies a webhook: fourteen steps and 9a, in order. It never throws for anything a peer sends. */
   verifyWebhook(request: SignableRequest, options: VerifyWebhookOptions): Promise<VerifyResult>;
