@@ -85,6 +85,10 @@ async function importFile(given: string, flags: ImportFlags): Promise<void> {
     );
     if (result.optedOut > 0)
       console.error(`${plural(result.optedOut, "publisher")} left out, as their owners have opted out`);
+    if (result.outdated > 0)
+      console.error(
+        `${plural(result.outdated, "publisher")} crawled here since the export: what the crawl found stays`,
+      );
     if (result.invalid > 0) {
       console.error(`${plural(result.invalid, "line")} left out`);
       process.exitCode = 1;

@@ -34,6 +34,7 @@ export { createRegistryPart, type RegistryPart, type RegistryPartOptions } from 
 export type { RegistryOptions } from "./server/settings.js";
 export type { TrustedIssuer } from "./server/trusted-issuer.js";
 export { exportRegistry } from "./transfer/export.js";
-export { type ImportOptions, type ImportProgress, type ImportResult, importRegistry } from "./transfer/import.js";
+export { importRegistry } from "./transfer/import.js";
+export type { ImportOptions, ImportProgress, ImportResult } from "./transfer/import-types.js";
 export type { TransferLine } from "./transfer/lines.js";
 export type * from "./types.js";

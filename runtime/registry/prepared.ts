@@ -15,7 +15,16 @@ export interface PublisherChange {
   readonly sets: Partial<Record<PropertySource, SourceSet>>;
   /** What the publisher's file says of other domains; absent leaves earlier claims. */
   readonly others?: readonly { readonly publisherDomain: string; readonly agent: AgentEntry }[];
+  /** When somebody else fetched what it says, unix milliseconds: what was fetched here since stays. Absent where it counts at any rate. */
+  readonly fetchedAt?: number;
 }
+
+/** When what a row says was fetched: an attempt that reached nobody leaves what was there. */
+const standsSince = ({ outcome, validated_at, crawled_at }: PublisherRow): number | null =>
+  outcome === "unreachable" ? validated_at : crawled_at;
+
+export const isOutdated = ({ fetchedAt }: Pick<PublisherChange, "fetchedAt">, row: PublisherRow): boolean =>
+  fetchedAt !== undefined && (standsSince(row) ?? 0) > fetchedAt;
 
 /** A set and what it becomes. Rows are made when first asked for: a set that is as before needs none. */
 export class PreparedSet {
@@ -60,6 +69,13 @@ export const prepare = (change: PublisherChange, now: number): PreparedChange =>
     ([source, set]) => new PreparedSet(source, set, now),
   ),
   now,
+});
+
+/** Of a change, what no crawl finds: a file that is hosted for the publisher. */
+export const withoutFetched = ({ others: _, ...change }: PreparedChange): PreparedChange => ({
+  ...change,
+  facts: () => ({}),
+  sets: change.sets.filter(({ source }) => source === "aao_hosted"),
 });
 
 /** Makes the rows now, where they will surely be needed. */

@@ -20,7 +20,7 @@ import {
 } from "../store/registry-publishers.js";
 import { contributionOf } from "./contribution.js";
 import { byCodePoint } from "./model.js";
-import type { PreparedChange, PreparedSet } from "./prepared.js";
+import { isOutdated, type PreparedChange, type PreparedSet, withoutFetched } from "./prepared.js";
 import {
   digestOf,
   effective,
@@ -43,6 +43,8 @@ export interface Written {
   readonly agents: readonly number[];
   /** Changes of the counters, to be made after the clock is locked. */
   readonly counts: readonly CountChange[];
+  /** Domains that were crawled since what was to be written was fetched: what the crawl found stays. */
+  readonly outdated: ReadonlySet<string>;
 }
 
 /** Sets of a change that differ from what is stored. */
@@ -176,10 +178,13 @@ function changedRow(
  * Writes what changed of some publishers, in the caller's transaction. The caller ticks the clock after it, makes the
  * counts, and computes profiles or marks them to be computed.
  */
-export function* writePublishers(q: Query, changes: readonly PreparedChange[]): Coroutine<Written> {
-  const domains = new Set(changes.map(({ domain }) => domain));
-  for (const { others } of changes) for (const { publisherDomain } of others ?? []) domains.add(publisherDomain);
+export function* writePublishers(q: Query, given: readonly PreparedChange[]): Coroutine<Written> {
+  const domains = new Set(given.map(({ domain }) => domain));
+  for (const { others } of given) for (const { publisherDomain } of others ?? []) domains.add(publisherDomain);
   const rows = yield* lockPublishers(q, [...domains].sort(byCodePoint));
+  const older = given.filter((change) => isOutdated(change, rows.get(change.domain)!));
+  const outdated = new Set(older.map(({ domain }) => domain));
+  const changes = given.map((change) => (outdated.has(change.domain) ? withoutFetched(change) : change));
   const replaced = changes.map((change) => replacedSets(change, rows.get(change.domain)!));
   const tally = new Tally();
   const { agents, own } = yield* clear(q, replaced, tally);
@@ -219,6 +224,7 @@ export function* writePublishers(q: Query, changes: readonly PreparedChange[]): 
     authorizations: edgeRows.length,
     agents: [...agents],
     counts: tally.changes,
+    outdated,
   };
 }
 

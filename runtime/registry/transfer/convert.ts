@@ -107,8 +107,17 @@ export function publisherChange(line: PublisherLine): PublisherChange {
     ...(line.brand_json && presentBrand(brandIn(line.brand_json))),
   };
   const others = line.adagents_json && othersIn(line.adagents_json);
-  return { domain: requiredDomain(line.domain), facts: () => facts, sets, ...(others && { others }) };
+  const fetchedAt = fetchTime(line.crawl);
+  return {
+    ...{ domain: requiredDomain(line.domain), facts: () => facts, sets },
+    ...(others && { others }),
+    ...(fetchedAt !== null && { fetchedAt }),
+  };
 }
+
+/** An attempt that reached nobody left what was there before. */
+const fetchTime = (crawl: PublisherLine["crawl"]): number | null =>
+  ms(crawl?.outcome === "unreachable" ? crawl.validated_at : crawl?.crawled_at);
 
 /** A file without a word on its crawl is taken as valid; it is crawled as soon as somebody asks for it. */
 function crawlFacts({ crawl, adagents_json }: PublisherLine): PublisherFacts {

@@ -15,6 +15,7 @@ import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";
 import { recomputeMembers, recomputeProfiles } from "../recompute.js";
 import { isRefusal, LineError, publisherChange, refusedLine } from "./convert.js";
+import type { ImportOptions, ImportResult } from "./import-types.js";
 import { claimsWork, hostedWork, memberWork, type OtherWork } from "./other-work.js";
 import { parseLine } from "./parse-line.js";
 
@@ -24,41 +25,6 @@ const BATCH_LINES = 1_000;
 /** So does one of other lines, which take several statements each; a hosted file may be large. */
 const BATCH_OTHER_LINES = 100;
 const BATCH_OTHER_CHARACTERS = 1_000_000;
-
-/** How far an import has come. */
-export interface ImportProgress {
-  /** Lines read so far, those of an earlier run among them. */
-  readonly lines: number;
-  readonly publishers: number;
-  readonly properties: number;
-  /** Agents whose profiles were computed; it happens at the end. */
-  readonly profiles: number;
-}
-
-/** How an import is taken up again, and who is told of its progress. */
-export interface ImportOptions {
-  /** Names the import, so that it can go on after a crash. Without one it begins anew each time. */
-  readonly id?: string;
-  /** Unix milliseconds; the system clock by default. */
-  readonly now?: () => number;
-  readonly progress?: (progress: ImportProgress) => void;
-  /** Told of each line that cannot be taken, which is then left out. Without it the first one ends the import. */
-  readonly invalid?: (line: number, why: string) => void;
-}
-
-/** What an import read, and what it could not use. */
-export interface ImportResult extends ImportProgress {
-  /** Lines that an earlier run had taken in. */
-  readonly resumedAfter: number;
-  /** The whole import had been done before; nothing was read. */
-  readonly doneBefore: boolean;
-  readonly members: number;
-  readonly hosted: number;
-  readonly claims: number;
-  readonly invalid: number;
-  /** Publishers whose owners want nothing told of them: their lines were left out. */
-  readonly optedOut: number;
-}
 
 interface PublisherWork {
   readonly kind: "publisher";
@@ -117,6 +83,7 @@ class Importing {
     claims: 0,
     invalid: 0,
     optedOut: 0,
+    outdated: 0,
   };
   readonly #now: () => number;
 
@@ -229,9 +196,10 @@ class Importing {
     const write = async (): Promise<void> => {
       if (others.length > 0) await this.#writeOthers(others);
       else {
-        const taken = await this.db.write((q) => this.#writeBatch(q, changes, lines));
+        const { taken, outdated } = await this.db.write((q) => this.#writeBatch(q, changes, lines));
         this.#totals.publishers += taken;
         this.#totals.optedOut += changes.length - taken;
+        this.#totals.outdated += outdated;
       }
       this.#totals.properties += properties;
       this.#totals.lines = lines;
@@ -249,8 +217,12 @@ class Importing {
     await writing;
   }
 
-  /** @returns how many were taken: what an owner had ended does not come back by a file of somebody else's */
-  *#writeBatch(q: Query, changes: readonly PreparedChange[], lines: number): Coroutine<number> {
+  /** @returns how many were taken, what an owner had ended does not come back by a file of somebody else's; and of how many only a part */
+  *#writeBatch(
+    q: Query,
+    changes: readonly PreparedChange[],
+    lines: number,
+  ): Coroutine<{ readonly taken: number; readonly outdated: number }> {
     const domains = changes.map(({ domain }) => domain);
     const optedOut = yield* optedOutAmong(q, domains);
     const taken = changes.filter(({ domain }) => !optedOut.has(domain));
@@ -260,7 +232,7 @@ class Importing {
     yield* noteChanges(q, written.publishers, { seq, now: this.#now() });
     yield* addCounts(q, written.counts);
     yield* this.#note(q, lines);
-    return taken.length;
+    return { taken: taken.length, outdated: written.outdated.size };
   }
 
   *#note(q: Query, lines: number): Coroutine<void> {

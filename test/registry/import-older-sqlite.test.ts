@@ -1,0 +1,4 @@
+import { sqliteEngine } from "./data-fixture.js";
+import { olderImportCase } from "./import-older.case.js";
+
+olderImportCase(sqliteEngine());
