@@ -70,6 +70,7 @@ export const schemaSteps = [
   { version: 23, name: "server-clock", about: "what is to go at once goes by the server's clock" },
   { version: 24, name: "kept-since", about: "when what is kept has ended" },
   { version: 25, name: "any-session", about: "functions do the same in whatever session" },
+  { version: 26, name: "held-tasks", about: "work after an answer is one process's at a time" },
 ] as const satisfies readonly ListedStep[];
 
 /** A text for every step: one that is missing does not compile. */

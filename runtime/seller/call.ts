@@ -17,10 +17,9 @@ import { audited } from "./audit.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { type Aftermath, createContext } from "./context.js";
 import { continuedTask, threadMember } from "./continuation.js";
-import { echo, failedCall, toldFailure, unknownTool } from "./failed-call.js";
+import { echo, failedCall, refusalErrors, toldFailure, unknownTool } from "./failed-call.js";
 import { type Claim, claimKey, type IdempotencyOptions, keyIn, keyOf, requestHash } from "./idempotency.js";
 import { freesTaskIds } from "./ordered-tasks.js";
-import { ownError } from "./own-error.js";
 import { channelsOf, registeredArgs } from "./registrations.js";
 import { checkReply, openMembers, statusMember, versionMember } from "./reply.js";
 import { negotiate, type ServedRelease, type ServedTool } from "./served-releases.js";
@@ -29,7 +28,6 @@ import { unfinishedTask } from "./task-changes.js";
 import type { TaskRepository } from "./tasks.js";
 import { invalidRequest, refusedBy, ToolError } from "./tool-error.js";
 import { tracedCall } from "./tracing.js";
-import type { SellerError } from "./types.js";
 import { unkeptValue } from "./unkept.js";
 
 export interface SellerCallDependencies<Tx> {
@@ -201,7 +199,7 @@ class Invocation<Tx> {
     const reply: unknown = await served.handle(request, ctx);
     const { status, data } = checkReply(reply, served.tool);
     if (status === "failed" || status === "rejected" || status === "canceled") {
-      const errors = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [this.unnamed()];
+      const errors = refusalErrors(data, taskId, servedRelease.release);
       const failure = toldFailure(this.dependencies.settings, this.call, errors, servedRelease.release);
       const payload = { status, ...data, ...echo(args), ...versionMember(servedRelease, args), ...failure };
       // A failure leaves the question open; the other two end the task that asked it.
@@ -223,7 +221,6 @@ class Invocation<Tx> {
       },
     });
     await this.record({ claim, after, status, payload, id });
-    if (interim && after.later !== undefined) this.dependencies.repository.runLater(id, served.tool, after.later);
     return { status, payload, failed: false, taskId: id };
   }
 
@@ -235,11 +232,6 @@ class Invocation<Tx> {
     await dependencies.database.transact({ principal: continued.principal }, (tx) =>
       dependencies.repository.advance(tx, continued.task_id, change),
     );
-  }
-
-  /** What a failure without errors says. */
-  private unnamed(): SellerError {
-    return ownError(undefined, `The call failed; its reference is ${this.taskId}.`, this.at.servedRelease.release);
   }
 
   private answered(payload: JsonObject): AnsweredCall {
@@ -286,15 +278,20 @@ class Invocation<Tx> {
     const { context: _context, idempotency_key: _key, [names.version]: _version, ...kept } = payload;
     const channels = channelsOf(call, args);
     const answered = this.answered(payload);
-    await database.transact({ principal: call.identity.principal }, function* (tx): Coroutine<void> {
+    const { principal } = call.identity;
+    const { later: work } = after;
+    const run = interim && work ? repository.later({ taskId: id, principal, tool: served.tool, work }) : undefined;
+    const hold = run?.hold;
+    await database.transact({ principal }, function* (tx): Coroutine<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });
       for (const effect of after.effects) yield* wait(effect(tx));
       if (continued !== undefined) {
         const { updated_at: askedAt } = continued;
-        yield* repository.advance(tx, id, { status, data: kept, request: args, channels, askedAt });
+        yield* repository.advance(tx, id, { status, data: kept, request: args, channels, askedAt, hold });
       } else if (interim)
-        yield* repository.open(tx, { id, call, args, tool: served.tool, release, status, payload, channels });
+        yield* repository.open(tx, { id, call, args, tool: served.tool, release, status, payload, channels, hold });
       if (keeps && continued === undefined) yield* plug.keep(tx, answered);
     });
+    run?.begin();
   }
 }

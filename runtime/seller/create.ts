@@ -45,9 +45,8 @@ export interface Seller<Tx = unknown> {
   /** A task by its id, to be changed from anywhere: another process on the same store may have opened it. */
   task<T = AnyTool>(taskId: string): TaskHandle<T, Tx>;
   /**
-   * Tasks that are not over, oldest first: what `submitted` was to do later is lost with its process, so an application
-   * that starts again carries them on with `task(id)`. Of several processes on one store each lists the tasks of all, those too
-   * that another one is at work on: who carries one on gives what it does a key, such as the task's id.
+   * Tasks that are not over, oldest first, of all processes on the store: `heldUntil` tells of those that one is at work on. What a process
+   * that is gone was to do later is for `resume`, or is carried on with `task(id)` by whoever has looked here.
    * @param after Unix milliseconds; tasks made from then on
    * @param limit default 100
    */
@@ -116,20 +115,22 @@ export async function createSeller<
     async mount() {
       await app.ready();
       upkeep.start();
+      repository.resuming.start();
       return mounted;
     },
     async start({ port = 0, host = "127.0.0.1" } = {}) {
       if (options.baseUrl === undefined && !isThisMachine(host)) throw noBaseUrl();
       const address = await app.listen({ port, host });
       upkeep.start();
+      repository.resuming.start();
       return address;
     },
     async close() {
       closing.abort();
-      await upkeep.stop();
+      await Promise.all([upkeep.stop(), repository.resuming.stop()]);
       await Promise.race([mounted.idle(), setTimeout(MOUNTED_MS, undefined, { ref: false })]);
       await app.close();
-      await repository.idle();
+      await repository.close();
       await passing?.close();
     },
     storeIdentity: () => identityOf(settings.store),

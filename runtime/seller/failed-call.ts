@@ -27,6 +27,12 @@ interface FailedCall {
   readonly taskId: string;
 }
 
+/** Errors of a reply that refuses; of one that names none, that it failed. */
+export const refusalErrors = ({ errors }: JsonObject, taskId: string, release: Release): readonly SellerError[] =>
+  Array.isArray(errors) && errors.length > 0
+    ? (errors as SellerError[])
+    : [ownError(undefined, `The call failed; its reference is ${taskId}.`, release)];
+
 /** What is kept under names of its request, and cannot be: all others are the seller's, who bounds his own. */
 const tooLong = (error: unknown): ToolError | undefined =>
   error instanceof AdbindError && error.code === "name_invalid"

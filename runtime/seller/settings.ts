@@ -54,6 +54,7 @@ export interface SellerSettings<Tx> {
   readonly transports: readonly TransportName[];
   readonly a2aProfile: A2aProfile | undefined;
   readonly cancelTask: ((task: UnfinishedTask) => MaybePromise<boolean>) | undefined;
+  readonly resume: SellerOptions["resume"] | undefined;
   readonly origins: ReadonlySet<string>;
   readonly trustProxy: boolean | string | string[];
   readonly mode: "development" | "production";
@@ -137,6 +138,7 @@ export function checkedSellerSettings<Tx>(options: object): SellerSettings<Tx> {
     transports: checkedTransports(given.transports),
     a2aProfile: given.a2aProfile,
     cancelTask: given.cancelTask,
+    resume: given.resume,
     origins: new Set([new URL(baseUrl).origin, ...(given.origins ?? [])]),
     trustProxy: given.trustProxy ?? false,
     mode,

@@ -19,6 +19,8 @@ export interface Change<Tx> extends ChangeOptions<Tx> {
   readonly principal?: string | undefined;
   /** The status that the task has to have still: whoever asks has decided by it. */
   readonly from?: TaskStatus | undefined;
+  /** The run of work that asks: another one may have taken the task up. */
+  readonly worker?: string | undefined;
 }
 
 export interface TaskRepositoryDependencies<Tx> {
@@ -56,6 +58,11 @@ function* changeFlow<Tx>(
       remedy: isTerminal(from) ? "leave it: the task is over" : "give another status",
     });
   }
+  if (change.worker !== undefined && change.worker !== row.worker)
+    throw new AdbindError("transition_refused", "another process has taken the task's work up", {
+      where: `task ${taskId}`,
+      remedy: "leave it to that one: this one was not heard of for too long",
+    });
   const own = servedReleases.find(({ release }) => release.version === row.release) ?? servedReleases[0]!;
   const data = dataOf(dependencies.settings, own, row.tool, change);
   yield* storeChange(dependencies, tx, row, { ...change, data });
@@ -82,6 +89,7 @@ export function* storeChange<Tx>(
     result: over ? JSON.stringify(data) : null,
     resource: dependencies.plug.subjectOf(data) ?? row.resource,
     expires: at + SELLER_TASK_RETENTION_MS,
+    ...(over && { worker: null, held_until: null }),
   });
   if (change.effect !== undefined) yield* wait(change.effect(tx));
   const told = { status, result: data, ...(message !== undefined && { message }) };
@@ -138,15 +146,15 @@ export const changeTask = <Tx>(
   );
 };
 
-/** @param principal whose task it must be; anybody's where it is left out */
+/** @param of whose task it must be, anybody's where it is left out, and which run of work asks */
 export function handleOf<Tx, T = AnyTool>(
   dependencies: TaskRepositoryDependencies<Tx>,
   taskId: string,
-  principal?: string,
+  of: Pick<Change<Tx>, "principal" | "worker">,
 ): TaskHandle<T, Tx> {
   const { servedReleases } = dependencies;
   const change = (status: TaskStatus, data: unknown, more: ChangeOptions<Tx> = {}): Promise<void> =>
-    changeTask(dependencies, taskId, { ...more, status, data: (data ?? {}) as JsonObject, principal });
+    changeTask(dependencies, taskId, { ...more, status, data: (data ?? {}) as JsonObject, ...of });
   const failure = (errors: SellerError | readonly SellerError[]) =>
     failurePayload(errorList(errors), servedReleases[0]!.release);
   const handle: TaskHandle<AnyTool, Tx> = {
@@ -172,4 +180,5 @@ export const unfinishedTask = (row: SellerTaskRow): UnfinishedTask => ({
   principal: row.principal,
   request: JSON.parse(row.request ?? "{}") as JsonObject,
   createdAt: row.created_at,
+  ...(row.held_until !== null && { heldUntil: row.held_until }),
 });

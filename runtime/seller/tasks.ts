@@ -1,5 +1,4 @@
 /** Tasks that outlive their call: kept, changed, told of by webhooks, looked up. */
-import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
 import {
   type AnyTool,
@@ -10,13 +9,12 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
-import { Aside } from "../queue/aside.js";
+import type { Periodic } from "../queue/periodic.js";
 import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
 import { threadMember } from "./continuation.js";
-import { ownError } from "./own-error.js";
-import { checkReply } from "./reply.js";
+import { LaterRuns, type TaskHold, type TaskRun, type TaskWork } from "./later-work.js";
 import {
   changeTask,
   handleOf,
@@ -26,7 +24,7 @@ import {
   unfinishedTask,
 } from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
-import type { LaterWork, SellerError, TaskHandle, UnfinishedTask } from "./types.js";
+import type { TaskHandle, UnfinishedTask } from "./types.js";
 
 export interface NewTask {
   readonly id: string;
@@ -37,6 +35,8 @@ export interface NewTask {
   readonly status: TaskStatus;
   readonly payload: JsonObject;
   readonly channels: TaskChannels | undefined;
+  /** Where work goes on after the answer. */
+  readonly hold?: TaskHold | undefined;
 }
 
 /** What a caller's answer makes of its task. */
@@ -49,6 +49,8 @@ export interface Advance {
   /** When the question was asked that the call answers (`updated_at`): another may be asked by now. */
   readonly askedAt: number;
   readonly channels?: TaskChannels | undefined;
+  /** Where work goes on after the answer. */
+  readonly hold?: TaskHold | undefined;
 }
 
 /** Who wants a task's id, and whether the task that may have it now has been ordered by a test of his. */
@@ -75,20 +77,19 @@ export interface TaskRepository<Tx> {
   cancel(row: SellerTaskRow, from?: TaskStatus): Promise<void>;
   /** As `freeTaskId`. */
   free(taskId: string, of: TaskClaim): Promise<boolean>;
-  /** Starts what goes on after an answer, and ends the task with what it comes to. */
-  runLater(taskId: string, tool: AnyTool, work: LaterWork<AnyTool, Tx>): void;
+  /** What goes on after an answer, to be begun once that is stored. */
+  later(work: TaskWork<Tx>): TaskRun;
+  /** Takes up the work of processes that are gone. */
+  readonly resuming: Periodic;
   /** @param principal where nobody else's is of interest: it is looked for in one database then */
   row(taskId: string, principal?: string): Promise<SellerTaskRow | undefined>;
   /** A2A's own channel of a task. @throws ToolError where it is refused */
   attach(row: SellerTaskRow, config: A2aPushConfig | null): Promise<void>;
   attached(taskId: string): Promise<A2aPushConfig | undefined>;
   unfinished(after: number, limit: number): Promise<readonly UnfinishedTask[]>;
-  /** Resolves when no work of `runLater` is under way, or after a while. */
-  idle(): Promise<void>;
+  /** Waits for work that goes on after answers, for a while, and keeps hold of it no longer. */
+  close(): Promise<void>;
 }
-
-/** Longest wait for work after answers, in milliseconds: some of it takes days, and is taken up again elsewhere. */
-const IDLE_MS = 5_000;
 
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
@@ -96,9 +97,9 @@ const json = (value: unknown): string | null => (value === undefined ? null : JS
 
 export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencies<Tx>): TaskRepository<Tx> {
   const { database, settings } = dependencies;
-  const running = new Aside();
+  const runs = new LaterRuns(dependencies);
   const handle = <T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx> =>
-    handleOf<Tx, T>(dependencies, taskId, principal);
+    handleOf<Tx, T>(dependencies, taskId, { principal });
   return {
     open: (tx, task) => openFlow(dependencies, tx, task),
     advance: (tx, taskId, change) => advanceFlow(dependencies, tx, taskId, change),
@@ -106,10 +107,8 @@ export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencie
     cancel: ({ task_id: id, principal }, from) =>
       changeTask(dependencies, id, { status: "canceled", data: {}, principal, from }),
     free: (taskId, of) => freeId(dependencies, taskId, of),
-    runLater(taskId, tool, work) {
-      const run = later(dependencies, handle(taskId), tool, work);
-      running.add(run, (error) => settings.logger?.error({ err: error, taskId }, "a task's work ended unheard"));
-    },
+    later: (work) => runs.later(work),
+    resuming: runs.resuming,
     async row(taskId, principal) {
       const of = principal === undefined ? { taskId } : { principal };
       const [row] = await database.transact(of, function* (tx): Coroutine<SellerTaskRow[]> {
@@ -130,12 +129,7 @@ export function createTaskRepository<Tx>(dependencies: TaskRepositoryDependencie
       const oldest = rows.flat().sort((a, b) => a.created_at - b.created_at || (a.task_id < b.task_id ? -1 : 1));
       return oldest.slice(0, limit).map(unfinishedTask);
     },
-    async idle() {
-      const patience = new AbortController();
-      const enough = sleep(IDLE_MS, undefined, { signal: patience.signal, ref: false }).catch(() => undefined);
-      await Promise.race([running.ended(), enough]);
-      patience.abort();
-    },
+    close: () => runs.close(),
   };
 }
 
@@ -144,7 +138,7 @@ function* openFlow<Tx>(
   tx: Tx,
   task: NewTask,
 ): Coroutine<void> {
-  const { id, call, args, tool, release, status, payload, channels } = task;
+  const { id, call, args, tool, release, status, payload, channels, hold } = task;
   const { principal } = call.identity;
   const contextId = call.contextId ?? text(threadMember(call, release, id).context_id);
   const at = settings.now();
@@ -168,6 +162,8 @@ function* openFlow<Tx>(
     result: null,
     resource: plug.subjectOf(args) ?? null,
     expires: at + SELLER_TASK_RETENTION_MS,
+    ...(hold ?? { worker: null, held_until: null }),
+    resumptions: 0,
   });
   if (added.length === 0) throw new ToolError("CONFLICT", `There is a task ${id} already.`);
   if (settings.sender === undefined || channels === undefined) return;
@@ -216,7 +212,7 @@ function* advanceFlow<Tx>(
     const message = `Task ${taskId} has been gone on with meanwhile, and asks nothing any more, or something else.`;
     throw new ToolError("CONFLICT", message, { recovery: "correctable" });
   }
-  const { status, data, request, channels } = change;
+  const { status, data, request, channels, hold } = change;
   if (settings.sender !== undefined && channels !== undefined && row.has_webhook === 0) {
     const registered = yield* wait(settings.sender.tasks.register(startOf(row), channels, { tx: tx as object }));
     if (!registered.ok) throw refusedBy(registered.error);
@@ -226,7 +222,7 @@ function* advanceFlow<Tx>(
   yield* storeChange(
     dependencies,
     tx,
-    { ...row, request: JSON.stringify(request), has_webhook: channels ? 1 : row.has_webhook },
+    { ...row, request: JSON.stringify(request), has_webhook: channels ? 1 : row.has_webhook, ...hold },
     {
       status,
       data: over ? data : interimOf(rest),
@@ -255,45 +251,3 @@ const interimOf = ({
   message: _m,
   ...rest
 }: JsonObject): JsonObject => rest;
-
-/** What goes wrong after the answer has been given ends the task: the caller waits for it. */
-async function later<Tx>(
-  { settings, servedReleases }: TaskRepositoryDependencies<Tx>,
-  task: TaskHandle<AnyTool, Tx>,
-  tool: AnyTool,
-  work: LaterWork<AnyTool, Tx>,
-): Promise<void> {
-  try {
-    const reply: unknown = await work(task);
-    if (reply !== undefined) await moveOn(task, tool, reply);
-  } catch (error) {
-    const refusal = error instanceof ToolError ? error.error : undefined;
-    if (refusal === undefined) settings.logger?.error({ err: error, taskId: task.id }, "a task's work failed");
-    const told =
-      refusal ??
-      ownError(error, `The task could not be carried out; its reference is ${task.id}.`, servedReleases[0]!.release);
-    await task.fail(told).catch((second) => settings.logger?.error({ err: second, taskId: task.id }, "nor did it end"));
-  }
-}
-
-/** What work after an answer came to: a reply as of a handler, and no less checked, since nobody else looks at the task again. */
-async function moveOn<Tx>(task: TaskHandle<AnyTool, Tx>, tool: AnyTool, reply: unknown): Promise<void> {
-  const { status, data } = checkReply(reply, tool);
-  const errors = (data.errors ?? []) as SellerError[];
-  switch (status) {
-    case "completed":
-      return task.complete(data);
-    case "failed":
-      return task.fail(errors);
-    case "rejected":
-      return task.reject(errors);
-    case "canceled":
-      return task.cancel();
-    case "working":
-      return (task.working as (data: JsonObject) => Promise<void>)(data);
-    case "input-required":
-      return (task.inputRequired as (data: JsonObject) => Promise<void>)(data);
-    case "submitted":
-      throw new TypeError(`the work of ${tool.name} went back to submitted: let it end its task, or go on with it`);
-  }
-}

@@ -68,6 +68,8 @@ export interface UnfinishedTask {
   readonly request: JsonObject;
   /** Unix milliseconds. */
   readonly createdAt: number;
+  /** Until when a process has its work, unix milliseconds, unless it renews that; absent where nobody is at work on it. */
+  readonly heldUntil?: number;
 }
 
 /** What goes on after a `submitted` or `working` answer has been given, in this process. A reply ends the task. */
@@ -260,6 +262,14 @@ export interface SellerOptions<
    * (`input-required`) can be canceled over A2A.
    */
   readonly cancelTask?: (task: UnfinishedTask) => MaybePromise<boolean>;
+  /**
+   * Goes on with the work of a task (`submitted` or `working` with work after it) whose process is gone, as that work would: once, of all
+   * processes on the store, about half a minute after it was heard of last. Without it such tasks are for whoever looks at `unfinished`.
+   */
+  readonly resume?: (
+    task: UnfinishedTask,
+    handle: TaskHandle<AnyTool, TxOf<St>>,
+  ) => ReturnType<LaterWork<AnyTool, TxOf<St>>>;
   /** Origins of browser pages that may call; its own only by default (MCP, "Security": DNS rebinding). */
   readonly origins?: readonly string[];
   /** Proxies whose forwarding headers tell the caller's address, as fastify takes it; none by default. */

@@ -3,7 +3,11 @@ import type { Coroutine } from "../db/coroutine.js";
 import { likePart } from "../db/like.js";
 import type { Database, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
+import { type HeldTaskTables, heldTaskTables } from "./held-tasks.js";
 import { type Runner, runner } from "./runner.js";
+import type { SellerTaskRow } from "./seller-task.js";
+
+export type { SellerTaskRow } from "./seller-task.js";
 
 /** A call under an idempotency key. */
 export interface CallRow {
@@ -22,32 +26,6 @@ export interface CallRow {
   readonly forget_at: number;
   /** Whose call it is; null where an instance of before this was kept has written it. */
   readonly principal: string | null;
-}
-
-export interface SellerTaskRow {
-  readonly task_id: string;
-  readonly principal: string;
-  readonly account: string | null;
-  readonly tool: string;
-  readonly protocol: string;
-  /** Version of the release its answers are written in. */
-  readonly release: string;
-  readonly status: string;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly completed_at: number | null;
-  readonly has_webhook: number;
-  readonly context: string | null;
-  readonly context_id: string | null;
-  readonly request: string | null;
-  readonly message: string | null;
-  /** JSON of the last interim data. */
-  readonly progress: string | null;
-  /** JSON of the final data. */
-  readonly result: string | null;
-  /** What the task made, such as a media buy. */
-  readonly resource: string | null;
-  readonly expires: number;
 }
 
 export interface TaskFilter {
@@ -74,7 +52,7 @@ export interface TaskPage {
   readonly limit: number;
 }
 
-export interface SellerTables<Tx> {
+export interface SellerTables<Tx> extends HeldTaskTables<Tx> {
   /** Adds a call unless its key is there; answers its key when it was added. */
   addCall(tx: Tx, row: CallRow): Coroutine<{ key: string }[]>;
   /** Also locks it. */
@@ -123,7 +101,7 @@ const insert = (table: string, row: object): { text: string; values: Value[] } =
 export function sellerTables<Tx>(database: Pick<Database<Tx>, "statements" | "dialect">): SellerTables<Tx> {
   const run = runner(database);
   const lock = database.dialect.forUpdate;
-  return { ...callTables(run, lock), ...taskTables(run, lock), expiring: expiringRows(run) };
+  return { ...callTables(run, lock), ...taskTables(run, lock), ...heldTaskTables(run), expiring: expiringRows(run) };
 }
 
 type CallMethods = "addCall" | "call" | "takeCall" | "renewCall" | "answerCall" | "dropCall";
@@ -168,7 +146,7 @@ const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, T
     run(
       tx,
       "update adbind_seller_tasks set status = ?, updated_at = ?, completed_at = ?, has_webhook = ?, request = ?, " +
-        "message = ?, progress = ?, result = ?, resource = ?, expires = ? where task_id = ?",
+        "message = ?, progress = ?, result = ?, resource = ?, expires = ?, worker = ?, held_until = ? where task_id = ?",
       [
         row.status,
         row.updated_at,
@@ -180,6 +158,8 @@ const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, T
         row.result,
         row.resource,
         row.expires,
+        row.worker,
+        row.held_until,
         row.task_id,
       ],
     ),

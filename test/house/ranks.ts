@@ -200,6 +200,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "types",
     "*",
     "task-changes",
+    "later-work",
     "tasks",
     "agent-tasks call",
     "server",

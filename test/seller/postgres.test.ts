@@ -18,6 +18,7 @@ import { buyRequest, call, newBench, openSeller, sellerOptions, settled } from "
 import { idempotencyCase } from "./idempotency.case.js";
 import { namesOfSellersCase } from "./names.case.js";
 import { principalsCase } from "./principals.case.js";
+import { resumedCase } from "./resumed.case.js";
 import type { SellerCase } from "./store-suite.js";
 import { taskRacesCase } from "./task-races.case.js";
 import { tasksCase } from "./tasks.case.js";
@@ -49,6 +50,7 @@ accountChangesCase(of);
 idempotencyCase(of);
 namesOfSellersCase(of);
 principalsCase(of);
+resumedCase(of);
 taskRacesCase(of);
 tasksCase(of);
 

@@ -82,6 +82,7 @@ const sellerTasks = {
   rest: [
     ...["account", "tool", "protocol", "release", "status", "created_at", "updated_at", "completed_at", "has_webhook"],
     ...["context", "context_id", "request", "message", "progress", "result", "resource", "expires"],
+    ...["worker", "held_until", "resumptions"],
   ],
   unique: ["task_id"],
   expires,

@@ -2,8 +2,10 @@
 import { generateKeyPairSync } from "node:crypto";
 import { release } from "../../../generated/3.1.0/index.js";
 import { openSeller } from "../../../runtime/behaviours/index.js";
+import type { Logger } from "../../../runtime/log.js";
 import { type Telling, tellLog } from "../../../runtime/queue/periodic.js";
 import { type Claimed, claimKey } from "../../../runtime/seller/idempotency.js";
+import { type LaterOptions, LaterRuns } from "../../../runtime/seller/later-work.js";
 import { sellerUpkeep } from "../../../runtime/seller/upkeep.js";
 import { callScope } from "../../../runtime/store/keys.js";
 import { sellerDatabase } from "../../../runtime/store/seller-tables.js";
@@ -81,6 +83,80 @@ export const call: World = {
     made.telling = tellLog(log);
     made.clock.at += 1_000;
     return { ...soon, stop: async () => made.claimed.kind === "mine" && made.claimed.claim.stop() };
+  },
+};
+
+const takeUp = "take up the tasks of processes that are gone";
+const keepHold = "keep hold of a task";
+
+const insertTask = (id: string, { worker, until }: { readonly worker: string; readonly until: number }): string =>
+  "insert into adbind_seller_tasks (task_id, principal, tool, protocol, release, status, created_at, updated_at, has_webhook, expires, worker, " +
+  `held_until) values ('${id}', 'p', 'create_media_buy', 'x', '3.1.0', 'submitted', 0, 0, 0, ${NOW * 2}, '${worker}', ${until})`;
+
+const runsOf = (store: AnyStore, logger: Logger, more: object = {}, options: LaterOptions = {}): LaterRuns<unknown> =>
+  new LaterRuns<unknown>(
+    {
+      database: sellerDatabase<unknown>(store.database),
+      settings: { now: () => NOW, logger, resume: async () => undefined, ...more },
+      servedReleases: [{ release }],
+    } as never,
+    options,
+  );
+
+export const abandoned: World = {
+  name: "seller whose work another takes up",
+  kinds: [{ step: takeUp, table: "adbind_seller_tasks", where: "held_until is not null" }],
+  breaches: [
+    { table: "adbind_seller_tasks", how: "update", fails: [takeUp] },
+    { table: "adbind_seller_tasks", how: "gone", fails: [takeUp] },
+  ],
+  fill: (store) =>
+    rows(store, ["delete from adbind_seller_tasks", insertTask("abandoned", { worker: "gone", until: 1 })]),
+  start: async (store, logger) => restarted(runsOf(store, logger).resuming),
+};
+
+interface WorkUnderWay {
+  readonly clock: { at: number };
+  logger?: Logger;
+  readonly runs: LaterRuns<unknown>;
+  end(): void;
+}
+
+const working = new WeakMap<AnyStore, WorkUnderWay>();
+
+/** Its work began before anything is broken: the statement that renews it would not let it begin. */
+export const atWork: World = {
+  name: "work of a task under way",
+  kinds: [{ step: keepHold, table: "adbind_seller_tasks", where: `held_until = ${NOW + LEASE_MS}` }],
+  breaches: [
+    { table: "adbind_seller_tasks", how: "update", fails: [keepHold] },
+    { table: "adbind_seller_tasks", how: "gone", fails: [keepHold] },
+  ],
+  async fill(store) {
+    const clock = { at: NOW };
+    const held: { logger?: Logger } = {};
+    const logger = {
+      error: (of: object, message: string) => held.logger?.error(of, message),
+      info: (of: object, message: string) => held.logger?.info(of, message),
+    };
+    const runs = runsOf(store, logger as Logger, { now: () => clock.at }, { renewMs: 5 });
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const tool = release.tools.create_media_buy as never;
+    const run = runs.later({ taskId: "at work", principal: "p", tool, work: () => promise });
+    const { worker, held_until: until } = run.hold;
+    await rows(store, ["delete from adbind_seller_tasks", insertTask("at work", { worker, until })]);
+    working.set(store, Object.assign(held, { clock, runs, end: () => resolve(undefined) }));
+    run.begin();
+  },
+  async start(store, log) {
+    const made = working.get(store)!;
+    made.logger = log;
+    made.clock.at += 1_000;
+    const stop = async (): Promise<void> => {
+      made.end();
+      await made.runs.close();
+    };
+    return { ...soon, stop };
   },
 };
 

@@ -2,12 +2,12 @@
 import { crawl } from "./crawl.js";
 import { receiver, receiverAtWork, receiverOfSplit } from "./receiver.js";
 import { part, prober, registry, replicas } from "./registry.js";
-import { behaviours, call, seller } from "./seller.js";
+import { abandoned, atWork, behaviours, call, seller } from "./seller.js";
 import { secretKeysKept, sender, senderOnSeveral } from "./sender.js";
 import type { World } from "./world.js";
 
 export const worlds: readonly World[] = [
-  ...[seller, call, behaviours],
+  ...[seller, call, abandoned, atWork, behaviours],
   ...[sender, secretKeysKept, senderOnSeveral],
   ...[receiver, receiverAtWork, receiverOfSplit],
   ...[registry, replicas, part, prober, crawl],

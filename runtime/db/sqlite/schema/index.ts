@@ -25,6 +25,7 @@ import { namedWakes } from "./0022-named-wakes.js";
 import { serverClock } from "./0023-server-clock.js";
 import { keptSince } from "./0024-kept-since.js";
 import { anySession } from "./0025-any-session.js";
+import { heldTasks } from "./0026-held-tasks.js";
 
 export const schema = schemaOf({
   receiver,
@@ -52,4 +53,5 @@ export const schema = schemaOf({
   "server-clock": serverClock,
   "kept-since": keptSince,
   "any-session": anySession,
+  "held-tasks": heldTasks,
 });
