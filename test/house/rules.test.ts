@@ -4,7 +4,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { lines, proofs } from "./proofs.js";
 import { judge, type RuleName, rules } from "./rules.js";
-import { parse, readAliases, readSources, type Source } from "./source.js";
+import { parse, readAliases, type Source, sourcePaths } from "./source.js";
 
 const contract = {
   path: "runtime/contract.ts",
@@ -61,7 +61,7 @@ test("an entry that breaks its rule no longer is asked to be taken off", () => {
 });
 
 test("the sources under the rules are all that are written here, and none that others generate", () => {
-  const paths = readSources(path.resolve(import.meta.dirname, "../..")).map((source) => source.path);
+  const paths = sourcePaths(path.resolve(import.meta.dirname, "../.."));
   for (const folder of ["templates/buyer/src", "templates/project/test", "docs/examples", "docs/deploy"])
     assert.ok(
       paths.some((one) => one.startsWith(`${folder}/`)),

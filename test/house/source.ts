@@ -155,16 +155,19 @@ export function readAliases(root: string): Aliases {
   );
 }
 
-/** Every TypeScript source of the repository, `generated/` included. */
+/** @returns paths of every TypeScript source of the repository, `generated/` included */
+export const sourcePaths = (root: string): string[] =>
+  globSync("{generator,generated,runtime,cli,bench,test,templates,docs/examples,docs/deploy}/**/*.ts", {
+    cwd: root,
+    exclude: (name) => name === "node_modules" || name === "golden",
+  })
+    .map((file) => file.split(path.sep).join("/"))
+    .filter((file) => !aside.test(file))
+    .sort();
+
+/** All of them, read and parsed: it takes seconds. */
 export const readSources = (root: string): Source[] =>
   parse(
-    globSync("{generator,generated,runtime,cli,bench,test,templates,docs/examples,docs/deploy}/**/*.ts", {
-      cwd: root,
-      exclude: (name) => name === "node_modules" || name === "golden",
-    })
-      .map((file) => file.split(path.sep).join("/"))
-      .filter((file) => !aside.test(file))
-      .sort()
-      .map((file) => ({ path: file, text: readFileSync(path.join(root, file), "utf8") })),
+    sourcePaths(root).map((file) => ({ path: file, text: readFileSync(path.join(root, file), "utf8") })),
     readAliases(root),
   );
