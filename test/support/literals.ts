@@ -32,6 +32,15 @@ export function typeNames(folder: string): Map<string, string> {
   return names;
 }
 
+/** The host of every program here. What is declared stays what it is from one to the next: it is read, parsed and bound once. */
+const host = ts.createCompilerHost(strictOptions);
+const parse = host.getSourceFile;
+const parsed = new Map<string, ts.SourceFile | undefined>();
+host.getSourceFile = (name, ...rest) => {
+  if (!parsed.has(name)) parsed.set(name, parse(name, ...rest));
+  return parsed.get(name);
+};
+
 export interface Literal {
   /** A type of the release, as an expression over its exports: `CreateMediaBuyArms["completed"]`. */
   type: string;
@@ -59,13 +68,13 @@ export function judgeLiterals(folder: string, literals: readonly Literal[]): Lit
     ({ type, value }, index) => `export const p${index}: release.${type} = ${JSON.stringify(value)};`,
   );
   const text = [head, ...lines].join("\n");
-  const host = ts.createCompilerHost(strictOptions);
-  const { getSourceFile, fileExists, readFile } = host;
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023);
-  host.getSourceFile = (name, ...rest) => (name === file ? source : getSourceFile(name, ...rest));
-  host.fileExists = (name) => name === file || fileExists(name);
-  host.readFile = (name) => (name === file ? text : readFile(name));
-  const program = ts.createProgram([file], strictOptions, host);
+  const program = ts.createProgram([file], strictOptions, {
+    ...host,
+    getSourceFile: (name, ...rest) => (name === file ? source : host.getSourceFile(name, ...rest)),
+    fileExists: (name) => name === file || host.fileExists(name),
+    readFile: (name) => (name === file ? text : host.readFile(name)),
+  });
   const faults: LiteralFault[][] = literals.map(() => []);
   const root = program.getSourceFile(file)!;
   for (const { start, code, messageText } of [
