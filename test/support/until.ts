@@ -3,9 +3,13 @@
 export interface Patience {
   /** Longest wait, in milliseconds. By default far more than it takes, also on a machine with other work. */
   readonly limitMs?: number;
-  /** Between two looks, in milliseconds: longer where a look costs others something. */
+  /** Between two looks, in milliseconds: longer where a look costs others something. By default more the longer it has waited. */
   readonly stepMs?: number;
 }
+
+/** Between two looks where nobody says it, in milliseconds: soon at first, then by the part of what has been waited that a look adds. */
+const [SOON_MS, SELDOM_MS, PART] = [5, 50, 0.1];
+const stepAfter = (waitedMs: number): number => Math.min(Math.max(waitedMs * PART, SOON_MS), SELDOM_MS);
 
 /**
  * @param holds what is waited for
@@ -15,13 +19,14 @@ export interface Patience {
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string | (() => string) = String(holds),
-  { limitMs = 30_000, stepMs = 5 }: Patience = {},
+  { limitMs = 30_000, stepMs }: Patience = {},
 ): Promise<void> {
-  const end = performance.now() + limitMs;
+  const began = performance.now();
   while (!(await holds())) {
-    if (performance.now() > end)
+    const waitedMs = performance.now() - began;
+    if (waitedMs > limitMs)
       throw new Error(`waited ${limitMs / 1000} s in vain for: ${typeof what === "string" ? what : what()}`);
-    await new Promise((resolve) => setTimeout(resolve, stepMs));
+    await new Promise((resolve) => setTimeout(resolve, stepMs ?? stepAfter(waitedMs)));
   }
 }
 
