@@ -53,18 +53,19 @@ interface Part {
   readonly ending: Ending | undefined;
 }
 
-/** What was printed of one of the files; undefined where it has not begun. */
-function partOf(at: number, printed: string): Part | undefined {
-  const output = printed.split(`\n${BEGINS}${at}\n`)[1]?.split(`\n${BEGINS}${at + 1}\n`)[0];
-  if (output === undefined) return undefined;
+/** What was printed of one of the files, on stdout and then on stderr; undefined where it has not begun. */
+function partOf(at: number, printed: readonly string[]): Part | undefined {
+  const parts = printed.flatMap((one) => one.split(`\n${BEGINS}${at}\n`)[1]?.split(`\n${BEGINS}${at + 1}\n`)[0] ?? []);
+  if (parts.length === 0) return undefined;
+  const output = parts.join("\n");
   const told = new RegExp(`^${ENDS}${at} (.+)$`, "m").exec(output)?.[1];
   return { output, ending: told === undefined ? undefined : (JSON.parse(told) as Ending) };
 }
 
 /** @returns of each file that has begun what its part says; the last of them answers for how the process ended, where none else does */
-function outcomesOf(
+export function outcomesOf(
   files: readonly string[],
-  { code, output: printed, seconds }: Ended,
+  { code, printed, seconds }: Ended,
   { mayBeEmpty }: Spawned,
 ): CheckOutcome[] {
   const parts = files.flatMap((_, at) => partOf(at, printed) ?? []);

@@ -31,6 +31,8 @@ export interface CheckOutcome {
 export interface Ended {
   readonly code: number;
   readonly output: string;
+  /** The same, stdout apart from stderr: which of two pipes is read first does not say what was printed first. */
+  readonly printed: readonly [stdout: string, stderr: string];
   readonly seconds: number;
 }
 
@@ -60,18 +62,23 @@ function run(command: string, args: readonly string[], how: Spawned = {}): Promi
     });
     attend?.(child);
     let output = "";
+    const printed: [string, string] = ["", ""];
     let told = false;
-    const keep = (chunk: Buffer): void => {
-      output += chunk;
+    const add = (from: 0 | 1, text: Buffer | string): void => {
+      output += text;
+      printed[from] += text;
+    };
+    const keep = (from: 0 | 1, chunk: Buffer): void => {
+      add(from, chunk);
       if (echo) process.stdout.write(chunk);
       // A file of more than one run goes on after the totals of the first.
       told ||= TOTALS.test(output.slice(-chunk.length - LINE_LENGTH));
       if (told) limit(lingerMs, "its totals and what it said then");
     };
-    child.stdout!.on("data", keep);
-    child.stderr!.on("data", keep);
+    child.stdout!.on("data", (chunk: Buffer) => keep(0, chunk));
+    child.stderr!.on("data", (chunk: Buffer) => keep(1, chunk));
     const kill = (ms: number, since: string): void => {
-      output += `\nkilled: it had not ended ${ms / 1000} s after ${since}\n`;
+      add(1, `\nkilled: it had not ended ${ms / 1000} s after ${since}\n`);
       child.kill("SIGKILL");
       // What it has started may have them open too.
       for (const stream of [child.stdout!, child.stderr!]) stream.destroy();
@@ -84,10 +91,10 @@ function run(command: string, args: readonly string[], how: Spawned = {}): Promi
     };
     const end = (code: number): void => {
       for (const timer of [whole, silent]) clearTimeout(timer);
-      resolve({ code, output, seconds: (performance.now() - started) / 1000 });
+      resolve({ code, output, printed, seconds: (performance.now() - started) / 1000 });
     };
     child.on("error", (error) => {
-      output += String(error);
+      add(1, String(error));
       end(1);
     });
     child.on("close", (code) => end(code ?? 1));
@@ -106,7 +113,7 @@ export const runTests = (args: readonly string[], { env, attend, ...how }: Spawn
   });
 
 /** What is known of a file's run. */
-export interface RunOf extends Ended {
+export interface RunOf extends Omit<Ended, "printed"> {
   readonly processor: number | undefined;
   readonly mayBeEmpty: boolean | undefined;
 }

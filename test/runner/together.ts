@@ -16,7 +16,8 @@ const queue = (globalThis as UvuGlobals).UVU_QUEUE!;
 let code = 0;
 for (const [at, file] of process.argv.slice(2).entries()) {
   const [began, before] = [performance.now(), processorSeconds()];
-  process.stdout.write(`\n${BEGINS}${at}\n`);
+  // On both: the runner reads two pipes, whichever has something first.
+  for (const stream of [process.stdout, process.stderr]) stream.write(`\n${BEGINS}${at}\n`);
   queue.splice(0, queue.length, [null]);
   process.exitCode = 0;
   try {

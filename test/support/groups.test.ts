@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { groupsOf, runGroup } from "../runner/groups.js";
+import { groupsOf, outcomesOf, runGroup } from "../runner/groups.js";
+import { BEGINS, ENDS } from "../runner/test-file.js";
 import { tempFolder } from "./release.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -83,6 +84,21 @@ test("what comes after a file that ends the process, or cannot be loaded, is run
   );
   assert.match(outcomes[2]!.output, "not loaded");
   assert.match(outcomes[4]!.output, "alone");
+});
+
+test("an error is told of the file that ended by it, though it was read before the line that begins that file", () => {
+  const totals = "  Total:     1\n  Passed:    1\n  Skipped:   0\n";
+  const stdout = `\n${BEGINS}0\n${totals}\n${ENDS}0 {"code":0,"seconds":1,"processor":1}\n\n${BEGINS}1\n`;
+  const stderr = `\n${BEGINS}0\n\n${BEGINS}1\nError: alone\n`;
+  const ended = { code: 1, output: stderr + stdout, printed: [stdout, stderr], seconds: 2 } as const;
+  const outcomes = outcomesOf(["a", "b"], ended, {});
+  assert.equal(
+    outcomes.map(({ name, passed, failed, output }) => [name, passed, failed, output.includes("alone")]),
+    [
+      ["a", 1, 0, false],
+      ["b", 0, 1, true],
+    ],
+  );
 });
 
 test("who keeps the process from ending is told of where its last file is", async () => {
