@@ -58,6 +58,15 @@ test("what took longest in the last run starts first, and what mostly waits goes
   assert.equal(namesOf(), [[waits], ["test/docs.test.ts", "quick", "new", "lint"]]);
 });
 
+test("files that share a process start before one that is alone, where nothing is known of either", () => {
+  const together = { name: "b", files: ["b", "c", "d"] };
+  const { working } = startingOrder([{ name: "a" }, together, { name: "e" }]);
+  assert.equal(
+    working.map(({ name }) => name),
+    ["b", "a", "e"],
+  );
+});
+
 test("a test file ends with a runner that is killed, though it has not ended itself", async () => {
   const folder = realpathSync(tempFolder());
   const file = path.join(folder, "endless.ts");
