@@ -3,6 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readAuthorizationFile } from "../../runtime/registry/crawl/authorization-file.js";
 import type { JsonRecord } from "../../runtime/registry/crawl/document.js";
+import { processorMs } from "../support/processor.js";
 import { agent, NOW, property } from "./crawl-fixture.js";
 
 const options = { domain: "news.example", now: NOW };
@@ -45,9 +46,7 @@ test("files made to keep the registry busy are read in a time that grows as thei
     ],
   ];
   for (const [what, document, via = "own"] of busy) {
-    const began = performance.now();
-    readAuthorizationFile(document as JsonRecord, { ...options, via });
-    const took = performance.now() - began;
+    const took = processorMs(() => void readAuthorizationFile(document as JsonRecord, { ...options, via }));
     assert.ok(took < 3_000, `${what}: ${Math.round(took)} ms`);
   }
 });

@@ -4,6 +4,7 @@ import type { Fetcher, FetchResult } from "../../runtime/net/index.js";
 import { pacedFetch } from "../../runtime/registry/crawl/pace.js";
 import { robotsAllow, robotsOf, robotsRulesIn } from "../../runtime/registry/crawl/robots.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import { processorMs } from "../support/processor.js";
 import { until } from "../support/until.js";
 import { whole } from "./crawl-fixture.js";
 import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, refusedOf, type Test, type World } from "./crawl-world.js";
@@ -35,9 +36,9 @@ export function robotsRules(test: Test): void {
     ];
     for (const [text, allowed] of cases) assert.is(robotsAllow(robotsRulesIn(text), FILE), allowed, text);
     const long = `User-agent: *\nDisallow: /${"*a".repeat(249)}$\n`;
-    const began = Date.now();
-    robotsAllow(robotsRulesIn(long.repeat(500)), `/.well-known/${"a".repeat(2_000)}`);
-    assert.ok(Date.now() - began < 1_000, "a rule made to be slow is not");
+    const place = `/.well-known/${"a".repeat(2_000)}`;
+    const took = processorMs(() => void robotsAllow(robotsRulesIn(long.repeat(500)), place));
+    assert.ok(took < 1_000, "a rule made to be slow is not");
   });
 
   test("robots.txt: a large one is heeded to its end, whatever it says to others before", async () => {
