@@ -1,0 +1,58 @@
+/** Requests and publishers that are large; one body for both databases. */
+import type { Test } from "uvu";
+import * as assert from "uvu/assert";
+import type { RegistryData } from "../../runtime/registry/types.js";
+import { cellsOf } from "../support/cells.js";
+import { crawl, type Engine, entry, property, SELLER } from "./data-fixture.js";
+
+type Case = Test<{ data: RegistryData }>;
+
+/** Requests that ask for much. */
+export function busyExpansions(test: Case): void {
+  test("what would keep the registry busy is refused, or covers nothing", async ({ data }) => {
+    const many = Array.from({ length: 2_500 }, (_, at) => property(`p${at}`, { tags: ["all"] }));
+    const tagged = (at: number) =>
+      entry(`https://agent-${at}.example/`, { authorizationType: "property_tags", propertyTags: ["all"] });
+    await data.applyCrawl(crawl("large.example", { properties: many, agents: [tagged(1), tagged(2)] }));
+    assert.is((await data.lookupAuthorization("large.example", "https://agent-2.example/"))?.authorized, 2_500);
+    // Each entry looks at 2,500 properties and their tags: after 800 of them nothing is left to spend.
+    const busy = Array.from({ length: 1_000 }, (_, at) => tagged(at));
+    await data.applyCrawl(crawl("large.example", { properties: many, agents: busy }));
+    assert.is((await data.lookupAuthorization("large.example", "https://agent-0.example/"))?.authorized, 2_500);
+    assert.is((await data.lookupAuthorization("large.example", "https://agent-999.example/"))?.authorized, 0);
+    const selector = { publisher_domain: "large.example", tags: ["all"] };
+    const request = { agent_url: "https://agent-0.example/", publisher_properties: Array(1_600).fill(selector) };
+    assert.is((await data.expand(request)).property_count, 2_500);
+    const more = { ...request, publisher_properties: [...request.publisher_properties, selector] };
+    for (const refused of await Promise.allSettled([data.expand(more), data.validateProduct(more)])) {
+      assert.is(refused.status, "rejected");
+      assert.match(String((refused as PromiseRejectedResult).reason), "too much at once");
+    }
+  });
+}
+
+/** A publisher that is large: on one of the databases in a commit's run, since two hundred thousand rows take most of the time. */
+export function hugePublisher(test: Case, { name }: Engine): void {
+  const engines: readonly Engine["name"][] = ["sqlite", "postgres"];
+  if (!cellsOf("ADBIND_CELLS=all ./run test test/registry/data-expand", engines, 1).includes(name)) return;
+
+  test("a publisher may have more properties than a function takes arguments", async ({ data }) => {
+    const count = 130_000;
+    const properties = Array.from({ length: count }, (_, at) =>
+      property(null, { name: `p${at}`, identifiers: [{ type: "domain", value: `${at}.x` }], tags: [`tag${at % 2}`] }),
+    );
+    await data.applyCrawl(crawl("huge.example", { properties, agents: [entry(SELLER)] }));
+    const publisher_properties = [{ publisher_domain: "huge.example" }];
+    const all = await data.expand({ agent_url: SELLER, publisher_properties });
+    assert.equal([all.property_count, all.identifier_count], [count, count]);
+    // Both together are more than a request may have read.
+    await data.applyCrawl(crawl("other.example", { properties: properties.slice(0, 70_001), agents: [entry(SELLER)] }));
+    const both = {
+      agent_url: SELLER,
+      publisher_properties: [...publisher_properties, { publisher_domain: "other.example" }],
+    };
+    for (const refused of await Promise.allSettled([data.expand(both), data.validateProduct(both)]))
+      assert.match(String((refused as PromiseRejectedResult).reason), "too much at once");
+    assert.is((await data.expand({ agent_url: SELLER, publisher_properties })).property_count, count);
+  });
+}
