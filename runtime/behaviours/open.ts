@@ -1,5 +1,5 @@
 /** A seller of the library's behaviours and the application's ports: store, sender, tools and endpoints, put together. */
-import { type AnyTool, type JsonObject, type Release, type Reply, shortVersion } from "../contract/index.js";
+import type { AnyTool, JsonObject, Release, Reply } from "../contract/index.js";
 import { compareVersions } from "../contract/version-order.js";
 import type { Database } from "../db/types.js";
 import { AdbindError } from "../errors.js";
@@ -11,14 +11,13 @@ import { createSender } from "../sender/create.js";
 import type { Sender } from "../sender/sender.js";
 import { refuseSplit } from "../store/alone.js";
 import { type DocumentStore, documentStore, openStore } from "../store/index.js";
-import { declaredBy, merge, type ServedAreas, servedAreas } from "./areas.js";
+import { type ServedAreas, servedAreas } from "./areas.js";
 import { type Assembled, assembled } from "./assembled.js";
 import { trafficScenarios } from "./controller/traffic.js";
-import { offeredFormats } from "./formats/formats.js";
+import { declareAll } from "./declared.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, ownChanges } from "./frame/call.js";
 import { patientPorts } from "./frame/patience.js";
-import { shapesOf } from "./frame/shape.js";
 import { upstreamRecorder } from "./frame/upstream.js";
 import { metricsRoute, openMetrics } from "./metrics.js";
 import type { BehavingSellerOptions, ToolHandlers, WrittenRelease } from "./options.js";
@@ -71,7 +70,7 @@ function partsOf(
     BehavingSellerOptions,
     "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now" | "logger"
   >,
-  state: Pick<BehaviourSettings, "store" | "place" | "signing" | "responses">,
+  state: Pick<BehaviourSettings, "store" | "place" | "signing" | "responses" | "declarations">,
 ): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
   const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
   const agentUrl = `${baseUrl.replace(/\/+$/, "")}/mcp`;
@@ -169,12 +168,14 @@ async function openOn<R extends Release, O extends Release>(
     options.responseKey ??
     (mode === "development" ? await developmentKey(documents, release.word, "responses") : undefined);
   const responses = answering === undefined ? {} : { responses: { key: answering, keyid: answering.kid } };
-  const { served, settings } = partsOf(options, { store: documents, place: store, signing, ...responses });
+  const declared = new Map<string, JsonObject>();
+  const state = { store: documents, place: store, signing, ...responses, declarations: declared };
+  const { served, settings } = partsOf(options, state);
   const sender = await openSender({ ...options, mode, logger }, { settings, served, store, signer: signing });
   const library = libraryOf(served, settings, mode);
   const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R | WrittenRelease<O>>));
   const answered = new Set(Object.keys(tools));
-  const declared = await declarations(all, options, { served, settings, answered });
+  await declareAll(declared, all, options, { served, settings, answered });
   const metrics = counts({ ...options, mode }) ? await openMetrics() : undefined;
   const seller = (await createSeller({
     audit: logged(logger),
@@ -268,31 +269,4 @@ function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: strin
       return reply as Reply<AnyTool>;
     };
   return Object.fromEntries(tools.map(([tool, behave]) => [tool, handler(tool, behave)]));
-}
-
-/** What is declared in each release's terms; what the application says of itself is laid over it. */
-async function declarations(
-  releases: readonly Release[],
-  options: Pick<BehavingSellerOptions, "specialisms" | "capabilities">,
-  { served, settings, answered }: { served: ServedAreas; settings: BehaviourSettings; answered: ReadonlySet<string> },
-): Promise<ReadonlyMap<string, JsonObject>> {
-  const { specialisms, capabilities = {} } = options;
-  const { agentUrl, ports } = settings;
-  const declared = async (release: Release): Promise<[string, JsonObject]> => {
-    const formats = await offeredFormats(settings);
-    const serving = {
-      release,
-      shapes: await shapesOf(release),
-      tools: answered,
-      specialisms,
-      agentUrl,
-      ports,
-      formats,
-      version: shortVersion(release.version),
-      word: release.word,
-    };
-    const own = typeof capabilities === "function" ? capabilities(release) : capabilities;
-    return [release.version, merge(declaredBy(served, serving, release.word), own)];
-  };
-  return new Map(await Promise.all(releases.map(declared)));
 }

@@ -2,7 +2,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
-import { behavingSeller, versions } from "./behaving-seller.js";
+import { behavingSeller, type TestSeller, versions } from "./behaving-seller.js";
 
 const price = (pricing_option_id: string, more: object = {}) => ({
   ...{ pricing_option_id, pricing_model: "cpm", currency: "USD" },
@@ -68,26 +68,174 @@ const cases: readonly [filter: object, left: readonly string[], since?: string][
   [{ audience_evidence_requirements: { requirement_mode: "required", evidence_presence: "required" } }, [], "3.2"],
 ];
 
+type Case = (typeof cases)[number];
+type Shown = {
+  readonly product_id: string;
+  readonly pricing_options: readonly { readonly pricing_option_id: string }[];
+};
+
+/** What each filter leaves, with the price of a product of which one of two is left. */
+async function judge(version: string, { ask }: Pick<TestSeller, "ask">, all: readonly Case[]): Promise<void> {
+  for (const [filters, left, since = "3.0"] of all) {
+    if (version < since) continue;
+    const { products } = await ask("get_products", { buying_mode: "wholesale", filters });
+    const shown = products.map(({ product_id: id, pricing_options: prices }: Shown) =>
+      id === "both" && prices.length === 1 ? `${id}: ${prices[0]!.pricing_option_id}` : id,
+    );
+    assert.equal(shown, left, JSON.stringify(filters));
+  }
+}
+
 for (const version of versions)
   test(`${version}: filters leave what has all that they ask for, at the prices they ask for`, async () => {
-    const { ask, close } = await behavingSeller(version, ["sales_guaranteed"], {
+    const seller = await behavingSeller(version, ["sales_guaranteed"], {
       ports: { catalogue: listedCatalogue(catalogue) },
     });
-    for (const [filters, left, since = "3.0"] of cases) {
-      if (version < since) continue;
-      const { products } = await ask("get_products", { buying_mode: "wholesale", filters });
-      const shown = products.map(
-        ({
-          product_id: id,
-          pricing_options: prices,
-        }: {
-          product_id: string;
-          pricing_options: { pricing_option_id: string }[];
-        }) => (id === "both" && prices.length === 1 ? `${id}: ${prices[0]!.pricing_option_id}` : id),
-      );
-      assert.equal(shown, left, JSON.stringify(filters));
-    }
-    await close();
+    await judge(version, seller, cases);
+    await seller.close();
+  });
+
+const usd = (code: string) => ({ system: "nielsen_dma", code });
+const zip = (...values: readonly string[]) => [{ country: "US", system: "zip", values }];
+const places = [
+  product("everywhere", {}),
+  product("america", { coverage: { countries: ["US", "CA"] } }),
+  product("new_york", { coverage: { regions: ["US-NY"], metros: [usd("501")] } }),
+  product("block", { coverage: { postal_areas: zip("10001", "10002") } }),
+  product("britain", { coverage: { countries: ["GB"], regions: ["GB-SCT"] } }),
+];
+
+const placed: readonly Case[] = [
+  [{ countries: ["US"] }, ["everywhere", "america", "new_york", "block"]],
+  [{ countries: ["GB", "FR"] }, ["everywhere", "britain"]],
+  [{ regions: ["US-CA"] }, ["everywhere", "america", "block"]],
+  [{ regions: ["GB-SCT"] }, ["everywhere", "britain"]],
+  [{ regions: ["GB-ENG"] }, ["everywhere"]],
+  [{ metros: [usd("803")] }, ["everywhere", "america", "block", "britain"]],
+  [{ postal_areas: [{ system: "us_zip", values: ["10002"] }] }, ["everywhere", "america", "new_york", "block"]],
+  [{ postal_areas: zip("90210") }, ["everywhere", "america", "new_york"], "3.1"],
+];
+
+for (const version of versions)
+  test(`${version}: a product is left out where it says that it covers none of the places asked for`, async () => {
+    const seller = await behavingSeller(version, ["sales_guaranteed"], {
+      ports: { catalogue: listedCatalogue(places) },
+    });
+    await judge(version, seller, placed);
+    const { products } = await seller.ask("get_products", { buying_mode: "wholesale" });
+    assert.ok(products.every((one: object) => !("coverage" in one)));
+    await seller.close();
+  });
+
+const stock = (impressions: number) => ({
+  forecast: {
+    ...{ method: "modeled", forecast_range_unit: "availability", currency: "USD" },
+    points: [{ metrics: { impressions: { mid: impressions } } }],
+  },
+});
+const segment = { scope: "data_provider", data_provider_domain: "data.example", signal_id: "runners" };
+const chosen = { signal_ref: segment, name: "Runners", value_type: "binary" };
+const older = { data_provider_domain: "data.example", selection_type: "by_id", signal_ids: ["runners"] };
+const binary = { value_type: "binary", value: true };
+const supplied = [
+  product("standard", { more: stock(5_000) }),
+  product("own", { formats: ["takeover"], more: stock(900_000) }),
+  product("signals", {
+    more: {
+      ...{ signal_targeting_allowed: true, data_provider_signals: [older] },
+      ...{ signal_targeting_options: [chosen] },
+    },
+  }),
+  product("measured", {
+    reporting_capabilities: {
+      ...{ available_reporting_frequencies: ["daily"], expected_delay_minutes: 60, timezone: "UTC" },
+      ...{ supports_webhooks: true, date_range_support: "date_range", available_metrics: ["viewability"] },
+    },
+  }),
+  product("over", { more: { expires_at: "2020-01-01T00:00:00Z" } }),
+];
+const declared = {
+  media_buy: {
+    features: { inline_creative_management: true, catalog_management: false },
+    execution: {
+      axe_integrations: ["https://exchange.example"],
+      targeting: {
+        ...{ geo_countries: true, geo_metros: { nielsen_dma: true } },
+        keyword_targets: { supported_match_types: ["exact"] },
+      },
+    },
+  },
+};
+const all = ["standard", "own", "signals", "measured"];
+const needs = (level: string, more: object = {}) => ({ required_geo_targeting: [{ level, ...more }] });
+const executed: readonly Case[] = [
+  [{ standard_formats_only: true }, ["standard", "signals", "measured"]],
+  [{ min_exposures: 10_000 }, ["own", "signals", "measured"]],
+  [{ start_date: "2099-01-01", end_date: "2099-01-31" }, ["standard", "signals", "measured"]],
+  [{ start_date: "2098-01-01", end_date: "2098-01-31" }, all],
+  [{ required_features: { inline_creative_management: true, catalog_management: false } }, all],
+  [{ required_features: { catalog_management: true } }, []],
+  [{ required_features: { property_list_filtering: true } }, []],
+  [{ required_axe_integrations: ["https://exchange.example"] }, all],
+  [{ required_axe_integrations: ["https://other.example"] }, []],
+  [needs("country"), all],
+  [needs("region"), []],
+  [needs("metro", { system: "nielsen_dma" }), all],
+  [needs("metro", { system: "uk_itl1" }), []],
+  [needs("postal_area", { country: "US", system: "zip" }), [], "3.1"],
+  [{ keywords: [{ keyword: "boots", match_type: "exact" }] }, all],
+  [{ keywords: [{ keyword: "boots" }] }, []],
+  [{ required_metrics: ["viewable_rate"] }, ["measured"], "3.2.4"],
+  [{ signal_targeting: [{ signal_ref: segment, ...binary }] }, ["signals"], "3.1"],
+  [{ signal_targeting: [{ signal_ref: segment, ...binary, targeting_mode: "exclude" }] }, [], "3.1"],
+  [
+    {
+      signal_targeting: [
+        { signal_id: { source: "catalog", data_provider_domain: "data.example", id: "runners" }, ...binary },
+      ],
+    },
+    ["signals"],
+  ],
+  [{ format_option_refs: [{ scope: "product", format_option_id: "takeover" }] }, ["own"], "3.2"],
+];
+
+for (const version of versions)
+  test(`${version}: a filter excludes what the product or its seller does not do, and what is not there then`, async () => {
+    const seller = await behavingSeller(version, ["sales_guaranteed"], {
+      capabilities: declared,
+      ports: {
+        catalogue: {
+          ...listedCatalogue(supplied),
+          unavailable: async ({ product: { product_id }, end }) =>
+            product_id === "own" && end.startsWith("2099") ? "sold out" : undefined,
+        },
+      },
+    });
+    await judge(version, seller, executed);
+    await seller.close();
+  });
+
+const ways = [{ pattern: "file_transfer", transport: "s3", vendor: { domain: "onboard.example" } }];
+const reached = [product("plain", {}), product("sent", { more: { audience_activation: { methods: ways } } })];
+const methods = (...audience_activation_methods: readonly object[]) => ({ audience_activation_methods });
+const activated: readonly Case[] = [
+  [methods({ pattern: "file_transfer" }), ["sent"]],
+  [methods({ pattern: "file_transfer", directions: ["seller_to_buyer"] }), ["sent"]],
+  [methods({ pattern: "clean_room" }, { pattern: "file_transfer", transport: "gcs" }), []],
+  [methods({ pattern: "dataset_query", vendor: { domain: "onboard.example" } }), []],
+];
+
+for (const version of versions.filter((one) => one === "3.2.4"))
+  test(`${version}: ways to activate an audience are a filter for sellers that take part in the experiment`, async () => {
+    const ports = { catalogue: listedCatalogue(reached) };
+    const taking = await behavingSeller(version, ["sales_guaranteed"], {
+      ...{ ports, capabilities: { experimental_features: ["media_buy.audience_activation"] } },
+    });
+    await judge(version, taking, activated);
+    await taking.close();
+    const other = await behavingSeller(version, ["sales_guaranteed"], { ports });
+    await judge(version, other, [[methods({ pattern: "clean_room" }), ["plain", "sent"]]]);
+    await other.close();
   });
 
 test.run();

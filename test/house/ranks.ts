@@ -161,6 +161,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "areas",
     "assembled report-source",
     "options",
+    "declared",
     "open",
     "index",
   ],

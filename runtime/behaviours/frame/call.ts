@@ -26,6 +26,8 @@ export interface BehaviourSettings {
   readonly upstream?: UpstreamRecorder;
   /** The areas that are served; a behaviour may ask whether a neighbour is there. */
   readonly served: ReadonlySet<string>;
+  /** What the seller says that it can do, by version of a release. */
+  readonly declarations: ReadonlyMap<string, JsonObject>;
 }
 
 /** What the runtime knows of a call, whatever its tool. */
@@ -47,6 +49,8 @@ export interface BehaviourCall extends BehaviourSettings {
   readonly principal: string;
   readonly release: Release;
   readonly shapes: AnswerShapes;
+  /** What the seller says that it can do, to who asks in this release. */
+  readonly declared: JsonObject;
   /** The instant of the call; the same throughout, so that all it writes has one time. */
   readonly now: Date;
   /** `now`, as the wire has it. */
@@ -96,6 +100,7 @@ async function openCall(settings: BehaviourSettings, ctx: CallFacts): Promise<Be
     principal: ctx.principal,
     release: ctx.release,
     shapes: await shapesOf(ctx.release),
+    declared: settings.declarations.get(ctx.release.version) ?? {},
     now,
     time: now.toISOString(),
     task(taskId) {

@@ -4,7 +4,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage } from "../frame/page.js";
 import type { Product } from "../ports/catalogue.js";
-import { inWantedPrices, type ProductFilters, productFilter } from "../products/filters.js";
+import { filtered, inWantedPrices, type ProductFilters } from "../products/filters.js";
 import type { Overlay } from "../products/overlay.js";
 import { onOffer, productsOf, shownProduct } from "../products/products.js";
 import { targeted } from "../products/targeted.js";
@@ -32,8 +32,8 @@ const SIZE = { items: 25, most: 100 };
 export async function offered(call: BehaviourCall, criteria: Criteria = {}): Promise<Product[]> {
   const { product_ids: ids, offer_filters: filters } = criteria;
   const all = ids === undefined ? await onOffer(call) : await productsOf(call);
-  const meets = await productFilter(call, filters, all);
-  const wanted = all.filter((one) => (ids === undefined || ids.includes(one.product_id)) && meets(one));
+  const named = all.filter(({ product_id: id }) => ids === undefined || ids.includes(id));
+  const wanted = await filtered(call, filters, named);
   return wanted.map((one) => inWantedPrices(one, filters));
 }
 

@@ -15,6 +15,22 @@ export interface PricingOption {
   readonly parameters?: JsonObject;
 }
 
+/** Places, as the wire names them. Of a country that has regions here, those are all there is. */
+export interface Coverage {
+  /** ISO 3166-1 alpha-2. */
+  readonly countries?: readonly string[];
+  /** ISO 3166-2. */
+  readonly regions?: readonly string[];
+  /** Where there are none, nothing is said of metros. */
+  readonly metros?: readonly { readonly system: string; readonly code: string }[];
+  readonly postal_areas?: readonly {
+    /** Absent in older names, where the system says it: `us_zip`. */
+    readonly country?: string;
+    readonly system: string;
+    readonly values: readonly string[];
+  }[];
+}
+
 /** Something that can be bought. */
 export interface Product {
   readonly product_id: string;
@@ -31,6 +47,8 @@ export interface Product {
   /** The seller's own domain, all of it, where left out. */
   readonly publisher_properties?: readonly JsonObject[];
   readonly reporting_capabilities?: JsonObject;
+  /** Where its inventory is: what buyers look for by place is found by this, and it is no part of any answer. Everywhere, where left out. */
+  readonly coverage?: Coverage;
   /** More of the product's own fields, as on the wire; a release gets those it knows. */
   readonly more?: JsonObject;
 }

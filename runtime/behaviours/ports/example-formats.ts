@@ -46,7 +46,7 @@ const display = (width: number, height: number): CreativeFormat => ({
 });
 
 /** Who defines the standard formats, as `core/format-id.json` of each release names it. */
-const STANDARD_AGENT = "https://creative.adcontextprotocol.org";
+export const STANDARD_AGENT = "https://creative.adcontextprotocol.org";
 
 const individual = (asset_id: string, asset_type: string, requirements?: JsonObject): FormatAsset => ({
   item_type: "individual",

@@ -1,13 +1,15 @@
 /** What `filters` of `get_products` leave: products, and of each the prices that were asked for. */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { formatsNamed } from "../formats/formats.js";
-import { canonicalKind } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { itemsIn } from "../frame/items-in.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
-import type { FormatId } from "../ports/creatives.js";
-import { isAuction, usualMetrics } from "./products.js";
+import { isAvailable } from "./availability.js";
+import { type CoverageFilters, isWhereWanted } from "./coverage.js";
+import { type ExecutionFilters, isExecutable } from "./executable.js";
+import { type FormatFilters, formatFilter } from "./format-filter.js";
+import { expiredAt, isAuction, usualMetrics } from "./products.js";
+import { hasSignals, type WantedSignal } from "./selectable-signals.js";
 
 /** What a product declares under the same name: one of those asked for has to be among it. */
 const declared = [
@@ -17,16 +19,23 @@ const declared = [
   "social_placement_surfaces",
 ] as const;
 
-export interface ProductFilters extends Partial<Readonly<Record<(typeof declared)[number], readonly string[]>>> {
+export interface ProductFilters
+  extends Partial<Readonly<Record<(typeof declared)[number], readonly string[]>>>,
+    CoverageFilters,
+    ExecutionFilters,
+    FormatFilters {
   readonly delivery_type?: string;
   readonly exclusivity?: string;
   readonly is_fixed_price?: boolean;
   readonly pricing_structures?: readonly string[];
   readonly pricing_currencies?: readonly string[];
   readonly channels?: readonly string[];
-  readonly format_ids?: readonly FormatId[];
-  readonly format_kinds?: readonly string[];
-  readonly budget_range?: { readonly max?: number; readonly currency?: string };
+  readonly budget_range?: { readonly min?: number; readonly max?: number; readonly currency?: string };
+  /** `YYYY-MM-DD`; the last day is part of the flight. */
+  readonly start_date?: string;
+  readonly end_date?: string;
+  readonly min_exposures?: number;
+  readonly signal_targeting?: readonly WantedSignal[];
   readonly required_metrics?: readonly string[];
   readonly required_vendor_metrics?: readonly VendorMetric[];
   readonly required_performance_standards?: readonly PerformanceStandard[];
@@ -156,6 +165,15 @@ function isEvident({ audience_evidence: evidence }: JsonObject, wanted: ProductF
   });
 }
 
+/** A metric that holds others: who reports it reports each of them. */
+const holders: Readonly<Record<string, readonly string[]>> = {
+  viewability: ["viewable_rate", "viewable_impressions", "measurable_impressions", "viewed_seconds"],
+  quartile_data: ["quartile_25", "quartile_50", "quartile_75", "quartile_100"],
+};
+
+const reports = (available: readonly string[], metric: string): boolean =>
+  available.includes(metric) || available.some((one) => holders[one]?.includes(metric));
+
 /** Whether reports and promised rates are those that are needed. */
 function isMeasured({ reporting_capabilities: said, more = {} }: Product, filters: ProductFilters): boolean {
   const reported = said as
@@ -164,45 +182,43 @@ function isMeasured({ reporting_capabilities: said, more = {} }: Product, filter
   const { required_metrics: metrics = [], required_vendor_metrics: vendors = [] } = filters;
   const promised = itemsIn<PerformanceStandard>(more.performance_standards);
   return (
-    metrics.every((metric) => (reported?.available_metrics ?? usualMetrics).includes(metric)) &&
+    metrics.every((metric) => reports(reported?.available_metrics ?? usualMetrics, metric)) &&
     vendors.every((wanted) => reported?.vendor_metrics?.some((has) => isMetric(has, wanted))) &&
     (filters.required_performance_standards ?? []).every((wanted) => promised.some((has) => isKept(has, wanted)))
   );
 }
 
-/**
- * What decides whether a product is among those that were asked for.
- * @param all those whose formats may have to be looked up
- */
-export async function productFilter(
+/** What a filter that needs no more than the product says of it. */
+function passes(call: BehaviourCall, one: Product, filters: ProductFilters): boolean {
+  const { delivery_type, exclusivity, channels, signal_targeting: signals } = filters;
+  const { more = {} } = one;
+  return (
+    one.pricing_options.some((option) => isWantedPrice(option, filters) && isAffordable(option, filters)) &&
+    chargesPayable(one, filters.pricing_currencies) &&
+    (delivery_type === undefined || delivery_type === one.delivery_type) &&
+    (exclusivity === undefined || exclusivity === (more.exclusivity ?? "none")) &&
+    (channels === undefined || channels.some((channel) => one.channels.includes(channel))) &&
+    declared.every((name) => intersects(more[name], filters[name])) &&
+    isWhereWanted(one.coverage, filters) &&
+    isExecutable(call, one, filters) &&
+    (signals === undefined || hasSignals(call, one, signals)) &&
+    isMeasured(one, filters) &&
+    isTrusted(more.trusted_match, filters.trusted_match) &&
+    isEvident(more, filters)
+  );
+}
+
+/** Those of the products that are still on offer and meet the filters: each of them excludes what does not, in every mode. */
+export async function filtered(
   call: BehaviourCall,
   filters: ProductFilters | undefined,
   all: readonly Product[],
-): Promise<(one: Product) => boolean> {
-  if (filters === undefined) return () => true;
-  const { delivery_type, exclusivity, channels, format_ids, format_kinds } = filters;
-  const kinds = new Map<string, string>();
-  if (format_kinds !== undefined)
-    for (const one of await formatsNamed(call, [...new Set(all.flatMap(({ formats }) => formats))]))
-      kinds.set(one.id, canonicalKind(one));
-  const kindsOf = ({ formats, more = {} }: Product): unknown[] => [
-    ...formats.map((id) => kinds.get(id)),
-    ...itemsIn<JsonObject>(more.format_options).map(({ format_kind }) => format_kind),
-  ];
-  return (one) => {
-    const { more = {} } = one;
-    return (
-      one.pricing_options.some((option) => isWantedPrice(option, filters) && isAffordable(option, filters)) &&
-      chargesPayable(one, filters.pricing_currencies) &&
-      (delivery_type === undefined || delivery_type === one.delivery_type) &&
-      (exclusivity === undefined || exclusivity === (more.exclusivity ?? "none")) &&
-      (channels === undefined || channels.some((channel) => one.channels.includes(channel))) &&
-      (format_ids === undefined || format_ids.some(({ id }) => one.formats.includes(id))) &&
-      (format_kinds === undefined || intersects(kindsOf(one), format_kinds)) &&
-      declared.every((name) => intersects(more[name], filters[name])) &&
-      isMeasured(one, filters) &&
-      isTrusted(more.trusted_match, filters.trusted_match) &&
-      isEvident(more, filters)
-    );
-  };
+): Promise<Product[]> {
+  const current = all.filter((one) => expiredAt(call, one) === undefined);
+  if (filters === undefined) return current;
+  const passing = current.filter((one) => passes(call, one, filters));
+  const taken = await formatFilter(call, filters, passing);
+  const kept: Product[] = [];
+  for (const one of passing) if (taken(one) && (await isAvailable(call, one, filters))) kept.push(one);
+  return kept;
 }

@@ -6,7 +6,7 @@ import { listPage, type PageWanted } from "../frame/page.js";
 import type { Product } from "../ports/catalogue.js";
 import { divergences } from "./divergence.js";
 import { keepPlans } from "./draft.js";
-import { inWantedPrices, type ProductFilters, productFilter } from "./filters.js";
+import { filtered, inWantedPrices, type ProductFilters } from "./filters.js";
 import { priceForecast } from "./forecast.js";
 import { onOffer, productsOf, queryOf, shownProduct } from "./products.js";
 import { proposalsFor } from "./proposals.js";
@@ -36,7 +36,7 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
   const { kept, proposals, applied } = refined
     ? await applyRefinements(call, request.refine ?? [], {
         found,
-        allowed: await productFilter(call, request.filters, await productsOf(call)),
+        known: await filtered(call, request.filters, await productsOf(call)),
       })
     : { kept: found, proposals: [], applied: undefined };
   const { items, pagination } = listPage(
@@ -87,8 +87,7 @@ async function ranked(
   request: Pick<Wanted, "buying_mode" | "brief" | "filters">,
 ): Promise<Product[]> {
   const all = request.buying_mode === "brief" ? await productsOf(call, request) : await onOffer(call, request);
-  const meets = await productFilter(call, request.filters, all);
-  const products = all.filter(meets).map((product) => ({ product }));
+  const products = (await filtered(call, request.filters, all)).map((product) => ({ product }));
   return relevantTo(request.brief ?? "", products).map(({ product }) => product);
 }
 

@@ -69,12 +69,18 @@ export async function findProduct(call: BehaviourCall, id: string): Promise<Prod
   return configured && base && configuredProduct(base, configured);
 }
 
-/** @throws ToolError PRODUCT_EXPIRED for one whose time is over */
-export function checkUnexpired(call: BehaviourCall, { product_id, more }: Product, field: string): void {
+/** When a product's time was over; undefined for one that is on offer. */
+export function expiredAt({ now }: BehaviourCall, { more }: Product): string | undefined {
   const at = more?.expires_at;
-  if (typeof at !== "string" || Date.parse(at) > call.now.getTime()) return;
+  return typeof at === "string" && Date.parse(at) <= now.getTime() ? at : undefined;
+}
+
+/** @throws ToolError PRODUCT_EXPIRED for one whose time is over */
+export function checkUnexpired(call: BehaviourCall, product: Product, field: string): void {
+  const at = expiredAt(call, product);
+  if (at === undefined) return;
   const code = call.shapes.knowsError("PRODUCT_EXPIRED") ? "PRODUCT_EXPIRED" : "PRODUCT_UNAVAILABLE";
-  throw new ToolError(code, `product ${product_id} was on offer until ${at}`, { field });
+  throw new ToolError(code, `product ${product.product_id} was on offer until ${at}`, { field });
 }
 
 /** The products of packages, each once; undefined for one that is there no more. */
@@ -114,7 +120,7 @@ export const isAuction = ({ fixed_price }: PricingOption): boolean => fixed_pric
 
 /** A product as the release at hand has it. */
 export async function shownProduct(call: BehaviourCall, product: Product): Promise<JsonObject> {
-  const { formats, more, publisher_properties, reporting_capabilities: _r, ...rest } = product;
+  const { formats, more, publisher_properties, reporting_capabilities: _r, coverage: _c, ...rest } = product;
   const taken = await formatsNamed(call, formats);
   return {
     ...rest,

@@ -3,7 +3,6 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Product, Proposal } from "../ports/catalogue.js";
-import { productsOf } from "./products.js";
 import { finalize, findProposal, proposalsFor, saveProposal, shift } from "./proposals.js";
 import { briefWords, relevance } from "./relevance.js";
 
@@ -14,14 +13,14 @@ interface State {
   proposals: Map<string, Proposal>;
 }
 
+/** @param known those that may be named, beside what was found */
 export async function applyRefinements(
   call: BehaviourCall,
   changes: readonly Refinement[],
-  { found, allowed }: { readonly found: readonly Product[]; readonly allowed: (one: Product) => boolean },
+  { found, known }: { readonly found: readonly Product[]; readonly known: readonly Product[] },
 ) {
   const named = changes.flatMap((change) => ("product_id" in change ? [String(change.product_id)] : []));
-  const known = await productsOf(call);
-  const products = [...found, ...known.filter((one) => named.includes(one.product_id) && allowed(one))];
+  const products = [...found, ...known.filter((one) => named.includes(one.product_id))];
   const state: State = {
     products: products.filter((one, index) => products.findIndex((two) => two.product_id === one.product_id) === index),
     proposals: new Map((await proposalsFor(call, products)).map((one) => [one.proposal_id, one])),
