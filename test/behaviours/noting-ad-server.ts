@@ -1,7 +1,8 @@
 /** An ad server that takes everything, and notes what it is told. */
 import type { AdServer, Order } from "../../runtime/behaviours/index.js";
 
-export function notingAdServer() {
+/** @param more what it says of itself beside */
+export function notingAdServer(more: Partial<AdServer> = {}) {
   const told: Order[] = [];
   /** How each of them came. */
   const kinds: string[] = [];
@@ -10,6 +11,7 @@ export function notingAdServer() {
     kinds.push(kind);
   };
   const adServer: AdServer = {
+    ...more,
     async book(now, { idempotencyKey }) {
       await noting("book")(undefined, now);
       return { orderId: idempotencyKey };

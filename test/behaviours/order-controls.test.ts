@@ -1,7 +1,7 @@
 /** What a buyer sets for a whole order reaches whoever runs it; what nobody does is refused. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
+import { type AdServer, listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 import { notingAdServer } from "./noting-ad-server.js";
@@ -22,7 +22,16 @@ if (versions.length > 0)
     const frequency_cap_constraints = { supported_per_units: ["individuals"] };
     const media_buy_support = { frequency_cap: true, frequency_cap_constraints };
     const catalogue = listedCatalogue([product("capped", { media_buy_support }), product("free")]);
-    const { ask, refused, close } = await behavingSeller("3.2.4", ["sales_non_guaranteed"], { ports: { catalogue } });
+    const opened = (more: object) =>
+      behavingSeller("3.2.4", ["sales_non_guaranteed"], { ports: { catalogue }, ...more });
+    const aggregate_frequency_capping = {
+      ...{ supported_control_modes: ["max_impressions"], supported_per_units: ["individuals", "households"] },
+      max_impressions_constraints: { minimum: 1, maximum: 100 },
+      window_constraints: [{ unit: "days", minimum_interval: 1, maximum_interval: 30 }],
+    };
+    const capabilities = { media_buy: { aggregate_frequency_capping } };
+    const { ask, refused, close } = await opened({ capabilities });
+    const silent = await opened({});
     const of = (...ids: readonly string[]) => ids.map((product_id) => ({ ...line, product_id }));
     const cap = (per: string) => ({ max_impressions: 3, per, window: { interval: 1, unit: "days" } });
     const capped = (per: string, ...ids: readonly string[]) => order({ frequency_cap: cap(per), packages: of(...ids) });
@@ -30,6 +39,9 @@ if (versions.length > 0)
       const { code, field } = await refused("create_media_buy", asked);
       assert.equal([code, field], ["UNSUPPORTED_FEATURE", "frequency_cap"]);
     }
+    const undeclared = await silent.refused("create_media_buy", capped("individuals", "capped"));
+    assert.equal([undeclared.code, undeclared.field], ["UNSUPPORTED_FEATURE", "frequency_cap"]);
+    await silent.close();
     const { media_buy_id } = await ask("create_media_buy", capped("individuals", "capped"));
     const added = { ...key(), account, media_buy_id, new_packages: of("free") };
     assert.is((await refused("update_media_buy", added)).field, "frequency_cap");
@@ -39,7 +51,7 @@ if (versions.length > 0)
 
 for (const version of versions)
   test(`${version}: an ad server is told of caps of the whole order, and of what changes beside a pause`, async () => {
-    const { adServer, told, kinds } = notingAdServer();
+    const { adServer, told, kinds } = notingAdServer({ dailyCaps: ["media_buy"] });
     const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { adServer } });
     const { media_buy_id } = await ask("create_media_buy", order({ daily_budget_cap: 100, pacing: "even" }));
     const update = (more: object) => ask("update_media_buy", { ...key(), account, media_buy_id, ...more });
@@ -62,6 +74,37 @@ for (const version of versions)
     };
     for (const more of [pooled, { daily_budget_cap: 100, budget_cap_timezone: "Asia/Tokyo" }])
       assert.is((await refused("create_media_buy", order(more))).code, "UNSUPPORTED_FEATURE", JSON.stringify(more));
+    await close();
+  });
+
+for (const version of versions.filter((one) => one >= "3.2"))
+  test(`${version}: a daily cap is taken of what the ad server keeps it of, and declared so`, async () => {
+    const caps = (dailyCaps?: AdServer["dailyCaps"]) =>
+      behavingSeller(version, ["sales_non_guaranteed"], {
+        ports: { adServer: notingAdServer(dailyCaps === undefined ? {} : { dailyCaps }).adServer },
+      });
+    const whole = () => order({ daily_budget_cap: 100 });
+    const parts = () => order({ packages: [{ ...line, daily_budget_cap: 50 }] });
+    const none = await caps();
+    assert.is((await none.ask("get_adcp_capabilities", {})).media_buy.budget_capping, undefined);
+    for (const [asked, at] of [
+      [whole(), "daily_budget_cap"],
+      [parts(), "packages[0].daily_budget_cap"],
+    ] as const) {
+      const { code, field } = await none.refused("create_media_buy", asked);
+      assert.equal([code, field], ["UNSUPPORTED_FEATURE", at]);
+    }
+    await none.close();
+    const { ask, refused, close } = await caps(["media_buy"]);
+    assert.equal((await ask("get_adcp_capabilities", {})).media_buy.budget_capping, {
+      ...{ supported_scopes: ["media_buy"], supported_periods: ["day"] },
+      ...{ timezone_basis: "fixed", fixed_timezone: "UTC" },
+    });
+    const { media_buy_id, packages, budget_cap_timezone } = await ask("create_media_buy", whole());
+    assert.is(budget_cap_timezone, "UTC");
+    const change = { ...key(), account, media_buy_id };
+    const capped = { packages: [{ package_id: packages[0].package_id, daily_budget_cap: 20 }] };
+    assert.is((await refused("update_media_buy", { ...change, ...capped })).field, "packages[0].daily_budget_cap");
     await close();
   });
 

@@ -1,5 +1,6 @@
 import type { Behaviour } from "../frame/behaviour.js";
 import { audienceScenarios } from "./audience-scenarios.js";
+import { cappingOf } from "./caps.js";
 import { createMediaBuy } from "./create.js";
 import { takeFeedback } from "./feedback.js";
 import { listMediaBuys } from "./list.js";
@@ -18,8 +19,9 @@ export const mediaBuysBehaviour: Behaviour = {
     get_media_buys: listMediaBuys,
     provide_performance_feedback: takeFeedback,
   },
-  capabilities: ({ ports }) => ({
+  capabilities: ({ ports, shapes }) => ({
     media_buy: {
+      ...cappingOf(ports.adServer, shapes),
       // Where nobody looks at creatives, none waits for it.
       ...(ports.creatives.review === undefined && { creative_approval_mode: "auto_approve" }),
       supported_pricing_models: ["cpm", "cpc", "cpcv", "cpa", "flat_rate"],

@@ -3,6 +3,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { BuyPackage, MediaBuy } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { findConfigured } from "../products/configured.js";
 import type { Overlay } from "../products/overlay.js";
 import { isAuction, productOf } from "../products/products.js";
 import { assignments, checkAssigned } from "./assigned.js";
@@ -48,7 +49,8 @@ export async function updatedPackage(
   const product = await productOf(call, one.product_id, field);
   const option = pricingOption(call, product, one.pricing_option_id, field);
   const before = one.terms.targeting_overlay as Overlay | undefined;
-  const overlay = overlayAfter(call, before, wanted, { product, field });
+  const bound = (await findConfigured(call, one.product_id))?.overlay;
+  const overlay = overlayAfter(call, before, wanted, { product, bound, field });
   checkTerms(call, wanted, product, field);
   checkPrice(option, wanted, field);
   await checkBound(call, wanted, { accountId: buy.account_id, field });

@@ -19,7 +19,8 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, PAGE_SIZE, type PageWanted } from "../frame/page.js";
 import { creativeFor } from "../library/creatives.js";
-import { actionsByTask, availableActions, capDay, shownAgreement } from "./shown.js";
+import { capDay } from "./caps.js";
+import { actionsByTask, availableActions, shownAgreement } from "./shown.js";
 
 interface Wanted {
   readonly account?: AccountRef;
@@ -79,7 +80,7 @@ async function shown(
   return {
     ...terms,
     ...rest,
-    ...capDay(buy),
+    ...capDay(call, buy),
     ...shownAgreement(call, buy),
     ...(owner !== undefined && { account }),
     status: state,

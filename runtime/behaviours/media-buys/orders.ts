@@ -15,6 +15,7 @@ import { endProposal } from "../products/proposal-ends.js";
 import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
 import { checkBidding } from "./bidding.js";
+import { checkDailyCaps } from "./caps.js";
 import { checkDates, checkStart } from "./dates.js";
 import { checkInvoiced } from "./invoiced.js";
 import { countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
@@ -34,6 +35,7 @@ export interface WantedOrder {
   readonly budget_cap_timezone?: unknown;
   readonly reporting_webhook?: unknown;
   readonly frequency_cap?: unknown;
+  readonly daily_budget_cap?: unknown;
   readonly invoice_recipient?: unknown;
   /** The terms that were agreed to before, where there was an agreement. */
   readonly accepted?: Negotiated;
@@ -76,6 +78,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   const flight = flightOf(call, request);
   const accepted = request.accepted ?? (await negotiated(call, request));
   const wanted = request.packages ?? accepted?.commercial_terms.purchases ?? (await proposedPackages(call, request));
+  checkDailyCaps(call, { whole: request, packages: wanted });
   const packages: BuyPackage[] = [];
   const ordered = { ...flight, accountId: account.account_id };
   for (const [index, one] of wanted.entries())

@@ -9,7 +9,7 @@ import type { CreativeAssignment } from "../ports/ad-server.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
 import { findConfigured } from "../products/configured.js";
-import { checkOverlay } from "../products/overlay.js";
+import { checkOverlay, declaredIn } from "../products/overlay.js";
 import { checkedPricing, checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
 import { assignments, checkAssigned } from "./assigned.js";
 import { checkBound } from "./bound.js";
@@ -28,6 +28,7 @@ export interface WantedPackage extends ProposedTerms, NamedByBuyer {
   readonly end_time?: string;
   readonly paused?: boolean;
   readonly bidding?: JsonObject | null;
+  readonly daily_budget_cap?: number | null;
   readonly format_ids?: readonly FormatId[];
   readonly format_option_refs?: readonly { readonly format_option_id?: string }[];
   readonly format_kind?: string;
@@ -90,7 +91,7 @@ export async function newPackage(
   checkUnexpired(call, found, `${field}.product_id`);
   const bound = (await findConfigured(call, found.product_id))?.overlay;
   const overlay = boundOverlay(bound, wanted.targeting_overlay);
-  checkOverlay(found, overlay, `${field}.targeting_overlay`);
+  checkOverlay(found, overlay, { at: `${field}.targeting_overlay`, accepted: bound, declares: declaredIn(call) });
   checkTerms(call, wanted, found, field);
   const assigned = assignments(wanted.creative_assignments, wanted.creatives);
   checkAssigned(call, assigned, overlay, `${field}.creative_assignments`);

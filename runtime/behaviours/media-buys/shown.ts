@@ -1,11 +1,11 @@
 /** What create, update and lists say of a buy. */
 import type { JsonObject } from "../../contract/index.js";
-import { TIMEZONE } from "../accounts/accounts.js";
 import { actionsIn, type BuyState, budgetOf, buyState, type MediaBuy, shownBuyPackage } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { AnswerShape } from "../frame/shape.js";
 import { shownNegotiated } from "../products/terms.js";
 import { allowedActions, shownActions } from "./allowed.js";
+import { capDay } from "./caps.js";
 import { acceptedBy } from "./orders.js";
 import { controlsIn } from "./whole.js";
 
@@ -22,12 +22,6 @@ export async function availableActions(call: BehaviourCall, buy: MediaBuy, state
   if (allowed !== undefined) return actionsIn(state).length === 0 ? [] : shownActions(allowed, state);
   return actionsIn(state).map((action) => ({ action, mode: "self_serve" }));
 }
-
-/** Whose day it is that a cap holds for, where there is one. */
-export const capDay = ({ terms, packages }: MediaBuy): JsonObject => {
-  const capped = [terms, ...packages.map((one) => one.terms)].some((one) => one.daily_budget_cap !== undefined);
-  return capped ? { budget_cap_timezone: TIMEZONE } : {};
-};
 
 /** What create and update answer with. */
 async function shownAfterChange(
@@ -46,7 +40,7 @@ async function shownAfterChange(
     currency: buy.currency,
     total_budget: budgetOf(buy),
     ...controlsIn(buy.terms),
-    ...capDay(buy),
+    ...capDay(call, buy),
     ...(buy.terms.name !== undefined && { name: buy.terms.name }),
     ...more,
     ...(buy.terms.invoice_recipient !== undefined && { invoice_recipient: buy.terms.invoice_recipient }),

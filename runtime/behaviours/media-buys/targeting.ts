@@ -4,7 +4,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import { invalid } from "../frame/invalid.js";
 import type { Product } from "../ports/catalogue.js";
 import { demographicResolution } from "../products/configured.js";
-import { checkOverlay, type Overlay } from "../products/overlay.js";
+import { checkOverlay, declaredIn, type Overlay } from "../products/overlay.js";
 
 interface Keyword extends JsonObject {
   readonly keyword: string;
@@ -65,14 +65,14 @@ function keywordsAfter({ name, add, remove }: List, overlay: Overlay | undefined
 
 /**
  * The targeting of a package after a change; undefined where the change says nothing of it.
- * @param field where the package stands in the request
+ * @param before what the package has, beside what its product was configured for
  * @throws ToolError UNSUPPORTED_FEATURE, INVALID_REQUEST, VALIDATION_ERROR
  */
 export function overlayAfter(
   call: BehaviourCall,
   before: Overlay | undefined,
   wanted: WantedTargeting,
-  { product, field }: { readonly product: Product; readonly field: string },
+  { product, bound, field }: { readonly product: Product; readonly bound: Overlay | undefined; readonly field: string },
 ): Overlay | undefined {
   for (const list of lists) checkKeywords(call, list, wanted, field);
   const given = (wanted.targeting_overlay ?? undefined) as Overlay | undefined;
@@ -80,7 +80,8 @@ export function overlayAfter(
   const keywords = Object.assign({}, ...lists.map((list) => keywordsAfter(list, whole, wanted))) as Overlay;
   if (given === undefined && Object.keys(keywords).length === 0) return undefined;
   const after = overlaid(whole, keywords);
-  checkOverlay(product, after, `${field}.targeting_overlay`);
+  const accepted = { ...bound, ...before };
+  checkOverlay(product, after, { at: `${field}.targeting_overlay`, accepted, declares: declaredIn(call) });
   return after;
 }
 

@@ -21,6 +21,7 @@ import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/
 import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
 import { checkBidding } from "./bidding.js";
+import { checkDailyCaps } from "./caps.js";
 import { cancellationOf, type PackageUpdate, updatedPackage } from "./changed-package.js";
 import { checkDates, checkMoved, movedWith } from "./dates.js";
 import { checkGrown, committedTo, giveBackEnded } from "./governed.js";
@@ -47,6 +48,7 @@ interface Wanted {
   readonly total_budget?: { readonly amount: number; readonly currency?: string };
   readonly budget_allocation?: unknown;
   readonly budget_cap_timezone?: unknown;
+  readonly daily_budget_cap?: unknown;
   readonly reporting_webhook?: unknown;
   /** The terms that the change was agreed to by. */
   readonly accepted?: Negotiated;
@@ -65,6 +67,8 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
     return answered(call, now);
   }
   checkSupported(request);
+  checkDailyCaps(call, { whole: request, packages: request.packages ?? [] });
+  checkDailyCaps(call, { whole: {}, packages: request.new_packages ?? [], field: "new_packages" });
   const buy = await buyOf(call, request.media_buy_id, request.account);
   await checkChangeable(call, buy, request);
   const { changed, affected, done } = await changes(call, buy, request);

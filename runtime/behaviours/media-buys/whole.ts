@@ -4,7 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { MediaBuy } from "../buys/buys.js";
 import { reportingOfAll } from "../delivery/periods.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { productsBought } from "../products/products.js";
+import { checkSharedCap } from "./caps.js";
 
 /** Controls of how the money of a buy is spent: whoever runs it is told of them. */
 const controls = ["daily_budget_cap", "frequency_cap", "pacing", "bidding"] as const;
@@ -37,30 +37,9 @@ export function checkSupported(request: {
       field: "budget_allocation.mode",
     });
   if (zone != null)
-    throw new ToolError(
-      "UNSUPPORTED_FEATURE",
-      "the day of a cap is the account's here, and not the buyer's to choose",
-      {
-        field: "budget_cap_timezone",
-      },
-    );
-}
-
-/**
- * One counter over all packages is kept where every product says that it takes part, and in the unit asked for.
- * @throws ToolError UNSUPPORTED_FEATURE
- */
-async function checkCap(call: BehaviourCall, { packages }: Pick<MediaBuy, "packages">, cap: unknown): Promise<void> {
-  if (cap == null) return;
-  const { per } = cap as { readonly per?: unknown };
-  const live = packages.filter(({ canceled }) => canceled !== true);
-  for (const product of await productsBought(call, live)) {
-    const support = (product?.more?.media_buy_support ?? {}) as JsonObject;
-    const { supported_per_units: units } = (support.frequency_cap_constraints ?? {}) as JsonObject;
-    if (support.frequency_cap === true && (!Array.isArray(units) || units.includes(per))) continue;
-    const message = `product ${product?.product_id} takes no part in a cap over all packages, or not by ${per}`;
-    throw new ToolError("UNSUPPORTED_FEATURE", message, { field: "frequency_cap" });
-  }
+    throw new ToolError("UNSUPPORTED_FEATURE", "the day of a cap is the seller's here, and not the buyer's to choose", {
+      field: "budget_cap_timezone",
+    });
 }
 
 /** @throws ToolError UNSUPPORTED_FEATURE, INVALID_REQUEST for what a whole buy is to have and its products do not */
@@ -69,7 +48,7 @@ export async function checkWhole(
   buy: Pick<MediaBuy, "packages">,
   request: { readonly frequency_cap?: unknown; readonly reporting_webhook?: unknown },
 ): Promise<void> {
-  await checkCap(call, buy, request.frequency_cap);
+  await checkSharedCap(call, buy, request.frequency_cap);
   await checkReports(call, buy, request);
 }
 

@@ -105,6 +105,11 @@ export interface AdServer extends CallsUpstream {
    * (`state`, `delivery`, `content`) is waited for as long as other ports are.
    */
   readonly patienceMs?: number;
+  /**
+   * Of what it never spends more in a day (UTC) than `daily_budget_cap` says: of a whole order, of one line. The seller declares
+   * it, and refuses caps that are not kept; none is where it is left out.
+   */
+  readonly dailyCaps?: readonly ("media_buy" | "package")[];
   book(order: Order, call: AdServerCall): Promise<Booking>;
   /** The order as it is to be from now on: lines, dates, budgets, pauses and creatives. */
   change(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
@@ -135,6 +140,8 @@ export interface AdServer extends CallsUpstream {
 /** Takes every order. */
 export const ownAdServer: AdServer = {
   remembers: true,
+  // Nothing is spent.
+  dailyCaps: ["media_buy", "package"],
   book: async (_, { idempotencyKey }) => ({ orderId: idempotencyKey }),
   change: async () => undefined,
   pause: async () => undefined,

@@ -1,7 +1,10 @@
 /** What a product can do with a buyer's targeting, as it declares it, and what is wrong with an overlay that asks for more. */
+import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
+import type { BehaviourCall } from "../frame/call.js";
 import type { Product } from "../ports/catalogue.js";
+import { coversValue } from "./dimension-support.js";
 
 export interface PlacementRef {
   readonly publisher_domain?: string;
@@ -98,37 +101,73 @@ function checkBrowsers(product: Product, { browser, device_platform: platforms }
   if (lost !== undefined) throw unsupported(`${lost} does not run on ${platforms.join(", ")}`, `${at}.browser`);
 }
 
+/** Where a product says of a dimension that it may be chosen. */
+function supportOf(product: Product, name: string): unknown {
+  const { overlay_support: support = {} } = termsOf(product);
+  if (support[name] !== undefined) return support[name];
+  if (name === "frequency_cap") return support.frequency_cap_support;
+  const older = allowances[name];
+  return older !== undefined && product.more?.[older] === true;
+}
+
+/** Dimensions that products allow by a word of their own, too. */
+const allowances: Readonly<Record<string, string>> = {
+  property_list: "property_targeting_allowed",
+  collection_list: "collection_targeting_allowed",
+  signal_targeting_groups: "signal_targeting_allowed",
+};
+
+function checkDeclared(product: Product, name: string, value: unknown, at: string): void {
+  const support = supportOf(product, name);
+  if (!support) throw unsupported(`packages of this product are not sold by ${name}`, `${at}.${name}`);
+  if (!coversValue(name, support, value))
+    throw unsupported(`packages of this product are sold by ${name}, and not by that`, `${at}.${name}`);
+  if (Array.isArray(value) && value.length > mostOf(support))
+    throw unsupported(`${name} takes ${mostOf(support)} values in a package of this product`, `${at}.${name}`);
+}
+
+/** What an overlay is looked through by, beside the product. */
+export interface OverlayTerms {
+  /** Where the overlay stands in the request. */
+  readonly at: string;
+  /** Targeting that was agreed to before: what is the same in the overlay is agreed to. */
+  readonly accepted?: Overlay | undefined;
+  /** Is this a dimension that products of the release say whether they take? */
+  declares(name: string): boolean;
+}
+
+/** Products of releases before 3.2 have no word for what may be chosen. */
+export const declaredIn =
+  ({ shapes }: Pick<BehaviourCall, "shapes">): OverlayTerms["declares"] =>
+  (name) =>
+    shapes.answer("get_products").has("products", "*", "overlay_support", name);
+
 /**
  * Looks an overlay through, by what the product declares; a product that declares nothing takes what it is given.
- * @param at where the overlay stands in the request
  * @throws ToolError UNSUPPORTED_FEATURE, INVALID_REQUEST for a placement that is not the product's
  */
-export function checkOverlay(product: Product, overlay: Overlay | undefined, at: string): void {
+export function checkOverlay(product: Product, overlay: Overlay | undefined, terms: OverlayTerms): void {
   if (overlay === undefined) return;
-  const { overlay_support: support } = termsOf(product);
+  const { at, accepted, declares } = terms;
   checkPlacements(product, overlay, at);
-  if (support === undefined) return;
+  if (termsOf(product).overlay_support === undefined) return;
   for (const [name, value] of Object.entries(overlay)) {
-    if (!Array.isArray(value)) continue;
-    const most = mostOf(support[name]);
-    if (value.length > most)
-      throw unsupported(`${name} takes ${most} values in a package of this product`, `${at}.${name}`);
+    if (value == null || !declares(name) || isDeepStrictEqual(value, accepted?.[name])) continue;
+    if (name === "placement_selection" && restatesPlacements(product, overlay)) continue;
+    checkDeclared(product, name, value, at);
   }
   checkBrowsers(product, overlay, at);
 }
 
 /** Can the product be delivered to what the overlay asks for, as far as it says? */
 export function reaches(product: Product, overlay: Overlay): "as it is" | "configured" | undefined {
-  const { overlay_support: support = {} } = termsOf(product);
   const names = Object.keys(overlay).filter(
     (name) => !(name === "placement_selection" && restatesPlacements(product, overlay)),
   );
   if (names.length === 0) return "as it is";
-  if (names.some((name) => !support[name])) return undefined;
-  for (const name of ["browser", "browser_exclude"] as const)
-    if (overlay[name] !== undefined && !supportsAll(support[name], { families: overlay[name] })) return undefined;
+  if (termsOf(product).overlay_support === undefined) return undefined;
   try {
-    checkOverlay(product, overlay, "");
+    checkOverlay(product, overlay, { at: "", declares: () => true });
     return "configured";
   } catch (error) {
     if (error instanceof ToolError) return undefined;

@@ -18,6 +18,7 @@ export interface Purchase extends JsonObject {
   readonly pricing_option_id: string;
   readonly pricing?: PricingOption;
   readonly budget?: number;
+  readonly daily_budget_cap?: number;
   readonly start_time?: string;
   readonly end_time?: string;
 }

@@ -18,6 +18,8 @@ const update: AdServer["change"] = ({ orderId }, order, call) => place(orderId, 
 
 export const adServer: AdServer = {
   ...(orderServer !== undefined && { upstream: true }),
+  // What yours does not keep goes from here: buyers are told so, and their caps are refused.
+  dailyCaps: ["media_buy", "package"],
   async book(order, call) {
     await place(call.idempotencyKey, order, call);
     return { orderId: call.idempotencyKey };
