@@ -22,7 +22,7 @@ const onlyPaused = product("held", { more: { allowed_actions: [{ action: "pause"
 
 async function opened(version: string) {
   const products = [product("free")];
-  const { adServer, told } = notingAdServer();
+  const { adServer, told } = notingAdServer({ dailyCaps: ["media_buy"] });
   const catalogue = { ...listedCatalogue([]), products: async () => products };
   const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue, adServer } });
   const read = async (id: string) =>

@@ -87,4 +87,43 @@ for (const version of versions) {
     });
 }
 
+const shownTo = (packages: readonly { readonly package_id: string }[]) => packages.map(({ package_id }) => package_id);
+
+for (const version of versions.filter((one) => one >= "3.1"))
+  test(`${version}: what one product allows is no leave for packages of another that does not`, async () => {
+    const bound = listedCatalogue([
+      product("grows", allows("increase_budget", "pause", "cancel")),
+      product("fixed", allows("pause")),
+      product("silent"),
+    ]);
+    const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], {
+      ports: { catalogue: bound },
+    });
+    const { media_buy_id, packages, available_actions } = await ask(
+      "create_media_buy",
+      order(line("grows"), line("fixed"), line("silent")),
+    );
+    const [grows, fixed, silent] = shownTo(packages);
+    const actions = new Map<string, JsonObject>(available_actions.map((one: JsonObject) => [one.action, one]));
+    assert.is(actions.size, available_actions.length, "an action stands there once");
+    assert.ok(actions.has("pause"));
+    assert.not.ok(actions.has("cancel"), "one of the packages cannot be canceled");
+    const ids = actions.get("increase_budget")!.applicable_package_ids;
+    if (version >= "3.2.4") assert.equal(ids, [grows, silent]);
+    const update = { ...key(), account, media_buy_id };
+    const change = (package_id: string | undefined, more: object) => ({
+      ...{ ...update, ...key(), packages: [{ package_id, ...more }] },
+    });
+    assert.is((await refused("update_media_buy", change(fixed, { budget: 1_500 }))).code, "ACTION_NOT_ALLOWED");
+    assert.is((await refused("update_media_buy", change(grows, { canceled: true }))).code, "ACTION_NOT_ALLOWED");
+    assert.is((await refused("update_media_buy", { ...update, canceled: true })).code, "ACTION_NOT_ALLOWED");
+    const sum = { total_budget: { amount: 6_000, currency: "USD" } };
+    assert.is((await refused("update_media_buy", { ...update, ...sum })).code, "ACTION_NOT_ALLOWED");
+    await ask("update_media_buy", change(grows, { budget: 1_500 }));
+    await ask("update_media_buy", change(silent, { budget: 1_500 }));
+    await ask("update_media_buy", change(silent, { canceled: true }));
+    await ask("update_media_buy", { ...update, ...key(), paused: true });
+    await close();
+  });
+
 test.run();

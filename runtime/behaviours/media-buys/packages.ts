@@ -9,7 +9,7 @@ import type { CreativeAssignment } from "../ports/ad-server.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
 import { findConfigured } from "../products/configured.js";
-import { checkOverlay, declaredIn } from "../products/overlay.js";
+import { checkOverlay, supportNamed } from "../products/overlay.js";
 import { checkedPricing, checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
 import { assignments, checkAssigned } from "./assigned.js";
 import { checkBound } from "./bound.js";
@@ -91,7 +91,7 @@ export async function newPackage(
   checkUnexpired(call, found, `${field}.product_id`);
   const bound = (await findConfigured(call, found.product_id))?.overlay;
   const overlay = boundOverlay(bound, wanted.targeting_overlay);
-  checkOverlay(found, overlay, { at: `${field}.targeting_overlay`, accepted: bound, declares: declaredIn(call) });
+  checkOverlay(found, overlay, { at: `${field}.targeting_overlay`, accepted: bound, declares: supportNamed(call) });
   checkTerms(call, wanted, found, field);
   const assigned = assignments(wanted.creative_assignments, wanted.creatives);
   checkAssigned(call, assigned, overlay, `${field}.creative_assignments`);

@@ -4,7 +4,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import { invalid } from "../frame/invalid.js";
 import type { Product } from "../ports/catalogue.js";
 import { demographicResolution } from "../products/configured.js";
-import { checkOverlay, declaredIn, type Overlay } from "../products/overlay.js";
+import { checkOverlay, type Overlay, supportNamed } from "../products/overlay.js";
 
 interface Keyword extends JsonObject {
   readonly keyword: string;
@@ -81,7 +81,7 @@ export function overlayAfter(
   if (given === undefined && Object.keys(keywords).length === 0) return undefined;
   const after = overlaid(whole, keywords);
   const accepted = { ...bound, ...before };
-  checkOverlay(product, after, { at: `${field}.targeting_overlay`, accepted, declares: declaredIn(call) });
+  checkOverlay(product, after, { at: `${field}.targeting_overlay`, accepted, declares: supportNamed(call) });
   return after;
 }
 

@@ -137,7 +137,7 @@ export interface OverlayTerms {
 }
 
 /** Products of releases before 3.2 have no word for what may be chosen. */
-export const declaredIn =
+export const supportNamed =
   ({ shapes }: Pick<BehaviourCall, "shapes">): OverlayTerms["declares"] =>
   (name) =>
     shapes.answer("get_products").has("products", "*", "overlay_support", name);
