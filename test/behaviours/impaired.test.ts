@@ -15,7 +15,7 @@ interface Impaired {
 }
 
 async function bought(version: string, terms: object, before: (ask: Ask) => Promise<unknown>) {
-  const areas = ["audiences", "events", "creatives"];
+  const areas = ["audiences", "events", "creatives", "catalogs"];
   const { ask, close } = await behavingSeller(version, ["sales_non_guaranteed"], { with: areas });
   await before(ask);
   const line = { product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 500, bid_price: 3 };
@@ -53,6 +53,35 @@ for (const version of tells) {
     const packages = [{ package_id: first, targeting_overlay: { audience_include: ["other"] } }];
     await ask("update_media_buy", { ...key(), account, media_buy_id, packages });
     assert.equal(await impairments(), [], "it is not for that audience any more");
+    await close();
+  });
+
+  test(`${version}: a buy is told that the catalogue it is filled from is deleted, and that it is there again`, async () => {
+    const items = [{ item_id: "boot", name: "Boot" }];
+    const sync = (ask: Ask, catalog_id: string, more: object = {}) =>
+      ask("sync_catalogs", { ...key(), account, catalogs: [{ catalog_id, type: "product", items }], ...more });
+    const catalogs = [{ catalog_id: "boots", type: "product" }];
+    const { ask, impairments, close, first } = await bought(version, { catalogs }, (all) => sync(all, "boots"));
+    await sync(ask, "shoes", { delete_missing: true, dry_run: true });
+    assert.equal(await impairments(), []);
+    await sync(ask, "shoes", { delete_missing: true });
+    assert.equal(await impairments(), [["catalog_item", "boots", "withdrawn", "seller_removed", first]]);
+    await sync(ask, "boots");
+    assert.equal(await impairments(), []);
+    await close();
+  });
+
+  test(`${version}: a package is filled from a catalogue that was synced, or that it brings`, async () => {
+    const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], { with: ["catalogs"] });
+    const line = { product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 500, bid_price: 3 };
+    const order = (catalog: object) => ({
+      ...{ ...key(), account, brand, start_time: "asap", end_time: "2099-02-01T00:00:00Z" },
+      packages: [{ ...line, catalogs: [{ type: "product", ...catalog }] }],
+    });
+    const { code, field } = await refused("create_media_buy", order({ catalog_id: "boots" }));
+    assert.equal([code, field], ["INVALID_REQUEST", "packages[0].catalogs"]);
+    await ask("create_media_buy", order({}));
+    await ask("create_media_buy", order({ catalog_id: "boots", items: [{ item_id: "boot", name: "Boot" }] }));
     await close();
   });
 

@@ -10,7 +10,7 @@ import { written } from "../frame/effects.js";
 import { creativeFor } from "../library/creatives.js";
 import type { Booking, CreativeAssignment } from "../ports/ad-server.js";
 import type { Negotiated } from "../products/terms.js";
-import { goalSources, targetedAudiences } from "./targets.js";
+import { goalSources, promotedCatalogs, targetedAudiences } from "./targets.js";
 
 const changing = ["cancel", "update_budget", "update_dates", "update_packages", "add_packages", "sync_creatives"];
 
@@ -67,7 +67,7 @@ export interface BuyChange {
 /** What holds a buy back at present; the buyer reads it in `impairments[]`, as long as it lasts. */
 export interface BuyImpairment extends JsonObject {
   readonly impairment_id: string;
-  readonly resource_type: "creative" | "audience" | "event_source";
+  readonly resource_type: "creative" | "audience" | "event_source" | "catalog_item";
   readonly resource_id: string;
   readonly package_ids: readonly string[];
 }
@@ -137,6 +137,7 @@ const dependsOn: { readonly [T in BuyImpairment["resource_type"]]: (one: BuyPack
   creative: (one) => one.creative_assignments.map(({ creative_id }) => creative_id),
   audience: ({ terms }) => targetedAudiences(terms),
   event_source: ({ terms }) => goalSources(terms),
+  catalog_item: ({ terms }) => promotedCatalogs(terms),
 };
 
 /** A buy is not held back by what none of its packages has any more: buyers are told that it is over. */

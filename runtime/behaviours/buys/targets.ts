@@ -1,4 +1,4 @@
-/** What packages name of the buyer's own: audiences that they are for or not for, and where their conversions come from. */
+/** What packages name of the buyer's own: audiences, where their conversions come from, and the catalogues that fill them. */
 import type { JsonObject } from "../../contract/index.js";
 
 interface Targeting {
@@ -8,6 +8,18 @@ interface Targeting {
 
 interface Goal {
   readonly event_sources?: readonly { readonly event_source_id?: string }[];
+}
+
+/** What a package promotes: a catalogue that was synced, where it does not bring its items itself. */
+interface Promoted {
+  readonly catalog_id?: string;
+  readonly items?: unknown;
+  readonly url?: unknown;
+}
+
+interface Promoting {
+  readonly catalogs?: readonly Promoted[] | null;
+  readonly catalog_ids?: readonly string[] | null;
 }
 
 /** The part of a package that names them. */
@@ -30,3 +42,14 @@ export const targetedAudiences = (terms: JsonObject): readonly string[] => {
 /** Event sources that a package is steered by. */
 export const goalSources = (terms: JsonObject): readonly string[] =>
   goalsOf(terms).flatMap(({ event_sources = [] }) => event_sources.flatMap(({ event_source_id: id }) => id ?? []));
+
+/** Synced catalogues that a package is filled from. */
+export function promotedCatalogs(terms: object): readonly string[] {
+  const { catalogs = [], catalog_ids: ids = [] } = terms as Promoting;
+  return [
+    ...(catalogs ?? []).flatMap(({ catalog_id: id, items, url }) =>
+      id === undefined || items !== undefined || url !== undefined ? [] : [id],
+    ),
+    ...(ids ?? []),
+  ];
+}

@@ -3,9 +3,11 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
-import { accountCollection } from "../accounts/of-accounts.js";
+import { type Dependency, toldOf } from "../buys/impairments.js";
+import { promotedCatalogs } from "../buys/targets.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import { catalogs, type KeptCatalog } from "../library/catalogs.js";
 
 interface Upload extends JsonObject {
   readonly catalog_id?: string;
@@ -21,20 +23,6 @@ interface Wanted {
   readonly item_availability_updates?: readonly JsonObject[];
   readonly item_availability_queries?: readonly JsonObject[];
 }
-
-export interface KeptCatalog {
-  readonly catalog_id: string;
-  readonly account_id: string;
-  /** As the buyer sent it. */
-  readonly catalog: JsonObject;
-  readonly approved: number;
-  readonly rejected: number;
-  readonly last_synced_at: string;
-  /** Digest of what was sent, to tell a change from a repeat. */
-  readonly content: string;
-}
-
-export const catalogs = accountCollection<KeptCatalog>("catalog");
 
 /** Items of one request that are looked at. */
 const MAX_ITEMS = 10_000;
@@ -74,12 +62,32 @@ export const syncCatalogs: ToolBehaviour = async (request: Wanted, call) => {
     const named = new Set(results.map(({ catalog_id }) => catalog_id));
     for (const { catalog_id } of await catalogs.list(call, accountId)) {
       if (named.has(catalog_id)) continue;
-      if (!dryRun) catalogs.remove(call, accountId, catalog_id);
+      if (!dryRun) await removed(call, accountId, catalog_id);
       results.push({ catalog_id, action: "deleted" });
     }
   }
   return call.answer({ catalogs: results, ...(dryRun && { dry_run: true }) });
 };
+
+/** An impairment has no word for a whole catalogue: its items are withdrawn with it. */
+async function removed(call: BehaviourCall, accountId: string, id: string): Promise<void> {
+  catalogs.remove(call, accountId, id);
+  await tellBuys(call, accountId, id, {
+    to: "withdrawn",
+    reason_code: "seller_removed",
+    reason: "The catalogue was deleted.",
+  });
+}
+
+/** The buys that are filled from a catalogue hear that it is gone, or there again. */
+const tellBuys = (call: BehaviourCall, account: string, id: string, offline: Dependency["offline"]): Promise<void> =>
+  toldOf(call, {
+    type: "catalog_item",
+    id,
+    account,
+    uses: ({ terms }) => promotedCatalogs(terms).includes(id),
+    offline,
+  });
 
 async function syncOne(call: BehaviourCall, accountId: string, upload: Upload, dryRun: boolean): Promise<JsonObject> {
   const id = upload.catalog_id ?? call.id("cat");
@@ -97,7 +105,10 @@ async function syncOne(call: BehaviourCall, accountId: string, upload: Upload, d
     last_synced_at: call.time,
     content,
   };
-  if (!dryRun) catalogs.put(call, id, made);
+  if (!dryRun) {
+    catalogs.put(call, id, made);
+    if (before === undefined) await tellBuys(call, accountId, id, undefined);
+  }
   return shown(made, before === undefined ? "created" : "updated", issues);
 }
 

@@ -1,16 +1,17 @@
-/** What packages name of the buyer's own: audiences and event sources have to be there before money is spent by them. */
+/** What packages name of the buyer's own: audiences, catalogues and event sources have to be there before money is spent by them. */
 import { ToolError } from "../../seller/tool-error.js";
 import { findAudience } from "../audiences/behaviour.js";
-import { goalsOf, type NamedByBuyer, targetingOf } from "../buys/targets.js";
+import { goalsOf, type NamedByBuyer, promotedCatalogs, targetingOf } from "../buys/targets.js";
 import { findEventSource } from "../events/sources.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { catalogs } from "../library/catalogs.js";
 
 const unbound = (what: string, field: string): ToolError =>
   new ToolError("INVALID_REQUEST", `${what} is not there: sync it first`, { field });
 
 /**
  * @param of whose the package is, and where it stands in the request
- * @throws ToolError INVALID_REQUEST for an audience or an event source that was not synced
+ * @throws ToolError INVALID_REQUEST for an audience, a catalogue or an event source that was not synced
  */
 export async function checkBound(
   call: BehaviourCall,
@@ -24,6 +25,10 @@ export async function checkBound(
         if ((await findAudience(call, id, accountId)) === undefined)
           throw unbound(`audience ${id}`, `${field}.targeting_overlay.${name}[${index}]`);
   }
+  if (call.served.has("catalogs"))
+    for (const id of promotedCatalogs(wanted))
+      if ((await catalogs.get(call, accountId, id)) === undefined)
+        throw unbound(`catalogue ${id}`, `${field}.catalogs`);
   if (!call.served.has("events")) return;
   for (const [goal, { event_sources = [] }] of goalsOf(wanted).entries())
     for (const [index, { event_source_id: id }] of event_sources.entries())

@@ -1,8 +1,8 @@
 /** Catalogues that creatives are filled from: the account's own, as they were synced. */
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, accountId } from "../accounts/accounts.js";
-import { catalogs, type KeptCatalog } from "../catalogs/sync.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { catalogs, type KeptCatalog } from "../library/catalogs.js";
 import type { CreativeManifest } from "./manifest.js";
 import type { CatalogItems } from "./render.js";
 
