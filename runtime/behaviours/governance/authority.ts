@@ -2,9 +2,10 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
-import { type GovernanceFinding, judgeAction, sameCurrency } from "./judge.js";
+import { judgeAction, sameCurrency } from "./judge.js";
 import { approvedCheck, type Entry, entriesOf } from "./ledger.js";
 import { callersPlans, type KeptPlan, readPolicies } from "./plans.js";
+import { portfoliosOver, type SharedCap, sharedCaps, withShared } from "./portfolio.js";
 import { readProposal } from "./proposal.js";
 import {
   boundOn,
@@ -17,6 +18,7 @@ import {
 } from "./spending.js";
 import { summed } from "./summed.js";
 import { APPROVAL_MS, planOfToken } from "./token.js";
+import type { GovernanceFinding } from "./verdict.js";
 
 export interface GovernedAction {
   readonly tool: string;
@@ -55,6 +57,9 @@ async function standingOf(call: BehaviourCall, kept: KeptPlan): Promise<Standing
 interface Governed extends Standing {
   /** What the same thing binds already, under whichever plan of the caller's. */
   readonly already: number;
+  readonly portfolios: readonly KeptPlan[];
+  /** What those have left. */
+  readonly caps: readonly SharedCap[];
 }
 
 /** The plan registered last. */
@@ -79,7 +84,10 @@ async function namedPlan(call: BehaviourCall, action: GovernedAction): Promise<s
  */
 async function governing(call: BehaviourCall, account: Account, action: GovernedAction): Promise<Governed | undefined> {
   if ((account.governance_agents ?? []).length === 0) return undefined;
-  const own = (await callersPlans(call)).filter(({ plan }) => plan.brand.domain === account.brand?.domain);
+  const own = (await callersPlans(call)).filter(
+    // Under a portfolio nothing is bought: it holds for the plans that are in it.
+    ({ plan }) => plan.brand.domain === account.brand?.domain && plan.portfolio === undefined,
+  );
   const plans = await Promise.all(own.map((kept) => standingOf(call, kept)));
   const bound = plans.map(({ spending, entries }) => boundOn(spending, entries, action.what));
   const named = await namedPlan(call, action);
@@ -87,7 +95,9 @@ async function governing(call: BehaviourCall, account: Account, action: Governed
     plans.find(({ kept: { plan } }) => plan.plan_id === named) ??
     plans.find((_, index) => bound[index]! > 0) ??
     newest(plans);
-  return found && { ...found, already: summed(bound) };
+  if (found === undefined) return undefined;
+  const portfolios = await portfoliosOver(call, found.kept);
+  return { ...found, already: summed(bound), portfolios, caps: await sharedCaps(call, portfolios) };
 }
 
 const tokenOf = ({ request: { governance_context: token } }: GovernedAction): string =>
@@ -99,12 +109,14 @@ const tokenOf = ({ request: { governance_context: token } }: GovernedAction): st
  */
 function isApproved({ now }: BehaviourCall, standing: Governed, action: GovernedAction): boolean {
   const [token, { what, amount = 0, currency }] = [tokenOf(action), action];
-  const { kept, entries, spending, already } = standing;
+  const { kept, entries, spending, already, caps } = standing;
   if (amount > 0 && !sameCurrency(kept.plan, currency)) return false;
   const given = token === "" ? undefined : approvedCheck(entries, token);
   if (given === undefined || Date.parse(given.timestamp) + APPROVAL_MS <= now.getTime()) return false;
   const bound = summed(Object.values(moneyBound(spending, entries)));
   if (summed([bound, amount, -already]) > kept.plan.budget.total) return false;
+  const added = summed([amount, -already]);
+  if (added > 0 && caps.some((cap) => cap.left < added || !sameCurrency(kept.plan, cap.currency))) return false;
   return summed([usedByOthers(spending, token, what), amount]) <= given.amount;
 }
 
@@ -128,8 +140,8 @@ export async function denialOf(
   if (standing === undefined) return tokenRequired && tokenOf(action) === "" ? unasked(account) : undefined;
   if (!afresh && isApproved(call, standing, action)) return undefined;
   if (amount === undefined) return unasked(account);
-  const { kept, entries, spending, already } = standing;
-  const { plan } = kept;
+  const { kept, entries, spending, already, portfolios, caps } = standing;
+  const plan = withShared(kept.plan, portfolios);
   const { decision, findings } = judgeAction(
     plan,
     { ...readProposal({ tool, payload: request }), amount, currency },
@@ -140,6 +152,7 @@ export async function denialOf(
       execution: true,
       committed: moneyBound(spending, entries),
       before: already,
+      caps,
       // Of what a person has approved once, no other is asked.
       approvedByHuman: approvedCheck(entries, tokenOf(action))?.human === true,
       now: call.now.getTime(),
@@ -159,7 +172,7 @@ export async function bindMoney(call: BehaviourCall, account: Account, action: G
   const { what, amount = 0, tool, request } = action;
   const standing = await governing(call, account, action);
   if (standing === undefined) return;
-  const { kept, entries, already } = standing;
+  const { kept, entries, already, portfolios } = standing;
   if (amount <= already) return;
   const added = {
     what,
@@ -168,7 +181,7 @@ export async function bindMoney(call: BehaviourCall, account: Account, action: G
     amount: summed([amount, -already]),
     order: entries.length,
   };
-  recordSpending(call, kept, added, already);
+  recordSpending(call, kept, added, { already, portfolios });
 }
 
 /** An action is over before its time: what was bound for it without a token of the plan is given back, but for what it has cost. */

@@ -5,18 +5,21 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { type CheckAddress, checkConsultation, consult, planFor } from "./addressed.js";
 import { type DeliveryMetrics, judgeDelivery } from "./drift.js";
-import { type Judgement, judgeAction, sameCurrency } from "./judge.js";
+import { judgeAction, sameCurrency } from "./judge.js";
 import { approvedCheck, type CheckEntry, committedBy, type Entry, entriesOf, isCheck, record } from "./ledger.js";
 import { categories, type KeptPlan, policyIds, readPolicies } from "./plans.js";
+import { portfoliosOver, sharedCaps, withShared } from "./portfolio.js";
 import { type ProposedAction, readProposal } from "./proposal.js";
 import { boundWhere, moneyBound, spendingUnder, untoldOf } from "./spending.js";
 import { statementIn } from "./statements.js";
 import { summed } from "./summed.js";
 import { APPROVAL_MS, issueToken } from "./token.js";
+import type { Judgement } from "./verdict.js";
 
 interface Check extends CheckAddress {
   readonly purchase_type?: string;
   readonly payload?: JsonObject;
+  readonly proposal?: JsonObject;
   readonly planned_delivery?: JsonObject & { readonly media_buy_id?: string };
   readonly delivery_metrics?: DeliveryMetrics;
   readonly proposed_commitment?: { readonly amount: number; readonly currency?: string };
@@ -55,7 +58,8 @@ interface Judging {
 }
 
 async function judge(call: BehaviourCall, request: Check, { kept, entries, proposal }: Judging): Promise<Judgement> {
-  const { plan } = kept;
+  const portfolios = await portfoliosOver(call, kept);
+  const plan = withShared(kept.plan, portfolios);
   const { governance_context: context, delivery_metrics: metrics } = request;
   const spending = await spendingUnder(call, kept, entries);
   const spent = moneyBound(spending, entries);
@@ -97,6 +101,7 @@ async function judge(call: BehaviourCall, request: Check, { kept, entries, propo
     }),
     execution: request.planned_delivery !== undefined,
     committed: spent,
+    caps: await sharedCaps(call, portfolios),
     // What was ordered without a token is another action.
     before: context === undefined ? 0 : summed([committedBy(entries, context), untoldOf(spending, entries, context)]),
     approvedByHuman: approvedByHuman(request),
@@ -178,7 +183,7 @@ export const checkGovernance: ToolBehaviour = async (request: Check, call) => {
     explanation,
     mode: "enforce",
     categories_evaluated: categories,
-    policies_evaluated: policyIds(plan),
+    policies_evaluated: policyIds(withShared(plan, await portfoliosOver(call, kept))),
     ...(findings.length > 0 && { findings }),
     ...(conditions.length > 0 && { conditions }),
     ...(statement !== undefined && { delivery_statement: statement }),

@@ -1,4 +1,5 @@
 /** What a plan lets other agents than its owner do. */
+import { outsideOf } from "./markets.js";
 import type { SpendingPlan } from "./plan.js";
 import type { ProposedAction } from "./proposal.js";
 
@@ -8,14 +9,10 @@ interface Taken {
   readonly caller: string;
   /** What it comes to, with all that the caller has bound before. */
   readonly amount: number;
-  readonly proposal: Pick<ProposedAction, "countries">;
+  readonly proposal: Pick<ProposedAction, "areas">;
   /** Unix milliseconds. */
   readonly now: number;
 }
-
-/** A market is a country, or a part of one: whoever may sell in a part of it is not let into the whole. */
-const inMarkets = (markets: readonly string[] | undefined, countries: readonly string[]): boolean =>
-  markets === undefined || countries.every((country) => markets.includes(country));
 
 /** Why none of the plan's delegations covers an action; undefined where one does, or where the plan has none. */
 export function undelegated(
@@ -28,9 +25,9 @@ export function undelegated(
   if (live.length === 0) return `The plan delegates nothing to ${caller}${own.length > 0 ? " any more" : ""}.`;
   const buying = live.filter(({ authority }) => authority !== "propose_only");
   if (buying.length === 0) return `${caller} may propose under this plan, not buy.`;
-  const there = buying.filter(({ markets }) => inMarkets(markets, proposal.countries));
+  const there = buying.filter(({ markets }) => outsideOf(markets, proposal.areas).length === 0);
   if (there.length === 0)
-    return `The plan delegates to ${caller} for other markets than ${proposal.countries.join(", ")}.`;
+    return `The plan delegates to ${caller} for other markets than ${outsideOf([], proposal.areas).join(", ")}.`;
   const enough = there.some(
     ({ budget_limit: limit }) =>
       // Rates are nobody's to guess: a limit in another currency lets through what costs nothing.

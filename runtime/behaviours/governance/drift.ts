@@ -1,7 +1,8 @@
 /** Compares what is delivered with what was approved. */
-import type { GovernanceCondition, GovernanceFinding, Judgement, ReadPolicy } from "./judge.js";
+import type { ReadPolicy } from "./judge.js";
 import type { SpendingPlan } from "./plan.js";
 import type { ProposedAction } from "./proposal.js";
+import type { GovernanceCondition, GovernanceFinding, Judgement } from "./verdict.js";
 
 /** A delivery report, and what it is held to. */
 export interface Delivering {

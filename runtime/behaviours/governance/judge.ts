@@ -4,7 +4,9 @@ import { undelegated } from "./delegated.js";
 import { peopleFindings } from "./people.js";
 import { needsHuman, partFor, type SpendingPlan } from "./plan.js";
 import type { ProposedAction } from "./proposal.js";
+import { judgeScope } from "./scope.js";
 import { summed } from "./summed.js";
+import { Findings, type GovernanceCondition, type Judgement } from "./verdict.js";
 import { mentions } from "./vocabulary.js";
 
 /** A policy, and what it comes to. */
@@ -13,29 +15,6 @@ export interface ReadPolicy {
   readonly rule: SpendingRule;
   /** What whoever judges by words says, of a policy that no rule could be read from. */
   readonly said?: "met" | "unmet";
-}
-
-export interface GovernanceFinding {
-  category_id: string;
-  severity: "info" | "warning" | "critical";
-  explanation: string;
-  policy_id?: string;
-  confidence?: number;
-  details?: { [key: string]: unknown };
-}
-
-export interface GovernanceCondition {
-  field: string;
-  reason: string;
-  required_value?: unknown;
-}
-
-export type GovernanceDecision = "approved" | "denied" | "conditions";
-
-export interface Judgement {
-  readonly decision: GovernanceDecision;
-  readonly findings: readonly GovernanceFinding[];
-  readonly conditions: readonly GovernanceCondition[];
 }
 
 /** What the judge must know beside the action. */
@@ -47,6 +26,8 @@ export interface Circumstances {
   readonly execution: boolean;
   /** Spent so far under the plan, by purchase type. */
   readonly committed: { readonly [purchase: string]: number };
+  /** What portfolios that the plan is in have left. */
+  readonly caps?: readonly { readonly plan_id: string; readonly currency: string; readonly left: number }[];
   /** What the same action has bound before. */
   readonly before: number;
   /** Who sells it, where that is known, and what other actions have bound there. */
@@ -60,31 +41,6 @@ export interface Circumstances {
   readonly approvedByHuman: boolean;
   readonly now: number;
   readonly policies: readonly ReadPolicy[];
-}
-
-/** Collects what is found; the decision follows from it. */
-class Findings {
-  readonly findings: GovernanceFinding[] = [];
-  readonly conditions: GovernanceCondition[] = [];
-
-  deny(category_id: string, explanation: string, more: Partial<GovernanceFinding> = {}): void {
-    this.findings.push({ category_id, severity: "critical", explanation, confidence: 1, ...more });
-  }
-
-  require(condition: GovernanceCondition, category_id: string, more: Partial<GovernanceFinding> = {}): void {
-    this.conditions.push(condition);
-    this.findings.push({ category_id, severity: "warning", explanation: condition.reason, confidence: 1, ...more });
-  }
-
-  note(category_id: string, explanation: string, more: Partial<GovernanceFinding> = {}): void {
-    this.findings.push({ category_id, severity: "info", explanation, ...more });
-  }
-
-  done(): Judgement {
-    const denied = this.findings.some(({ severity }) => severity === "critical");
-    const decision = denied ? "denied" : this.conditions.length > 0 ? "conditions" : "approved";
-    return { decision, findings: this.findings, conditions: denied ? [] : this.conditions };
-  }
 }
 
 /** Rates are nobody's to guess: an amount in another currency is under no plan. */
@@ -122,6 +78,11 @@ function judgeBudget(verdict: Findings, plan: SpendingPlan, proposal: ProposedAc
       `The action uses up more than nine tenths of what the plan has left (${left} ${currency}).`,
     );
   }
+  for (const { plan_id, currency: of, left: together } of at.caps ?? [])
+    if (increase > 0 && (increase > together || !sameCurrency(plan, of))) {
+      const explanation = `${together} ${of} are left for all plans of the portfolio ${plan_id} together, not ${increase} ${currency}.`;
+      verdict.deny("budget_authority", explanation, { details: { requested: increase, remaining: together } });
+    }
   const part = partFor(plan, proposal.purchase);
   const rest = part === undefined ? undefined : summed([part, -(at.committed[proposal.purchase] ?? 0)]);
   if (rest !== undefined && increase > rest) {
@@ -161,37 +122,6 @@ function judgePeople(verdict: Findings, plan: SpendingPlan, { people }: Proposed
     else verdict.note("audience_constraints", explanation, { confidence: 0.2 });
   }
 }
-
-function judgeScope(verdict: Findings, plan: SpendingPlan, proposal: ProposedAction): void {
-  const [start, end] = [Date.parse(plan.flight.start), Date.parse(plan.flight.end)];
-  const flight = `${plan.flight.start} to ${plan.flight.end}`;
-  if (proposal.start !== undefined && (proposal.start < start || proposal.start >= end)) {
-    const reason = `The action starts outside the plan's flight (${flight}).`;
-    verdict.require({ field: "start_time", reason, required_value: plan.flight.start }, "strategic_alignment");
-  }
-  if (proposal.end !== undefined && (proposal.end > end || proposal.end <= start)) {
-    const reason = `The action ends outside the plan's flight (${flight}).`;
-    verdict.require({ field: "end_time", reason, required_value: plan.flight.end }, "strategic_alignment");
-  }
-  const abroad = plan.countries === undefined ? [] : proposal.countries.filter((one) => !plan.countries?.includes(one));
-  if (abroad.length > 0) {
-    const reason = `The plan is not for ${abroad.join(", ")}.`;
-    verdict.require({ field: "countries", reason, required_value: plan.countries }, "geo_compliance");
-  }
-  const allowed = plan.channels?.allowed;
-  const other = allowed === undefined ? [] : namedChannels(proposal).filter((channel) => !allowed.includes(channel));
-  if (other.length > 0) {
-    verdict.require(
-      { field: "packages", reason: `The plan does not allow ${other.join(", ")}.` },
-      "strategic_alignment",
-    );
-  }
-}
-
-/** Channels a product can be told to be on by its words. */
-const channels = ["display", "olv", "ctv", "social", "search", "radio", "podcast", "dooh", "ooh", "print", "gaming"];
-
-const namedChannels = ({ words }: ProposedAction): string[] => channels.filter((channel) => words.has(channel));
 
 const applies = (rule: SpendingRule, { words, amount }: ProposedAction): boolean =>
   (rule.over === undefined || amount > rule.over) &&
@@ -279,7 +209,7 @@ export function judgeAction(plan: SpendingPlan, proposal: ProposedAction, at: Ci
   const verdict = new Findings();
   judgeBudget(verdict, plan, proposal, at);
   judgeParties(verdict, plan, proposal, at);
-  judgeScope(verdict, plan, proposal);
+  judgeScope(verdict, plan, proposal, at.execution);
   judgePeople(verdict, plan, proposal);
   judgePolicies(verdict, plan, proposal, at);
   const demanding = at.policies.some(({ policy }) => policy.requires_human_review === true);

@@ -2,10 +2,10 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection, type OwnedPart } from "../frame/collection.js";
-import type { GovernanceDecision, GovernanceFinding } from "./judge.js";
 import type { SpendingPlan } from "./plan.js";
 import type { KeptPlan } from "./plans.js";
 import { summed } from "./summed.js";
+import type { GovernanceDecision, GovernanceFinding } from "./verdict.js";
 
 interface Common {
   readonly id: string;

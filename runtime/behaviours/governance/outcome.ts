@@ -3,7 +3,6 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourToolCall } from "../frame/call.js";
-import type { GovernanceFinding } from "./judge.js";
 import {
   approvedCheck,
   type CheckEntry,
@@ -19,6 +18,7 @@ import type { SpendingPlan } from "./plan.js";
 import { type KeptPlan, planOf } from "./plans.js";
 import { type Observation, reconciled } from "./statements.js";
 import { summed } from "./summed.js";
+import type { GovernanceFinding } from "./verdict.js";
 
 interface OutcomeRequest {
   readonly plan_id: string;

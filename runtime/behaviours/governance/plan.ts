@@ -39,6 +39,13 @@ export interface SpendingPlan {
   readonly restricted_attributes_custom?: readonly string[];
   readonly min_audience_size?: number;
   readonly human_review_required?: boolean;
+  /** What holds for other plans of the same owner's together. */
+  readonly portfolio?: {
+    readonly member_plan_ids: readonly string[];
+    readonly total_budget_cap?: { readonly amount: number; readonly currency: string };
+    readonly shared_policy_ids?: readonly string[];
+    readonly shared_exclusions?: readonly WrittenPolicy[];
+  };
 }
 
 /** Regimes under which nobody is decided about by a machine alone. */

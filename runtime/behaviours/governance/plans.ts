@@ -31,8 +31,10 @@ export const categories = [
 export const findPlan = (call: BehaviourCall, owner: string, planId: string): Promise<KeptPlan | undefined> =>
   kept.get(call, owner, planId);
 
-/** Every plan of the caller. */
-export const callersPlans = (call: BehaviourCall): Promise<KeptPlan[]> => kept.list(call, call.principal);
+/** Every plan that somebody has registered. */
+export const ownersPlans = (call: BehaviourCall, owner: string): Promise<KeptPlan[]> => kept.list(call, owner);
+
+export const callersPlans = (call: BehaviourCall): Promise<KeptPlan[]> => ownersPlans(call, call.principal);
 
 /** @throws ToolError PLAN_NOT_FOUND, for somebody else's plan as well */
 export async function planOf(call: BehaviourCall, planId: string, field = "plan_id"): Promise<KeptPlan> {

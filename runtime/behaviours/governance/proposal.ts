@@ -1,5 +1,6 @@
 /** What an action would do, read from the arguments of the tool it is about to call. */
 import { isJsonObject } from "../../contract/index.js";
+import type { Area } from "./markets.js";
 import { peopleIn } from "./people.js";
 import { summed } from "./summed.js";
 import { wordsWithin } from "./vocabulary.js";
@@ -12,7 +13,10 @@ export interface ProposedAction {
   /** Instants in unix milliseconds, where the action has them. */
   readonly start: number | undefined;
   readonly end: number | undefined;
-  readonly countries: readonly string[];
+  /** Where it is for, part by part, as far as it says. */
+  readonly areas: readonly Area[];
+  /** Where it will run, as whoever delivers it says. */
+  readonly channels: readonly string[];
   /** Share of the budget by channel or product word. */
   readonly lines: readonly { readonly words: ReadonlySet<string>; readonly budget: number }[];
   /** Every word the arguments have: what policies are matched against. */
@@ -60,6 +64,7 @@ export function readProposal(request: {
   readonly tool?: string;
   readonly purchase_type?: string;
   readonly payload?: Json;
+  readonly proposal?: Json;
   readonly planned_delivery?: object;
   readonly proposed_commitment?: { readonly amount: number; readonly currency?: string };
   readonly execution_commitment?: { readonly amount: number; readonly currency?: string };
@@ -68,12 +73,17 @@ export function readProposal(request: {
   const committed = request.proposed_commitment ?? request.execution_commitment;
   const planned: Json = { ...request.planned_delivery };
   const campaign = isJsonObject(payload.campaign) ? payload.campaign : {};
-  const lines = objects(payload.packages).map((line) => ({
-    words: wordsWithin(line),
-    budget: amountOf(line.budget) ?? 0,
-  }));
-  const geo = isJsonObject(planned.geo) ? planned.geo : {};
-  const countries = [geo.countries, payload.countries, campaign.countries, ...lineCountries(payload)].flat();
+  const bought = linesIn(payload);
+  const agreed = isJsonObject(request.proposal) ? request.proposal.commercial_terms : undefined;
+  const lines = bought.map((line) => ({ words: wordsWithin(line), budget: amountOf(line.budget) ?? 0 }));
+  const areas = [
+    areaOf(planned.geo, "countries", "regions"),
+    areaOf(payload, "countries", "regions"),
+    areaOf(campaign, "countries", "regions"),
+    ...[...bought, ...(isJsonObject(agreed) ? linesIn(agreed) : [])].map(({ targeting_overlay: overlay }) =>
+      areaOf(overlay, "geo_countries", "geo_regions"),
+    ),
+  ];
   const sum = sumIn(committed) ??
     sumIn(planned.total_budget, planned.currency) ??
     sumIn(payload.total_budget) ??
@@ -86,7 +96,8 @@ export function readProposal(request: {
     purchase: request.purchase_type ?? purchases[request.tool ?? ""] ?? "media_buy",
     start: instant(planned.start_time) ?? instant(payload.start_time) ?? instant(campaign.start_date),
     end: instant(planned.end_time) ?? instant(payload.end_time) ?? instant(campaign.end_date),
-    countries: [...new Set(countries.filter((country): country is string => typeof country === "string"))],
+    areas,
+    channels: texts(planned.channels),
     lines,
     words: new Set([...wordsWithin(payload), ...wordsWithin(planned), ...lines.flatMap(({ words }) => [...words])]),
     reportingFrequency: isJsonObject(payload.reporting_webhook)
@@ -94,7 +105,8 @@ export function readProposal(request: {
       : undefined,
     people: peopleIn(payload, planned),
     acknowledged: acknowledgedIn(payload),
-    incremental: committed !== undefined,
+    // Packages that are added say what is added.
+    incremental: committed !== undefined || (payload.new_packages !== undefined && payload.packages === undefined),
   };
 }
 
@@ -103,7 +115,14 @@ const acknowledgedIn = ({ ext }: Json): string[] => {
   return Array.isArray(given) ? given.filter((one): one is string => typeof one === "string") : [];
 };
 
-const lineCountries = (payload: Json): unknown[] =>
-  objects(payload.packages).map(({ targeting_overlay: overlay }) =>
-    isJsonObject(overlay) ? (overlay.geo_countries ?? []) : [],
-  );
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
+
+/** What is bought or changed, by whichever tool. */
+const linesIn = ({ packages, new_packages, purchases }: Json): Json[] =>
+  [packages, new_packages, purchases].flatMap(objects);
+
+const areaOf = (place: unknown, countries: string, regions: string): Area =>
+  isJsonObject(place)
+    ? { countries: texts(place[countries]), regions: texts(place[regions]) }
+    : { countries: [], regions: [] };

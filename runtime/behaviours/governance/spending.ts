@@ -61,18 +61,21 @@ export async function spendingUnder(
   return all.filter((one) => !entries.some((entry) => tells(entry, one) && entry.outcome === "failed"));
 }
 
-/** @param already what the same thing has bound before */
+/**
+ * @param already what the same thing has bound before
+ * @param portfolios that the plan is in: what is spent under another plan of theirs at the same time waits for this
+ */
 export function recordSpending(
   call: BehaviourCall,
   plan: KeptPlan,
   spending: Omit<Spending, "id">,
-  already: number,
+  { already, portfolios }: { readonly already: number; readonly portfolios: readonly KeptPlan[] },
 ): void {
   const { what, amount, order } = spending;
   // What it was before an outcome was told, and what it is after that, are two.
   const id = JSON.stringify([what, already + amount, order]);
   kept.put(call, planPart(plan), id, { ...spending, id });
-  turns.put(call, planPart(plan), TURN, { last: id });
+  for (const one of [plan, ...portfolios]) turns.put(call, planPart(one), TURN, { last: id });
 }
 
 /**
