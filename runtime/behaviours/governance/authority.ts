@@ -134,9 +134,16 @@ export async function denialOf(
   account: Account,
   action: GovernedAction,
 ): Promise<Denial | undefined> {
-  const { tool, request, amount, currency, tokenRequired = false, afresh = false } = action;
   if ((account.governance_agents ?? []).length === 0) return undefined;
-  const standing = await governing(call, account, action);
+  return denialUnder(call, account, { action, standing: await governing(call, account, action) });
+}
+
+async function denialUnder(
+  call: BehaviourCall,
+  account: Account,
+  { action, standing }: { readonly action: GovernedAction; readonly standing: Governed | undefined },
+): Promise<Denial | undefined> {
+  const { tool, request, amount, currency, tokenRequired = false, afresh = false } = action;
   if (standing === undefined) return tokenRequired && tokenOf(action) === "" ? unasked(account) : undefined;
   if (!afresh && isApproved(call, standing, action)) return undefined;
   if (amount === undefined) return unasked(account);
@@ -168,9 +175,24 @@ export async function denialOf(
 }
 
 /** An action goes ahead: its money is bound under the plan that governs the account, where that is kept here. */
-export async function bindMoney(call: BehaviourCall, account: Account, action: GovernedAction): Promise<void> {
-  const { what, amount = 0, tool, request } = action;
+export const bindMoney = async (call: BehaviourCall, account: Account, action: GovernedAction): Promise<void> =>
+  bindUnder(call, await governing(call, account, action), action);
+
+/** Binds the money of an action where nothing forbids it, by one look at the plan. @returns why it is forbidden */
+export async function bindUnlessDenied(
+  call: BehaviourCall,
+  account: Account,
+  action: GovernedAction,
+): Promise<Denial | undefined> {
+  if ((account.governance_agents ?? []).length === 0) return undefined;
   const standing = await governing(call, account, action);
+  const denial = await denialUnder(call, account, { action, standing });
+  if (denial === undefined) bindUnder(call, standing, action);
+  return denial;
+}
+
+function bindUnder(call: BehaviourCall, standing: Governed | undefined, action: GovernedAction): void {
+  const { what, amount = 0, tool, request } = action;
   if (standing === undefined) return;
   const { kept, entries, already, portfolios } = standing;
   if (amount <= already) return;

@@ -4,7 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import { callersAccounts } from "../accounts/accounts.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
-import { bindMoney, denialOf } from "./authority.js";
+import { bindUnlessDenied } from "./authority.js";
 import { bindAtOnce } from "./spending.js";
 
 interface Wanted {
@@ -51,11 +51,8 @@ export async function requireWord(call: BehaviourCall, account: Account, wanted:
     });
   }
   const action = { ...wanted, request: { ...request } };
-  const denial = await denialOf(call, account, action);
-  if (denial === undefined) {
-    await bindMoney(call, account, action);
-    return bindAtOnce(call);
-  }
+  const denial = await bindUnlessDenied(call, account, action);
+  if (denial === undefined) return bindAtOnce(call);
   const code = call.shapes.knowsError("GOVERNANCE_DENIED") ? "GOVERNANCE_DENIED" : "PERMISSION_DENIED";
   throw new ToolError(code, denial.message, { field: "governance_context", details: denial.details });
 }

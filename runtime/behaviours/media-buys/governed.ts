@@ -6,7 +6,7 @@ import { checkCommitment } from "../accounts/commitment.js";
 import { endOf, type MediaBuy, startOf, terminalStates } from "../buys/buys.js";
 import { deliveredByPackage, deliveredOf } from "../delivery/delivered.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
-import { bindMoney, denialOf, type GovernedAction, giveBack } from "../governance/authority.js";
+import { bindUnlessDenied, type GovernedAction, giveBack } from "../governance/authority.js";
 import { commitmentOf } from "./orders.js";
 import { countedSum } from "./packages.js";
 
@@ -22,8 +22,8 @@ export async function checkPlan(
   const account = await findAccount(call, buy.account_id);
   if (account === undefined) return;
   const action = { ...wanted, what: buy.media_buy_id, currency: buy.currency };
-  const denial = await denialOf(call, account, action);
-  if (denial === undefined) return bindMoney(call, account, action);
+  const denial = await bindUnlessDenied(call, account, action);
+  if (denial === undefined) return;
   throw new ToolError("GOVERNANCE_DENIED", denial.message, { details: denial.details });
 }
 
