@@ -3,7 +3,8 @@
 import { timerMs } from "../timers.js";
 import type { CallThread } from "./call-thread.js";
 import type { Exchange } from "./exchange.js";
-import type { Intent, Intents } from "./intents.js";
+import type { Intent } from "./intent.js";
+import type { Intents } from "./intents.js";
 import type { MessageValidation } from "./message-validation.js";
 import type { Negotiation } from "./negotiation.js";
 import type { BuyerSettings } from "./settings.js";

@@ -5,9 +5,11 @@ export interface CallThread {
   readonly nativeTaskId?: string | undefined;
   /**
    * Of a call that goes on with a task: what the operation of the first one is made of, since the task keeps its webhooks; and the
-   * key of the call whose question it answers.
+   * key of the call whose question it answers, and how many answers of it were taken before.
    */
-  readonly operationOf?: { readonly key?: string | undefined; readonly answers?: string | undefined } | undefined;
+  readonly operationOf?:
+    | { readonly key?: string | undefined; readonly answers?: string | undefined; readonly given?: number }
+    | undefined;
   /** Questions that were answered before it. */
   readonly questions?: number | undefined;
 }

@@ -8,7 +8,6 @@ import {
   isTerminal,
   type JsonObject,
   type Release,
-  type TaskStatus,
 } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { repeat } from "./attempts.js";
@@ -16,7 +15,9 @@ import { type BuyerCallDependencies, type CallingOptions, timed } from "./call-d
 import { carriedOn, inputFor } from "./carry-on.js";
 import { type ExchangeResult, failedHere, firstError } from "./exchange.js";
 import { endedCall } from "./fault.js";
-import { type Intent, intentOf, keptTask, notRepeatable, type ToldOfCall, thrownAgain, toldIntent } from "./intents.js";
+import type { Intent } from "./intent.js";
+import { keptTask, notRepeatable, thrownAgain } from "./intents.js";
+import { KeptCall } from "./kept-call.js";
 import { isCapabilitiesTool, type PinnedRelease } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
 import { type RegisteredPush, refusesWebhook, registerWebhook, withOperations } from "./push.js";
@@ -38,7 +39,7 @@ export class ToolInvocation {
   private pinBy: PinBy = "nothing";
   private attempts = 0;
   private revised = false;
-  private intent: Intent | undefined;
+  private readonly kept: KeptCall;
   private request: JsonObject;
 
   constructor(
@@ -48,6 +49,7 @@ export class ToolInvocation {
     options: CallingOptions,
   ) {
     [this.options, this.late] = timed(options);
+    this.kept = new KeptCall(dependencies.intents, this.options);
     [this.release] = dependencies.settings.releases as [Release];
     const { idempotency, mutating } = this.toolOf(this.release) ?? { idempotency: "none", mutating: false };
     const given = request.idempotency_key;
@@ -55,6 +57,11 @@ export class ToolInvocation {
     this.key = typeof given === "string" ? given : keyed ? dependencies.settings.uuid() : undefined;
     this.shared = typeof given === "string" || options.operationOf !== undefined;
     this.request = request;
+  }
+
+  /** False where it was kept, and another process has carried it to its end. */
+  get isOurs(): boolean {
+    return this.kept.isOurs;
   }
 
   private get operationKey(): string | undefined {
@@ -104,7 +111,7 @@ export class ToolInvocation {
     const { release: version, pinBy, at } = again;
     const refusal = notRepeatable({ release, version, pinned: result.pinned, ageMs: settings.now() - at });
     if (refusal === undefined) return this.asked({ ...result.pinned, release: release!, pinBy });
-    [this.release, this.pinBy, this.intent] = [release ?? this.release, pinBy, again];
+    [this.release, this.pinBy] = [release ?? this.release, pinBy];
     const task = keptTask(again, release);
     const tool = this.toolOf(this.release);
     if (task === undefined || tool === undefined) return failedHere(refusal, { lost: true });
@@ -149,7 +156,7 @@ export class ToolInvocation {
       this.revised = true;
       await this.registered?.forget();
       // Nothing was done, and there may be no release to call in.
-      await this.noted("failed", outcome);
+      if (!outcome.lost) await this.kept.forget();
       return this.answer();
     }
     if (this.registered !== undefined && refusesWebhook(error)) {
@@ -180,29 +187,14 @@ export class ToolInvocation {
   private async keep(tool: AnyTool, args: JsonObject): Promise<ExchangeResult | undefined> {
     const { intents, settings } = this.dependencies;
     if (intents === undefined || this.key === undefined || !tool.mutating) return undefined;
-    const { release, pinBy, name, options } = this;
+    const { release, pinBy, name: called, options } = this;
     const at = options.again?.at ?? settings.now();
-    const call = { idempotencyKey: this.key, tool: name, args, release: release.version, pinBy, at };
+    const call = { idempotencyKey: this.key, tool: called, args, release: release.version, pinBy, at };
     const { push_notification_config: push } = this.request;
-    this.intent = intentOf(call, { push, webhook: this.registered !== undefined, options });
-    const error = await intents.keep(this.intent);
+    const error = await this.kept.keep(call, { push, webhook: this.registered !== undefined });
     if (error === undefined) return undefined;
     await this.registered?.forget();
     return failedHere(error);
-  }
-
-  /** What is known to have ended is not to be repeated; what goes on is, with what was answered. */
-  private async noted(status: TaskStatus, told: ToldOfCall): Promise<void> {
-    const { intents } = this.dependencies;
-    if (intents === undefined || this.intent === undefined || told.lost) return;
-    // The call whose question this one has answered goes on as this one.
-    const { answers } = this.options.operationOf ?? {};
-    if (answers !== undefined && status !== "failed") await intents.drop(answers);
-    if (isTerminal(status)) await intents.drop(this.intent.idempotencyKey);
-    else {
-      this.intent = toldIntent(this.intent, status, told);
-      await intents.note(this.intent);
-    }
   }
 
   private async sent(tool: AnyTool, args: JsonObject, pinned: PinnedRelease | undefined): Promise<ExchangeResult> {
@@ -231,7 +223,8 @@ export class ToolInvocation {
     // After a lost answer the agent may be at work: its webhook is still expected. A task that was gone on with tells of it, too.
     const open = outcome.lost || this.options.operationOf !== undefined;
     if (isTerminal(status) && !open) await this.registered?.ended(status);
-    await this.noted(status, outcome);
+    const refused = status === "failed" && this.options.operationOf?.answers !== undefined;
+    await this.kept.noted(status, outcome, refused ? undefined : outcome.answer);
     return outcome;
   }
 
@@ -248,7 +241,7 @@ export class ToolInvocation {
     if (!next.ok) return this.called(failedHere(next.error));
     const conversation = question.contextId === undefined ? {} : { contextId: question.contextId };
     questionAnswered(this.dependencies, question);
-    const operationOf = { key: this.operationKey, answers: this.key };
+    const operationOf = { key: this.operationKey, answers: this.key, given: this.given };
     const questions = (this.options.questions ?? 0) + 1;
     const more = { ...options, nativeTaskId, questions, operationOf, ...conversation };
     const called = await new ToolInvocation(this.dependencies, name, next.request, more).run();
@@ -291,7 +284,7 @@ export class ToolInvocation {
           ...{ operationId: registered?.operationId, account: request.account },
         });
         latest = ended;
-        await this.noted(ended.status, { lost: isUnknown(ended), taskId });
+        await this.kept.noted(ended.status, { lost: isUnknown(ended), taskId }, ended);
         return (await this.answered(ended, nativeTaskId, options)) ?? ended;
       },
       respond: (input, options = {}) => this.respond(latest, nativeTaskId, { input, options }),

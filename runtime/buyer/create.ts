@@ -6,7 +6,8 @@ import { ToolInvocation } from "./call.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { createExchange } from "./exchange.js";
 import { type CapabilitiesOf, featureMissing, lackingFeatures } from "./features.js";
-import { createIntents, type Intent, keptOptions, keptRequest } from "./intents.js";
+import type { Intent } from "./intent.js";
+import { createIntents, keptOptions, keptRequest } from "./intents.js";
 import { createMessageValidation } from "./message-validation.js";
 import { createNegotiation, type Negotiation } from "./negotiation.js";
 import type { BuyerPlatform } from "./platform.js";
@@ -65,7 +66,8 @@ export interface Buyer<R extends Release = Release> {
   /**
    * Carries on what a crash left: each unfinished call is made again with its key and payload, so that an agent which has done
    * it says what came of it. What its agent would not know again is not sent: where it had named a task, that is given back
-   * as `submitted`, to be waited for; else a failure, `INTENT_NOT_REPEATABLE`.
+   * as `submitted`, to be waited for; else a failure, `INTENT_NOT_REPEATABLE`. What another process has carried to its end
+   * meanwhile is not among what comes back.
    */
   resume(options?: Pick<CallOptions, "signal" | "deadlineMs">): Promise<readonly CallResult<AnyArms>[]>;
   /** Asks the agent for its capabilities again before the next call. */
@@ -107,9 +109,14 @@ const carriedOn = (dependencies: BuyerCallDependencies): Pick<Buyer, "unfinished
   async resume(more = {}) {
     const calls: CallResult<AnyArms>[] = [];
     // One by one and in their order: a later call may lean on an earlier one.
-    for (const again of (await dependencies.intents?.list()) ?? []) {
+    for (const { idempotencyKey } of (await dependencies.intents?.list()) ?? []) {
+      // While those before it were made, another process may have carried it on, or to its end.
+      const again = await dependencies.intents?.get(idempotencyKey);
+      if (again === undefined) continue;
       const options = { ...more, ...keptOptions(again) };
-      calls.push(await new ToolInvocation(dependencies, again.tool, keptRequest(again), options).run());
+      const invocation = new ToolInvocation(dependencies, again.tool, keptRequest(again), options);
+      const called = await invocation.run();
+      if (invocation.isOurs) calls.push(called);
     }
     return calls;
   },

@@ -5,7 +5,7 @@ export type { AcceptanceOptions, GovernanceOptions, Governor } from "./consent.j
 export type { Buyer, NegotiationResult, TypedNegotiatedRelease } from "./create.js";
 export type { Buyers, BuyersOptions, EachAnswer, EachOptions } from "./each.js";
 export type { CapabilitiesOf } from "./features.js";
-export type { Intent } from "./intents.js";
+export type { Intent } from "./intent.js";
 export { createBuyer, createBuyers } from "./node.js";
 export { fileTokens } from "./oauth/file-tokens.js";
 export type { Authorize, OAuthOptions, OAuthTokens, TokenStore } from "./oauth/types.js";
@@ -18,11 +18,11 @@ export type {
   BuyerOptions,
   BuyerSigning,
   BuyerTools,
-  BuyerWebhooks,
   CallOptions,
   CallRequest,
   CallResult,
   CompletionOptions,
+  EndedEffect,
   IntentStore,
   InvalidMessage,
   LocalError,
@@ -30,8 +30,7 @@ export type {
   RespondOptions,
   RetryOptions,
   TaskEnd,
-  TaskPoll,
   ToolCall,
   TransportChoice,
-  WebhookReceiver,
 } from "./types.js";
+export type { BuyerWebhooks, TaskPoll, WebhookReceiver } from "./webhooks.js";

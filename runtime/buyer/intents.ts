@@ -2,41 +2,16 @@
  * What a buyer was about to do, kept before it does it: a call's key and payload are stored before the request leaves, so that
  * who starts again after a crash repeats the same call instead of making another.
  */
-import type { JsonObject, ProtocolError, Release, TaskStatus } from "../contract/index.js";
+import type { Answer, AnyArms, JsonObject, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
-import { INTENTS } from "../store/intent-documents.js";
 import type { CallThread } from "./call-thread.js";
 import { type ExchangeResult, failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
+import type { Intent } from "./intent.js";
+import { intentRows } from "./intent-rows.js";
 import type { PinnedRelease } from "./negotiation.js";
-import type { PinBy } from "./pin.js";
 import type { BuyerSettings } from "./settings.js";
 import type { LocalError } from "./types.js";
-
-/** A call that has not come to its end, as far as is known here. */
-export interface Intent {
-  readonly idempotencyKey: string;
-  readonly tool: string;
-  /** The arguments as they are sent, the key among them; without what the transport adds. */
-  readonly args: JsonObject;
-  /** The caller's own `push_notification_config`, credentials in it as they came. */
-  readonly push?: JsonObject;
-  /** Version of the release the call is in. */
-  readonly release: string;
-  readonly pinBy: PinBy;
-  /** When it was kept, unix milliseconds. */
-  readonly at: number;
-  /** What the agent has answered so far; undefined where no answer has come. */
-  readonly status?: TaskStatus;
-  readonly taskId?: string;
-  /** The transport's own task, and the conversation: by them its questions are answered. */
-  readonly nativeTaskId?: string;
-  readonly contextId?: string;
-  /** Whether a webhook of the buyer's own was registered with it: the same call has the same registration. */
-  readonly webhook: boolean;
-  /** What of its options belongs to the call itself: the conversation, and the task that it goes on with. */
-  readonly thread: CallThread;
-}
 
 /** The options by which a call that was kept is made as it was. */
 export const keptOptions = (again: Intent): CallThread & { readonly webhook: boolean; readonly again: Intent } => ({
@@ -91,45 +66,72 @@ export function intentOf(
 }
 
 export interface Intents {
-  /** @returns why it could not be: the request must not leave then */
-  keep(intent: Intent): Promise<LocalError | undefined>;
-  /** What was answered meanwhile; a store that is away is told in the log, since the call itself goes on. */
-  note(intent: Intent): Promise<void>;
-  /** The call has ended: nothing is to be repeated. */
+  /**
+   * @param asked the call whose question it answers
+   * @returns whether it is kept: what answers a question is not, where another process has carried that call to its end; or why it
+   * could not be: the request must not leave then
+   */
+  keep(intent: Intent, asked: string | undefined): Promise<LocalError | boolean>;
+  /**
+   * What was answered meanwhile; a store that is away is told in the log, since the call itself goes on.
+   * @param instead the call that goes on as this one, and is let go with it
+   * @returns false where it is kept no more: another process has carried it to its end
+   */
+  note(intent: Intent, instead: string | undefined): Promise<boolean>;
+  /**
+   * The call has ended: nothing is to be repeated. Its effect commits with that, in one process only.
+   * @param end undefined where it is not the end of what was called for
+   * @returns false where it was kept no more
+   */
+  end(intent: Intent, end: Answer<AnyArms> | undefined, instead: string | undefined): Promise<boolean>;
+  /** Nothing of it is to be repeated, and nobody is to be told. */
   drop(idempotencyKey: string): Promise<void>;
+  /** As it is kept now. */
+  get(idempotencyKey: string): Promise<Intent | undefined>;
   /** Oldest first. */
   list(): Promise<readonly Intent[]>;
 }
 
-export function createIntents({ intents: store, intentsOf: owner, logger }: BuyerSettings): Intents | undefined {
+export function createIntents({ intents: store, intentsOf: owner, ended, logger }: BuyerSettings): Intents | undefined {
   if (store === undefined) return undefined;
-  const put = (id: string, intent: Intent | undefined): Promise<void> => {
-    const body = intent === undefined ? undefined : JSON.stringify(intent);
-    return store.commit([{ collection: INTENTS, owner, id, version: undefined, body }]);
-  };
-  const quietly = async (id: string, intent: Intent | undefined): Promise<void> => {
+  const rows = intentRows(store, owner);
+  const quietly = async <T>(id: string, job: () => Promise<T>): Promise<T | undefined> => {
     try {
-      await put(id, intent);
+      return await job();
     } catch (error) {
       logger?.warn(
         { err: error, idempotencyKey: id },
         "an intent could not be changed; it will be repeated under its key",
       );
+      return undefined;
     }
   };
   return {
-    async keep(intent) {
+    async keep(intent, asked) {
       try {
-        await put(intent.idempotencyKey, intent);
-        return undefined;
+        return await (asked === undefined ? rows.put(intent) : rows.putAnswer(intent, asked));
       } catch (error) {
         const why = error instanceof Error ? error.message : error;
         return localError("INTENT_NOT_KEPT", `The call could not be kept, so it was not made: ${why}`, "transient");
       }
     },
-    note: (intent) => quietly(intent.idempotencyKey, intent),
-    drop: (key) => quietly(key, undefined),
-    list: async () => (await store.list(INTENTS, owner)).map(({ body }) => JSON.parse(body) as Intent),
+    async note(intent, instead) {
+      const { idempotencyKey: key } = intent;
+      return (await quietly(key, () => rows.change(key, JSON.stringify(intent), { instead }))) ?? true;
+    },
+    async end(intent, end, instead) {
+      const { idempotencyKey: key } = intent;
+      const over = async (): Promise<boolean> => {
+        const effect = end === undefined ? undefined : await ended?.(intent, end);
+        return rows.change(key, undefined, { instead, effect });
+      };
+      return (await quietly(key, over)) ?? true;
+    },
+    async drop(key) {
+      await quietly(key, () => rows.remove(key));
+    },
+    get: rows.get,
+    list: rows.list,
   };
 }
 

@@ -17,7 +17,7 @@ import { stubTool } from "../facts/stub-tool.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { type ExchangeResult, firstError } from "./exchange.js";
 import { type PinBy, pinOf } from "./pin.js";
-import type { TaskPoll } from "./types.js";
+import type { TaskPoll } from "./webhooks.js";
 
 /** Names of the tool that tells of a task, over the releases. */
 const pollTools = ["get_task_status", "tasks/get", "tasks_get"] as const;

@@ -10,7 +10,8 @@ import { isTimerMs } from "../timers.js";
 import type { AnyValidator } from "../validate/types.js";
 import type { OAuthClient } from "./oauth/client.js";
 import type { BuyerPlatform } from "./platform.js";
-import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportChoice } from "./types.js";
+import type { BuyerOptions, RetryOptions, TransportChoice } from "./types.js";
+import type { BuyerWebhooks } from "./webhooks.js";
 
 export interface BuyerSettings
   extends Required<
@@ -32,6 +33,7 @@ export interface BuyerSettings
   readonly webhooks: (BuyerWebhooks & { readonly route: string; readonly sender: string }) | undefined;
   readonly retry: Required<RetryOptions>;
   readonly intents: BuyerOptions["intents"] | undefined;
+  readonly ended: BuyerOptions["ended"] | undefined;
   /** Whose they are. */
   readonly intentsOf: string;
   readonly adapters: NonNullable<BuyerOptions["adapters"]>;
@@ -166,6 +168,7 @@ export function checkedBuyerSettings(options: BuyerOptions, platform: BuyerPlatf
       baseMs: positive("retry.baseMs", retry.baseMs ?? RETRY.baseMs),
     },
     intents: options.intents,
+    ended: options.ended,
     intentsOf: options.owner === undefined ? url : JSON.stringify([options.owner, url]),
     adapters: options.adapters ?? {},
     timeoutMs,

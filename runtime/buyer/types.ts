@@ -19,9 +19,10 @@ import type { Logger } from "../log.js";
 import type { Fetcher } from "../net/index.js";
 import type { DocumentStore } from "../store/documents.js";
 import type { ValidationResult, ValidatorSource } from "../validate/types.js";
-import type { Completions } from "./completions.js";
 import type { AcceptanceOptions, GovernanceOptions } from "./consent.js";
+import type { Intent } from "./intent.js";
 import type { OAuthOptions } from "./oauth/types.js";
+import type { BuyerWebhooks } from "./webhooks.js";
 
 /** Request members the buyer fills in; giving one overrides it. */
 type Filled = "idempotency_key" | "push_notification_config";
@@ -126,69 +127,11 @@ export interface BuyerSigning {
   readonly when?: "asked" | "always";
 }
 
-/** What a buyer uses of a receiver (`createReceiver` of adbind/receiver gives one). */
-export interface WebhookReceiver {
-  readonly store: {
-    readonly inbox: {
-      /** Events of one task that the receiver still holds, in their order. */
-      list(filter: {
-        readonly sender: string;
-        readonly taskId: string;
-        readonly limit: number;
-      }): MaybePromise<readonly { readonly body: Uint8Array }[]>;
-    };
-  };
-  expect(expectation: {
-    readonly route: string;
-    readonly sender: string;
-    readonly kind: "task";
-    readonly mode: "signature" | "HMAC-SHA256" | "Bearer";
-    readonly operationId: string;
-    readonly taskType: string;
-    readonly release?: string;
-  }): Promise<number>;
-  forget(route: string, operationId?: string): Promise<boolean>;
-  watchTask(options: {
-    readonly sender: string;
-    readonly taskId: string;
-    readonly taskType: string;
-    readonly operationId?: string;
-    readonly poll: () => Promise<TaskPoll>;
-    readonly webhooks?: boolean;
-    /** Until the first poll, in milliseconds. */
-    readonly firstMs?: number;
-    /** Version of the release that the task's answers are in. */
-    readonly release?: string;
-    readonly signal?: AbortSignal;
-  }): Promise<{ readonly status: TaskStatus } | null>;
-}
-
-/** A task as a poll finds it. */
-export interface TaskPoll {
-  readonly status: TaskStatus;
-  /** RFC 3339; absent where the agent does not say. */
-  readonly timestamp?: string;
-  readonly result?: unknown;
-  readonly message?: string;
-}
-
-/** The receiver that webhooks of calls arrive at, and its public URL. */
-export interface BuyerWebhooks {
-  readonly receiver: WebhookReceiver;
-  /** Where the seller sends webhooks: a URL that reaches the receiver. */
-  readonly url: string;
-  /** The request target the receiver sees for `url`; the URL's path and query by default. */
-  readonly route?: string;
-  /** Name the receiver knows this seller by in its `senders`; the agent's URL by default. */
-  readonly sender?: string;
-  /** What the receiver's handlers were told, so that a task's end need not be asked for. Polling tells it otherwise. */
-  readonly completions?: Completions;
-  /** Deprecated credentials instead of signatures (docs/protocol/signing.md#legacy-schemes). */
-  readonly authentication?: { readonly scheme: "HMAC-SHA256" | "Bearer"; readonly credentials: string };
-}
-
 /** Where intents are kept: `documentStore(store.database)` of adbind/store, or what else stores JSON by collection, owner and id. */
-export type IntentStore = Pick<DocumentStore, "list" | "commit">;
+export type IntentStore = Pick<DocumentStore, "get" | "list" | "commit">;
+
+/** What is written in the transaction in which a kept call is let go; on SQLite no promise. */
+export type EndedEffect = (tx: never) => MaybePromise<void>;
 
 /** How transient errors are retried (docs/protocol/errors.md#recovery). */
 export interface RetryOptions {
@@ -239,6 +182,13 @@ export interface BuyerOptions<R extends Release = Release> {
    * `buyer.resume()` carries on what a crash left.
    */
   readonly intents?: IntentStore;
+  /**
+   * Is told how a call that `intents` keeps has ended, by its own answer or after a wait, and returns its effect, which commits
+   * in the intents' store as the call is let go: exactly once, in whichever process and after whatever crash. An effect that fails
+   * leaves the call kept. Where nothing but a handler of the receiver was told what the end brought, and that before a crash, the
+   * answer is `TASK_END_UNKNOWN` with the status in its details.
+   */
+  readonly ended?: (call: Intent, end: Answer<AnyArms>) => MaybePromise<EndedEffect | undefined>;
   /** Whose calls `intents` keeps: buyers of one agent on one database that share a name, or have none, share them. */
   readonly owner?: string;
   /** Asks a governance agent before a call that changes something is sent. */

@@ -14,6 +14,7 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { isStorableId } from "../contract/storable-id.js";
+import { member } from "../extract/json-object.js";
 import { timerMs } from "../timers.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
 import { failedHere } from "./exchange.js";
@@ -70,19 +71,22 @@ const inItsConversation = (end: TaskEnd<AnyArms>, { contextId }: Answer<AnyArms>
 function unknownEnd(
   { answer, taskId, tool }: WithTask,
   why: string,
-  more: { readonly error?: ProtocolError | undefined; readonly status?: TaskStatus } = {},
+  more: { readonly error?: ProtocolError | undefined; readonly status?: TaskStatus; readonly handled?: true } = {},
 ): TaskEnd<AnyArms> {
-  const { error, status = answer.status } = more;
+  const { error, status = answer.status, handled } = more;
   const told = error === undefined ? "" : `: ${error.code}, ${error.message}`;
   const message = `What became of ${tool.name} is not known: ${why}${told}`;
-  const details = { status, ...(taskId !== "" && { task_id: taskId }), ...(error !== undefined && { error }) };
+  const known = { status, ...(taskId !== "" && { task_id: taskId }), ...(handled && { handled }) };
+  const details = { ...known, ...(error !== undefined && { error }) };
   const failure = failedHere(localError("TASK_END_UNKNOWN", message, "terminal", { details })).answer;
   return { ...failure, ...(taskId !== "" && { taskId }) } as TaskEnd<AnyArms>;
 }
 
-/** Whether an end is the word that none is known. */
-export const isUnknown = ({ status, data }: TaskEnd<AnyArms>): boolean =>
-  status === "failed" && (data as Failure | undefined)?.errors?.[0]?.source === "buyer";
+/** Whether an end is the word that none is known: neither here nor to a handler of the receiver. */
+export const isUnknown = ({ status, data }: TaskEnd<AnyArms>): boolean => {
+  const [error] = status === "failed" ? ((data as Failure | undefined)?.errors ?? []) : [];
+  return error?.source === "buyer" && member(error.details, "handled") !== true;
+};
 
 type PolledState = Extract<Polled, { kind: "task" }>;
 
@@ -178,8 +182,9 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
   if (last !== undefined && (ended === null || ended.status === last.status)) return last;
   if (ended === null) return unknownEnd(of, `it had not ended after ${Math.round(giveUpMs / 1_000)} s`, { status });
   // A webhook was first. Its data has gone to the receiver's handler: the state is read, as after a missed one.
+  const handled = { ...ended, handled: true } as const;
   return (
-    (await readEnd(dependencies, of, ended.status)) ?? unknownEnd(of, "its webhook is gone, and no poll tells", ended)
+    (await readEnd(dependencies, of, ended.status)) ?? unknownEnd(of, "its webhook is gone, and no poll tells", handled)
   );
 }
 
@@ -189,12 +194,25 @@ async function readEnd(
   of: WithTask,
   status: TaskStatus,
 ): Promise<Answer<AnyArms> | undefined> {
-  const heard = fromHandlers(dependencies, of);
-  if (heard !== undefined) return heard;
-  const polled = await poll(dependencies, of);
-  if (polled.kind === "task" && polled.task.status === status && polled.task.result !== undefined) return polled.answer;
-  // Its handler may have run meanwhile, and the inbox have let it go.
-  return (await fromInbox(dependencies, of)) ?? fromHandlers(dependencies, of);
+  const { giveUpMs, elapsed, pause } = dependencies.settings;
+  const until = elapsed() + giveUpMs;
+  let wait = FIRST_PAUSE_MS;
+  for (let unclear = 0; ; wait = Math.min(wait * 2, MAX_PAUSE_MS)) {
+    const heard = fromHandlers(dependencies, of);
+    if (heard !== undefined) return heard;
+    const polled = await poll(dependencies, of);
+    const { kind } = polled;
+    if (kind === "task" && polled.task.status === status && polled.task.result !== undefined) return polled.answer;
+    // Its handler may have run meanwhile, and the inbox have let it go.
+    const kept = (await fromInbox(dependencies, of)) ?? fromHandlers(dependencies, of);
+    if (kept !== undefined) return kept;
+    // An agent that is busy says it later, and so may one whose tasks are behind its webhooks.
+    if (kind !== "failed" && ++unclear >= MAX_REFUSALS) return undefined;
+    if (kind === "refused" && isLacking(polled.error)) return undefined;
+    if (elapsed() + wait > until) return undefined;
+    await pause(wait, of.signal);
+    of.signal?.throwIfAborted();
+  }
 }
 
 function fromHandlers({ settings }: BuyerCallDependencies, of: WithTask): Answer<AnyArms> | undefined {

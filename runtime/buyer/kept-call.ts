@@ -1,0 +1,65 @@
+/** One call as it is kept: before its request leaves, with what is answered, until it has ended. */
+import { type Answer, type AnyArms, isTerminal, type TaskStatus } from "../contract/index.js";
+import type { CallingOptions } from "./call-dependencies.js";
+import type { Intent } from "./intent.js";
+import { type Intents, intentOf, type ToldOfCall, toldIntent } from "./intents.js";
+import type { LocalError } from "./types.js";
+
+export class KeptCall {
+  /** False once another process has carried it to its end. */
+  isOurs = true;
+  private intent: Intent | undefined;
+
+  constructor(
+    private readonly intents: Intents | undefined,
+    private readonly options: CallingOptions,
+  ) {
+    this.intent = options.again;
+  }
+
+  /** Keeps it before it leaves. @returns why nothing may be sent: what cannot be kept is not done */
+  async keep(
+    call: Parameters<typeof intentOf>[0],
+    { push, webhook }: { push: unknown; webhook: boolean },
+  ): Promise<LocalError | undefined> {
+    const { options, intents } = this;
+    if (this.intent !== undefined) {
+      // It is kept already, with what its agent has answered so far: that must not be lost by a second crash.
+      if (this.intent.webhook === webhook) return undefined;
+      this.intent = { ...this.intent, webhook };
+      this.isOurs = (await intents?.note(this.intent, undefined)) ?? true;
+      return undefined;
+    }
+    const intent = intentOf(call, { push, webhook, options });
+    // A further answer comes from who gave the one before: the call that asked has gone on as that one.
+    const { answers, given = 0 } = options.operationOf ?? {};
+    const kept = await intents?.keep(intent, given === 0 ? answers : undefined);
+    if (typeof kept === "object") return kept;
+    if (kept === false) this.isOurs = false;
+    else this.intent = intent;
+    return undefined;
+  }
+
+  /** Nothing was done, and it is not to be made again as it was. */
+  async forget(): Promise<void> {
+    if (this.intent !== undefined) await this.intents?.drop(this.intent.idempotencyKey);
+    this.intent = undefined;
+  }
+
+  /**
+   * What is known to have ended is not to be repeated; what goes on is, with what was answered.
+   * @param end how it ended; undefined where only the answer to a question was refused, which is still asked
+   */
+  async noted(status: TaskStatus, told: ToldOfCall, end: Answer<AnyArms> | undefined): Promise<void> {
+    const { intents, intent } = this;
+    if (intents === undefined || intent === undefined || told.lost) return;
+    // The call whose question this one has answered goes on as this one.
+    const { answers } = this.options.operationOf ?? {};
+    const instead = status === "failed" ? undefined : answers;
+    if (isTerminal(status)) this.isOurs = await intents.end(intent, end, instead);
+    else {
+      this.intent = toldIntent(intent, status, told);
+      this.isOurs = await intents.note(this.intent, instead);
+    }
+  }
+}
