@@ -20,6 +20,7 @@ export class Victim {
   constructor(
     readonly url: string,
     readonly port: number,
+    /** A key as JSON, or what else its process is told. */
     readonly jwk: string,
     readonly script = "./receiver-child.ts",
   ) {

@@ -1,4 +1,4 @@
-/** What a run with killed senders stands on: a database, and what hands events out. */
+/** What a run with killed senders, or buyers, stands on: a database, and what hands events out. */
 import path from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
@@ -10,9 +10,9 @@ import { startNats, type TestNats } from "../support/nats.js";
 import { startPgbouncer } from "../support/pgbouncer.js";
 import { sharedPostgres, startPostgres } from "../support/postgres.js";
 
-export interface FaultsOptions {
+/** What decides what a run stands on. */
+export interface BooksOptions {
   readonly engine: "sqlite" | "postgres";
-  readonly kills: number;
   /** What hands events out, where it is not the database: three servers, killed too. */
   readonly queue?: "nats" | undefined;
   /** Through a PgBouncer that pools by transaction. */
@@ -24,6 +24,10 @@ export interface FaultsOptions {
    * killed too.
    */
   readonly split?: number | undefined;
+}
+
+export interface FaultsOptions extends BooksOptions {
+  readonly kills: number;
   /** Senders alive at a time. */
   readonly senders: number;
   /** Tasks each sender makes before it only delivers. */
@@ -46,13 +50,13 @@ export interface Books {
   close(): Promise<void>;
 }
 
-const SETUP = "create table app_events (key text, task text, n text)";
+const SETUP = ["create table app_events (key text, task text, n text)"] as const;
 
-async function openSqlite(folder: string): Promise<Books> {
+async function openSqlite(folder: string, setup: readonly string[]): Promise<Books> {
   const url = path.join(folder, "store.db");
   await openSqliteStore({ path: url }).close();
   const db = new Database(url, { timeout: 20_000 });
-  db.exec(SETUP);
+  for (const text of setup) db.exec(text);
   return {
     url,
     restart: async () => undefined,
@@ -62,7 +66,10 @@ async function openSqlite(folder: string): Promise<Books> {
 }
 
 /** A server of the run's own where it is restarted or has a pooler in front. */
-async function openPostgres({ pooler: pooled, restarts = 0, queue }: FaultsOptions): Promise<Books> {
+async function openPostgres(
+  { pooler: pooled, restarts = 0, queue }: BooksOptions,
+  setup: readonly string[],
+): Promise<Books> {
   const own = pooled || restarts > 0 ? await startPostgres({ max_connections: "200" }) : undefined;
   const cluster = own ?? (await sharedPostgres());
   const url = await cluster.database();
@@ -72,7 +79,7 @@ async function openPostgres({ pooler: pooled, restarts = 0, queue }: FaultsOptio
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
-  await pool.query(SETUP);
+  for (const text of setup) await pool.query(text);
   return {
     url: pooler?.through(url) ?? url,
     nats,
@@ -88,11 +95,11 @@ async function openPostgres({ pooler: pooled, restarts = 0, queue }: FaultsOptio
 }
 
 /** Databases of a split, with the table of what was made in each. */
-async function openSplit({ engine, split = 0 }: FaultsOptions): Promise<Books> {
+async function openSplit({ engine, split = 0 }: BooksOptions, setup: readonly string[]): Promise<Books> {
   const ground = engine === "sqlite" ? sqliteGround() : await postgresGround();
   const urls = await ground.fresh(split + 1);
   const open = await Promise.all(urls.map((url) => openDatabase(url)));
-  for (const database of open) await database.execute(SETUP);
+  for (const database of open) for (const text of setup) await database.execute(text);
   const first = splitChange({ kind: "principal", databases: named(urls.slice(0, split)) });
   await first.init();
   await first.close();
@@ -112,8 +119,12 @@ async function openSplit({ engine, split = 0 }: FaultsOptions): Promise<Books> {
   };
 }
 
-/** Opens them, empty. */
-export const openBooks = (options: FaultsOptions, folder: string): Promise<Books> => {
-  if (options.split !== undefined) return openSplit(options);
-  return options.engine === "sqlite" ? openSqlite(folder) : openPostgres(options);
+/**
+ * Opens them, empty.
+ * @param folder where a file may stand
+ * @param setup statements that make the application's tables
+ */
+export const openBooks = (options: BooksOptions, folder: string, setup: readonly string[] = SETUP): Promise<Books> => {
+  if (options.split !== undefined) return openSplit(options, setup);
+  return options.engine === "sqlite" ? openSqlite(folder, setup) : openPostgres(options, setup);
 };
