@@ -223,8 +223,7 @@ export class ToolInvocation {
     // After a lost answer the agent may be at work: its webhook is still expected. A task that was gone on with tells of it, too.
     const open = outcome.lost || this.options.operationOf !== undefined;
     if (isTerminal(status) && !open) await this.registered?.ended(status);
-    const refused = status === "failed" && this.options.operationOf?.answers !== undefined;
-    await this.kept.noted(status, outcome, refused ? undefined : outcome.answer);
+    await this.kept.answered(outcome);
     return outcome;
   }
 
@@ -241,7 +240,7 @@ export class ToolInvocation {
     if (!next.ok) return this.called(failedHere(next.error));
     const conversation = question.contextId === undefined ? {} : { contextId: question.contextId };
     questionAnswered(this.dependencies, question);
-    const operationOf = { key: this.operationKey, answers: this.key, given: this.given };
+    const operationOf = { key: this.operationKey, answers: this.key, given: this.given, taskId: question.taskId };
     const questions = (this.options.questions ?? 0) + 1;
     const more = { ...options, nativeTaskId, questions, operationOf, ...conversation };
     const called = await new ToolInvocation(this.dependencies, name, next.request, more).run();

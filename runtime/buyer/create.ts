@@ -66,8 +66,8 @@ export interface Buyer<R extends Release = Release> {
   /**
    * Carries on what a crash left: each unfinished call is made again with its key and payload, so that an agent which has done
    * it says what came of it. What its agent would not know again is not sent: where it had named a task, that is given back
-   * as `submitted`, to be waited for; else a failure, `INTENT_NOT_REPEATABLE`. What another process has carried to its end
-   * meanwhile is not among what comes back.
+   * as `submitted`, to be waited for; else a failure, `INTENT_NOT_REPEATABLE`. A call whose question was
+   * answered goes on as that answer; what another process has carried to its end meanwhile is not among what comes back.
    */
   resume(options?: Pick<CallOptions, "signal" | "deadlineMs">): Promise<readonly CallResult<AnyArms>[]>;
   /** Asks the agent for its capabilities again before the next call. */
@@ -112,7 +112,8 @@ const carriedOn = (dependencies: BuyerCallDependencies): Pick<Buyer, "unfinished
     for (const { idempotencyKey } of (await dependencies.intents?.list()) ?? []) {
       // While those before it were made, another process may have carried it on, or to its end.
       const again = await dependencies.intents?.get(idempotencyKey);
-      if (again === undefined) continue;
+      // What was answered to its question is carried on instead: the seller may have that, and is given no other.
+      if (again === undefined || again.answeredBy !== undefined) continue;
       const options = { ...more, ...keptOptions(again) };
       const invocation = new ToolInvocation(dependencies, again.tool, keptRequest(again), options);
       const called = await invocation.run();

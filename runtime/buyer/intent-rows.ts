@@ -11,6 +11,8 @@ const MAX_ATTEMPTS = 8;
 interface ChangedWith {
   /** Another call, which goes on as this one. */
   readonly instead: string | undefined;
+  /** A call whose question it was to answer, and did not. */
+  readonly refused?: string | undefined;
   readonly effect?: EndedEffect | undefined;
 }
 
@@ -27,6 +29,14 @@ async function freshly<T>(job: () => Promise<T>): Promise<T> {
 
 export const intentRows = (store: IntentStore, owner: string) => {
   const at = (id: string) => ({ collection: INTENTS, owner, id });
+  const inRow = ({ body }: { readonly body: string }): Intent => JSON.parse(body);
+  /** The call that a refused or forgotten answer was to go on as asks again. */
+  async function asksAgain(key: string, asked: string | undefined): Promise<DocumentChange[]> {
+    const asking = asked === undefined ? undefined : await store.get(at(asked));
+    if (asked === undefined || asking === undefined) return [];
+    const { answeredBy, ...open } = inRow(asking);
+    return answeredBy === key ? [{ ...at(asked), version: asking.version, body: JSON.stringify(open) }] : [];
+  }
   const removed = (id: string): DocumentChange => ({ ...at(id), version: undefined, body: undefined });
   return {
     async put(intent: Intent): Promise<true> {
@@ -43,26 +53,32 @@ export const intentRows = (store: IntentStore, owner: string) => {
         if ((await store.get(at(key))) !== undefined) return true;
         const asking = await store.get(at(asked));
         if (asking === undefined) return false;
-        const asks = { ...at(asked), version: asking.version, body: undefined, unchanged: true } as const;
+        const answered: Intent = { ...inRow(asking), answeredBy: key };
+        const asks = { ...at(asked), version: asking.version, body: JSON.stringify(answered) };
         await store.commit([asks, { ...at(key), version: 0, body: JSON.stringify(intent) }]);
         return true;
       }),
-    /** Only what is still there is changed. @returns whether it was */
-    change: (id: string, body: string | undefined, { instead, effect }: ChangedWith): Promise<boolean> =>
+    /** Only what is still there, and does not go on as its answer, is changed. @returns whether it was */
+    change: (id: string, body: string | undefined, { instead, refused, effect }: ChangedWith): Promise<boolean> =>
       freshly(async () => {
         const found = await store.get(at(id));
-        const others = instead === undefined ? [] : [removed(instead)];
+        const others = [...(instead === undefined ? [] : [removed(instead)]), ...(await asksAgain(id, refused))];
         const effects = effect === undefined ? [] : [effect as Effect<unknown>];
-        if (found === undefined) await store.commit(others);
-        else await store.commit([{ ...at(id), version: found.version, body }, ...others], effects);
-        return found !== undefined;
+        const ours = found !== undefined && inRow(found).answeredBy === undefined;
+        if (ours) await store.commit([{ ...at(id), version: found.version, body }, ...others], effects);
+        else await store.commit(others);
+        return ours;
       }),
-    remove: (id: string): Promise<void> => store.commit([removed(id)]),
+    remove: (id: string): Promise<void> =>
+      freshly(async () => {
+        const found = await store.get(at(id));
+        const asked = found && inRow(found).thread.operationOf?.answers;
+        await store.commit([removed(id), ...(await asksAgain(id, asked))]);
+      }),
     async get(id: string): Promise<Intent | undefined> {
       const found = await store.get(at(id));
-      return found === undefined ? undefined : (JSON.parse(found.body) as Intent);
+      return found === undefined ? undefined : inRow(found);
     },
-    list: async (): Promise<readonly Intent[]> =>
-      (await store.list(INTENTS, owner)).map(({ body }) => JSON.parse(body) as Intent),
+    list: async (): Promise<readonly Intent[]> => (await store.list(INTENTS, owner)).map(inRow),
   };
 };

@@ -80,10 +80,11 @@ export interface Intents {
   note(intent: Intent, instead: string | undefined): Promise<boolean>;
   /**
    * The call has ended: nothing is to be repeated. Its effect commits with that, in one process only.
-   * @param end undefined where it is not the end of what was called for
    * @returns false where it was kept no more
    */
-  end(intent: Intent, end: Answer<AnyArms> | undefined, instead: string | undefined): Promise<boolean>;
+  end(intent: Intent, end: Answer<AnyArms>, instead: string | undefined): Promise<boolean>;
+  /** The answer to a question was refused: the call that asks does so still. */
+  refuse(intent: Intent, asks: string): Promise<void>;
   /** Nothing of it is to be repeated, and nobody is to be told. */
   drop(idempotencyKey: string): Promise<void>;
   /** As it is kept now. */
@@ -122,10 +123,13 @@ export function createIntents({ intents: store, intentsOf: owner, ended, logger 
     async end(intent, end, instead) {
       const { idempotencyKey: key } = intent;
       const over = async (): Promise<boolean> => {
-        const effect = end === undefined ? undefined : await ended?.(intent, end);
+        const effect = await ended?.(intent, end);
         return rows.change(key, undefined, { instead, effect });
       };
       return (await quietly(key, over)) ?? true;
+    },
+    async refuse({ idempotencyKey: key }, asks) {
+      await quietly(key, () => rows.change(key, undefined, { instead: undefined, refused: asks }));
     },
     async drop(key) {
       await quietly(key, () => rows.remove(key));

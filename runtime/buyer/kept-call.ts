@@ -1,6 +1,7 @@
 /** One call as it is kept: before its request leaves, with what is answered, until it has ended. */
 import { type Answer, type AnyArms, isTerminal, type TaskStatus } from "../contract/index.js";
 import type { CallingOptions } from "./call-dependencies.js";
+import type { ExchangeResult } from "./exchange.js";
 import type { Intent } from "./intent.js";
 import { type Intents, intentOf, type ToldOfCall, toldIntent } from "./intents.js";
 import type { LocalError } from "./types.js";
@@ -46,20 +47,29 @@ export class KeptCall {
     this.intent = undefined;
   }
 
-  /**
-   * What is known to have ended is not to be repeated; what goes on is, with what was answered.
-   * @param end how it ended; undefined where only the answer to a question was refused, which is still asked
-   */
-  async noted(status: TaskStatus, told: ToldOfCall, end: Answer<AnyArms> | undefined): Promise<void> {
+  /** What is known to have ended is not to be repeated; what goes on is, with what was answered. */
+  async noted(status: TaskStatus, told: ToldOfCall, end: Answer<AnyArms>): Promise<void> {
     const { intents, intent } = this;
     if (intents === undefined || intent === undefined || told.lost) return;
     // The call whose question this one has answered goes on as this one.
     const { answers } = this.options.operationOf ?? {};
-    const instead = status === "failed" ? undefined : answers;
-    if (isTerminal(status)) this.isOurs = await intents.end(intent, end, instead);
+    if (isTerminal(status)) this.isOurs = await intents.end(intent, end, answers);
     else {
       this.intent = toldIntent(intent, status, told);
-      this.isOurs = await intents.note(this.intent, instead);
+      this.isOurs = await intents.note(this.intent, answers);
     }
+  }
+
+  /**
+   * What the agent has answered. An answer to a question that failed and names the task is the task's end; else it was refused, and
+   * the question stands.
+   */
+  async answered(outcome: ExchangeResult): Promise<void> {
+    const { answer, lost, taskId } = outcome;
+    const { operationOf, nativeTaskId } = this.options;
+    const asks = operationOf?.answers;
+    const isEnd = taskId !== undefined && [operationOf?.taskId, nativeTaskId].includes(taskId);
+    if (asks === undefined || answer.status !== "failed" || isEnd) return this.noted(answer.status, outcome, answer);
+    if (!lost && this.intent !== undefined) await this.intents?.refuse(this.intent, asks);
   }
 }

@@ -131,6 +131,66 @@ for (const engine of ["sqlite", "postgres"]) {
   });
 }
 
+test("a question that was answered is not asked again, nor its call's end told twice, before what came of the answer is known", async () => {
+  const { options, ends, close } = await kept("sqlite");
+  let answered = 0;
+  // A seller that answers a repeated call with what has come of it since.
+  const answer = ({ args }: { args: JsonObject }): Says => {
+    if (args.po_number !== "7") return answered > 0 ? done : { payload: question };
+    answered += 1;
+    return answered <= 2 ? lost : done;
+  };
+  await withScene({ answer, buyer: { ...options, retry: { attempts: 1 } } }, async (made) => {
+    const called = await made.buyer.tools.create_media_buy(order);
+    assert.is((await called.respond({ po_number: "7" })).answer.status, "failed");
+    const next = beside(made, { ...options, retry: { attempts: 1 } });
+    assert.equal(
+      (await next.resume()).map(({ answer: { status } }) => status),
+      ["failed"],
+      "it is lost once more",
+    );
+    assert.equal([await ends(), (await next.unfinished.list()).length], [[], 2]);
+    assert.equal(
+      (await next.resume()).map(({ answer: { status } }) => status),
+      ["completed"],
+    );
+    assert.equal([await ends(), await next.unfinished.list()], [["7 completed"], []]);
+    await next.close();
+  });
+  await close();
+});
+
+test("an answer that is forgotten leaves its question to be asked again", async () => {
+  const { options, close } = await kept("sqlite");
+  const answer = ({ args }: { args: JsonObject }): Says => (args.po_number === "7" ? lost : { payload: question });
+  await withScene({ answer, buyer: { ...options, retry: { attempts: 1 } } }, async (made) => {
+    const called = await made.buyer.tools.create_media_buy(order);
+    await called.respond({ po_number: "7" });
+    const [, answered] = await made.buyer.unfinished.list();
+    await made.buyer.unfinished.drop(answered!.idempotencyKey);
+    const next = beside(made, options);
+    assert.equal(
+      (await next.resume()).map(({ answer: { status } }) => status),
+      ["input-required"],
+    );
+    await next.close();
+  });
+  await close();
+});
+
+test("an answer that ends its task as failed is the end of its call", async () => {
+  const { options, ends, close } = await kept("sqlite");
+  const failed = failing({ code: "BUDGET_TOO_LOW", message: "more" }) as { payload: JsonObject };
+  const answer = ({ args }: { args: JsonObject }): Says =>
+    args.po_number === "7" ? { ...failed, payload: { ...failed.payload, task_id: "task-1" } } : { payload: question };
+  await withScene({ answer, buyer: options }, async (made) => {
+    const called = await made.buyer.tools.create_media_buy(order);
+    assert.is((await called.respond({ po_number: "7" })).answer.status, "failed");
+    assert.equal([await ends(), await made.buyer.unfinished.list()], [["7 failed"], []]);
+  });
+  await close();
+});
+
 test("a refused answer to a question is not the end of its call", async () => {
   const { options, ends, close } = await kept("sqlite");
   const answer = ({ args }: { args: JsonObject }): Says =>

@@ -61,7 +61,7 @@ for (const kind of ["mcp", "a2a 1.0", "a2a 0.3"] as const)
         await buyer.close();
         const again = made.calls().at(-1)!;
         assert.is(answer.args.po_number, "7");
-        assert.equal([made.calls().length, sentAs(again)], [4, sentAs(answer)]);
+        assert.equal([made.calls().length, sentAs(again)], [3, sentAs(answer)]);
       },
       { kind, buyer: { intents, retry: { attempts: 1 } } },
     ));
@@ -250,12 +250,11 @@ test("a question is answered once, by however many processes and after whatever 
   await called.respond({ po_number: "7" });
   await called.respond({ po_number: "7" });
   const buyer = successor(made, false, { intents });
-  const [again] = await buyer.resume();
-  await again!.respond({ po_number: "7" });
+  await buyer.resume();
   const keys = made.calls().flatMap(({ args }) => (args.po_number === "7" ? [args.idempotency_key] : []));
   assert.ok(keys.length >= 3);
   assert.is(new Set(keys).size, 1);
-  await again!.respond({ po_number: "8" });
+  await called.respond({ po_number: "8" });
   assert.is.not(made.calls().at(-1)?.args.idempotency_key, keys[0], "another answer is another request");
   await buyer.close();
   await made.close();
