@@ -91,7 +91,7 @@ function judgeBudget(verdict: Findings, plan: SpendingPlan, proposal: ProposedAc
   const { reallocation_threshold: threshold, reallocation_unlimited: unlimited } = plan.budget;
   const moves = at.phase === "modification" && unlimited !== true && threshold !== undefined;
   if (moves && Math.abs(increase) > threshold && !at.approvedByHuman) {
-    verdict.require(
+    verdict.demand(
       {
         field: "human_approval",
         reason: `Moving ${Math.abs(increase)} ${currency} is above the ${threshold} an agent may move by itself.`,
@@ -118,7 +118,7 @@ function judgeParties(verdict: Findings, plan: SpendingPlan, proposal: ProposedA
 
 function judgePeople(verdict: Findings, plan: SpendingPlan, { people }: ProposedAction): void {
   for (const { explanation, sure } of peopleFindings(plan, people)) {
-    if (sure) verdict.require({ field: "packages", reason: explanation }, "audience_constraints");
+    if (sure) verdict.demand({ field: "packages", reason: explanation }, "audience_constraints");
     else verdict.note("audience_constraints", explanation, { confidence: 0.2 });
   }
 }
@@ -188,12 +188,12 @@ function judgePolicies(verdict: Findings, plan: SpendingPlan, proposal: Proposed
     // What nobody could read, and nobody has judged, is no more than suspected.
     const more = { policy_id, ...(rule.kind === "unread" && one.said === undefined && { confidence: 0.2 }) };
     const reason = `${policy.policy} ${condition.reason}`;
-    if (policy.enforcement === "must") verdict.require({ ...condition, reason }, "custom_policy", more);
+    if (policy.enforcement === "must") verdict.demand({ ...condition, reason }, "custom_policy", more);
     else verdict.note("custom_policy", reason, more);
   }
   const cap = plan.budget.per_seller_max_pct;
   if (cap !== undefined && share > (plan.budget.total * cap) / 100) {
-    verdict.require(
+    verdict.demand(
       {
         field: "total_budget",
         reason: `One seller may get ${cap} % of the plan's budget.`,
@@ -214,7 +214,7 @@ export function judgeAction(plan: SpendingPlan, proposal: ProposedAction, at: Ci
   judgePolicies(verdict, plan, proposal, at);
   const demanding = at.policies.some(({ policy }) => policy.requires_human_review === true);
   if ((needsHuman(plan) || demanding) && !at.approvedByHuman) {
-    verdict.require(
+    verdict.demand(
       { field: "human_approval", reason: "The plan has every action reviewed by a person." },
       "regulatory_compliance",
     );

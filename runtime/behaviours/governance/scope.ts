@@ -11,7 +11,7 @@ function outOfScope(
   [category, condition]: readonly [category: string, GovernanceCondition],
 ): void {
   if (execution) verdict.deny(category, condition.reason);
-  else verdict.require(condition, category);
+  else verdict.demand(condition, category);
 }
 
 function judgeFlight(verdict: Findings, plan: SpendingPlan, proposal: ProposedAction, execution: boolean): void {
@@ -54,7 +54,7 @@ export function judgeScope(verdict: Findings, plan: SpendingPlan, proposal: Prop
       "strategic_alignment",
       { field: "planned_delivery.channels", reason: reasonFor(said) },
     ]);
-  if (guessed.length > 0) verdict.require({ field: "packages", reason: reasonFor(guessed) }, "strategic_alignment");
+  if (guessed.length > 0) verdict.demand({ field: "packages", reason: reasonFor(guessed) }, "strategic_alignment");
 }
 
 /** Channels a product can be told to be on by its words. */

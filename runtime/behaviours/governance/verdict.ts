@@ -32,7 +32,7 @@ export class Findings {
     this.findings.push({ category_id, severity: "critical", explanation, confidence: 1, ...more });
   }
 
-  require(condition: GovernanceCondition, category_id: string, more: Partial<GovernanceFinding> = {}): void {
+  demand(condition: GovernanceCondition, category_id: string, more: Partial<GovernanceFinding> = {}): void {
     this.conditions.push(condition);
     this.findings.push({ category_id, severity: "warning", explanation: condition.reason, confidence: 1, ...more });
   }
