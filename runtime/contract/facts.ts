@@ -132,8 +132,11 @@ export interface EventFacts {
   readonly surface?: Fact<"domain" | "protocol">;
   /** Types of tasks that the envelope takes; absent where it takes any. */
   readonly taskTypes?: Fact<readonly string[]>;
-  /** A registration that names no operation is refused; where this is absent it may be taken, and is told of nothing it cannot be told of. */
-  readonly unnamed?: Fact<"refused">;
+  /**
+   * What becomes of a registration that names no operation: it is refused, or may be taken, and is told of nothing it cannot be told
+   * of. Absent where registrations have no place for it.
+   */
+  readonly unnamed?: Fact<"refused" | "taken">;
   /** A webhook key is bound to its payload: another payload under it is refused. */
   readonly keyBinding: Fact<"first-copy" | "payload">;
   /** Events by their kind, those of which the release has a schema. */

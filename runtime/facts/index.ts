@@ -8,6 +8,7 @@ export {
   eventIn,
   keysBindPayloads,
   kindNamed,
+  operationIsInUrl,
   operationRequired,
   refusesUnnamed,
   surfaceMember,

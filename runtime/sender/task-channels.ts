@@ -1,5 +1,5 @@
 /** A way by which a task is told of, as it is registered. */
-import { operationRequired } from "../facts/index.js";
+import { operationIsInUrl } from "../facts/index.js";
 import { ownSegment } from "./endpoint-names.js";
 import { taskOrderingKey } from "./outbox.js";
 import { type AnyConfig, taskRegistration } from "./registered-config.js";
@@ -30,7 +30,7 @@ export function taskChannel<Config extends AnyConfig>(
 ) {
   const names = { registration: taskRegistration(via, taskId), orderingKey: taskOrderingKey(via, taskId) };
   // Where a registration has no place for it, buyers put it into the URL.
-  const inUrl = operationRequired(releases.of(release).release) ? undefined : ownSegment(config.url);
+  const inUrl = operationIsInUrl(releases.of(release).release) ? ownSegment(config.url) : undefined;
   return sealedConfig(
     { ...names, config: takenConfig(via, config), principal, operation: operation ?? inUrl },
     keyring,

@@ -4,7 +4,7 @@
  */
 import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
-import { operationRequired, surfaceMember } from "../facts/index.js";
+import { operationIsInUrl, surfaceMember } from "../facts/index.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow, type TaskChange } from "../store/sent-tasks.js";
@@ -131,9 +131,9 @@ function checkResult(
 }
 
 /**
- * The caller's word for the operation. Where payloads need none, releases have no place for it in a registration: there it is
- * "embedded in the webhook URL by the buyer", and its last segment is told, so that he need not take his URL apart; but not one
- * that is sealed, since it may be a secret. Elsewhere the URL is nobody's but his.
+ * The caller's word for the operation. Where releases have no place for it in a registration it is "embedded in the webhook URL by
+ * the buyer", and its last segment is told, so that he need not take his URL apart; but not one that is sealed, since it may be a
+ * secret. Elsewhere the URL is nobody's but his.
  */
 function operationOf(
   {
@@ -143,7 +143,7 @@ function operationOf(
   }: Pick<StoredConfig<PushNotificationConfig>, "operation_id" | "url" | "sealed">,
   release: Release,
 ): string | undefined {
-  if (registered !== undefined || operationRequired(release)) return registered;
+  if (registered !== undefined || !operationIsInUrl(release)) return registered;
   const inUrl = operationInUrl(url);
   return sealed && inUrl === REDACTED ? undefined : inUrl;
 }

@@ -1,11 +1,18 @@
 /** URLs that carry an id of the operation, on every store: all of them are one endpoint. */
 import * as assert from "uvu/assert";
 import { release as release30 } from "../../generated/3.0.0/index.js";
+import { release as release31 } from "../../generated/3.1.0/index.js";
 import type { Sender } from "../../runtime/sender/index.js";
 import { turns, until } from "../support/until.js";
 
 import { NOW, type Sent, secretKeys } from "./fixture.js";
 import { drained, HOOK, noneOut, push, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
+
+/** As published ones of that line are: registrations have no place for the operation's id. */
+const placeless = {
+  ...release30,
+  facts: { ...release30.facts, events: { ...release30.facts.events, unnamed: undefined } },
+} as never;
 
 const BAD = "https://bad.example/hooks";
 const isBad = ({ url }: Pick<Sent, "url">): boolean => url.startsWith("https://bad.example/");
@@ -103,7 +110,7 @@ function namingCase(of: SenderCase): void {
   const test = suiteOf(of, "URLs of operations, names");
   test("under a release whose registrations name no operation the URL's last segment is its place", async (context) => {
     const { network } = context;
-    const sender = await reopened(of, context, { release: release30 as never });
+    const sender = await reopened(of, context, { release: placeless });
     network.react = () => 404;
     for (let at = 0; at < 5; at++) {
       await sender.tasks.register(start({ taskId: `t${at}` }), { push: { url: `${BAD}/task/op_${at}` } });
@@ -118,9 +125,29 @@ function namingCase(of: SenderCase): void {
     assert.equal(waiting.sort(), [1, 1, 5]);
   });
 
+  test("a URL's last segment is no operation where a registration has a place for one, and URLs are endpoints each", async (context) => {
+    const { network } = context;
+    for (const [at, release] of [release30, release31].entries()) {
+      const sender = await reopened(of, context, { release: release as never });
+      for (const token of ["agent_1", "agent_2"]) {
+        const taskId = `${token} ${at}`;
+        await sender.tasks.register(start({ taskId }), { push: { url: `${HOOK}/create_media_buy/${token}` } });
+        await sender.tasks.update(taskId, { status: "working" });
+      }
+      assert.is((await sender.outbox.endpoints()).length, 2);
+      sender.start();
+      await until(() => drained(sender));
+      await sender.stop();
+    }
+    assert.equal(
+      network.sent.map(({ body }) => [body.task_id, body.operation_id]).sort(),
+      ["agent_1 0", "agent_1 1", "agent_2 0", "agent_2 1"].map((id) => [id, undefined]),
+    );
+  });
+
   test("what is sealed of a URL is not told as the operation's id, nor is what stands in its place", async (context) => {
     const { network } = context;
-    const sender = await reopened(of, context, { release: release30 as never, secrets: secretKeys });
+    const sender = await reopened(of, context, { release: placeless, secrets: secretKeys });
     const ids = ["op_7", "0b6c1f6e-3f0a-4a55-9a59-3d0f5c2f8f11"];
     for (const id of ids) {
       await sender.tasks.register(start({ taskId: id }), { push: { url: `${HOOK}/${id}` } });
@@ -161,7 +188,7 @@ function movingCase(of: SenderCase): void {
   const test = suiteOf(of, "URLs of operations, moves");
   test("an endpoint of many URLs moves as one, each with its id where the new URL has a place for it", async (context) => {
     const { network } = context;
-    const sender = await reopened(of, context, { release: release30 as never });
+    const sender = await reopened(of, context, { release: placeless });
     // The second is kept sealed: it looks like a secret.
     const names = ["op_1", "3f2504e0-4f89-41d3-9a0c-0305e82c3301"];
     for (const name of names) {

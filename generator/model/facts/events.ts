@@ -53,12 +53,16 @@ function envelopeFacts(source: FactSource): Pick<EventFacts, "task" | "surface" 
   };
 }
 
-/** What names no operation is optional in the schema of every release; where it is refused all the same, its words say so. */
+/**
+ * What names no operation is optional in the schema of every release that has a place for it; where it is refused all the same, its
+ * words say so.
+ */
 function unnamedFact(source: FactSource): Pick<EventFacts, "unnamed"> {
   const at = propertyAt(source, REGISTRATION, ["operation_id"]);
-  const words = at?.schema.description;
-  if (at === undefined || typeof words !== "string" || !/\bMUST reject\b/.test(words)) return {};
-  return { unnamed: { value: "refused", from: at.ref } };
+  if (at === undefined) return {};
+  const words = at.schema.description;
+  const refused = typeof words === "string" && /\bMUST reject\b/.test(words);
+  return { unnamed: { value: refused ? "refused" : "taken", from: at.ref } };
 }
 
 /** A sender that says how long it retries binds its keys to what it sends under them. */
