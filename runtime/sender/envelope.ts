@@ -1,6 +1,7 @@
 /** Bodies of task events: serialised once, compactly; every attempt sends the same bytes. */
 import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import { MAX_DEPTH_LEVELS, strictFault } from "../json.js";
 
 /** Receivers refuse more (docs/protocol/webhooks.md#limits). */
 const MAX_BODY_BYTES = 1_048_576;
@@ -37,10 +38,20 @@ export function jsonOf(value: JsonObject, what: string): string {
   return text;
 }
 
+const BRACKETS = [0x5b, 0x7b] as const;
+
+/** Does a JSON document nest deeper than so many levels? What opens so few brackets, as almost all do, is not looked through. */
+export function nestsDeeper(json: Uint8Array, levels: number): boolean {
+  const [list, object] = BRACKETS;
+  let opened = 0;
+  for (let at = 0; at < json.length; at++) if (json[at] === list || json[at] === object) opened++;
+  return opened > levels && strictFault(json, levels)?.reason === "depth";
+}
+
 /**
  * A JSON document as bytes.
  * @param reserved bytes that are added to it later
- * @throws AdbindError `event_invalid` when it is larger than receivers take, or has no JSON form
+ * @throws AdbindError `event_invalid` when it is larger or nests deeper than receivers take, or has no JSON form
  */
 export function encodeBody(value: JsonObject, what: string, reserved = 0): Uint8Array {
   const text = jsonOf(value, what);
@@ -50,6 +61,12 @@ export function encodeBody(value: JsonObject, what: string, reserved = 0): Uint8
     throw new AdbindError("event_invalid", `an event of ${bytes.length} bytes is larger than receivers take`, {
       where: what,
       remedy: `keep it under ${MAX_BODY_BYTES - reserved} bytes, and let the rest be read from the task`,
+    });
+  }
+  if (nestsDeeper(bytes, MAX_DEPTH_LEVELS)) {
+    throw new AdbindError("event_invalid", `an event nests deeper than ${MAX_DEPTH_LEVELS} levels`, {
+      where: what,
+      remedy: "nobody takes it so, and it cannot be signed: let the rest be read from the task",
     });
   }
   return bytes;

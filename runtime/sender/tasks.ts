@@ -2,11 +2,13 @@
 import type { MaybePromise } from "../contract/index.js";
 import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
+import { MAX_DEPTH_LEVELS } from "../json.js";
 import { type EachWork, oneOf, type SharedWork } from "../queue/each.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { NewTaskRow } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { activeTraceparent } from "../trace-context.js";
+import { nestsDeeper } from "./envelope.js";
 import { checkId, checkSoughtNames, checkStorableNames } from "./ids.js";
 import { taskOrderingKey } from "./outbox.js";
 import { joinConfig, openConfig, taskRegistration } from "./registered-config.js";
@@ -139,11 +141,17 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
 
 /** Most bytes of a caller's `context` that its events repeat: a quarter of what receivers take. */
 const MAX_CONTEXT_BYTES = 262_144;
+/** Most levels of it: an event of A2A has it within two more. */
+const MAX_CONTEXT_LEVELS = MAX_DEPTH_LEVELS - 2;
 
 /** What a caller has given may not keep his task's changes from being stored. */
 function isRepeatable({ rules }: SenderTaskDependencies, taskId: string, context: JsonObject | undefined): boolean {
-  if (context === undefined || Buffer.byteLength(JSON.stringify(context)) <= MAX_CONTEXT_BYTES) return true;
-  rules.tell({ taskId }, `events of this task repeat no context: it is larger than ${MAX_CONTEXT_BYTES} bytes`);
+  if (context === undefined) return true;
+  const json = Buffer.from(JSON.stringify(context));
+  const large = json.length > MAX_CONTEXT_BYTES;
+  if (!large && !nestsDeeper(json, MAX_CONTEXT_LEVELS)) return true;
+  const why = large ? `larger than ${MAX_CONTEXT_BYTES} bytes` : `deeper than ${MAX_CONTEXT_LEVELS} levels`;
+  rules.tell({ taskId }, `events of this task repeat no context: it is ${why}`);
   return false;
 }
 
