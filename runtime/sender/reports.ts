@@ -125,7 +125,8 @@ async function fireOne(parts: ChannelDependencies, row: ChannelRow, { at, stoppi
     if (current.config === "null" || !isNamed(parts, current)) return;
     const { reporting_frequency: frequency, timezone } = configOf(current);
     const over = final && !sourced.delayed;
-    const next = over ? null : final ? at + FINAL_RETRY_MS : nextTurn(frequency, period.end, timezone);
+    const turn = nextTurn(frequency, sourced.delayed ? at : period.end, timezone);
+    const next = over ? null : final ? at + FINAL_RETRY_MS : turn;
     const fire: ReportFire = {
       key: uuid(),
       type: sourced.delayed ? "delayed" : final ? "final" : "scheduled",
@@ -140,7 +141,7 @@ async function fireOne(parts: ChannelDependencies, row: ChannelRow, { at, stoppi
       sequence: fire.sequence,
       // What was late is covered by the next report.
       period_start: sourced.delayed ? current.period_start : period.end,
-      next_fire: sourced.delayed && !final ? nextTurn(frequency, at, timezone) : next,
+      next_fire: next,
       closed: over ? CLOSED : current.closed,
       closed_at: over ? at : null,
     });

@@ -105,26 +105,9 @@ function proofCase(of: SenderCase): void {
   test.run();
 }
 
-/** Whose they are, and where they go. */
-function namingCase(of: SenderCase): void {
-  const test = suiteOf(of, "URLs of operations, names");
-  test("under a release whose registrations name no operation the URL's last segment is its place", async (context) => {
-    const { network } = context;
-    const sender = await reopened(of, context, { release: placeless });
-    network.react = () => 404;
-    for (let at = 0; at < 5; at++) {
-      await sender.tasks.register(start({ taskId: `t${at}` }), { push: { url: `${BAD}/task/op_${at}` } });
-      await sender.tasks.update(`t${at}`, { status: "working" });
-    }
-    // Words are places, and each is an endpoint.
-    for (const place of ["north", "south"]) {
-      await sender.tasks.register(start({ taskId: place }), { push: { url: `${BAD}/${place}` } });
-      await sender.tasks.update(place, { status: "working" });
-    }
-    const waiting = (await sender.outbox.endpoints()).map((one) => one.waiting);
-    assert.equal(waiting.sort(), [1, 1, 5]);
-  });
-
+/** Whose the URL is. */
+function opaqueCase(of: SenderCase): void {
+  const test = suiteOf(of, "URLs of operations, opaque");
   test("a URL's last segment is no operation where a registration has a place for one, and URLs are endpoints each", async (context) => {
     const { network } = context;
     for (const [at, release] of [release30, release31].entries()) {
@@ -143,6 +126,28 @@ function namingCase(of: SenderCase): void {
       network.sent.map(({ body }) => [body.task_id, body.operation_id]).sort(),
       ["agent_1 0", "agent_1 1", "agent_2 0", "agent_2 1"].map((id) => [id, undefined]),
     );
+  });
+  test.run();
+}
+
+/** Whose they are, and where they go. */
+function namingCase(of: SenderCase): void {
+  const test = suiteOf(of, "URLs of operations, names");
+  test("under a release whose registrations name no operation the URL's last segment is its place", async (context) => {
+    const { network } = context;
+    const sender = await reopened(of, context, { release: placeless });
+    network.react = () => 404;
+    for (let at = 0; at < 5; at++) {
+      await sender.tasks.register(start({ taskId: `t${at}` }), { push: { url: `${BAD}/task/op_${at}` } });
+      await sender.tasks.update(`t${at}`, { status: "working" });
+    }
+    // Words are places, and each is an endpoint.
+    for (const place of ["north", "south"]) {
+      await sender.tasks.register(start({ taskId: place }), { push: { url: `${BAD}/${place}` } });
+      await sender.tasks.update(place, { status: "working" });
+    }
+    const waiting = (await sender.outbox.endpoints()).map((one) => one.waiting);
+    assert.equal(waiting.sort(), [1, 1, 5]);
   });
 
   test("what is sealed of a URL is not told as the operation's id, nor is what stands in its place", async (context) => {
@@ -234,5 +239,5 @@ function movingCase(of: SenderCase): void {
 }
 
 export function endpointNameCase(of: SenderCase): void {
-  for (const cases of [breakerCase, proofCase, namingCase, movingCase]) cases(of);
+  for (const cases of [breakerCase, proofCase, opaqueCase, namingCase, movingCase]) cases(of);
 }

@@ -5,6 +5,7 @@ import { openPostgresStore, type PostgresStore } from "../../runtime/store/postg
 import { sharedPostgres } from "../support/postgres.js";
 import { attemptCase } from "./attempts.case.js";
 import { bodyCase } from "./bodies.case.js";
+import { boundCase } from "./bounds.case.js";
 import { callbackCase } from "./callbacks.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
@@ -29,6 +30,7 @@ import { untoldCase } from "./untold.case.js";
 
 const cases = {
   taskCase,
+  boundCase,
   taskBatchesCase,
   attemptCase,
   namesCase,

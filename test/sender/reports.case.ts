@@ -68,8 +68,24 @@ export function owedReports(test: ChannelSuite, of: SenderCase): void {
   });
 }
 
-/** Reports of buys that have ended. */
+/** Reports of buys that have ended, and of periods whose data is late. */
 export function finalReports(test: ChannelSuite, of: SenderCase): void {
+  test("a delayed report names the turn that the next one is made at, however long nobody reported", async (context) => {
+    const { network } = context;
+    const sender = await withReports(of, context, () => ({ delayed: true, currency: "EUR" }));
+    await sender.channels.open(buy, { reporting: daily });
+    sender.start();
+    await advance(context, Date.parse("2026-04-21T09:00:00Z"));
+    await until(() => network.sent.length === 1);
+    const expected = network.sent[0]!.body.result.next_expected_at;
+    await advance(context, Date.parse("2026-04-21T23:59:00Z"));
+    await noneOut(sender);
+    assert.is(network.sent.length, 1);
+    await advance(context, Date.parse(expected));
+    await until(() => network.sent.length === 2);
+    assert.is(expected, "2026-04-22T00:00:00.000Z");
+  });
+
   test("the final report goes where its buy is registered by then, and nowhere once it is registered nowhere", async (context) => {
     const { network } = context;
     let away = true;

@@ -6,6 +6,7 @@ import { createSender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/open.js";
 import { attemptCase } from "./attempts.case.js";
 import { bodyCase } from "./bodies.case.js";
+import { boundCase } from "./bounds.case.js";
 import { callbackCase } from "./callbacks.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
@@ -54,6 +55,7 @@ const on: SenderCase = {
   rows: async (statement) => store!.database.file.prepare(statement).all() as Record<string, unknown>[],
 };
 taskCase(on);
+boundCase(on);
 taskBatchesCase(on);
 attemptCase(on);
 outboxCase(on);

@@ -1,7 +1,6 @@
 /** What the task channel of a sender must do, on every store. */
 
 import * as assert from "uvu/assert";
-import type { JsonObject } from "../../runtime/contract/index.js";
 import type { Sender, SenderOptions, TaskStart } from "../../runtime/sender/index.js";
 import { memoryReplayStore, verifyStandardWebhook } from "../../runtime/signing/index.js";
 import { codeOf } from "../support/thrown.js";
@@ -14,50 +13,6 @@ type Case = ReturnType<typeof suiteOf>;
 
 /** What a change of status sends. */
 function changes(test: Case): void {
-  test("a context larger than an event may be keeps no change of its task from being told", async ({
-    sender,
-    network,
-  }) => {
-    sender.start();
-    await sender.tasks.register(start({ context: { much: "x".repeat(1_100_000) } }), { push });
-    await sender.tasks.register(start({ taskId: "task-2", context: { much: "x".repeat(262_000) } }), { push });
-    await sender.tasks.update("task-1", { status: "working" });
-    await sender.tasks.update("task-2", { status: "working" });
-    await until(() => drained(sender));
-    const told = network.sent.map(({ body }) => [body.task_id, body.context !== undefined]);
-    assert.equal(told.sort(), [
-      ["task-1", false],
-      ["task-2", true],
-    ]);
-  });
-
-  test("what nests deeper than receivers take is refused when it is told, and a context that does keeps no change from being told", async ({
-    sender,
-    network,
-  }) => {
-    const nested = (levels: number): JsonObject => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
-    const a2a = { url: `${HOOK}/a2a` };
-    sender.start();
-    for (const levels of [254, 255, 3_000])
-      await sender.tasks.register(start({ taskId: `task-${levels}`, context: nested(levels) }), { push, a2a });
-    for (const levels of [254, 255, 3_000]) await sender.tasks.update(`task-${levels}`, { status: "working" });
-    const change = (levels: number) =>
-      codeOf(async () => sender.tasks.update("task-3000", { status: "working", result: { data: nested(levels) } }));
-    assert.equal([await change(250), await change(251)], ["nothing thrown", "event_invalid"]);
-    await until(() => drained(sender));
-    const told = network.sent.map(({ body }) => [
-      body.task_id ?? body.taskId,
-      (body.context ?? body.metadata?.context) !== undefined,
-    ]);
-    const both = (id: string, has: boolean, times: number) => Array.from({ length: times }, () => [id, has]);
-    assert.equal(told.sort(), [
-      ...both("task-254", true, 2),
-      ...both("task-255", false, 2),
-      ...both("task-3000", false, 4),
-    ]);
-    for (const sent of network.sent) assert.ok((await verify(sent)).ok);
-  });
-
   test("each change of status is one signed event, in order, with what was registered echoed", async (context) => {
     const { sender, network, clock } = context;
     sender.start();
