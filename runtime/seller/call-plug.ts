@@ -1,6 +1,7 @@
 /** What a subject adds to the calls of its tools. The pipeline that every call goes through knows no tool by its name. */
 import type { JsonObject } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
+import type { Refused } from "../sender/types.js";
 
 /** A call that was answered. */
 export interface AnsweredCall {
@@ -20,6 +21,8 @@ export interface CallPlug<Tx> {
   complete(call: AnsweredCall): Promise<JsonObject>;
   /** Whether something is to be written with a completed answer. */
   keeps(tool: string, args: JsonObject): boolean;
+  /** What a caller is refused that asks for what could not be written: before its call has done anything. */
+  refusal(tool: string, args: JsonObject, release: string): Refused | undefined;
   /** Writes it. @throws ToolError where it is refused */
   keep(tx: Tx, call: AnsweredCall): Coroutine<void>;
 }

@@ -1,7 +1,6 @@
 /** One call, whatever transport it came by: negotiated, validated, recognised, handled, recorded, answered. */
 import {
   type AnyTool,
-  answersLater,
   isJsonObject,
   isTerminal,
   type JsonObject,
@@ -20,13 +19,13 @@ import { continuedTask, threadMember } from "./continuation.js";
 import { echo, failedCall, refusalErrors, toldFailure, unknownTool } from "./failed-call.js";
 import { type Claim, claimKey, type IdempotencyOptions, keyIn, keyOf, requestHash } from "./idempotency.js";
 import { freesTaskIds } from "./ordered-tasks.js";
-import { channelsOf, registeredArgs } from "./registrations.js";
+import { channelsOf, checkChannels, registeredArgs } from "./registrations.js";
 import { checkReply, openMembers, statusMember, versionMember } from "./reply.js";
 import { negotiate, type ServedRelease, type ServedTool } from "./served-releases.js";
 import type { SellerSettings } from "./settings.js";
 import { unfinishedTask } from "./task-changes.js";
 import type { TaskRepository } from "./tasks.js";
-import { invalidRequest, refusedBy, ToolError } from "./tool-error.js";
+import { invalidRequest, ToolError } from "./tool-error.js";
 import { tracedCall } from "./tracing.js";
 import { unkeptValue } from "./unkept.js";
 
@@ -107,7 +106,7 @@ class Invocation<Tx> {
       const judged = servedRelease.validator.request(tool.name, args);
       if (!judged.ok && !this.leftToHandler(judged.errors)) throw invalidRequest(judged.errors);
     }
-    this.checkChannels();
+    checkChannels(this.dependencies, this.call, this.at);
     const key = keyOf(tool, args);
     if (key === undefined) return this.handle(undefined);
     const { principal } = this.call.identity;
@@ -128,22 +127,6 @@ class Invocation<Tx> {
       return places.some((steps) => steps.every((key, index) => key === "*" || key === at[index]));
     };
     return errors.every(({ pointer }) => isBelow(pointer));
-  }
-
-  /** Registrations that could not be honoured refuse the call before it has done anything. */
-  private checkChannels(): void {
-    const { sender } = this.dependencies.settings;
-    const { tool } = this.at.served;
-    const channels = channelsOf(this.call, this.at.args);
-    if (channels === undefined) return;
-    if (sender === undefined) {
-      if (!answersLater(tool)) return;
-      throw new ToolError("UNSUPPORTED_FEATURE", "Webhooks are not sent here: poll the task instead.", {
-        field: "push_notification_config",
-      });
-    }
-    const refusal = sender.tasks.check(tool.name, channels, this.at.servedRelease.release.version);
-    if (refusal !== undefined) throw refusedBy(refusal.error);
   }
 
   private replay(stored: JsonObject): CallAnswer {

@@ -2,6 +2,7 @@
 import { channelTools, isJsonObject, type JsonObject } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { BuyChannels } from "../sender/buy-channels.js";
+import type { ReportingWebhook } from "../sender/channel.js";
 import type { Sender } from "../sender/sender.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
@@ -32,6 +33,10 @@ export function mediaBuyPlug<Tx>({ sender, database }: MediaBuyDependencies<Tx>)
       sender !== undefined &&
       channelTools.has(tool) &&
       (isJsonObject(args.reporting_webhook) || isJsonObject(args.push_notification_config)),
+    refusal: (tool, args, release) =>
+      channelTools.has(tool) && isJsonObject(args.reporting_webhook)
+        ? sender?.channels.check({ reporting: args.reporting_webhook as unknown as ReportingWebhook }, release)
+        : undefined,
     *keep(tx, call): Coroutine<void> {
       if (sender !== undefined && channelTools.has(call.tool)) yield* openChannels(sender, tx, call);
     },

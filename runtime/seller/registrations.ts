@@ -1,7 +1,11 @@
 /** The webhooks a call registers, by whichever way its transport has. */
-import { isJsonObject, type JsonObject } from "../contract/index.js";
+import { answersLater, isJsonObject, type JsonObject } from "../contract/index.js";
 import type { A2aPushConfig, PushNotificationConfig, TaskChannels } from "../sender/types.js";
 import type { Call } from "../transport/answerer.js";
+import type { CallPlug } from "./call-plug.js";
+import type { ServedRelease, ServedTool } from "./served-releases.js";
+import type { SellerSettings } from "./settings.js";
+import { refusedBy, ToolError } from "./tool-error.js";
 
 /**
  * A request with the protocol's own registration, which A2A carries beside it: what goes by it later does so whatever the transport was.
@@ -18,6 +22,39 @@ export function channelsOf({ push: beside, a2aPush }: Call, args: JsonObject): T
     ...(isJsonObject(push) && { push: push as unknown as PushNotificationConfig }),
     ...(isJsonObject(a2aPush) && { a2a: nativeConfig(a2aPush) }),
   };
+}
+
+interface Registering<Tx> {
+  readonly plug: CallPlug<Tx>;
+  readonly settings: SellerSettings<Tx>;
+}
+
+interface RegisteringCall<Tx> {
+  readonly args: JsonObject;
+  readonly servedRelease: ServedRelease<Tx>;
+  readonly served: ServedTool<Tx>;
+}
+
+/**
+ * Registrations that could not be honoured refuse the call before it has done anything.
+ * @throws ToolError UNSUPPORTED_FEATURE, or what the sender refuses them by
+ */
+export function checkChannels<Tx>(
+  { plug, settings: { sender } }: Registering<Tx>,
+  call: Call,
+  { args, served: { tool }, servedRelease }: RegisteringCall<Tx>,
+): void {
+  const channels = channelsOf(call, args);
+  if (sender === undefined) {
+    if (channels === undefined || !answersLater(tool)) return;
+    throw new ToolError("UNSUPPORTED_FEATURE", "Webhooks are not sent here: poll the task instead.", {
+      field: "push_notification_config",
+    });
+  }
+  const { version } = servedRelease.release;
+  const refusal =
+    plug.refusal(tool.name, args, version) ?? (channels && sender.tasks.check(tool.name, channels, version));
+  if (refusal !== undefined) throw refusedBy(refusal.error);
 }
 
 /** A2A 1.0 names one scheme where 0.3 and the protocol have a list. */

@@ -29,6 +29,12 @@ import type {
 /** Channels that outlive one operation: reports, impairments, notices. */
 export interface Channels {
   /**
+   * Judges a media buy's channels without opening them, so that a call is refused before it has done anything.
+   * @param release version of the one the caller is answered in
+   * @returns a refusal to answer the caller with; undefined where `open` takes them for whose buy it is
+   */
+  check(channels: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null }, release?: string): Refused | undefined;
+  /**
    * Opens a media buy's channels, or changes their config: what is fired from then on goes by the new one. Null closes.
    * A `reporting` channel without `operation_id`, where the release's payload needs one, is taken and never fired: an
    * operator is told once, by the log and by an event of state `refused`. `events` without one is refused where the release
@@ -105,6 +111,7 @@ export function createChannels(parts: ChannelDependencies): Channels {
   };
   const shorter = Object.entries(coalescence).filter(([type, ms]) => ms < windowFor(type, { windows: {}, optIn: {} }));
   return {
+    check: (channels, release) => buyFault(parts, channels, release),
     open(buy, channels, options = {}) {
       checkStorableNames({ mediaBuyId: buy.mediaBuyId, principal: buy.principal });
       const fault = buyFault(parts, channels, buy.release);

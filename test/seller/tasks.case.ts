@@ -207,6 +207,23 @@ function refusals(test: Case): void {
     assert.match(refused.proto_error.field, /push_notification_config/);
     assert.is(bench.runs, 0);
   });
+
+  test("an order whose reports could not be sent is not made", async ({ seller, bench }) => {
+    const short = { schemes: ["HMAC-SHA256"], credentials: "a".repeat(40) };
+    const daily = { url: "https://buyer.example/reports", reporting_frequency: "daily" };
+    const webhooks = [
+      { ...daily, url: "https://127.0.0.1/reports" },
+      { ...daily, authentication: short },
+    ];
+    for (const [at, reporting] of webhooks.entries())
+      for (const product of ["prod_ctv_evening", "prod_later"]) {
+        const key = `key-${product}-${at}-0123456789`;
+        const order = buyRequest(product, { reporting_webhook: reporting, idempotency_key: key });
+        const { proto_error: error } = await call(seller, "create_media_buy", order);
+        assert.match(`${error.code} ${error.field}`, /^INVALID_REQUEST reporting_webhook\.(url|authentication)/);
+      }
+    assert.is(bench.runs, 0);
+  });
 }
 
 /** The channels of a buy. */

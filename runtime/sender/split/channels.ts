@@ -26,6 +26,7 @@ export function splitChannels(senders: SplitSenders): Channels {
     return emitted instanceof Promise ? emitted.then((given) => given ?? nothing) : (emitted ?? nothing);
   };
   return {
+    check: (...given) => senders.any().sender.channels.check(...given),
     open(buy, channels, options = {}) {
       const { tx } = options;
       if (tx === undefined) return senders.at(buy.principal, (one) => one.sender.channels.open(buy, channels));
