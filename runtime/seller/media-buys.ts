@@ -2,7 +2,7 @@
 import { channelTools, isJsonObject, type JsonObject } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { BuyChannels } from "../sender/buy-channels.js";
-import type { ReportingWebhook } from "../sender/channel.js";
+import type { ReportingWebhook } from "../sender/buy-configs.js";
 import type { Sender } from "../sender/sender.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
@@ -37,6 +37,14 @@ export function mediaBuyPlug<Tx>({ sender, database }: MediaBuyDependencies<Tx>)
       channelTools.has(tool) && isJsonObject(args.reporting_webhook)
         ? sender?.channels.check({ reporting: args.reporting_webhook as unknown as ReportingWebhook }, release)
         : undefined,
+    *hold(tx, start, args): Coroutine<void> {
+      const { reporting_webhook: reporting } = args;
+      if (sender === undefined || !channelTools.has(start.tool) || !isJsonObject(reporting)) return;
+      const kept = yield* wait(
+        sender.tasks.hold(start, reporting as unknown as ReportingWebhook, { tx: tx as object }),
+      );
+      if (!kept.ok) throw refusedBy(kept.error);
+    },
     *keep(tx, call): Coroutine<void> {
       if (sender !== undefined && channelTools.has(call.tool)) yield* openChannels(sender, tx, call);
     },
@@ -85,12 +93,16 @@ const wireConfig = ({ coalescenceOptIn: _said, ...config }: JsonObject): JsonObj
  * @throws ToolError where one is refused
  */
 function* openChannels<Tx>(sender: Sender, tx: Tx, of: AnsweredCall): Coroutine<void> {
-  const { args, payload, principal, release } = of;
+  const { args, payload, principal, release, taskId } = of;
   const mediaBuyId = payload.media_buy_id ?? args.media_buy_id;
   if (typeof mediaBuyId !== "string") return;
+  const asked: { readonly push?: unknown; readonly reporting?: unknown } =
+    taskId === undefined
+      ? { push: args.push_notification_config, reporting: args.reporting_webhook }
+      : yield* wait(sender.tasks.held(taskId, { tx: tx as object, principal }));
   const channels = {
-    ...(isJsonObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
-    ...(isJsonObject(args.push_notification_config) && { events: wireConfig(args.push_notification_config) }),
+    ...(isJsonObject(asked.reporting) && { reporting: asked.reporting }),
+    ...(isJsonObject(asked.push) && { events: wireConfig(asked.push) }),
   } as unknown as BuyChannels;
   const opened = yield* wait(sender.channels.open({ mediaBuyId, principal, release }, channels, { tx: tx as object }));
   if (!opened.ok) throw refusedBy(opened.error);

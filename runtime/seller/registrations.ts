@@ -24,6 +24,16 @@ export function channelsOf({ push: beside, a2aPush }: Call, args: JsonObject): T
   };
 }
 
+/**
+ * A request as it is kept with its task: what it registers has secrets, which the sender keeps sealed, and no longer than they are
+ * needed.
+ */
+export const withoutRegistrations = ({
+  push_notification_config: _push,
+  reporting_webhook: _report,
+  ...request
+}: JsonObject): JsonObject => request;
+
 interface Registering<Tx> {
   readonly plug: CallPlug<Tx>;
   readonly settings: SellerSettings<Tx>;

@@ -97,8 +97,8 @@ export function* storeChange<Tx>(
     yield* wait(settings.sender.tasks.update(row.task_id, told, { tx: tx as object, principal: row.principal, at }));
   if (status !== "completed") return;
   const args = JSON.parse(row.request ?? "{}") as JsonObject;
-  const { tool, principal, release } = row;
-  yield* dependencies.plug.keep(tx, { tool, principal, release, args, payload: data });
+  const { tool, principal, release, task_id: taskId } = row;
+  yield* dependencies.plug.keep(tx, { tool, principal, release, args, payload: data, taskId });
 }
 
 /**

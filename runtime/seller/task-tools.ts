@@ -67,9 +67,9 @@ function taskStatus(row: SellerTaskRow, asked: JsonObject): JsonObject {
   };
 }
 
-/** What was asked, without secrets, and what came of it. */
+/** What was asked, and what came of it. */
 function historyOf(row: SellerTaskRow, result: JsonObject | undefined) {
-  const { push_notification_config: _push, reporting_webhook: _report, ...request } = parsed(row.request) ?? {};
+  const request = parsed(row.request) ?? {};
   return [
     { timestamp: iso(row.created_at), type: "request", data: request },
     ...(result === undefined ? [] : [{ timestamp: iso(row.updated_at), type: "response", data: result }]),

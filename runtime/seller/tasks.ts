@@ -15,6 +15,7 @@ import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
 import { threadMember } from "./continuation.js";
 import { LaterRuns, type TaskHold, type TaskRun, type TaskWork } from "./later-work.js";
+import { withoutRegistrations } from "./registrations.js";
 import {
   changeTask,
   handleOf,
@@ -142,7 +143,7 @@ function* openFlow<Tx>(
   const { principal } = call.identity;
   const contextId = call.contextId ?? text(threadMember(call, release, id).context_id);
   const at = settings.now();
-  const added = yield* database.tables.addTask(tx, {
+  const row: SellerTaskRow = {
     task_id: id,
     principal,
     account: isJsonObject(args.account) ? (canonicalize(args.account) ?? null) : null,
@@ -156,7 +157,7 @@ function* openFlow<Tx>(
     has_webhook: channels === undefined ? 0 : 1,
     context: json(isJsonObject(args.context) ? args.context : undefined),
     context_id: contextId ?? null,
-    request: JSON.stringify(args),
+    request: JSON.stringify(withoutRegistrations(args)),
     message: text(payload.message) ?? null,
     progress: json(interimOf(payload)),
     result: null,
@@ -164,20 +165,15 @@ function* openFlow<Tx>(
     expires: at + SELLER_TASK_RETENTION_MS,
     ...(hold ?? { worker: null, held_until: null }),
     resumptions: 0,
-  });
-  if (added.length === 0) throw new ToolError("CONFLICT", `There is a task ${id} already.`);
-  if (settings.sender === undefined || channels === undefined) return;
-  const start = {
-    taskId: id,
-    tool: tool.name,
-    status,
-    principal,
-    ...(isJsonObject(args.context) && { context: args.context }),
-    ...(contextId !== undefined && { contextId }),
-    ...{ release: release.version, at },
   };
-  const registered = yield* wait(settings.sender.tasks.register(start, channels, { tx: tx as object }));
-  if (!registered.ok) throw refusedBy(registered.error);
+  if ((yield* database.tables.addTask(tx, row)).length === 0)
+    throw new ToolError("CONFLICT", `There is a task ${id} already.`);
+  const start = startOf(row);
+  if (settings.sender !== undefined && channels !== undefined) {
+    const registered = yield* wait(settings.sender.tasks.register(start, channels, { tx: tx as object }));
+    if (!registered.ok) throw refusedBy(registered.error);
+  }
+  yield* plug.hold(tx, start, args);
 }
 
 async function freeId<Tx>(
@@ -206,7 +202,7 @@ function* advanceFlow<Tx>(
   taskId: string,
   change: Advance,
 ): Coroutine<void> {
-  const { database, settings } = dependencies;
+  const { database, settings, plug } = dependencies;
   const [row] = yield* database.tables.task(tx, taskId);
   if (row?.status !== "input-required" || row.updated_at !== change.askedAt) {
     const message = `Task ${taskId} has been gone on with meanwhile, and asks nothing any more, or something else.`;
@@ -217,12 +213,16 @@ function* advanceFlow<Tx>(
     const registered = yield* wait(settings.sender.tasks.register(startOf(row), channels, { tx: tx as object }));
     if (!registered.ok) throw refusedBy(registered.error);
   }
+  yield* plug.hold(tx, startOf(row), request);
   const { message, ...rest } = data;
   const over = isTerminal(status);
   yield* storeChange(
     dependencies,
     tx,
-    { ...row, request: JSON.stringify(request), has_webhook: channels ? 1 : row.has_webhook, ...hold },
+    {
+      ...{ ...row, ...hold, request: JSON.stringify(withoutRegistrations(request)) },
+      has_webhook: channels ? 1 : row.has_webhook,
+    },
     {
       status,
       data: over ? data : interimOf(rest),

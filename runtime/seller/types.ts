@@ -64,7 +64,7 @@ export interface UnfinishedTask {
   readonly tool: string;
   readonly status: TaskStatus;
   readonly principal: string;
-  /** The request as it was sent. */
+  /** The request as it was sent, without `push_notification_config` and `reporting_webhook`: their secrets are kept sealed. */
   readonly request: JsonObject;
   /** Unix milliseconds. */
   readonly createdAt: number;

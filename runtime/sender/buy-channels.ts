@@ -2,15 +2,9 @@
 import { UTC } from "../calendar.js";
 import type { Coroutine, Query } from "../db/index.js";
 import type { ChannelRow } from "../store/sender-tables.js";
+import type { EventsWebhook, ReportingWebhook } from "./buy-configs.js";
 import { nextTurn } from "./calendar.js";
-import {
-  type ChannelDependencies,
-  channelOrderingKey,
-  type EventsWebhook,
-  isNamed,
-  type ReportingWebhook,
-  registeredOperation,
-} from "./channel.js";
+import { type ChannelDependencies, channelOrderingKey, isNamed, registeredOperation } from "./channel.js";
 import { CLOSED, CLOSING, OPEN } from "./channel-state.js";
 import { flush } from "./impairments.js";
 import { channelRegistration, type StoredConfig } from "./registered-config.js";

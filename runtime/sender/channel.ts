@@ -6,7 +6,6 @@ import { operationRequired } from "../facts/index.js";
 import type { Logger } from "../log.js";
 import type { Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables } from "../store/sender-tables.js";
-import type { Frequency } from "./calendar.js";
 import { encodeBody, TOKEN_BYTES } from "./envelope.js";
 import { boundUnder, orderingKeyOf } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
@@ -15,18 +14,6 @@ import type { SenderReleases } from "./releases.js";
 import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import type { PushNotificationConfig, ReportSource } from "./types.js";
-
-/** `reporting_webhook` (docs/protocol/webhooks.md#registration); signed unless it carries `authentication`. */
-export interface ReportingWebhook extends PushNotificationConfig {
-  readonly reporting_frequency: Frequency;
-  readonly requested_metrics?: readonly string[];
-}
-
-/** `push_notification_config` of a media buy. */
-export interface EventsWebhook extends PushNotificationConfig {
-  /** Longer coalescence windows the buyer agreed to, by event type, in milliseconds. */
-  readonly coalescenceOptIn?: Readonly<Record<string, number>>;
-}
 
 export interface ChannelDependencies {
   readonly queue: Queue;

@@ -8,8 +8,9 @@ import type { SharedWork } from "../queue/each.js";
 import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
 import type { ChannelKey } from "../store/sender-tables.js";
 import { type BuyChannels, closeFlow, type OwnedBuy, openFlow, putFlow, reportInFlow } from "./buy-channels.js";
+import type { EventsWebhook } from "./buy-configs.js";
 import { isFrequency } from "./calendar.js";
-import { type ChannelDependencies, channelOrderingKey, type EventsWebhook } from "./channel.js";
+import { type ChannelDependencies, channelOrderingKey } from "./channel.js";
 import { windowFor } from "./coalescence.js";
 import { checkSoughtNames, checkStorableNames } from "./ids.js";
 import { flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
@@ -109,7 +110,6 @@ export function createChannels(parts: ChannelDependencies): Channels {
     };
     return inTransaction(queue, tx, work, channels[0] && channelOrderingKey(channels[0]));
   };
-  const shorter = Object.entries(coalescence).filter(([type, ms]) => ms < windowFor(type, { windows: {}, optIn: {} }));
   return {
     check: (channels, release) => buyFault(parts, channels, release),
     open(buy, channels, options = {}) {
@@ -151,10 +151,18 @@ export function createChannels(parts: ChannelDependencies): Channels {
         noticeFlow(parts, open, { kind, resource, payload, principal: options.principal }),
       );
     },
-    declaredWindows: Object.fromEntries(shorter.map(([type, ms]) => [type, ms / 1_000])),
+    declaredWindows: shorterWindows(coalescence),
     tick: () => eachAlone(dueSteps(parts), async ({ run }) => void (await run(new AbortController().signal))),
   };
 }
+
+/** In seconds, by event type. */
+const shorterWindows = (windows: Readonly<Record<string, number>>): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(windows)
+      .filter(([type, ms]) => ms < windowFor(type, { windows: {}, optIn: {} }))
+      .map(([type, ms]) => [type, ms / 1_000]),
+  );
 
 function checkTimezone(timezone: string, mediaBuyId: string): void {
   if (isTimeZone(timezone)) return;

@@ -4,15 +4,8 @@ import type { Coroutine, Query } from "../db/index.js";
 import { surfaceMember } from "../facts/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
-import {
-  type ChannelDependencies,
-  channelOrderingKey,
-  closedError,
-  type EventsWebhook,
-  isNamed,
-  target,
-  tokenedBody,
-} from "./channel.js";
+import type { EventsWebhook } from "./buy-configs.js";
+import { type ChannelDependencies, channelOrderingKey, closedError, isNamed, target, tokenedBody } from "./channel.js";
 import { OPEN } from "./channel-state.js";
 import { coalescedName, isUrgent, windowFor } from "./coalescence.js";
 import { encodeBody, TOKEN_BYTES } from "./envelope.js";

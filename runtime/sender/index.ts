@@ -1,8 +1,8 @@
 /** `adbind/sender`: every status change and scheduled event reaches its receiver, signed, at least once. */
 export type { ActivityRecord } from "./activity.js";
 export type { BuyChannels } from "./buy-channels.js";
+export type { EventsWebhook, HeldChannels, ReportingWebhook } from "./buy-configs.js";
 export type { Frequency } from "./calendar.js";
-export type { EventsWebhook, ReportingWebhook } from "./channel.js";
 export type { Channels } from "./channels.js";
 export { createSender } from "./create.js";
 export type { SenderHealth } from "./health.js";

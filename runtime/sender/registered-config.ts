@@ -29,8 +29,11 @@ interface Secrets {
   readonly credentials?: string;
 }
 
+/** What is registered with a task: where it is told of, by either way, and where the buy that it makes is to be reported on. */
+export type TaskVia = "push" | "a2a" | "reporting";
+
 /** What a box of secrets is called: the way of a task, or a channel. */
-export const taskRegistration = (via: "push" | "a2a", taskId: string): string => JSON.stringify([via, taskId]);
+export const taskRegistration = (via: TaskVia, taskId: string): string => JSON.stringify([via, taskId]);
 export const channelRegistration = (of: { resource: string; kind: string; subscriber: string }): string =>
   JSON.stringify(["channel", of.resource, of.kind, of.subscriber]);
 

@@ -57,7 +57,8 @@ export const taskEndpoints = (principal: string, { push, a2a }: TaskDetails): Ta
 export function namedRegistration(name: string): TargetRef | undefined {
   const [kind, ...rest] = JSON.parse(name) as string[];
   const [first, second, third] = rest;
-  if ((kind === "push" || kind === "a2a") && first !== undefined) return { task: first, via: kind };
+  if ((kind === "push" || kind === "a2a" || kind === "reporting") && first !== undefined)
+    return { task: first, via: kind };
   if (kind !== "channel" || first === undefined || second === undefined || third === undefined) return undefined;
   return { channel: { resource: first, kind: second, subscriber: third } };
 }

@@ -5,16 +5,9 @@ import type { Coroutine, Query } from "../db/index.js";
 import { surfaceMember } from "../facts/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
+import type { ReportingWebhook } from "./buy-configs.js";
 import { nextTurn } from "./calendar.js";
-import {
-  type ChannelDependencies,
-  channelOrderingKey,
-  closedError,
-  isNamed,
-  type ReportingWebhook,
-  target,
-  tokenedBody,
-} from "./channel.js";
+import { type ChannelDependencies, channelOrderingKey, closedError, isNamed, target, tokenedBody } from "./channel.js";
 import { CLOSED, CLOSING } from "./channel-state.js";
 import { inTime } from "./deadline.js";
 import { type Delivery, enqueue } from "./outbox.js";

@@ -1,11 +1,11 @@
 /** Configs of registrations as their rows have them, looked up many at a time. */
 import type { Coroutine, Query } from "../db/index.js";
 import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
-import { channelRegistration, type StoredConfig, taskRegistration } from "./registered-config.js";
+import { channelRegistration, type StoredConfig, type TaskVia, taskRegistration } from "./registered-config.js";
 import type { TaskDetails } from "./task-details.js";
 
 /** What says where a delivery goes: a channel of a task, or one that outlives tasks. */
-export type TargetRef = { readonly task: string; readonly via: "push" | "a2a" } | { readonly channel: ChannelKey };
+export type TargetRef = { readonly task: string; readonly via: TaskVia } | { readonly channel: ChannelKey };
 
 export const registrationOf = (target: TargetRef): string =>
   "task" in target ? taskRegistration(target.via, target.task) : channelRegistration(target.channel);

@@ -1,8 +1,9 @@
 /** A way by which a task is told of, as it is registered. */
 import { operationIsInUrl } from "../facts/index.js";
+import type { ReportingWebhook } from "./buy-configs.js";
 import { ownSegment } from "./endpoint-names.js";
 import { taskOrderingKey } from "./outbox.js";
-import { type AnyConfig, taskRegistration } from "./registered-config.js";
+import { type AnyConfig, type TaskVia, taskRegistration } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
 import type { SenderReleases } from "./releases.js";
 import type { Keyring } from "./sealing.js";
@@ -16,7 +17,7 @@ interface TaskChannelParts {
 }
 
 interface TaskChannel<Config extends AnyConfig> {
-  readonly via: "push" | "a2a";
+  readonly via: TaskVia;
   readonly config: Config;
   /** As the push of the task names it. */
   readonly operation: string | undefined;
@@ -28,7 +29,10 @@ export function taskChannel<Config extends AnyConfig>(
   { taskId, principal, release }: TaskStart,
   { via, config, operation }: TaskChannel<Config>,
 ) {
-  const names = { registration: taskRegistration(via, taskId), orderingKey: taskOrderingKey(via, taskId) };
+  const names = {
+    registration: taskRegistration(via, taskId),
+    orderingKey: taskOrderingKey(via === "a2a" ? via : "push", taskId),
+  };
   // Where a registration has no place for it, buyers put it into the URL.
   const inUrl = operationIsInUrl(releases.of(release).release) ? ownSegment(config.url) : undefined;
   return sealedConfig(
@@ -37,3 +41,7 @@ export function taskChannel<Config extends AnyConfig>(
     now(),
   );
 }
+
+/** Where the buy that a task makes is to be reported on. */
+export const reportingChannel = (parts: TaskChannelParts, start: TaskStart, config: ReportingWebhook) =>
+  taskChannel(parts, start, { via: "reporting", config, operation: config.operation_id });

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../contract/index.js";
+import type { ReportingWebhook } from "./buy-configs.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { A2aPushConfig, PushNotificationConfig } from "./types.js";
 
@@ -6,6 +7,8 @@ import type { A2aPushConfig, PushNotificationConfig } from "./types.js";
 export interface TaskDetails {
   readonly push?: StoredConfig<PushNotificationConfig>;
   readonly a2a?: StoredConfig<A2aPushConfig>;
+  /** Of the media buy that the task makes, for when it has made it. */
+  readonly reporting?: StoredConfig<ReportingWebhook>;
   readonly context?: JsonObject;
   readonly contextId?: string;
   /** Version of the release it was registered under. */

@@ -1,23 +1,21 @@
 /** The task channel: a registration, then one event for each change of status (docs/protocol/webhooks.md#events). */
 import type { MaybePromise } from "../contract/index.js";
-import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
+import { isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
-import { MAX_DEPTH_LEVELS } from "../json.js";
 import { type EachWork, oneOf, type SharedWork } from "../queue/each.js";
-import type { SecretRow } from "../store/sender-secrets.js";
-import type { NewTaskRow } from "../store/sender-tables.js";
-import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
+import type { SentTaskRow } from "../store/sent-tasks.js";
 import { activeTraceparent } from "../trace-context.js";
-import { nestsDeeper } from "./envelope.js";
-import { checkId, checkSoughtNames, checkStorableNames } from "./ids.js";
+import type { HeldChannels, ReportingWebhook } from "./buy-configs.js";
+import { heldIn, holdFlow } from "./held-channels.js";
+import { checkId, checkSoughtNames } from "./ids.js";
 import { taskOrderingKey } from "./outbox.js";
 import { joinConfig, openConfig, taskRegistration } from "./registered-config.js";
 import { taskEndpoints } from "./registered-secrets.js";
-import { refused } from "./registration.js";
 import { taskChannel } from "./task-channels.js";
 import type { TaskDetails } from "./task-details.js";
-import { type SenderTaskDependencies, taskExpires } from "./task-events.js";
+import type { SenderTaskDependencies } from "./task-events.js";
 import { faultIn, tellable } from "./task-registration.js";
+import { newTask, noSuchTask, registerFlow, type SealedTask } from "./task-rows.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
 import { holdOwner, inTransaction, inTransactionEach, takeRows } from "./transact.js";
 import type {
@@ -60,6 +58,15 @@ export interface Tasks {
   /** What `attach` or `register` gave a task as A2A's own channel. */
   attached(taskId: string, options?: OwnedOptions): MaybePromise<A2aPushConfig | undefined>;
   /**
+   * Keeps where the media buy that a task makes is to be reported on, its secrets sealed, until the task has ended: `held` has it
+   * then. What was kept before of the task is forgotten. The task is registered where it is not yet.
+   * @returns `REFERENCE_NOT_FOUND` where the task is another principal's
+   * @throws AdbindError as `register` does
+   */
+  hold(start: TaskStart, reporting: ReportingWebhook, options?: WithinOptions): MaybePromise<Registered>;
+  /** What a task was registered with, and what is kept of it: without what has secrets that cannot be opened. */
+  held(taskId: string, options?: OwnedOptions): MaybePromise<HeldChannels>;
+  /**
    * Records a change of status and stores its event for each channel, in the caller's transaction. A task that was not
    * registered has no channel, and nothing is sent.
    * @throws AdbindError `transition_refused` for a change that cannot be, `event_invalid` for a result the release's schema
@@ -81,11 +88,25 @@ export interface Tasks {
   forget(taskId: string, principal: string, options?: WithinOptions): MaybePromise<void>;
 }
 
+/** Runs a flow in the order of a task's other changes. */
+type InOrder = <T>(taskId: string, tx: unknown, flow: (open: Query) => Coroutine<T>) => MaybePromise<T>;
+
+const holding = (parts: SenderTaskDependencies, inOrder: InOrder): Pick<Tasks, "hold" | "held"> => ({
+  hold: (start, reporting, { tx } = {}) => inOrder(start.taskId, tx, (open) => holdFlow(parts, open, start, reporting)),
+  held(taskId, { tx, principal } = {}) {
+    checkSoughtNames({ taskId, principal });
+    return inOrder(taskId, tx, function* (open): Coroutine<HeldChannels> {
+      yield* holdOwner(parts.tables, open, principal);
+      return yield* heldIn(parts, open, taskId);
+    });
+  },
+});
+
 export function createTasks(parts: SenderTaskDependencies): Tasks {
   const { queue } = parts;
-  const registering: EachWork<NewTask, Registered> = (query, tasks) => registerFlow(parts, query, tasks);
+  const registering: EachWork<SealedTask, Registered> = (query, tasks) => registerFlow(parts, query, tasks);
   const updating = updateWork(parts);
-  const inOrder = <T>(taskId: string, tx: unknown, flow: (open: Query) => Coroutine<T>): MaybePromise<T> => {
+  const inOrder: InOrder = <T>(taskId: string, tx: unknown, flow: (open: Query) => Coroutine<T>): MaybePromise<T> => {
     const work: SharedWork<T> = function* (open, locking) {
       yield* takeRows(parts.tables, open, { tasks: [taskId] }, locking);
       return yield* flow(open);
@@ -117,6 +138,7 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
         return row === undefined ? undefined : yield* attachedIn(parts, open, row);
       });
     },
+    ...holding(parts, inOrder),
     update(taskId, change, { tx, dedupKey, principal, at } = {}) {
       checkSoughtNames({ taskId, principal });
       if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
@@ -139,85 +161,6 @@ export function createTasks(parts: SenderTaskDependencies): Tasks {
   };
 }
 
-/** Most bytes of a caller's `context` that its events repeat: a quarter of what receivers take. */
-const MAX_CONTEXT_BYTES = 262_144;
-/** Most levels of it: an event of A2A has it within two more. */
-const MAX_CONTEXT_LEVELS = MAX_DEPTH_LEVELS - 2;
-
-/** What a caller has given may not keep his task's changes from being stored. */
-function isRepeatable({ rules }: SenderTaskDependencies, taskId: string, context: JsonObject | undefined): boolean {
-  if (context === undefined) return true;
-  const json = Buffer.from(JSON.stringify(context));
-  const large = json.length > MAX_CONTEXT_BYTES;
-  if (!large && !nestsDeeper(json, MAX_CONTEXT_LEVELS)) return true;
-  const why = large ? `larger than ${MAX_CONTEXT_BYTES} bytes` : `deeper than ${MAX_CONTEXT_LEVELS} levels`;
-  rules.tell({ taskId }, `events of this task repeat no context: it is ${why}`);
-  return false;
-}
-
-/** A task with the secrets of its channels. */
-interface NewTask {
-  readonly row: NewTaskRow;
-  readonly secrets: readonly SecretRow[];
-}
-
-function newTask(parts: SenderTaskDependencies, start: TaskStart, channels: TaskChannels): NewTask {
-  const { now } = parts;
-  const { taskId, context, contextId, release } = start;
-  checkId("taskId", taskId);
-  checkStorableNames({ principal: start.principal });
-  // One operation, whichever way it is told of.
-  const operation = channels.push?.operation_id;
-  const push = channels.push && taskChannel(parts, start, { via: "push", config: channels.push, operation });
-  const a2a = channels.a2a && taskChannel(parts, start, { via: "a2a", config: channels.a2a, operation });
-  const details: TaskDetails = {
-    ...(push !== undefined && { push: push.stored }),
-    ...(a2a !== undefined && { a2a: a2a.stored }),
-    ...(isRepeatable(parts, taskId, context) && { context }),
-    ...(contextId !== undefined && { contextId }),
-    ...(release !== undefined && { release }),
-  };
-  const row: NewTaskRow = {
-    task_id: taskId,
-    principal: start.principal,
-    tool: start.tool,
-    status: start.status,
-    instant: new Date(start.at ?? now()).toISOString(),
-    details: JSON.stringify(details),
-    expires: taskExpires(now()),
-    revision: newRevision(),
-    ...taskEndpoints(start.principal, details),
-  };
-  return { row, secrets: [push?.row, a2a?.row].filter((one) => one !== undefined) };
-}
-
-/** Secrets stored in one statement. */
-const SECRETS_LIMIT = 64;
-
-function* registerFlow(
-  { tables, known }: SenderTaskDependencies,
-  tx: Query,
-  tasks: readonly NewTask[],
-): Coroutine<PromiseSettledResult<Registered>[]> {
-  const rows = tasks.map(({ row }) => row);
-  const added = new Set((yield* tables.addTasks(tx, rows)).map((row) => row.task_id));
-  // Of several under one id the first was added.
-  const first = new Map(tasks.toReversed().map((task) => [task.row.task_id, task]));
-  const secrets = [...first.values()].flatMap((task) => (added.has(task.row.task_id) ? task.secrets : []));
-  for (let at = 0; at < secrets.length; at += SECRETS_LIMIT)
-    yield* tables.putSecrets(tx, secrets.slice(at, at + SECRETS_LIMIT));
-  const before = rows.filter((row) => !added.has(row.task_id)).map((row) => row.task_id);
-  for (const row of rows.toReversed()) if (added.has(row.task_id)) known?.note(row);
-  const owners = new Map([...first].map(([id, { row }]) => [id, row.principal]));
-  if (before.length > 0) {
-    for (const { task_id, principal } of yield* tables.knownTasks(tx, before)) owners.set(task_id, principal);
-  }
-  return rows.map(({ task_id, principal }) => ({
-    status: "fulfilled",
-    value: owners.get(task_id) === principal ? { ok: true, registered: true } : taken,
-  }));
-}
-
 /** A2A's own channel as it was given; without its secrets where they cannot be opened. */
 function* attachedIn(
   { tables, keyring }: SenderTaskDependencies,
@@ -232,10 +175,6 @@ function* attachedIn(
   return opened.ok ? opened.config : joinConfig(a2a, undefined);
 }
 
-/** What a caller is told of another principal's task: by its id it cannot be had, and whose it is nobody learns. */
-const taken = refused("there is a task of this id already", "task_id", "CONFLICT");
-const unknown = refused("there is no such task", "task_id", "REFERENCE_NOT_FOUND");
-
 function* attachFlow(
   parts: SenderTaskDependencies,
   tx: Query,
@@ -248,7 +187,7 @@ function* attachFlow(
     const [result] = yield* registerFlow(parts, tx, [newTask(parts, start, { a2a: config })]);
     return oneOf([result!]);
   }
-  if (row.principal !== start.principal) return unknown;
+  if (row.principal !== start.principal) return noSuchTask;
   if (isTerminal(row.status as TaskStatus)) return NONE;
   const { a2a: _before, ...details } = JSON.parse(row.details) as TaskDetails;
   const operation = details.push?.operation_id;
@@ -270,7 +209,10 @@ function* forgetFlow(
   const [row] = yield* tables.task(tx, taskId);
   if (row?.principal !== principal) return;
   yield* tables.dropTask(tx, taskId);
-  yield* tables.dropSecrets(tx, [taskRegistration("push", taskId), taskRegistration("a2a", taskId)]);
+  yield* tables.dropSecrets(
+    tx,
+    (["push", "a2a", "reporting"] as const).map((via) => taskRegistration(via, taskId)),
+  );
   known?.forget(taskId);
 }
 

@@ -15,6 +15,7 @@ import { runStatements, sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { accountChangesCase } from "./account-changes.case.js";
 import { buyRequest, call, newBench, openSeller, sellerOptions, settled } from "./fixture.js";
+import { heldCase } from "./held.case.js";
 import { idempotencyCase } from "./idempotency.case.js";
 import { namesOfSellersCase } from "./names.case.js";
 import { principalsCase } from "./principals.case.js";
@@ -52,6 +53,7 @@ namesOfSellersCase(of);
 principalsCase(of);
 resumedCase(of);
 taskRacesCase(of);
+heldCase(of);
 tasksCase(of);
 
 test("while a database takes no writes, or ends its connections, callers are told to come again", async () => {

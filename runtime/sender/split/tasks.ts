@@ -66,6 +66,17 @@ export function splitTasks(senders: SplitSenders): Tasks {
       owned(senders, { owners, names: [taskId] }, options, (one, principal) =>
         one.sender.tasks.attached(taskId, { ...options, principal }),
       ),
+    hold(start, reporting, options = {}) {
+      const { tx } = options;
+      if (tx === undefined) return senders.at(start.principal, (one) => one.sender.tasks.hold(start, reporting));
+      return senders.within(tx, (one) => one.sender.tasks.hold(start, reporting, options));
+    },
+    held(taskId, options = {}) {
+      const held = owned(senders, { owners, names: [taskId] }, options, (one, principal) =>
+        one.sender.tasks.held(taskId, { ...options, principal }),
+      );
+      return held instanceof Promise ? held.then((given) => given ?? {}) : (held ?? {});
+    },
     update(taskId, change, options = {}) {
       const emitted = owned(senders, { owners, names: [taskId] }, options, (one, principal) =>
         one.sender.tasks.update(taskId, change, { ...options, principal }),
