@@ -20,7 +20,7 @@ import { checkDates, checkStart } from "./dates.js";
 import { checkInvoiced } from "./invoiced.js";
 import { countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
 import { checkTotal } from "./total.js";
-import { checkSupported, checkWhole, controlsIn } from "./whole.js";
+import { changedTerms, checkSupported, checkWhole, controlsIn } from "./whole.js";
 
 export interface WantedOrder {
   readonly account: AccountRef;
@@ -56,7 +56,6 @@ const keptFields = [
   "agency_estimate_number",
   "invoice_recipient",
   "reporting_webhook",
-  "artifact_webhook",
   "proposal_id",
   "advertiser_industry",
   "name",
@@ -111,9 +110,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
     ...(zone !== UTC && { reporting_timezone: zone }),
     history: [{ revision: 1, timestamp: call.time, action: "created", summary: `${packages.length} packages` }],
     ...(accepted !== undefined && { accepted }),
-    terms: Object.fromEntries(
-      Object.entries(request).filter(([name, value]) => keptFields.includes(name) && value !== undefined),
-    ),
+    terms: changedTerms({}, Object.fromEntries(Object.entries(request).filter(([name]) => keptFields.includes(name)))),
   };
   const proposal = proposalIn(buy);
   if (proposal !== undefined) {

@@ -1,5 +1,5 @@
 /** What a buyer sets for a whole buy, beside its packages. */
-import type { JsonObject } from "../../contract/index.js";
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { MediaBuy } from "../buys/buys.js";
 import { reportingOfAll } from "../delivery/periods.js";
@@ -18,7 +18,15 @@ export const controlsIn = (terms: JsonObject): JsonObject =>
 
 /** Terms of a buy or a package as a change leaves them: null takes one away. */
 export const changedTerms = (terms: JsonObject, change: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries({ ...terms, ...change }).filter(([, value]) => value != null));
+  Object.fromEntries(
+    Object.entries({ ...terms, ...change }).flatMap(([name, value]) =>
+      value == null ? [] : [[name, booked(name, value)]],
+    ),
+  );
+
+/** Of where reports go the books have how often they do: the rest is the sender's, which keeps its secrets sealed. */
+const booked = (name: string, value: unknown): unknown =>
+  name === "reporting_webhook" && isJsonObject(value) ? { reporting_frequency: value.reporting_frequency } : value;
 
 /** Is one of them changed? */
 export const setsControl = (request: object): boolean => controls.some((name) => Object.hasOwn(request, name));
