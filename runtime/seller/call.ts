@@ -272,7 +272,17 @@ class Invocation<Tx> {
         const { updated_at: askedAt } = continued;
         yield* repository.advance(tx, id, { status, data: kept, request: args, channels, askedAt, hold });
       } else if (interim)
-        yield* repository.open(tx, { id, call, args, tool: served.tool, release, status, payload, channels, hold });
+        yield* repository.open(tx, {
+          id,
+          call,
+          args,
+          tool: served.tool,
+          release,
+          status,
+          payload: kept,
+          channels,
+          hold,
+        });
       if (keeps && continued === undefined) yield* plug.keep(tx, answered);
     });
     run?.begin();

@@ -65,7 +65,7 @@ function derived<Tx>(
           },
     ...(windows.length > 0 && {
       webhooks: {
-        coalescence_windows: windows.map(([type, seconds]) => ({ event_type: type, max_seconds: Math.floor(seconds) })),
+        coalescence_windows: windows.map(([type, seconds]) => ({ event_type: type, max_seconds: Math.ceil(seconds) })),
       },
     }),
     ...identityOf(settings, release),

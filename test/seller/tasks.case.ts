@@ -3,7 +3,8 @@
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
 import { ToolError } from "../../runtime/seller/index.js";
-import { verify } from "../sender/fixture.js";
+import { createSender } from "../../runtime/sender/index.js";
+import { optionsFor, verify } from "../sender/fixture.js";
 import { noneOut } from "../sender/sender-suite.js";
 import { until } from "../support/until.js";
 import { buyRequest, call, openSeller } from "./fixture.js";
@@ -24,7 +25,8 @@ function work(test: Case): void {
     const replayed = await call(other, "create_media_buy", request);
     assert.equal([replayed.replayed, replayed.task_id], [true, answer.task_id]);
     const ask = { task_id: answer.task_id, include_result: true, include_history: true };
-    assert.is((await call(other, "get_task_status", ask)).status, "submitted");
+    const waiting = await call(other, "get_task_status", ask);
+    assert.equal([waiting.status, waiting.progress], ["submitted", undefined]);
     held.resolve();
     await until(() => network.sent.length === 2);
     const [working, completed] = network.sent;
@@ -256,8 +258,24 @@ function buys(test: Case): void {
   });
 }
 
+/** What of its sender a seller declares. */
+function declared(test: Case): void {
+  test("a coalescence window is declared in whole seconds, and no shorter than it is", async ({
+    store,
+    clock,
+    network,
+    bench,
+  }) => {
+    const options = { ...optionsFor(clock, network), coalescence: { impairment: 1_500 }, store };
+    const seller = await openSeller<never>(bench, { store, sender: await createSender(options as never) });
+    const { webhooks } = await call(seller, "get_agent_capabilities", {});
+    assert.equal(webhooks.coalescence_windows, [{ event_type: "impairment", max_seconds: 2 }]);
+    await seller.close();
+  });
+}
+
 export function tasksCase(of: SellerCase): void {
   const test = storeSuite(of, "tasks");
-  for (const some of [work, kept, moves, lists, refusals, buys]) some(test);
+  for (const some of [work, kept, moves, lists, refusals, buys, declared]) some(test);
   test.run();
 }
