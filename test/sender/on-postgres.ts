@@ -11,6 +11,7 @@ import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
 import { endpointNameCase } from "./endpoint-names.case.js";
 import { followedCase } from "./followed.case.js";
+import { heldChannelCase } from "./held-channels.case.js";
 import { moveCase } from "./moves.case.js";
 import { namesCase } from "./names.case.js";
 import { notificationSetCase } from "./notification-sets.case.js";
@@ -31,6 +32,7 @@ import { untoldCase } from "./untold.case.js";
 const cases = {
   taskCase,
   boundCase,
+  heldChannelCase,
   taskBatchesCase,
   attemptCase,
   namesCase,

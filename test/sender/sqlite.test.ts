@@ -12,6 +12,7 @@ import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
 import { endpointNameCase } from "./endpoint-names.case.js";
 import { followedCase } from "./followed.case.js";
+import { heldChannelCase } from "./held-channels.case.js";
 import { moveCase } from "./moves.case.js";
 import { namesCase } from "./names.case.js";
 import { notificationSetCase } from "./notification-sets.case.js";
@@ -56,6 +57,7 @@ const on: SenderCase = {
 };
 taskCase(on);
 boundCase(on);
+heldChannelCase(on);
 taskBatchesCase(on);
 attemptCase(on);
 outboxCase(on);
