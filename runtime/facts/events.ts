@@ -122,13 +122,6 @@ export const keysBindPayloads = ({ facts }: Known): boolean => facts.events.keyB
 export const operationRequired = ({ facts }: Known): boolean =>
   facts.events.task?.value.required.includes("operation_id") ?? false;
 
-/**
- * Whether buyers put the operation's id into the URL: where registrations have no place for it, and no payload needs it. Elsewhere the
- * URL is nobody's but the buyer's (docs/protocol/webhooks.md#correlation, 2).
- */
-export const operationIsInUrl = (release: Known): boolean =>
-  release.facts.events.unnamed === undefined && !operationRequired(release);
-
 /** Whether a registration that names no operation is to be refused. */
 export const refusesUnnamed = ({ facts }: Known): boolean => facts.events.unnamed?.value === "refused";
 

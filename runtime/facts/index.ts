@@ -8,7 +8,6 @@ export {
   eventIn,
   keysBindPayloads,
   kindNamed,
-  operationIsInUrl,
   operationRequired,
   refusesUnnamed,
   surfaceMember,

@@ -1,7 +1,6 @@
 /** A URL as text -> the one place it may mean, or a refusal. Nothing is resolved here. */
 import { isIP } from "node:net";
 import { getDomain } from "tldts";
-import { canonicalUrl } from "../url.js";
 import { addressKind } from "./address.js";
 import { NetFault } from "./codes.js";
 import type { NetPolicy } from "./policy.js";
@@ -75,10 +74,6 @@ function parse(text: string): { url: URL; authority: string } {
     throw new NetFault("url_malformed", "not an absolute URL with a host");
   if (authority.includes("@")) throw new NetFault("userinfo_refused", "the URL carries userinfo");
   if (authority.includes("%")) throw new NetFault("url_malformed", "the host is percent-encoded or has a zone id");
-  // What a signature cannot name (a triplet that is none, a label that no host has) is not dialled either: an event for such a URL
-  // would fail at each attempt, and is refused when it is registered.
-  const named = canonicalUrl(text, { unicodeHost: "refuse" });
-  if (!named.ok) throw new NetFault("url_malformed", named.detail);
   try {
     return { url: new URL(text), authority };
   } catch {

@@ -1,5 +1,7 @@
 /** What endpoints are called: what shares turns, and fails, as a whole. */
+import type { Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import { operationRequired } from "../facts/index.js";
 import type { EndpointOwner } from "../queue/endpoint-options.js";
 import { ownerDigest } from "../store/keys.js";
 import type { EndpointIdentity } from "./types.js";
@@ -98,6 +100,13 @@ export function endpointAt(endpoint: string, url: string): string {
   const there = operationUrl(url, operation);
   return `${new URL(there).origin} ${ownerOf(endpoint).principal}.${ownerDigest(patternOf(there, operation))}`;
 }
+
+/**
+ * Whether buyers put the operation's id into the URL: where registrations have no place for it, and no payload needs it. Elsewhere the
+ * URL is nobody's but the buyer's (docs/protocol/webhooks.md#correlation, 2).
+ */
+export const operationIsInUrl = (release: Pick<Release, "facts">): boolean =>
+  release.facts.events.unnamed === undefined && !operationRequired(release);
 
 /** As releases spell it that let it be registered. */
 const OPERATION_ID = /^[A-Za-z0-9_.:-]{1,255}$/;

@@ -3,12 +3,12 @@ import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { NetFault, publicReason } from "../net/codes.js";
 import type { NetPolicy } from "../net/policy.js";
-import { checkTarget } from "../net/target.js";
 import type { JobRecord, Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
 import type { TaskPlace } from "../store/sender-upkeep.js";
 import { channelOrderingKey } from "./channel.js";
 import { endpointAt, endpointOf, operationUrl, ownSegment } from "./endpoint-names.js";
+import { checkEndpointUrl } from "./endpoint-url.js";
 import { isKnown, namesNear, OR_MOVED, unknownEndpoint } from "./known-endpoints.js";
 import { movedFromProof } from "./moved-configs.js";
 import type { StoredNotification } from "./notification-configs.js";
@@ -182,7 +182,7 @@ async function moveChannels(parts: MoveParts, move: Move, endpoint: string): Pro
 
 function checkUrl(url: string, policy: NetPolicy): void {
   try {
-    checkTarget(url, policy);
+    checkEndpointUrl(url, policy);
   } catch (error) {
     if (!(error instanceof NetFault)) throw error;
     throw new AdbindError("registration_invalid", `events cannot go there: ${publicReason(error.code)}`, {

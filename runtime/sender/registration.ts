@@ -3,9 +3,9 @@ import { type AnyTool, isJsonObject, type ProtocolError } from "../contract/inde
 import { AdbindError } from "../errors.js";
 import { NetFault, publicReason } from "../net/codes.js";
 import type { NetPolicy } from "../net/policy.js";
-import { checkTarget } from "../net/target.js";
 import { checkSecret } from "../signing/legacy.js";
 import { standardKey } from "../signing/standard-webhooks.js";
+import { checkEndpointUrl } from "./endpoint-url.js";
 import { isStorable } from "./ids.js";
 import { type AnyConfig, hasSecrets } from "./registered-config.js";
 import type { LegacyAuthentication, RefusalOptions, Refused } from "./types.js";
@@ -55,7 +55,7 @@ const REMOVED_IN_MAJOR = 4;
 function urlFault(url: unknown, where: string, policy: NetPolicy): Refused | undefined {
   if (typeof url !== "string") return refused("url is required", `${where}.url`);
   try {
-    checkTarget(url, policy);
+    checkEndpointUrl(url, policy);
     return undefined;
   } catch (error) {
     if (!(error instanceof NetFault)) throw error;

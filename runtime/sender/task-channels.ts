@@ -1,7 +1,6 @@
 /** A way by which a task is told of, as it is registered. */
-import { operationIsInUrl } from "../facts/index.js";
 import type { ReportingWebhook } from "./buy-configs.js";
-import { ownSegment } from "./endpoint-names.js";
+import { operationIsInUrl, ownSegment } from "./endpoint-names.js";
 import { taskOrderingKey } from "./outbox.js";
 import { type AnyConfig, type TaskVia, taskRegistration } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";

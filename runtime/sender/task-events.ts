@@ -4,12 +4,12 @@
  */
 import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
-import { operationIsInUrl, surfaceMember } from "../facts/index.js";
+import { surfaceMember } from "../facts/index.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow, type TaskChange } from "../store/sent-tasks.js";
 import type { AnyValidator } from "../validate/types.js";
-import { operationInUrl } from "./endpoint-names.js";
+import { operationInUrl, operationIsInUrl } from "./endpoint-names.js";
 import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent, TOKEN_BYTES } from "./envelope.js";
 import type { KnownTasks } from "./known-tasks.js";
 import { boundUnder, type Delivery, taskOrderingKey } from "./outbox.js";
