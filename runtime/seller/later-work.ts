@@ -80,7 +80,7 @@ export class LaterRuns<Tx> {
   /** Work after an answer, to be begun once that is stored. */
   later(work: TaskWork<Tx>): TaskRun {
     const worker = randomUUID();
-    return { hold: { worker, held_until: this.#until() }, begin: () => void this.#begin({ ...work, worker }) };
+    return { hold: { worker, held_until: this.#until() }, begin: () => this.#begin({ ...work, worker }) };
   }
 
   /** Waits for work under way, for a while; what goes on then is kept hold of no longer: another process takes it up. */
@@ -101,15 +101,13 @@ export class LaterRuns<Tx> {
     return transact({ principal: of.principal }, (tx) => tables.holdTask(tx, of, until));
   }
 
-  /** @returns when it has ended, whatever it came to */
-  #begin(run: HeldWork<Tx>): Promise<void> {
+  /** @param ended called when it is over, whatever it came to */
+  #begin(run: HeldWork<Tx>, ended: () => void = () => undefined): void {
     const { logger } = this.dependencies.settings;
     const { taskId } = run;
-    const ended = this.#held(run).catch((error: unknown) =>
+    this.#running.add(this.#held(run).finally(ended), (error) =>
       logger?.error({ err: error, taskId }, "a task's work ended unheard"),
     );
-    this.#running.add(ended, () => undefined);
-    return ended;
   }
 
   async #held(run: HeldWork<Tx>): Promise<void> {
@@ -166,7 +164,7 @@ export class LaterRuns<Tx> {
     }
     this.#resumed += 1;
     const work = (task: TaskHandle<AnyTool, Tx>) => resume(unfinishedTask(row), task);
-    void this.#begin({ taskId, worker, principal, tool, work }).finally(() => (this.#resumed -= 1));
+    this.#begin({ taskId, worker, principal, tool, work }, () => (this.#resumed -= 1));
   }
 }
 

@@ -12,7 +12,7 @@ const run = (...args: string[]): { code: number | null; out: string; err: string
 
 test("what a command of ./run does not know, it names, and says what it takes", () => {
   const cases: readonly [args: string[], said: RegExp][] = [
-    [["faults", "nothing"], /\.\/run faults takes one of: outbox receiver registry retention seller sender$/m],
+    [["faults", "nothing"], /\.\/run faults takes one of: buyer outbox receiver registry retention seller sender$/m],
     [["fuzz"], /\.\/run fuzz takes one of: receiver seller$/m],
     [["faults", "seller", "--engine", "oracle"], /Allowed choices are sqlite, postgres\./],
     [["faults", "sender", "--kills", "1.5"], /It takes a whole number above 0\./],

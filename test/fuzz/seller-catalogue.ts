@@ -3,7 +3,7 @@ import { listedCatalogue } from "../../runtime/behaviours/index.js";
 import { exampleProducts } from "../../runtime/behaviours/ports/example-catalogue.js";
 
 const reported = [
-  { timezone: "America/New_York", windowed_pull_granularities: ["hourly", "daily", "weekly"] },
+  { timezone: "America/New_York", windowed_pull_granularities: ["hourly", "daily", "monthly"] },
   { timezone: "Asia/Kolkata", available_reporting_frequencies: ["hourly", "daily", "monthly"] },
   {},
   { timezone: "Africa/Cairo", date_range_support: "lifetime_only" },

@@ -106,7 +106,7 @@ test("what a dead worker held by a server's clock that was ahead is attempted wi
 });
 
 test("a live worker keeps what it holds when the server's clock is set back, though others look", async () => {
-  const other = openQueue(database, "test", { leaseMs: 1_000 });
+  const other = openQueue(database, "test", { leaseMs: 2_500 });
   const ending = Promise.withResolvers<void>();
   const lives: boolean[] = [];
   const handle: WorkerOptions["handle"] = async (_, { live }) => {
@@ -115,10 +115,10 @@ test("a live worker keeps what it holds when the server's clock is set back, tho
     lives.push(live());
     return done;
   };
-  await working(openQueue(database, "test", { leaseMs: 1_000 }), handle, async () => {
+  await working(openQueue(database, "test", { leaseMs: 2_500 }), handle, async () => {
     await put(queue, job({ key: "held" }));
     await until(() => lives.length === 1);
-    for (let time = 0; time < 40; time++) {
+    for (let time = 0; time < 60; time++) {
       if (time % 10 === 0) await leaseAhead();
       assert.equal(await take(other), []);
       await pause(50);

@@ -43,10 +43,10 @@ export function heldCase(of: SellerCase): void {
     clock.at += DAY;
     await until(async () => !(await names()).includes("reporting"));
     assert.ok((await names()).includes("channel"));
-    const told = network.sent.map(({ url, body, headers }) => [url, body.token, "x-proto-signature" in headers]);
-    assert.equal(told.slice(-2).sort(), [
-      [push.url, "token-of-the-task", true],
-      ["https://buyer.example/reports", "token-of-reports", true],
+    const told = network.sent.map(({ url, body, headers }) => [url, body.token, "x-proto-signature" in headers].join());
+    assert.equal([...new Set(told)].sort(), [
+      `${push.url},token-of-the-task,true`,
+      "https://buyer.example/reports,token-of-reports,true",
     ]);
   });
 
