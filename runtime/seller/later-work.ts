@@ -20,6 +20,8 @@ const LOOK_MS = 5_000;
 const RESUMED_AT_ONCE = 16;
 /** A task that ends whatever process takes it up is left to people after so many. */
 const MOST_RESUMPTIONS = 8;
+/** Work that has gone on for so long ends no process that takes it up, in milliseconds: those before it were only stopped. */
+const HARMLESS_MS = 600_000;
 /** Longest wait for work when a seller closes, in milliseconds: some of it takes days, and is taken up again elsewhere. */
 const IDLE_MS = 5_000;
 
@@ -96,9 +98,9 @@ export class LaterRuns<Tx> {
     return this.dependencies.settings.now() + LEASE_MS;
   }
 
-  #hold(of: HeldTask & { readonly principal: string }, until: number | null): Promise<unknown> {
+  #hold(of: HeldTask & { readonly principal: string }, until: number | null, harmless = false): Promise<unknown> {
     const { tables, transact } = this.dependencies.database;
-    return transact({ principal: of.principal }, (tx) => tables.holdTask(tx, of, until));
+    return transact({ principal: of.principal }, (tx) => tables.holdTask(tx, of, until, harmless));
   }
 
   /** @param ended called when it is over, whatever it came to */
@@ -111,6 +113,7 @@ export class LaterRuns<Tx> {
   }
 
   async #held(run: HeldWork<Tx>): Promise<void> {
+    const since = performance.now();
     const renewal = createPeriodic({
       pauseMs: this.options.renewMs ?? LEASE_MS / 3,
       firstPause: true,
@@ -118,7 +121,7 @@ export class LaterRuns<Tx> {
         {
           name: "keep hold of a task",
           meanwhile: "another process may take its work up once its lease is over",
-          run: () => this.#hold(run, this.#until()),
+          run: () => this.#hold(run, this.#until(), performance.now() - since >= HARMLESS_MS),
         },
       ],
       telling: tellLog(this.dependencies.settings.logger),
@@ -128,7 +131,7 @@ export class LaterRuns<Tx> {
     try {
       await later(this.dependencies, run);
     } finally {
-      this.#here.delete(run.taskId);
+      if (this.#here.get(run.taskId) === renewal) this.#here.delete(run.taskId);
       await renewal.stop();
       await this.#hold(run, null);
     }

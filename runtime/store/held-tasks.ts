@@ -10,8 +10,11 @@ export interface HeldTask {
 }
 
 export interface HeldTaskTables<Tx> {
-  /** @param until unix milliseconds; null where nobody has it any more */
-  holdTask(tx: Tx, of: HeldTask, until: number | null): Coroutine<unknown[]>;
+  /**
+   * @param until unix milliseconds; null where nobody has it any more
+   * @param harmless what took it up before was not ended by it: that is forgotten
+   */
+  holdTask(tx: Tx, of: HeldTask, until: number | null, harmless?: boolean): Coroutine<unknown[]>;
   /** Tasks whose work was held until then at most. What is held for longer than anybody holds is held until `most` from now on. */
   abandonedTasks(tx: Tx, at: number, most: number, limit: number): Coroutine<SellerTaskRow[]>;
   /** Has another run go on with a task; answers it where it is still as it was found. */
@@ -19,12 +22,11 @@ export interface HeldTaskTables<Tx> {
 }
 
 export const heldTaskTables = <Tx>(run: Runner<Tx>): HeldTaskTables<Tx> => ({
-  holdTask: (tx, { taskId, worker }, until) =>
-    run(
-      tx,
-      `update adbind_seller_tasks set held_until = ?${until === null ? ", worker = null" : ""} where task_id = ? and worker = ?`,
-      [until, taskId, worker],
-    ),
+  holdTask(tx, { taskId, worker }, until, harmless = false) {
+    const more = `${until === null ? ", worker = null" : ""}${harmless ? ", resumptions = 0" : ""}`;
+    const text = `update adbind_seller_tasks set held_until = ?${more} where task_id = ? and worker = ?`;
+    return run(tx, text, [until, taskId, worker]);
+  },
   *abandonedTasks(tx, at, most, limit) {
     // By a clock that was ahead. Whoever lives renews in time.
     yield* run(tx, "update adbind_seller_tasks set held_until = ? where held_until > ?", [most, most]);

@@ -106,6 +106,16 @@ function renewed(test: Case): void {
     await transact({ taskId }, (tx) => tables.holdTask(tx, { taskId, worker: found!.worker! }, until + 1));
     assert.equal(await transact({ taskId }, (tx) => tables.takeTask(tx, found!, "another", until)), []);
     assert.equal(await look(), []);
+    const worker = found!.worker!;
+    const resumed = async (): Promise<number> => {
+      const [row] = await transact({ taskId }, (tx) => tables.task(tx, taskId));
+      return row!.resumptions;
+    };
+    await (store.database as Database).query((q) => q.run("update adbind_seller_tasks set resumptions = 3"));
+    await transact({ taskId }, (tx) => tables.holdTask(tx, { taskId, worker }, until));
+    assert.is(await resumed(), 3);
+    await transact({ taskId }, (tx) => tables.holdTask(tx, { taskId, worker }, until, true));
+    assert.is(await resumed(), 0, "work that has gone on for long ended nobody");
     gate.resolve();
   });
 }
