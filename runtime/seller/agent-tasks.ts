@@ -1,7 +1,8 @@
 /** A seller's tasks as transports ask for them. */
 import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
-import type { SellerDatabase, SellerTaskRow, TaskFilter } from "../store/seller-tables.js";
+import type { SellerDatabase, TaskFilter } from "../store/seller-tables.js";
+import type { SellerTaskRow } from "../store/seller-task.js";
 import type { AgentTask, AgentTasks, NativePushes, TaskQuery } from "../transport/answerer.js";
 import type { SellerSettings } from "./settings.js";
 import { unfinishedTask } from "./task-changes.js";

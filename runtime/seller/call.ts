@@ -9,7 +9,8 @@ import {
 } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { onFreshDocuments } from "../store/documents.js";
-import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
+import type { SellerDatabase } from "../store/seller-tables.js";
+import type { SellerTaskRow } from "../store/seller-task.js";
 import type { Call, CallAnswer } from "../transport/answerer.js";
 import { checkedAnswer } from "./answer.js";
 import { audited } from "./audit.js";

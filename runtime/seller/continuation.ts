@@ -1,6 +1,6 @@
 /** Calls that answer what a task asks: which task is meant, and how a caller is told what to name. */
 import type { AnyTool, JsonObject, Release } from "../contract/index.js";
-import type { SellerTaskRow } from "../store/seller-tables.js";
+import type { SellerTaskRow } from "../store/seller-task.js";
 import type { Call } from "../transport/answerer.js";
 import { type FaultDetails, ToolError } from "./tool-error.js";
 

@@ -5,7 +5,7 @@ import type { AnyTool } from "../contract/index.js";
 import { Aside } from "../queue/aside.js";
 import { createPeriodic, type Periodic, tellLog } from "../queue/periodic.js";
 import type { HeldTask } from "../store/held-tasks.js";
-import type { SellerTaskRow } from "../store/seller-tables.js";
+import type { SellerTaskRow } from "../store/seller-task.js";
 import { ownError } from "./own-error.js";
 import { checkReply } from "./reply.js";
 import { handleOf, type TaskRepositoryDependencies, unfinishedTask } from "./task-changes.js";

@@ -2,7 +2,8 @@
 import { type AnyTool, isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
-import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
+import type { SellerDatabase } from "../store/seller-tables.js";
+import type { SellerTaskRow } from "../store/seller-task.js";
 import { inCallersRelease } from "./answer.js";
 import type { CallPlug } from "./call-plug.js";
 import { errorList } from "./context.js";

@@ -4,7 +4,8 @@
  */
 import { isStorableId } from "../contract/storable-id.js";
 import type { Coroutine } from "../db/coroutine.js";
-import type { SellerDatabase, SellerTaskRow, TaskFilter, TaskPage } from "../store/seller-tables.js";
+import type { SellerDatabase, TaskFilter, TaskPage } from "../store/seller-tables.js";
+import type { SellerTaskRow } from "../store/seller-task.js";
 
 export interface TasksRead {
   readonly rows: readonly SellerTaskRow[];

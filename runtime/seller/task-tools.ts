@@ -9,7 +9,8 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
-import type { SellerDatabase, SellerTaskRow, TaskFilter, TaskPage } from "../store/seller-tables.js";
+import type { SellerDatabase, TaskFilter, TaskPage } from "../store/seller-tables.js";
+import type { SellerTaskRow } from "../store/seller-task.js";
 import { pagePlace, readTasks } from "./task-pages.js";
 import { ToolError } from "./tool-error.js";
 import type { SellerContext, SellerHandler } from "./types.js";

@@ -11,7 +11,7 @@ import {
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { Periodic } from "../queue/periodic.js";
 import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
-import type { SellerTaskRow } from "../store/seller-tables.js";
+import type { SellerTaskRow } from "../store/seller-task.js";
 import type { Call } from "../transport/answerer.js";
 import { threadMember } from "./continuation.js";
 import { LaterRuns, type TaskHold, type TaskRun, type TaskWork } from "./later-work.js";
@@ -220,7 +220,9 @@ function* advanceFlow<Tx>(
     dependencies,
     tx,
     {
-      ...{ ...row, ...hold, request: JSON.stringify(withoutRegistrations(request)) },
+      ...row,
+      ...hold,
+      request: JSON.stringify(withoutRegistrations(request)),
       has_webhook: channels ? 1 : row.has_webhook,
     },
     {

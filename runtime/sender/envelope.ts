@@ -40,13 +40,16 @@ export function jsonOf(value: JsonObject, what: string): string {
 
 const BRACKETS = [0x5b, 0x7b] as const;
 
-/** Does a JSON document nest deeper than so many levels? What opens so few brackets, as almost all do, is not looked through. */
-export function nestsDeeper(json: Uint8Array, levels: number): boolean {
-  const [list, object] = BRACKETS;
+function opensMore(json: Uint8Array, most: number): boolean {
   let opened = 0;
-  for (let at = 0; at < json.length; at++) if (json[at] === list || json[at] === object) opened++;
-  return opened > levels && strictFault(json, levels)?.reason === "depth";
+  for (const bracket of BRACKETS)
+    for (let at = json.indexOf(bracket); at >= 0; at = json.indexOf(bracket, at + 1)) if (++opened > most) return true;
+  return false;
 }
+
+/** Does a JSON document nest deeper than so many levels? What opens so few brackets, as almost all do, is not looked through. */
+export const nestsDeeper = (json: Uint8Array, levels: number): boolean =>
+  opensMore(json, levels) && strictFault(json, levels)?.reason === "depth";
 
 /**
  * A JSON document as bytes.

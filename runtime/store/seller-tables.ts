@@ -7,8 +7,6 @@ import { type HeldTaskTables, heldTaskTables } from "./held-tasks.js";
 import { type Runner, runner } from "./runner.js";
 import type { SellerTaskRow } from "./seller-task.js";
 
-export type { SellerTaskRow } from "./seller-task.js";
-
 /** A call under an idempotency key. */
 export interface CallRow {
   /** Principal and account, digested. */

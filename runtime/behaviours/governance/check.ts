@@ -7,6 +7,7 @@ import { type CheckAddress, checkConsultation, consult, planFor } from "./addres
 import { type DeliveryMetrics, judgeDelivery } from "./drift.js";
 import { judgeAction, sameCurrency } from "./judge.js";
 import { approvedCheck, type CheckEntry, committedBy, type Entry, entriesOf, isCheck, record } from "./ledger.js";
+import type { SpendingPlan } from "./plan.js";
 import { categories, type KeptPlan, policyIds, readPolicies } from "./plans.js";
 import { portfoliosOver, sharedCaps, withShared } from "./portfolio.js";
 import { type ProposedAction, readProposal } from "./proposal.js";
@@ -53,13 +54,15 @@ const sellerIn = ({ planned_delivery: planned, caller, target_agent: target }: C
 
 interface Judging {
   readonly kept: KeptPlan;
+  /** The plan with what its portfolios lay on it. */
+  readonly plan: SpendingPlan;
+  readonly portfolios: readonly KeptPlan[];
   readonly entries: readonly Entry[];
   readonly proposal: ProposedAction;
 }
 
-async function judge(call: BehaviourCall, request: Check, { kept, entries, proposal }: Judging): Promise<Judgement> {
-  const portfolios = await portfoliosOver(call, kept);
-  const plan = withShared(kept.plan, portfolios);
+async function judge(call: BehaviourCall, request: Check, judging: Judging): Promise<Judgement> {
+  const { kept, plan, portfolios, entries, proposal } = judging;
   const { governance_context: context, delivery_metrics: metrics } = request;
   const spending = await spendingUnder(call, kept, entries);
   const spent = moneyBound(spending, entries);
@@ -135,13 +138,14 @@ const decided = (judgement: Judgement): Judgement =>
 
 export const checkGovernance: ToolBehaviour = async (request: Check, call) => {
   const kept = await planFor(call, request);
-  const { plan } = kept;
+  const portfolios = await portfoliosOver(call, kept);
+  const plan = withShared(kept.plan, portfolios);
   const proposal = readProposal(request);
   await checkConsultation(call, request, { kept, purchase: proposal.purchase });
   const entries = await entriesOf(call, kept);
   const split = isSplit(call, request);
   const execution = request.planned_delivery !== undefined;
-  const found = await judge(call, request, { kept, entries, proposal });
+  const found = await judge(call, request, { kept, plan, portfolios, entries, proposal });
   const judgement = split && execution ? decided(found) : found;
   const checkId = call.id("chk");
   const given = authorization(call, request, { kept, purchase: proposal.purchase, judgement, checkId, split });
@@ -183,7 +187,7 @@ export const checkGovernance: ToolBehaviour = async (request: Check, call) => {
     explanation,
     mode: "enforce",
     categories_evaluated: categories,
-    policies_evaluated: policyIds(withShared(plan, await portfoliosOver(call, kept))),
+    policies_evaluated: policyIds(plan),
     ...(findings.length > 0 && { findings }),
     ...(conditions.length > 0 && { conditions }),
     ...(statement !== undefined && { delivery_statement: statement }),

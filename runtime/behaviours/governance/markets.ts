@@ -1,4 +1,5 @@
 /** Where an action may run: countries, or parts of them. Whoever may sell in a part of a country is not let into the whole. */
+import { countryOfRegion } from "../frame/regions.js";
 
 /** What one part of an action is for: of a country that has regions here, those are all of it. */
 export interface Area {
@@ -6,12 +7,10 @@ export interface Area {
   readonly regions: readonly string[];
 }
 
-const countryOf = (place: string): string => place.split("-")[0]!;
-
 /** Countries of which no part is named stand for the whole of them. */
 const placesIn = ({ countries, regions }: Area): string[] => [
   ...regions,
-  ...countries.filter((one) => !regions.some((region) => countryOf(region) === one)),
+  ...countries.filter((one) => !regions.some((region) => countryOfRegion(region) === one)),
 ];
 
 /** Where a plan is for; undefined where it does not say. */
@@ -24,5 +23,5 @@ export function marketsOf({ countries, regions }: Partial<Area>): readonly strin
 export function outsideOf(markets: readonly string[] | undefined, areas: readonly Area[]): string[] {
   if (markets === undefined) return [];
   const places = areas.flatMap(placesIn);
-  return [...new Set(places.filter((one) => !markets.includes(one) && !markets.includes(countryOf(one))))];
+  return [...new Set(places.filter((one) => !markets.includes(one) && !markets.includes(countryOfRegion(one))))];
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { actionsIn, type BuyState, budgetOf, endOf, isLivePackage, type MediaBuy, startOf } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { findProduct } from "../products/products.js";
+import { productsBought } from "../products/products.js";
 import type { PackageUpdate } from "./changed-package.js";
 
 export interface AllowedAction {
@@ -24,11 +24,13 @@ interface Sold {
 /** Undefined where no product of the buy says anything. */
 export async function allowedActions(call: BehaviourCall, buy: MediaBuy): Promise<readonly Sold[] | undefined> {
   const live = buy.packages.filter(isLivePackage);
-  const sold: Sold[] = [];
-  for (const { package_id: id, product_id } of live.length > 0 ? live : buy.packages) {
-    const product = product_id === "" ? undefined : await findProduct(call, product_id);
-    sold.push({ id, allowed: product?.more?.allowed_actions as readonly AllowedAction[] | undefined });
-  }
+  const packages = live.length > 0 ? live : buy.packages;
+  const named = packages.filter(({ product_id }) => product_id !== "");
+  const products = new Map((await productsBought(call, named)).map((one) => [one?.product_id, one]));
+  const sold = packages.map(({ package_id: id, product_id }): Sold => {
+    const { allowed_actions } = products.get(product_id)?.more ?? {};
+    return { id, allowed: allowed_actions as readonly AllowedAction[] | undefined };
+  });
   return sold.every(({ allowed }) => allowed === undefined) ? undefined : sold;
 }
 
@@ -168,10 +170,7 @@ export async function checkAllowed(call: BehaviourCall, buy: MediaBuy, state: Bu
     if (reason === undefined) continue;
     throw new ToolError("ACTION_NOT_ALLOWED", `${action} is not to be done so: ${reason.replaceAll("_", " ")}`, {
       recovery: reason === "not_supported_on_product" ? "terminal" : "correctable",
-      details: {
-        ...{ attempted_action: action, reason },
-        currently_available_actions: shownActions(all, state),
-      },
+      details: { attempted_action: action, reason, currently_available_actions: shownActions(all, state) },
     });
   }
 }

@@ -1,4 +1,5 @@
 /** Where a product's inventory is, and whether that is where a buyer looks. */
+import { countryOfRegion } from "../frame/regions.js";
 import type { Coverage } from "../ports/catalogue.js";
 
 export interface CoverageFilters {
@@ -10,8 +11,6 @@ export interface CoverageFilters {
 
 type PostalArea = NonNullable<Coverage["postal_areas"]>[number];
 
-const countryOf = (region: string): string => region.split("-")[0]!;
-
 /** Older names say country and system in one word. */
 export const postalSystem = ({ country, system }: Pick<PostalArea, "country" | "system">): string => {
   const [prefix = "", ...rest] = system.split("_");
@@ -21,14 +20,14 @@ export const postalSystem = ({ country, system }: Pick<PostalArea, "country" | "
 const postalCountry = (area: PostalArea): string => postalSystem(area).split(" ")[0]!;
 
 function coversCountry({ countries = [], regions = [], postal_areas: areas = [] }: Coverage, country: string): boolean {
-  const known = [...countries, ...regions.map(countryOf), ...areas.map(postalCountry)];
+  const known = [...countries, ...regions.map(countryOfRegion), ...areas.map(postalCountry)];
   return known.length === 0 || known.includes(country);
 }
 
 /** Of a country, regions that are named are all that is covered. */
 function coversRegion(coverage: Coverage, region: string): boolean {
-  const narrowed = (coverage.regions ?? []).filter((one) => countryOf(one) === countryOf(region));
-  return narrowed.length > 0 ? narrowed.includes(region) : coversCountry(coverage, countryOf(region));
+  const narrowed = (coverage.regions ?? []).filter((one) => countryOfRegion(one) === countryOfRegion(region));
+  return narrowed.length > 0 ? narrowed.includes(region) : coversCountry(coverage, countryOfRegion(region));
 }
 
 function coversPostal(coverage: Coverage, wanted: PostalArea): boolean {

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { itemsIn } from "../frame/items-in.js";
+import { countryOfRegion } from "../frame/regions.js";
 import { postalSystem } from "./coverage.js";
 
 type Covers = (support: JsonObject, value: unknown) => boolean;
@@ -59,7 +60,7 @@ function hasPlace({ systems }: JsonObject, { system, country, place_type: type, 
 
 function hasRegions({ countries }: JsonObject, value: unknown): boolean {
   return itemsIn<string>(value).every((region) => {
-    const own = isJsonObject(countries) ? countries[region.split("-")[0]!] : undefined;
+    const own = isJsonObject(countries) ? countries[countryOfRegion(region)] : undefined;
     return isJsonObject(own) && (own.all_values === true || listed(own.values, region));
   });
 }

@@ -51,8 +51,8 @@ export async function productsOf(call: BehaviourCall, request: { readonly brief?
 }
 
 /**
- * The whole of what is offered: a test that has put products there has stocked the onOffer, and sees what it put there; anything
- * else of the catalogue can still be bought by its id.
+ * The whole of what is offered. A test that has put products there sees those and no others; anything else of the catalogue can still
+ * be bought by its id.
  */
 export async function onOffer(call: BehaviourCall, request: { readonly brief?: string } = {}): Promise<Product[]> {
   const stocked = call.mode === "development" ? await seeded.list(call, call.principal) : [];
