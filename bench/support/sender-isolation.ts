@@ -37,7 +37,7 @@ const ROUNDS = 3;
 /** What events may be later beside neighbours, in milliseconds: half as much again, and this. */
 const SLACK_MS = 50;
 
-const body = Buffer.from(JSON.stringify({ message: "x".repeat(300) }));
+const body = JSON.stringify({ message: "x".repeat(300) });
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const ok = { ok: true, headers: {}, body: new Uint8Array(), truncated: false } as const;
 

@@ -25,7 +25,8 @@ export interface NewJob {
   readonly due?: number;
   /** What is known of it, for lists; JSON. */
   readonly meta: string;
-  readonly body: Uint8Array;
+  /** Text is kept as UTF-8. */
+  readonly body: string | Uint8Array;
 }
 
 /** @throws AdbindError `name_invalid` for a job that no index takes */

@@ -56,7 +56,7 @@ export const challengeBody = (
 export function endpointProof(options: AttemptOptions, agentUrl: string): EndpointProof {
   return async ({ principal, config }, bodyOf) => {
     const challenge = randomBytes(CHALLENGE_BYTES).toString("hex");
-    const body = encodeBody({ ...bodyOf(challenge), seller_agent_url: agentUrl }, "a challenge");
+    const body = Buffer.from(encodeBody({ ...bodyOf(challenge), seller_agent_url: agentUrl }, "a challenge"));
     const target = { url: config.url, auth: null };
     let headers: Readonly<Record<string, string>>;
     try {

@@ -38,9 +38,9 @@ export function jsonOf(value: JsonObject, what: string): string {
   return text;
 }
 
-const BRACKETS = [0x5b, 0x7b] as const;
+const BRACKETS = ["[", "{"] as const;
 
-function opensMore(json: Uint8Array, most: number): boolean {
+function opensMore(json: string, most: number): boolean {
   let opened = 0;
   for (const bracket of BRACKETS)
     for (let at = json.indexOf(bracket); at >= 0; at = json.indexOf(bracket, at + 1)) if (++opened > most) return true;
@@ -48,31 +48,30 @@ function opensMore(json: Uint8Array, most: number): boolean {
 }
 
 /** Does a JSON document nest deeper than so many levels? What opens so few brackets, as almost all do, is not looked through. */
-export const nestsDeeper = (json: Uint8Array, levels: number): boolean =>
-  opensMore(json, levels) && strictFault(json, levels)?.reason === "depth";
+export const nestsDeeper = (json: string, levels: number): boolean =>
+  opensMore(json, levels) && strictFault(Buffer.from(json), levels)?.reason === "depth";
 
 /**
- * A JSON document as bytes.
+ * A JSON document, as text until it is sent: what is written as bytes and read again for the database costs as much as all else.
  * @param reserved bytes that are added to it later
  * @throws AdbindError `event_invalid` when it is larger or nests deeper than receivers take, or has no JSON form
  */
-export function encodeBody(value: JsonObject, what: string, reserved = 0): Uint8Array {
+export function encodeBody(value: JsonObject, what: string, reserved = 0): string {
   const text = jsonOf(value, what);
-  // Of memory that Node has at hand: a memory of its own for each cost more than all else that is done with it.
-  const bytes = Buffer.from(text);
-  if (bytes.length > MAX_BODY_BYTES - reserved) {
-    throw new AdbindError("event_invalid", `an event of ${bytes.length} bytes is larger than receivers take`, {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_BODY_BYTES - reserved) {
+    throw new AdbindError("event_invalid", `an event of ${bytes} bytes is larger than receivers take`, {
       where: what,
       remedy: `keep it under ${MAX_BODY_BYTES - reserved} bytes, and let the rest be read from the task`,
     });
   }
-  if (nestsDeeper(bytes, MAX_DEPTH_LEVELS)) {
+  if (nestsDeeper(text, MAX_DEPTH_LEVELS)) {
     throw new AdbindError("event_invalid", `an event nests deeper than ${MAX_DEPTH_LEVELS} levels`, {
       where: what,
       remedy: "nobody takes it so, and it cannot be signed: let the rest be read from the task",
     });
   }
-  return bytes;
+  return text;
 }
 
 /** A body of `encodeBody` with a token as its last member: the same bytes each time, for the same token. */

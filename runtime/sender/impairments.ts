@@ -50,7 +50,7 @@ export function* impairmentFlow(
   const { notificationId, eventType = "impairment", impairment } = event;
   const due = now() + windowFor(eventType, { windows: coalescence, optIn: coalescenceOptIn });
   // Encoded now, so that what cannot be sent fails the caller and not the timer.
-  const payload = new TextDecoder().decode(encodeBody(impairment, `media buy ${resource}`, ENVELOPE_BYTES));
+  const payload = encodeBody(impairment, `media buy ${resource}`, ENVELOPE_BYTES);
   // The newest stands for all that changed on the buy: its receiver reads the rest there. What may not wait stands alone.
   const slot = JSON.stringify(isUrgent(eventType) ? [eventType, notificationId] : [eventType]);
   const owner = { principal: channel.principal, key: coalescedName(resource, slot) };

@@ -209,7 +209,7 @@ function bodyOf(
   row: ChannelRow,
   { kind, account, body }: NotificationEvent,
   { key, notificationId, firedAt }: { key: string; notificationId: string; firedAt: string },
-): Uint8Array {
+): string {
   const own = releases.of(row.release);
   // A kind that the config's own release does not have is told as the sender's has it.
   const { release, validator } = eventCatalogue(own.release).get(kind) === undefined ? releases.of() : own;

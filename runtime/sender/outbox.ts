@@ -21,7 +21,7 @@ export interface Delivery extends DeliveryMeta {
   readonly orderingKey: string;
   /** Name of its endpoint; by principal and URL where there is none. */
   readonly endpoint?: string | undefined;
-  readonly body: Uint8Array;
+  readonly body: string;
 }
 
 export const digest = ownerDigest;

@@ -17,7 +17,8 @@ export type OpenedBody =
   | { readonly ok: false; readonly lost: boolean; readonly why: string };
 
 export interface Bodies {
-  seal(body: Uint8Array, owner: BodyOwner): Uint8Array;
+  /** @returns the text itself where nothing is sealed */
+  seal(body: string, owner: BodyOwner): string | Uint8Array;
   open(stored: Uint8Array, owner: BodyOwner): OpenedBody;
 }
 
@@ -56,7 +57,7 @@ export function openBody(keyring: Pick<Keyring, "openBytes">, stored: Uint8Array
 
 /** @param seals whether what is stored from now on is sealed; what was sealed opens either way */
 export const bodiesOf = (keyring: Keyring, seals: boolean): Bodies => ({
-  seal: (body, owner) => (seals ? sealBody(keyring, body, owner) : body),
+  seal: (body, owner) => (seals ? sealBody(keyring, Buffer.from(body), owner) : body),
   open: (stored, owner) => openBody(keyring, stored, owner),
 });
 
@@ -64,9 +65,8 @@ export const bodiesOf = (keyring: Keyring, seals: boolean): Bodies => ({
 const TEXT_MARK = "~";
 
 export const sealText = (bodies: Bodies, text: string, owner: BodyOwner): string => {
-  const body = new TextEncoder().encode(text);
-  const stored = bodies.seal(body, owner);
-  return stored === body ? text : TEXT_MARK + Buffer.from(stored).toString("base64url");
+  const stored = bodies.seal(text, owner);
+  return typeof stored === "string" ? stored : TEXT_MARK + Buffer.from(stored).toString("base64url");
 };
 
 const bytesOf = (stored: string): Uint8Array =>

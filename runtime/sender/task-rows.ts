@@ -23,8 +23,8 @@ const MAX_CONTEXT_LEVELS = MAX_DEPTH_LEVELS - 2;
 /** What a caller has given may not keep his task's changes from being stored. */
 function isRepeatable({ rules }: SenderTaskDependencies, taskId: string, context: JsonObject | undefined): boolean {
   if (context === undefined) return true;
-  const json = Buffer.from(JSON.stringify(context));
-  const large = json.length > MAX_CONTEXT_BYTES;
+  const json = JSON.stringify(context);
+  const large = Buffer.byteLength(json) > MAX_CONTEXT_BYTES;
   if (!large && !nestsDeeper(json, MAX_CONTEXT_LEVELS)) return true;
   const why = large ? `larger than ${MAX_CONTEXT_BYTES} bytes` : `deeper than ${MAX_CONTEXT_LEVELS} levels`;
   rules.tell({ taskId }, `events of this task repeat no context: it is ${why}`);

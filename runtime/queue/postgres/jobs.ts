@@ -3,7 +3,6 @@
  * application, however long it stays open, holds nothing that others need. Leases are judged by the database's clock,
  * which all instances share; when a job is due, by the instances'.
  */
-import { isAscii } from "node:buffer";
 import { type Coroutine, type JobAddition, kept, type Query } from "../../db/index.js";
 import { CLOCK } from "../../db/postgres/clock.js";
 import { BEHIND_DUE_MS, checkJobNames, type Job, type NewJob } from "../jobs.js";
@@ -16,11 +15,11 @@ export const UNLEASED = `(lease_until is null or lease_until <= ${CLOCK})`;
 
 /** Between bodies; JSON has none. */
 const BETWEEN = "\u001e";
-const NOT_PLAIN = [0, BETWEEN.charCodeAt(0)];
+const NOT_PLAIN = ["\0", BETWEEN];
 
 /** Can stand in a text of any encoding of a database, and is no empty one. */
-const isPlain = (body: Buffer): boolean =>
-  body.length > 0 && isAscii(body) && NOT_PLAIN.every((byte) => !body.includes(byte));
+const isPlain = (body: string): boolean =>
+  body !== "" && Buffer.byteLength(body) === body.length && NOT_PLAIN.every((one) => !body.includes(one));
 
 /** What `adbind_add_jobs` is given: texts, whatever the number of jobs, which mean the same to every library that may carry them. */
 export function additionOf(
@@ -31,9 +30,8 @@ export function additionOf(
   checkJobNames(topic, jobs);
   const bodies: string[] = [];
   const rows = jobs.map(({ key, random = false, endpoint, orderingKey = null, due = now, meta, body }) => {
-    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    const plain = isPlain(bytes);
-    bodies.push(bytes.toString(plain ? "latin1" : "base64"));
+    const plain = typeof body === "string" && isPlain(body);
+    bodies.push(plain ? body : Buffer.from(body as string).toString("base64"));
     return { key, random, endpoint, ordering_key: orderingKey, due, meta, plain };
   });
   return { topic, at: now, jobs: JSON.stringify(rows), bodies: bodies.join(BETWEEN), notifies };

@@ -20,7 +20,7 @@ export function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
       const behind = orderingKey !== null && before.get(topic, orderingKey) !== undefined;
       const at = behind ? BEHIND_DUE_MS : due;
       const { lastInsertRowid } = insert.run(topic, key, Number(random), endpoint, orderingKey, at, now, now);
-      insertBody.run(lastInsertRowid, now, meta, body);
+      insertBody.run(lastInsertRowid, now, meta, typeof body === "string" ? Buffer.from(body) : body);
       if (!behind) touch(topic, endpoint, due);
     }
   };
