@@ -31,8 +31,9 @@ interface FailedLine {
 }
 
 /**
- * A line that came to nothing. The state of an account that is there is told where lines are known by their reference; older
- * releases have the line itself rejected.
+ * A line that came to nothing. Where lines are known by their reference, an account that is there has the state it has, one that
+ * was asked for and is declined is rejected, and nothing is said of one that nobody knows; older releases have the line itself
+ * rejected.
  * @throws ToolError where the release has no line for an account that nobody knows
  */
 export function failedLine(call: BehaviourCall, { wanted, ref, before }: FailedLine, error: ToolError): JsonObject {
@@ -45,8 +46,8 @@ export function failedLine(call: BehaviourCall, { wanted, ref, before }: FailedL
   } = before === undefined ? ({} as JsonObject) : lineOf(call, wanted, before, "failed");
   if (knownByRef(call)) {
     const { account_id, status, revision } = known;
-    const of = wanted.account === undefined ? { brand, operator } : { account: wanted.account };
-    return { ...of, account_id, status, revision, ...line };
+    if (wanted.account !== undefined) return { account: wanted.account, account_id, status, revision, ...line };
+    return { brand, operator, account_id, status: status ?? "rejected", revision, ...line };
   }
   if (brand === undefined) throw error;
   return { account, brand, operator, account_id: known.account_id, status: "rejected", ...line };
