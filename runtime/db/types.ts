@@ -59,6 +59,11 @@ export interface Dialect {
   /** Each statement is a journey to a server: what can be done in one is. */
   readonly remote: boolean;
   /**
+   * Unix milliseconds by the clock that all who share the database go by, as an expression: leases are judged by it, since clocks of
+   * machines differ.
+   */
+  readonly clock: string;
+  /**
    * Names of tables of ours, with commas between, whose rows the server hides from whoever asks, all of them and without an error;
    * null where there are none. Undefined where no table can be hidden.
    */

@@ -102,9 +102,8 @@ function* claimFlow<Tx>(
   { hash, principal }: { readonly hash: string; readonly principal: string },
 ): Coroutine<"mine" | { readonly leaseMs: number } | { readonly answer: string }> {
   const at = now();
-  const lease = at + LEASE_MS;
   const times = { replay_until: at + replayMs + TOLERANCE_MS, forget_at: at + replayMs + REMEMBER_MS };
-  const added = yield* tables.addCall(tx, { ...held, principal, hash, lease, answer: null, ...times });
+  const added = yield* tables.addCall(tx, { ...held, principal, hash, answer: null, ...times }, LEASE_MS);
   if (added.length > 0) return "mine";
   const [row] = yield* tables.call(tx, held.scope, held.key);
   // Removed between the two: the next try adds it.
@@ -117,13 +116,14 @@ function* claimFlow<Tx>(
     throw new ToolError("IDEMPOTENCY_CONFLICT", "This idempotency_key was used with another request.");
   }
   if (row.answer !== null) return { answer: row.answer };
-  if (row.lease >= at) {
-    // Of a clock that is ahead. Where it was set back since, a call that nobody answers any more would be under way until then; whoever
-    // still answers it renews.
-    if (row.lease > lease && row.owner !== null) yield* tables.renewCall(tx, { ...held, owner: row.owner }, lease);
-    return { leaseMs: Math.min(row.lease, lease) - at };
+  const { lease_left: leaseMs, owner } = row;
+  if (leaseMs >= 0) {
+    // The database's clock was set back since: a call that nobody answers any more would be under way until it is as late again;
+    // whoever still answers it renews.
+    if (leaseMs > LEASE_MS && owner !== null) yield* tables.renewCall(tx, { ...held, owner }, LEASE_MS);
+    return { leaseMs: Math.min(leaseMs, LEASE_MS) };
   }
-  yield* tables.takeCall(tx, { ...held, hash, lease });
+  yield* tables.takeCall(tx, { ...held, hash }, LEASE_MS);
   return "mine";
 }
 
@@ -140,7 +140,7 @@ function claimOf<Tx>(
       {
         name: "keep hold of an idempotency key",
         meanwhile: "another instance may run the call too once its lease is over, and only one of them is recorded",
-        run: () => transact({ principal }, (tx) => tables.renewCall(tx, held, now() + LEASE_MS)),
+        run: () => transact({ principal }, (tx) => tables.renewCall(tx, held, LEASE_MS)),
       },
     ],
     telling,

@@ -28,7 +28,8 @@ const IDLE_MS = 5_000;
 /** A run of work, as its task names it. */
 export interface TaskHold {
   readonly worker: string;
-  readonly held_until: number;
+  /** For how long from its beginning, in milliseconds, unless it is renewed. */
+  readonly ms: number;
 }
 
 /** The work of a task, and whose it is. */
@@ -82,7 +83,7 @@ export class LaterRuns<Tx> {
   /** Work after an answer, to be begun once that is stored. */
   later(work: TaskWork<Tx>): TaskRun {
     const worker = randomUUID();
-    return { hold: { worker, held_until: this.#until() }, begin: () => this.#begin({ ...work, worker }) };
+    return { hold: { worker, ms: LEASE_MS }, begin: () => this.#begin({ ...work, worker }) };
   }
 
   /** Waits for work under way, for a while; what goes on then is kept hold of no longer: another process takes it up. */
@@ -94,13 +95,10 @@ export class LaterRuns<Tx> {
     await Promise.all([...this.#here.values()].map((renewal) => renewal.stop()));
   }
 
-  #until(): number {
-    return this.dependencies.settings.now() + LEASE_MS;
-  }
-
-  #hold(of: HeldTask & { readonly principal: string }, until: number | null, harmless = false): Promise<unknown> {
+  /** @param ms null where it is given up */
+  #hold(of: HeldTask & { readonly principal: string }, ms: number | null, harmless = false): Promise<unknown> {
     const { tables, transact } = this.dependencies.database;
-    return transact({ principal: of.principal }, (tx) => tables.holdTask(tx, of, until, harmless));
+    return transact({ principal: of.principal }, (tx) => tables.holdTask(tx, of, ms, harmless));
   }
 
   /** @param ended called when it is over, whatever it came to */
@@ -121,7 +119,7 @@ export class LaterRuns<Tx> {
         {
           name: "keep hold of a task",
           meanwhile: "another process may take its work up once its lease is over",
-          run: () => this.#hold(run, this.#until(), performance.now() - since >= HARMLESS_MS),
+          run: () => this.#hold(run, LEASE_MS, performance.now() - since >= HARMLESS_MS),
         },
       ],
       telling: tellLog(this.dependencies.settings.logger),
@@ -142,8 +140,7 @@ export class LaterRuns<Tx> {
     const room = RESUMED_AT_ONCE - this.#resumed;
     const { resume } = settings;
     if (resume === undefined || room <= 0) return;
-    const at = settings.now();
-    const found = await database.everywhere((tx) => database.tables.abandonedTasks(tx, at, this.#until(), room));
+    const found = await database.everywhere((tx) => database.tables.abandonedTasks(tx, LEASE_MS, room));
     for (const row of found.flat().slice(0, room)) if (!stopping.aborted) await this.#takeUp(row, resume);
   }
 
@@ -153,7 +150,7 @@ export class LaterRuns<Tx> {
     // Its renewals could not be written for a while.
     if (this.#here.has(taskId)) return;
     const worker = randomUUID();
-    const take = (tx: Tx) => database.tables.takeTask(tx, found, worker, this.#until());
+    const take = (tx: Tx) => database.tables.takeTask(tx, found, worker, LEASE_MS);
     const [row] = await database.transact({ principal }, take);
     if (row === undefined) return;
     const tool = toolOf(this.dependencies, row);

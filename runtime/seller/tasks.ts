@@ -143,7 +143,7 @@ function* openFlow<Tx>(
   const { principal } = call.identity;
   const contextId = call.contextId ?? text(threadMember(call, release, id).context_id);
   const at = settings.now();
-  const row: SellerTaskRow = {
+  const row = {
     task_id: id,
     principal,
     account: isJsonObject(args.account) ? (canonicalize(args.account) ?? null) : null,
@@ -163,10 +163,10 @@ function* openFlow<Tx>(
     result: null,
     resource: plug.subjectOf(args) ?? null,
     expires: at + SELLER_TASK_RETENTION_MS,
-    ...(hold ?? { worker: null, held_until: null }),
+    worker: hold?.worker ?? null,
     resumptions: 0,
   };
-  if ((yield* database.tables.addTask(tx, row)).length === 0)
+  if ((yield* database.tables.addTask(tx, row, hold?.ms ?? null)).length === 0)
     throw new ToolError("CONFLICT", `There is a task ${id} already.`);
   const start = startOf(row);
   if (settings.sender !== undefined && channels !== undefined) {
@@ -234,7 +234,7 @@ function* advanceFlow<Tx>(
 }
 
 /** A stored task as the sender knows it. */
-const startOf = (row: SellerTaskRow): TaskStart => ({
+const startOf = (row: Omit<SellerTaskRow, "held_until">): TaskStart => ({
   taskId: row.task_id,
   tool: row.tool,
   status: row.status as TaskStatus,

@@ -68,7 +68,7 @@ export interface UnfinishedTask {
   readonly request: JsonObject;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** Until when a process has its work, unix milliseconds, unless it renews that; absent where nobody is at work on it. */
+  /** Until when a process has its work, unix milliseconds by the database's clock, unless it renews that; absent where nobody is at work on it. */
   readonly heldUntil?: number;
 }
 

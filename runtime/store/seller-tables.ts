@@ -3,7 +3,7 @@ import type { Coroutine } from "../db/coroutine.js";
 import { likePart } from "../db/like.js";
 import type { Database, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
-import { type HeldTaskTables, heldTaskTables } from "./held-tasks.js";
+import { fromNow, type HeldTaskTables, heldTaskTables } from "./held-tasks.js";
 import { type Runner, runner } from "./runner.js";
 import type { SellerTaskRow } from "./seller-task.js";
 
@@ -16,7 +16,7 @@ export interface CallRow {
   readonly hash: string;
   /** Who answers it now; null once it is answered. */
   readonly owner: string | null;
-  /** Until when the owner is believed to live. */
+  /** Until when the owner is believed to live, by the database's clock. */
   readonly lease: number;
   /** JSON; null while it runs, and again when it is no longer replayed. */
   readonly answer: string | null;
@@ -24,6 +24,12 @@ export interface CallRow {
   readonly forget_at: number;
   /** Whose call it is; null where an instance of before this was kept has written it. */
   readonly principal: string | null;
+}
+
+/** As it is when it is looked at. */
+export interface FoundCall extends CallRow {
+  /** How much longer the owner is believed to live, in milliseconds. */
+  readonly lease_left: number;
 }
 
 export interface TaskFilter {
@@ -52,18 +58,21 @@ export interface TaskPage {
 
 export interface SellerTables<Tx> extends HeldTaskTables<Tx> {
   /** Adds a call unless its key is there; answers its key when it was added. */
-  addCall(tx: Tx, row: CallRow): Coroutine<{ key: string }[]>;
+  addCall(tx: Tx, row: Omit<CallRow, "lease">, leaseMs: number): Coroutine<{ key: string }[]>;
   /** Also locks it. */
-  call(tx: Tx, scope: string, key: string): Coroutine<CallRow[]>;
+  call(tx: Tx, scope: string, key: string): Coroutine<FoundCall[]>;
   /** Takes over a call whose owner is gone. */
-  takeCall(tx: Tx, row: Pick<CallRow, "scope" | "key" | "hash" | "owner" | "lease">): Coroutine<unknown[]>;
-  renewCall(tx: Tx, of: HeldCall, lease: number): Coroutine<unknown[]>;
+  takeCall(tx: Tx, row: HeldCall & Pick<CallRow, "hash">, leaseMs: number): Coroutine<unknown[]>;
+  renewCall(tx: Tx, of: HeldCall, leaseMs: number): Coroutine<unknown[]>;
   /** Records the answer; answers the key where the owner still holds it. */
   answerCall(tx: Tx, of: HeldCall, answer: string, until: CallTimes): Coroutine<{ key: string }[]>;
   /** Forgets a call that failed: its key may be used again. */
   dropCall(tx: Tx, of: HeldCall): Coroutine<unknown[]>;
-  /** Adds a task unless its id is taken; answers the id when it was added. */
-  addTask(tx: Tx, row: SellerTaskRow): Coroutine<{ task_id: string }[]>;
+  /**
+   * Adds a task unless its id is taken; answers the id when it was added.
+   * @param heldMs for how long its worker has it, in milliseconds; null where it has none
+   */
+  addTask(tx: Tx, row: Omit<SellerTaskRow, "held_until">, heldMs: number | null): Coroutine<{ task_id: string }[]>;
   /** Also locks it. */
   task(tx: Tx, taskId: string): Coroutine<SellerTaskRow[]>;
   setTask(tx: Tx, row: SellerTaskRow): Coroutine<unknown[]>;
@@ -88,40 +97,52 @@ export interface CallTimes {
   readonly forget_at: number;
 }
 
-const insert = (table: string, row: object): { text: string; values: Value[] } => {
+/** @param until a column that is given as milliseconds from now */
+const insert = (table: string, row: object, until: { column: string; ms: number | null; clock: string }) => {
   const columns = Object.keys(row);
   return {
-    text: `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
-    values: Object.values(row) as Value[],
+    text:
+      `insert into ${table} (${[...columns, until.column].join(", ")}) ` +
+      `values (${[...columns.map(() => "?"), fromNow(until.clock)].join(", ")}) on conflict do nothing`,
+    values: [...Object.values(row), until.ms] as Value[],
   };
 };
 
 export function sellerTables<Tx>(database: Pick<Database<Tx>, "statements" | "dialect">): SellerTables<Tx> {
   const run = runner(database);
-  const lock = database.dialect.forUpdate;
-  return { ...callTables(run, lock), ...taskTables(run, lock), ...heldTaskTables(run), expiring: expiringRows(run) };
+  const { forUpdate: lock, clock } = database.dialect;
+  return {
+    ...callTables(run, { lock, clock }),
+    ...taskTables(run, { lock, clock }),
+    ...heldTaskTables(run, clock),
+    expiring: expiringRows(run),
+  };
 }
 
 type CallMethods = "addCall" | "call" | "takeCall" | "renewCall" | "answerCall" | "dropCall";
 
-const callTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, CallMethods> => {
+/** What the dialect says of rows that are read to be changed, and of what is held for a time. */
+interface Rules {
+  readonly lock: string;
+  readonly clock: string;
+}
+
+const callTables = <Tx>(run: Runner<Tx>, { lock, clock }: Rules): Pick<SellerTables<Tx>, CallMethods> => {
   const held = "where scope = ? and key = ? and owner = ?";
+  const lease = `lease = ${fromNow(clock)}`;
+  const found = `select *, lease - ${clock} as lease_left from adbind_calls where scope = ? and key = ?${lock}`;
   return {
-    addCall(tx, row) {
-      const { text, values } = insert("adbind_calls", row);
-      return run(tx, `${text} on conflict do nothing returning key`, values);
+    addCall(tx, row, ms) {
+      const { text, values } = insert("adbind_calls", row, { column: "lease", ms, clock });
+      return run(tx, `${text} returning key`, values);
     },
-    call: (tx, scope, key) => run(tx, `select * from adbind_calls where scope = ? and key = ?${lock}`, [scope, key]),
-    takeCall: (tx, row) =>
-      run(tx, "update adbind_calls set hash = ?, owner = ?, lease = ? where scope = ? and key = ?", [
-        row.hash,
-        row.owner,
-        row.lease,
-        row.scope,
-        row.key,
+    call: (tx, scope, key) => run(tx, found, [scope, key]),
+    takeCall: (tx, { hash, owner, scope, key }, ms) =>
+      run(tx, `update adbind_calls set hash = ?, owner = ?, ${lease} where scope = ? and key = ?`, [
+        ...[hash, owner, ms],
+        ...[scope, key],
       ]),
-    renewCall: (tx, of, lease) =>
-      run(tx, `update adbind_calls set lease = ? ${held}`, [lease, of.scope, of.key, of.owner]),
+    renewCall: (tx, of, ms) => run(tx, `update adbind_calls set ${lease} ${held}`, [ms, of.scope, of.key, of.owner]),
     answerCall: (tx, of, answer, until) =>
       run(
         tx,
@@ -134,10 +155,10 @@ const callTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, C
 
 type TaskMethods = "addTask" | "task" | "setTask" | "dropTask" | "tasks" | "countTasks" | "unfinished" | "tasksOf";
 
-const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, TaskMethods> => ({
-  addTask(tx, row) {
-    const { text, values } = insert("adbind_seller_tasks", row);
-    return run(tx, `${text} on conflict do nothing returning task_id`, values);
+const taskTables = <Tx>(run: Runner<Tx>, { lock, clock }: Rules): Pick<SellerTables<Tx>, TaskMethods> => ({
+  addTask(tx, row, ms) {
+    const { text, values } = insert("adbind_seller_tasks", row, { column: "held_until", ms, clock });
+    return run(tx, `${text} returning task_id`, values);
   },
   task: (tx, taskId) => run(tx, `select * from adbind_seller_tasks where task_id = ?${lock}`, [taskId]),
   setTask: (tx, row) =>

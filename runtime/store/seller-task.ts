@@ -25,7 +25,7 @@ export interface SellerTaskRow {
   readonly expires: number;
   /** Which run of work after its answer has it, while one goes on. */
   readonly worker: string | null;
-  /** Until when, unix milliseconds, unless it is renewed. */
+  /** Until when, unix milliseconds by the database's clock, unless it is renewed. */
   readonly held_until: number | null;
   /** How often such work was taken up by another process. */
   readonly resumptions: number;

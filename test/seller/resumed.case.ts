@@ -5,7 +5,7 @@ import type { Seller, UnfinishedTask } from "../../runtime/seller/index.js";
 import { sellerDatabase } from "../../runtime/store/seller-tables.js";
 import { until } from "../support/until.js";
 import { buyRequest, call, openSeller } from "./fixture.js";
-import { type Context, push, type SellerCase, storeSuite } from "./store-suite.js";
+import { type Context, HOUR, passLeases, push, type SellerCase, storeSuite } from "./store-suite.js";
 
 type Case = ReturnType<typeof storeSuite>;
 
@@ -20,7 +20,7 @@ interface Heir {
 }
 
 /** Another instance that goes on with what others have left, and looks at once. */
-async function heir({ bench, store, sender, clock }: Context, work?: () => unknown): Promise<Heir> {
+async function heir({ bench, store, sender, clock }: Context, work?: () => unknown, aheadMs = 0): Promise<Heir> {
   const taken: UnfinishedTask[] = [];
   const logged: string[] = [];
   const note = (_of: object, message: string): void => void logged.push(message);
@@ -29,7 +29,7 @@ async function heir({ bench, store, sender, clock }: Context, work?: () => unkno
     return work === undefined ? { status: "canceled", data: {} } : work();
   };
   const logger = { debug: note, info: note, warn: note, error: note };
-  const seller = await openSeller<never>(bench, { store, sender, now: () => clock.at, resume, logger });
+  const seller = await openSeller<never>(bench, { store, sender, now: () => clock.at + aheadMs, resume, logger });
   await seller.mount();
   return { seller, taken, logged };
 }
@@ -50,12 +50,12 @@ const sentOf = ({ network }: Context): unknown[] => network.sent.map(({ body }) 
 
 function taken(test: Case): void {
   test("work whose process is not heard of any more is taken up by one other", async (context) => {
-    const { clock, seller, sender } = context;
+    const { seller, sender, store } = context;
     const { id, gate } = await hanging(context);
     const early = await heir(context);
     const [{ heldUntil } = {}] = await seller.unfinished();
-    assert.is(heldUntil, clock.at + 30_000);
-    clock.at += GONE_MS;
+    assert.ok(Math.abs(heldUntil! - Date.now() - 30_000) < 5_000, `until ${heldUntil}, by the clock of the store`);
+    await passLeases(store, GONE_MS);
     const { promise: canceled, resolve: cancel } = Promise.withResolvers<object>();
     const late = await Promise.all([heir(context, () => canceled), heir(context, () => canceled)]);
     const heirs = [early, ...late];
@@ -78,33 +78,46 @@ function taken(test: Case): void {
   });
 
   test("work that is heard of is left to its process, and by a clock that was ahead for no longer than by any", async (context) => {
-    const { clock, seller, store } = context;
+    const { seller, store } = context;
     const { id, gate } = await hanging(context);
-    const database = store.database as Database;
-    await database.query((q) => q.run("update adbind_seller_tasks set held_until = ?", [clock.at + 86_400_000]));
+    await passLeases(store, -86_400_000);
     const first = await heir(context);
-    await until(async () => (await seller.unfinished())[0]?.heldUntil === clock.at + 30_000);
+    await until(async () => (await seller.unfinished())[0]!.heldUntil! <= Date.now() + 30_000);
     assert.equal(first.taken, []);
     gate.resolve();
     await until(async () => (await statusOf(seller, id)) === "completed");
-    clock.at += GONE_MS;
+    await passLeases(store, GONE_MS);
     const second = await heir(context);
     await second.seller.close();
     assert.equal([first.taken, second.taken], [[], []]);
     await first.seller.close();
   });
+
+  test("work that is heard of is left to its process by those whose clocks are an hour ahead and behind", async (context) => {
+    const { seller } = context;
+    const { id, gate } = await hanging(context);
+    const others = [await heir(context, undefined, HOUR), await heir(context, undefined, -HOUR)];
+    const more = await heir(context, undefined, HOUR);
+    for (const one of [...others, more]) await one.seller.close();
+    assert.equal(
+      [...others, more].flatMap((one) => one.taken),
+      [],
+    );
+    gate.resolve();
+    await until(async () => (await statusOf(seller, id)) === "completed");
+  });
 }
 
 function renewed(test: Case): void {
   test("work that is heard of after it was found abandoned is its process's still", async (context) => {
-    const { clock, store } = context;
+    const { store } = context;
     const { id: taskId, gate } = await hanging(context);
     const { tables, transact } = sellerDatabase<never>(store.database as Database as Database<never>);
-    const until = clock.at + GONE_MS;
-    const look = () => transact({ taskId }, (tx) => tables.abandonedTasks(tx, until, until + GONE_MS, 10));
+    const look = () => transact({ taskId }, (tx) => tables.abandonedTasks(tx, GONE_MS, 10));
+    await passLeases(store, GONE_MS);
     const [found] = await look();
-    await transact({ taskId }, (tx) => tables.holdTask(tx, { taskId, worker: found!.worker! }, until + 1));
-    assert.equal(await transact({ taskId }, (tx) => tables.takeTask(tx, found!, "another", until)), []);
+    await transact({ taskId }, (tx) => tables.holdTask(tx, { taskId, worker: found!.worker! }, GONE_MS));
+    assert.equal(await transact({ taskId }, (tx) => tables.takeTask(tx, found!, "another", GONE_MS)), []);
     assert.equal(await look(), []);
     const worker = found!.worker!;
     const resumed = async (): Promise<number> => {
@@ -112,9 +125,9 @@ function renewed(test: Case): void {
       return row!.resumptions;
     };
     await (store.database as Database).query((q) => q.run("update adbind_seller_tasks set resumptions = 3"));
-    await transact({ taskId }, (tx) => tables.holdTask(tx, { taskId, worker }, until));
+    await transact({ taskId }, (tx) => tables.holdTask(tx, { taskId, worker }, GONE_MS));
     assert.is(await resumed(), 3);
-    await transact({ taskId }, (tx) => tables.holdTask(tx, { taskId, worker }, until, true));
+    await transact({ taskId }, (tx) => tables.holdTask(tx, { taskId, worker }, GONE_MS, true));
     assert.is(await resumed(), 0, "work that has gone on for long ended nobody");
     gate.resolve();
   });
@@ -122,10 +135,10 @@ function renewed(test: Case): void {
 
 function left(test: Case): void {
   test("what waits for people or for its caller is nobody's work", async (context) => {
-    const { clock, seller } = context;
+    const { seller, store } = context;
     await call(seller, "create_media_buy", buyRequest("prod_manual"));
     await call(seller, "create_media_buy", buyRequest("prod_asked"));
-    clock.at += GONE_MS;
+    await passLeases(store, GONE_MS);
     const one = await heir(context);
     await one.seller.close();
     assert.equal(
@@ -135,10 +148,10 @@ function left(test: Case): void {
   });
 
   test("work that ended every process that took it up is left to people, and says so", async (context) => {
-    const { clock, seller, store } = context;
+    const { seller, store } = context;
     const { gate } = await hanging(context);
     await (store.database as Database).query((q) => q.run("update adbind_seller_tasks set resumptions = 8"));
-    clock.at += GONE_MS;
+    await passLeases(store, GONE_MS);
     const { seller: one, taken, logged } = await heir(context);
     await until(() => logged.some((line) => line.includes("left to people")));
     await until(async () => (await seller.unfinished())[0]?.heldUntil === undefined);
@@ -148,9 +161,9 @@ function left(test: Case): void {
   });
 
   test("a failure of what was taken up ends the task, and is told without its inside", async (context) => {
-    const { clock, seller } = context;
+    const { seller, store } = context;
     const { id, gate } = await hanging(context);
-    clock.at += GONE_MS;
+    await passLeases(store, GONE_MS);
     const one = await heir(context, () => {
       throw new Error("the ad server's password is hunter2");
     });

@@ -1,5 +1,6 @@
 /** Two sellers on one store and what they send, for the cases every store has to pass. */
 import { suite } from "uvu";
+import type { Database } from "../../runtime/db/types.js";
 import { AdbindError } from "../../runtime/errors.js";
 import type { Seller } from "../../runtime/seller/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
@@ -35,6 +36,15 @@ export const codeOf = (promise: Promise<unknown>): Promise<string | undefined> =
   );
 
 export const HOUR = 3_600_000;
+
+/** Has what is held for a time be held for so much less of it, as if that had gone by: the clock of a store cannot be set. */
+export async function passLeases({ database }: Pick<Context["store"], "database">, ms: number): Promise<void> {
+  for (const [table, column] of [
+    ["adbind_calls", "lease"],
+    ["adbind_seller_tasks", "held_until"],
+  ])
+    await (database as Database).query((q) => q.run(`update ${table} set ${column} = ${column} - ?`, [ms]));
+}
 export const push = { url: "https://buyer.example/hooks/a", operation_id: "op-1" };
 
 /** @param about what the tests are about; the store is named beside it */

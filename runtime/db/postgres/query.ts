@@ -2,6 +2,7 @@
 import { type Coroutine, wait } from "../coroutine.js";
 import type { Columns, Dialect, ListValue, Query, Value } from "../types.js";
 import { binaryArray } from "./binary-array.js";
+import { CLOCK } from "./clock.js";
 import { HIDDEN_TABLES } from "./hidden.js";
 import { kept, numberedText } from "./kept.js";
 
@@ -16,6 +17,7 @@ export const dialect: Dialect = {
   forShare: " for share",
   turns: false,
   remote: true,
+  clock: CLOCK,
   hiddenTables: HIDDEN_TABLES,
 };
 

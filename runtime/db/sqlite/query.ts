@@ -14,6 +14,8 @@ export const dialect: Dialect = {
   forShare: "",
   turns: true,
   remote: false,
+  // The days since 4714 BC, of which 2,440,587.5 are before 1970: every library's SQLite has it.
+  clock: "cast((julianday('now') - 2440587.5) * 86400000 as integer)",
 };
 
 /** Tells listeners of this process; another process that has the file open finds what is new by looking. */

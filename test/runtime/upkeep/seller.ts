@@ -47,12 +47,28 @@ export const seller: World = {
 };
 
 const renewal = "keep hold of an idempotency key";
-const LEASE_MS = 30_000;
+/** Until when something is held that is not renewed yet, unix milliseconds. */
+const MARK = 1;
+
+/** A seller's database in which nothing is renewed before the gate opens: what is broken is broken by then. */
+function gated(store: AnyStore) {
+  const database = sellerDatabase<unknown>(store.database);
+  let gate: Promise<void> | undefined;
+  let open = (): void => undefined;
+  const transact: typeof database.transact = async (of, work) => {
+    await gate;
+    return database.transact(of, work);
+  };
+  const close = (): void => {
+    ({ promise: gate, resolve: open } = Promise.withResolvers<void>());
+  };
+  return { database: { ...database, transact }, close, open: () => open() };
+}
 
 interface CallUnderWay {
-  readonly clock: { at: number };
   telling?: Telling;
   readonly claimed: Claimed<unknown>;
+  readonly renew: () => void;
 }
 
 const underWay = new WeakMap<AnyStore, CallUnderWay>();
@@ -60,28 +76,29 @@ const underWay = new WeakMap<AnyStore, CallUnderWay>();
 /** Its claim is made before anything is broken: the same statement that renews it would not let it begin. */
 export const call: World = {
   name: "call under way",
-  kinds: [{ step: renewal, table: "adbind_calls", where: `lease = ${NOW + LEASE_MS}` }],
+  kinds: [{ step: renewal, table: "adbind_calls", where: `lease = ${MARK}` }],
   breaches: [
     { table: "adbind_calls", how: "update", fails: [renewal] },
     { table: "adbind_calls", how: "gone", fails: [renewal] },
   ],
   async fill(store) {
     await execute(store, `delete from adbind_calls where scope = '${callScope("p")}'`);
-    const clock = { at: NOW };
     const held: { telling?: Telling } = {};
     const telling: Telling = {
       failed: (fault, message) => held.telling?.failed(fault, message),
       recovered: (step, failures) => held.telling?.recovered(step, failures),
     };
-    const database = sellerDatabase<unknown>(store.database);
-    const options = { database, now: () => clock.at, uuid: () => "me", replayMs: 1, waitMs: 0, telling, renewMs: 5 };
+    const { database, close, open } = gated(store);
+    const options = { database, now: () => NOW, uuid: () => "me", replayMs: 1, waitMs: 0, telling, renewMs: 5 };
     const claimed = await claimKey(options, { principal: "p", key: "k", hash: "h" });
-    underWay.set(store, Object.assign(held, { clock, claimed }));
+    close();
+    await execute(store, `update adbind_calls set lease = ${MARK} where scope = '${callScope("p")}'`);
+    underWay.set(store, Object.assign(held, { claimed, renew: open }));
   },
   async start(store, log) {
     const made = underWay.get(store)!;
     made.telling = tellLog(log);
-    made.clock.at += 1_000;
+    made.renew();
     return { ...soon, stop: async () => made.claimed.kind === "mine" && made.claimed.claim.stop() };
   },
 };
@@ -93,11 +110,15 @@ const insertTask = (id: string, { worker, until }: { readonly worker: string; re
   "insert into adbind_seller_tasks (task_id, principal, tool, protocol, release, status, created_at, updated_at, has_webhook, expires, worker, " +
   `held_until) values ('${id}', 'p', 'create_media_buy', 'x', '3.1.0', 'submitted', 0, 0, 0, ${NOW * 2}, '${worker}', ${until})`;
 
-const runsOf = (store: AnyStore, logger: Logger, more: object = {}, options: LaterOptions = {}): LaterRuns<unknown> =>
+const runsOf = (
+  database: ReturnType<typeof sellerDatabase<unknown>>,
+  logger: Logger,
+  options: LaterOptions = {},
+): LaterRuns<unknown> =>
   new LaterRuns<unknown>(
     {
-      database: sellerDatabase<unknown>(store.database),
-      settings: { now: () => NOW, logger, resume: async () => undefined, ...more },
+      database,
+      settings: { now: () => NOW, logger, resume: async () => undefined },
       servedReleases: [{ release }],
     } as never,
     options,
@@ -112,11 +133,11 @@ export const abandoned: World = {
   ],
   fill: (store) =>
     rows(store, ["delete from adbind_seller_tasks", insertTask("abandoned", { worker: "gone", until: 1 })]),
-  start: async (store, logger) => restarted(runsOf(store, logger).resuming),
+  start: async (store, logger) => restarted(runsOf(sellerDatabase<unknown>(store.database), logger).resuming),
 };
 
 interface WorkUnderWay {
-  readonly clock: { at: number };
+  readonly renew: () => void;
   logger?: Logger;
   readonly runs: LaterRuns<unknown>;
   end(): void;
@@ -127,31 +148,32 @@ const working = new WeakMap<AnyStore, WorkUnderWay>();
 /** Its work began before anything is broken: the statement that renews it would not let it begin. */
 export const atWork: World = {
   name: "work of a task under way",
-  kinds: [{ step: keepHold, table: "adbind_seller_tasks", where: `held_until = ${NOW + LEASE_MS}` }],
+  kinds: [{ step: keepHold, table: "adbind_seller_tasks", where: `held_until = ${MARK}` }],
   breaches: [
     { table: "adbind_seller_tasks", how: "update", fails: [keepHold] },
     { table: "adbind_seller_tasks", how: "gone", fails: [keepHold] },
   ],
   async fill(store) {
-    const clock = { at: NOW };
     const held: { logger?: Logger } = {};
     const logger = {
       error: (of: object, message: string) => held.logger?.error(of, message),
       info: (of: object, message: string) => held.logger?.info(of, message),
     };
-    const runs = runsOf(store, logger as Logger, { now: () => clock.at }, { renewMs: 5 });
+    const { database, close, open } = gated(store);
+    const runs = runsOf(database, logger as Logger, { renewMs: 5 });
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const tool = release.tools.create_media_buy as never;
     const run = runs.later({ taskId: "at work", principal: "p", tool, work: () => promise });
-    const { worker, held_until: until } = run.hold;
-    await rows(store, ["delete from adbind_seller_tasks", insertTask("at work", { worker, until })]);
-    working.set(store, Object.assign(held, { clock, runs, end: () => resolve(undefined) }));
+    const { worker } = run.hold;
+    await rows(store, ["delete from adbind_seller_tasks", insertTask("at work", { worker, until: MARK })]);
+    close();
+    working.set(store, Object.assign(held, { renew: open, runs, end: () => resolve(undefined) }));
     run.begin();
   },
   async start(store, log) {
     const made = working.get(store)!;
     made.logger = log;
-    made.clock.at += 1_000;
+    made.renew();
     const stop = async (): Promise<void> => {
       made.end();
       await made.runs.close();
