@@ -71,6 +71,7 @@ export const schemaSteps = [
   { version: 24, name: "kept-since", about: "when what is kept has ended" },
   { version: 25, name: "any-session", about: "functions do the same in whatever session" },
   { version: 26, name: "held-tasks", about: "work after an answer is one process's at a time" },
+  { version: 27, name: "task-operations", about: "a task id that a sender uses again is another task" },
 ] as const satisfies readonly ListedStep[];
 
 /** A text for every step: one that is missing does not compile. */

@@ -128,11 +128,23 @@ function arrivalOf<Tx>(
     registered: registration !== undefined,
     ...(envelope.ordered &&
       time !== null &&
-      status !== null && { order: { instant: time.instant, by: time.by, status, terminal } }),
+      status !== null && {
+        order: {
+          ...{ instant: time.instant, by: time.by, status, terminal },
+          operation: operationOf(envelope, registration),
+        },
+      }),
     ...(registration === undefined && token !== null && { tokenDigest: tokenDigest(token) }),
     ...(lease && { lease }),
   };
 }
+
+/**
+ * By what operation a task's id is told from the same one in another. A route that was registered as a whole has nothing to
+ * hold its sender's word for it against.
+ */
+const operationOf = ({ operationId, time }: Envelope, registration: Registration | undefined): string | null =>
+  registration === undefined || registration.operationId !== null || time?.by === "poll" ? operationId : null;
 
 interface IngestContext {
   readonly registration: Registration | undefined;

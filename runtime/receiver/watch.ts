@@ -100,7 +100,7 @@ export async function watch<Tx>(
   options: WatchOptions,
   { pause = timerPause, endings }: { pause?: Pause | undefined; endings: Endings },
 ): Promise<Watched> {
-  const { sender, taskId, webhooks = true } = options;
+  const { sender, taskId, operationId, webhooks = true } = options;
   if (!isStorableId(taskId)) {
     const remedy = "poll such a task yourself: no webhook of it is taken either";
     throw new AdbindError("receiver_option_invalid", "the task's id cannot be stored", { where: "taskId", remedy });
@@ -124,7 +124,7 @@ export async function watch<Tx>(
     );
     if (signal.aborted) break;
     try {
-      const state = await config.store.task(sender, taskId);
+      const state = await config.store.task(sender, taskId, operationId);
       const known = endOf(state);
       if (known !== null) return known;
       asked = state?.missed ?? null;
@@ -132,13 +132,14 @@ export async function watch<Tx>(
       // A webhook may end the task while the seller is asked, and a seller may never answer.
       while (question.open && !signal.aborted) {
         await untilEnd(({ terminal }) => terminal, question.settled);
-        const ended = question.open ? endOf(await config.store.task(sender, taskId)) : null;
+        const ended = question.open ? endOf(await config.store.task(sender, taskId, operationId)) : null;
         if (ended !== null) return ended;
       }
       if (signal.aborted && question.open) break;
       const polled = await question.answer();
       await ingestPolled(config, ingest, options, polled);
-      if (isTerminal(polled.status)) return endOf(await config.store.task(sender, taskId)) ?? { status: polled.status };
+      if (isTerminal(polled.status))
+        return endOf(await config.store.task(sender, taskId, operationId)) ?? { status: polled.status };
       wait = usual;
     } catch (error) {
       // The first may have come at once: the next must not.
@@ -193,11 +194,11 @@ const endOf = (state: TaskState | undefined): Watched =>
 /** An instance beside this one may take the event that ends the task, or miss it: the store they share says so. */
 function lookOut<Tx>(
   { store, pollMs }: ReceiverConfig<Tx>,
-  { sender, taskId }: WatchOptions,
+  { sender, taskId, operationId }: WatchOptions,
   tell: (state: TaskState) => void,
 ): NodeJS.Timeout {
   const look = async (): Promise<void> => {
-    const state = await store.task(sender, taskId);
+    const state = await store.task(sender, taskId, operationId);
     if (state !== undefined) tell(state);
   };
   // A store that is away is looked at again; the watch itself reports it.
@@ -216,7 +217,13 @@ async function ingestPolled<Tx>(
   const instant = toInstant(polled.timestamp);
   // Without a time nobody can tell whether it is news, nor what comes after it. An end is there once.
   if (instant === undefined && !isTerminal(status)) return;
-  const key = ["poll", taskId, status, ...(instant === undefined ? [] : [instant])].join(":");
+  const key = [
+    "poll",
+    ...(operationId === undefined ? [] : [operationId]),
+    taskId,
+    status,
+    ...(instant === undefined ? [] : [instant]),
+  ].join(":");
   const envelope = { idempotency_key: key, task_id: taskId, task_type: taskType, ...polled };
   const raw = Buffer.from(
     JSON.stringify(operationId === undefined ? envelope : { ...envelope, operation_id: operationId }),

@@ -61,17 +61,17 @@ export interface NonceUse {
   readonly now: number;
 }
 
-/** Where an event stands among those of its task. */
+/** Where an event stands among those of its task. `operation`: the buyer's, by which tasks are told apart that have one id. */
 export interface TaskOrder {
   readonly instant: string;
   readonly status: string;
   readonly terminal: boolean;
   /**
    * Whose word `instant` is. `sender`: strictly newer applies (docs/protocol/webhooks.md#order). `arrival`: the
-   * receiver's own, since the event had no time to go by; it came later than what came before. `poll`: the sender's answer
-   * to a question; that a task has ended is believed whatever the time says, for rule 6 is about webhooks that overtake.
+   * receiver's own, later than what came before. `poll`: the sender's answer to a question; an end is believed at any time.
    */
   readonly by: "sender" | "arrival" | "poll";
+  readonly operation?: string | null;
 }
 
 /** An event as it arrives at an inbox, with all that must be committed with it. */
@@ -100,11 +100,10 @@ export interface Arrival {
   readonly lease?: Lease;
 }
 
-/** Who has an event, and until when in unix milliseconds. */
+/** Who has an event, and until when nobody else takes it, in unix milliseconds. */
 export interface Lease {
   /** Who holds it; another owner's completion is refused. */
   readonly owner: string;
-  /** Until when nobody else takes it. */
   readonly until: number;
 }
 
@@ -275,7 +274,8 @@ export type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> }
 export interface ReceiverStore<Tx = unknown> {
   readonly inbox: Inbox<Tx>;
   readonly registrations: Registrations;
-  task(sender: string, taskId: string): Promise<TaskState | undefined>;
+  /** @param operationId of its call: where the sender has used the task's id for several, the one that is meant */
+  task(sender: string, taskId: string, operationId?: string): Promise<TaskState | undefined>;
   /** Live claims of a sender, for metrics and tests. */
   claims(sender: string): Promise<number>;
   /** Nonces of verified signatures, shared by every instance on this store. */

@@ -12,6 +12,7 @@ export const senderOf = (i: number): string => `https://seller-${i}.example/agen
 const tables: Readonly<Record<string, string>> = {
   adbind_claims: "sender in (select id from adbind_senders where url = ?)",
   adbind_tasks: "sender in (select id from adbind_senders where url = ?)",
+  adbind_task_operations: "sender in (select id from adbind_senders where url = ?)",
   adbind_notifications: "sender in (select id from adbind_senders where url = ?)",
   adbind_inbox: "sender in (select id from adbind_senders where url = ?)",
   adbind_registrations: "sender = ?",
@@ -84,7 +85,8 @@ export async function fill(store: SplitStore, sender: string, events: number): P
     const event = newEvent({ sender, route, taskId: `t-${i % 3}`, notificationId: `n-${i}`, operationId: null });
     const nonce = { keyid: `${sender} key-1`, nonce: `nonce-${i}`, expiresAt: later() / 1000, now: NOW / 1000 };
     const instant = `2026-04-18T14:00:00.${String(i).padStart(9, "0")}`;
-    const order = { instant, status: "working", terminal: false, by: "sender" } as const;
+    const operation = i % 2 === 0 ? "op-even" : "op-odd";
+    const order = { instant, status: "working", terminal: false, by: "sender", operation } as const;
     const outcome = await store.inbox.accept(arrival({ ...event, instant }, { nonce, order, now: Date.now() }));
     assert.is(outcome.outcome, "accepted");
     keys.push(event.key);

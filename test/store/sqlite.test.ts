@@ -145,6 +145,7 @@ test("expiry and the bound look things up by index, whatever is live", async () 
     ["adbind_claims", "sender, key"],
     ["adbind_nonces", "key, nonce"],
     ["adbind_tasks", "sender, task_id"],
+    ["adbind_task_operations", "sender, task_id, operation_id"],
     ["adbind_notifications", "sender, notification_id"],
     ["adbind_registrations", "route, operation_id"],
   ]) {

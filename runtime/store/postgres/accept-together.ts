@@ -37,7 +37,7 @@ const GIVEN =
   "at integer, sender bigint, nonce_key bigint, nonce text, nonce_expires bigint, claim text, digest text, " +
   "claim_expires bigint, task_expires bigint, terminal boolean, key text, route text, kind text, release text, " +
   "format text, task_type text, task_id text, operation_id text, status text, instant text, received_at bigint, " +
-  "due bigint, owner text, notes text, traceparent text, ordering_key text, body_from integer, body_bytes integer";
+  "due bigint, owner text, notes text, traceparent text, ordering_key text, task_operation text, body_from integer, body_bytes integer";
 
 const INBOX =
   "sender, key, route, kind, release, format, task_type, task_id, operation_id, status, instant, received_at, due, " +
@@ -64,8 +64,8 @@ const TOGETHER = `
     select sender, claim_key, decode(digest, 'hex'), claim_expires from fresh order by sender, claim_key
   ),
   tasks as (
-    insert into adbind_tasks (sender, task_id, instant, status, terminal, expires)
-    select sender, task_id, instant, status, terminal, task_expires from fresh order by sender, task_id
+    insert into adbind_tasks (sender, task_id, operation_id, instant, status, terminal, expires)
+    select sender, task_id, task_operation, instant, status, terminal, task_expires from fresh order by sender, task_id
   ),
   kept as (
     insert into adbind_inbox (state, reemission, body, ${INBOX})
@@ -159,6 +159,7 @@ function rowOf({ arrival, sender, claim, nonce }: Joining) {
     ...{ due: lease?.until ?? now, owner: lease?.owner, notes: JSON.stringify(event.notes) },
     // A first event that ends its task has nothing before it, and nothing can come after.
     ...{ traceparent: event.traceparent, ordering_key: order.terminal ? null : event.taskId },
+    task_operation: order.operation,
     body_bytes: event.body.length,
   };
 }

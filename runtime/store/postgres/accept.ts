@@ -127,7 +127,9 @@ async function keep(tx: Tx, sender: number, arrival: Dated): Promise<AcceptOutco
   // Route, then task, then event: the order in which a registration locks them.
   if (!arrival.registered) await lockRoute(tx, event.route);
   const ordered = order !== undefined && event.taskId !== null && arrival.unfit === undefined;
-  const applied = ordered ? await applyOrder(tx, { sender, taskId: event.taskId }, order, now) : undefined;
+  const applied = ordered
+    ? await applyOrder(tx, { sender, taskId: event.taskId, operationId: order.operation }, order, now)
+    : undefined;
   if (typeof applied === "object") return { outcome: "stale", ...applied };
   const reemission = event.notificationId !== null && (await seen(tx, sender, event.notificationId, now));
   // A first event that ends its task has nothing before it, and nothing can come after.

@@ -59,7 +59,8 @@ export function postgresStore(db: PostgresDatabase, keyspaces?: KeyspaceGuard): 
     pool: db.pool,
     inbox: postgresInbox(db, { senders, nonces, time, guard }),
     registrations: postgresRegistrations(db, guard),
-    task: (url, taskId) => withSender(url, undefined, (sender) => taskState(db, { sender, taskId })),
+    task: (url, taskId, operationId) =>
+      withSender(url, undefined, (sender) => taskState(db, { sender, taskId, operationId })),
     claims: (url) => withSender(url, 0, (sender) => liveClaims(db, sender)),
     replay: (options = {}) => nonces.replay(options),
     expiring,
@@ -69,7 +70,12 @@ export function postgresStore(db: PostgresDatabase, keyspaces?: KeyspaceGuard): 
 }
 
 /** Tables whose rows expire and are counted nowhere else. */
-const expiringTables = ["adbind_tasks", "adbind_notifications", "adbind_registrations"] as const;
+const expiringTables = [
+  "adbind_tasks",
+  "adbind_task_operations",
+  "adbind_notifications",
+  "adbind_registrations",
+] as const;
 
 const expiry = (table: (typeof expiringTables)[number]): string =>
   `delete from ${table} where ctid = any(array(select ctid from ${table} where expires <= $1 order by expires limit $2 ` +

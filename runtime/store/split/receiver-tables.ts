@@ -13,10 +13,13 @@ const INBOX_ROWS = 40;
 
 const milliseconds = { column: "expires", perSecond: 1000 };
 
+const taskState = ["instant", "status", "terminal", "missed", "expires"] as const;
+
 /** Tables that name the sender by its number. */
 const numbered = [
   { table: "adbind_claims", keys: ["key"], rest: ["digest", "expires"] },
-  { table: "adbind_tasks", keys: ["task_id"], rest: ["instant", "status", "terminal", "missed", "expires"] },
+  { table: "adbind_tasks", keys: ["task_id"], rest: ["operation_id", ...taskState] },
+  { table: "adbind_task_operations", keys: ["task_id", "operation_id"], rest: taskState },
   { table: "adbind_notifications", keys: ["notification_id"], rest: ["expires"] },
 ] as const;
 

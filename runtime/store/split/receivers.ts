@@ -60,7 +60,7 @@ export async function shardedBySender<D extends AnyDatabase>(
   return {
     inbox: splitInbox(router, options.takeMs),
     registrations: splitRegistrations(router),
-    task: (sender, taskId) => router.look(sender, ({ store }) => store.task(sender, taskId)),
+    task: (sender, taskId, operationId) => router.look(sender, ({ store }) => store.task(sender, taskId, operationId)),
     async claims(sender) {
       const live = await router.look(sender, async ({ store }) => (await store.claims(sender)) || undefined);
       return live ?? 0;

@@ -52,20 +52,22 @@ export function sqliteStore(database: SqliteDatabase, keyspaces?: KeyspaceGuard)
   const { senders, claims, tasks, notifications, registrations, nonces } = dependencies;
   const expiring: readonly Expiring[] = [
     { what: PARKED, lost: true, remove: (now, limit) => writer.write(() => inbox.deadLetterParked(time(now), limit)) },
-    ...Object.entries({ claims, nonces, tasks, notifications, registrations }).map(([what, part]) => ({
-      what: `expired ${what}`,
-      remove: (now: number, limit: number) => writer.write(() => part.expire(time(now), limit)),
-    })),
+    ...Object.entries({ claims, nonces, tasks, task_operations: tasks.further, notifications, registrations }).map(
+      ([what, part]) => ({
+        what: `expired ${what}`,
+        remove: (now: number, limit: number) => writer.write(() => part.expire(time(now), limit)),
+      }),
+    ),
   ];
   return {
     database,
     db,
     inbox,
     registrations,
-    async task(sender, taskId) {
+    async task(sender, taskId, operationId) {
       return told(() => {
         const id = senders.find(sender);
-        return id === undefined ? undefined : tasks.state(id, taskId);
+        return id === undefined ? undefined : tasks.state(id, taskId, operationId);
       });
     },
     async claims(sender) {

@@ -31,59 +31,96 @@ function applies({ instant, terminal, by }: TaskOrder, last: string): boolean {
 /** Every function but `state` runs inside the caller's transaction. */
 export interface SqliteTasks {
   apply(sender: number, taskId: string, order: TaskOrder, now: number): OrderResult;
-  state(sender: number, taskId: string): TaskState | undefined;
+  state(sender: number, taskId: string, operationId?: string | null): TaskState | undefined;
   expire(now: number, limit: number): number;
+  /** Of those whose id another task had before. */
+  readonly further: { expire(now: number, limit: number): number };
 }
 
-export function sqliteTasks(db: Database): SqliteTasks {
-  const select = db.prepare<[number, string], TaskRow>(
-    "select instant, status, terminal, missed, expires from adbind_tasks where sender = ? and task_id = ?",
+type Key = readonly (number | string)[];
+
+/** The rows of one of the tables that tasks are in: the first operation of a task's id, and those after it. */
+function orders(db: Database, table: "adbind_tasks" | "adbind_task_operations", key: readonly string[]) {
+  const named = key.map((column) => `${column} = ?`).join(" and ");
+  const select = db.prepare<unknown[], TaskRow>(
+    `select instant, status, terminal, missed, expires from ${table} where ${named}`,
   );
   const insert = db.prepare(
-    "insert into adbind_tasks (sender, task_id, instant, status, terminal, expires) values (?, ?, ?, ?, ?, ?) " +
-      "on conflict do nothing",
+    `insert into ${table} (${key.join(", ")}, instant, status, terminal, expires) ` +
+      `values (${"?, ".repeat(key.length)}?, ?, ?, ?) on conflict do nothing`,
   );
-  const update = db.prepare(
-    "update adbind_tasks set instant = max(instant, ?), status = ?, terminal = ? where sender = ? and task_id = ?",
+  const update = db.prepare(`update ${table} set instant = max(instant, ?), status = ?, terminal = ? where ${named}`);
+  const mark = db.prepare(`update ${table} set missed = ? where ${named}`);
+  const prolong = db.prepare(`update ${table} set expires = ? where ${named}`);
+  const oldest = db.prepare<[number, number], Record<string, number | string>>(
+    `select ${key.join(", ")} from ${table} where expires <= ? order by expires limit ?`,
   );
-  const clear = db.prepare("update adbind_tasks set missed = null where sender = ? and task_id = ?");
-  const mark = db.prepare("update adbind_tasks set missed = ? where sender = ? and task_id = ?");
-  const prolong = db.prepare("update adbind_tasks set expires = ? where sender = ? and task_id = ?");
-  const oldest = db.prepare<[number, number], { sender: number; task_id: string }>(
-    "select sender, task_id from adbind_tasks where expires <= ? order by expires limit ?",
-  );
-  const remove = db.prepare("delete from adbind_tasks where sender = ? and task_id = ?");
+  const remove = db.prepare(`delete from ${table} where ${named}`);
   return {
-    apply(sender, taskId, order, now) {
+    prolong: (of: Key, expires: number): void => void prolong.run(expires, ...of),
+    apply(of: Key, order: TaskOrder, now: number): OrderResult {
       const { instant, status, terminal } = order;
       const expires = now + RECEIVED_TASK_RETENTION_MS;
-      if (insert.run(sender, taskId, instant, status, Number(terminal), expires).changes === 1) {
+      if (insert.run(...of, instant, status, Number(terminal), expires).changes === 1) {
         return { applied: true, first: true };
       }
-      const found = select.get(sender, taskId)!;
+      const found = select.get(...of)!;
       if (found.terminal === 1) {
         const conflict = terminal && found.status !== status;
         return { applied: false, stale: { outcome: "stale", reason: "terminal", conflict, missed: false } };
       }
       if (!applies(order, found.instant)) {
-        if (terminal) mark.run(now, sender, taskId);
+        if (terminal) mark.run(now, ...of);
         const stale = { outcome: "stale", reason: "not_newer", conflict: false, missed: terminal } as const;
         return { applied: false, stale };
       }
-      if (terminal && found.missed !== null) clear.run(sender, taskId);
-      update.run(instant, status, Number(terminal), sender, taskId);
+      if (terminal && found.missed !== null) mark.run(null, ...of);
+      update.run(instant, status, Number(terminal), ...of);
       // The index on it is rewritten once a day at most, not at every event.
-      if (expires - found.expires > DAY_MS) prolong.run(expires, sender, taskId);
+      if (expires - found.expires > DAY_MS) prolong.run(expires, ...of);
       return { applied: true, first: false };
     },
-    state(sender, taskId) {
-      const row = select.get(sender, taskId);
+    state(of: Key): TaskState | undefined {
+      const row = select.get(...of);
       return row && { instant: row.instant, status: row.status, terminal: row.terminal === 1, missed: row.missed };
     },
-    expire(now, limit) {
+    expire(now: number, limit: number): number {
       const rows = oldest.all(now, limit);
-      for (const { sender, task_id } of rows) remove.run(sender, task_id);
+      for (const row of rows) remove.run(...key.map((column) => row[column]));
       return rows.length;
     },
+  };
+}
+
+export function sqliteTasks(db: Database): SqliteTasks {
+  const firsts = orders(db, "adbind_tasks", ["sender", "task_id"]);
+  const others = orders(db, "adbind_task_operations", ["sender", "task_id", "operation_id"]);
+  const operation = db
+    .prepare<[number, string], string | null>("select operation_id from adbind_tasks where sender = ? and task_id = ?")
+    .pluck();
+  const name = db.prepare("update adbind_tasks set operation_id = ? where sender = ? and task_id = ?");
+  /** The operation of the first task of an id, where it was asked for one. */
+  const firstOf = (sender: number, taskId: string, asked: string | null): string | null | undefined =>
+    asked === null ? undefined : operation.get(sender, taskId);
+  return {
+    apply(sender, taskId, order, now) {
+      const { operation: of = null } = order;
+      const first = firstOf(sender, taskId, of);
+      if (of !== null && first != null && first !== of) {
+        // It tells that there is another, and is there as long as either.
+        firsts.prolong([sender, taskId], now + RECEIVED_TASK_RETENTION_MS);
+        return others.apply([sender, taskId, of], order, now);
+      }
+      const result = firsts.apply([sender, taskId], order, now);
+      if (of !== null && first == null && result.applied) name.run(of, sender, taskId);
+      return result;
+    },
+    state(sender, taskId, of = null) {
+      const first = firstOf(sender, taskId, of);
+      const isOther = of !== null && first != null && first !== of;
+      return isOther ? others.state([sender, taskId, of]) : firsts.state([sender, taskId]);
+    },
+    expire: firsts.expire,
+    further: others,
   };
 }

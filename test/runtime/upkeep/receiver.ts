@@ -12,7 +12,7 @@ import { type AnyStore, type Breach, type Engine, type Kind, rows, soon, urlOf, 
 const SENDER = "https://seller.example/mcp";
 const expired = (what: string): string => `remove expired ${what}`;
 const parked = "remove parked events whose registration never came";
-const swept = ["claims", "nonces", "tasks", "notifications", "registrations"] as const;
+const swept = ["claims", "nonces", "tasks", "task_operations", "notifications", "registrations"] as const;
 
 let hours = 0;
 /** A later one each time: what it is for what expires is read anew. */
@@ -47,7 +47,8 @@ const fill = (store: AnyStore, { bytes, no }: Engine): Promise<void> => {
     `insert into adbind_claims values (1, ${blob}, ${blob}, 1)`,
     "insert into adbind_nonce_keys (keyid) values ('k') on conflict do nothing",
     "insert into adbind_nonces values (1, 'n', 1)",
-    `insert into adbind_tasks values (1, 't', '2026', 'working', ${no}, null, 1)`,
+    `insert into adbind_tasks values (1, 't', '2026', 'working', ${no}, null, 1, null)`,
+    `insert into adbind_task_operations values (1, 't', 'op', '2026', 'working', ${no}, null, 1)`,
     "insert into adbind_notifications values (1, 'n', 1)",
     "insert into adbind_registrations (route, operation_id, sender, kind, mode, format, expires) " +
       "values ('/r', '', 's', 'task', 'signature', 'mcp', 1)",

@@ -172,6 +172,31 @@ export const claims: Cases = {
       assert.is((await store.inbox.accept(by(ordered("t-2", 9), "arrival"))).outcome, "stale", "an end is never left");
     },
 
+  "a task id in another operation is another task, whose end the first one's does not shut": async ({ store }) => {
+    const of = (operation: string, second: number, status = "working", terminal = false) => {
+      const { event, order } = ordered("t-1", second, status, terminal);
+      return store.inbox.accept(
+        arrival({ ...event, operationId: operation }, { order: { ...order!, operation } as const }),
+      );
+    };
+    accepted(await of("op-1", 10, "completed", true));
+    accepted(await of("op-2", 5));
+    assert.is((await of("op-2", 5)).outcome, "stale");
+    assert.is((await of("op-1", 30)).outcome, "stale", "the first one has ended");
+    const missed = await of("op-2", 4, "failed", true);
+    assert.equal(missed, { outcome: "stale", reason: "not_newer", conflict: false, missed: true });
+    assert.is((await store.task(SELLER, "t-1", "op-2"))!.missed, NOW);
+    accepted(await of("op-2", 20, "failed", true));
+    assert.equal(await of("op-2", 21, "completed", true), {
+      ...{ outcome: "stale", reason: "terminal", conflict: true, missed: false },
+    });
+    const statuses = ["op-1", "op-2", "op-3"].map(async (one) => (await store.task(SELLER, "t-1", one))?.status);
+    assert.equal(await Promise.all(statuses), ["completed", "failed", undefined]);
+    assert.is((await store.task(SELLER, "t-1"))!.status, "completed");
+    assert.is((await store.task(SELLER, "t-1", "op-2"))!.missed, null);
+    assert.is((await store.inbox.accept(ordered("t-1", 40))).outcome, "stale", "what names none is the first one's");
+  },
+
   "a stale event keeps its key claimed": async ({ store }) => {
     accepted(await store.inbox.accept(ordered("t-1", 10)));
     const stale = ordered("t-1", 5);

@@ -26,6 +26,7 @@ import { serverClock } from "./0023-server-clock.js";
 import { keptSince } from "./0024-kept-since.js";
 import { anySession } from "./0025-any-session.js";
 import { heldTasks } from "./0026-held-tasks.js";
+import { taskOperations } from "./0027-task-operations.js";
 
 export const schema = schemaOf({
   receiver,
@@ -54,4 +55,5 @@ export const schema = schemaOf({
   "kept-since": keptSince,
   "any-session": anySession,
   "held-tasks": heldTasks,
+  "task-operations": taskOperations,
 });
