@@ -10,6 +10,7 @@ import {
   type Release,
 } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
+import { questionSince } from "./asked-since.js";
 import { repeat } from "./attempts.js";
 import { type BuyerCallDependencies, type CallingOptions, timed } from "./call-dependencies.js";
 import { carriedOn, inputFor } from "./carry-on.js";
@@ -116,7 +117,7 @@ export class ToolInvocation {
     const tool = this.toolOf(this.release);
     if (task === undefined || tool === undefined) return failedHere(refusal, { lost: true });
     await this.register(tool);
-    return task;
+    return this.since(tool, task);
   }
 
   /** The call by what stands in for its tool. Its key is of that tool: none is replayed under two names. */
@@ -217,8 +218,15 @@ export class ToolInvocation {
     return outcome;
   }
 
-  private async finished(tool: AnyTool, outcome: ExchangeResult): Promise<ExchangeResult> {
-    await this.dependencies.validation.answer(this.release, tool, outcome);
+  private since(tool: AnyTool, outcome: ExchangeResult): Promise<ExchangeResult> {
+    const { release, pinBy, request, registered, options } = this;
+    const of = { tool, release, pinBy, account: request.account, operationId: registered?.operationId };
+    return questionSince(this.dependencies, outcome, { ...of, again: options.again, signal: options.signal });
+  }
+
+  private async finished(tool: AnyTool, told: ExchangeResult): Promise<ExchangeResult> {
+    await this.dependencies.validation.answer(this.release, tool, told);
+    const outcome = await this.since(tool, told);
     const { status } = outcome.answer;
     // After a lost answer the agent may be at work: its webhook is still expected. A task that was gone on with tells of it, too.
     const open = outcome.lost || this.options.operationOf !== undefined;
@@ -283,7 +291,7 @@ export class ToolInvocation {
           ...{ operationId: registered?.operationId, account: request.account },
         });
         latest = ended;
-        await this.kept.noted(ended.status, { lost: isUnknown(ended), taskId }, ended);
+        await this.kept.noted({ lost: isUnknown(ended), taskId }, ended);
         return (await this.answered(ended, nativeTaskId, options)) ?? ended;
       },
       respond: (input, options = {}) => this.respond(latest, nativeTaskId, { input, options }),

@@ -67,7 +67,8 @@ export interface Buyer<R extends Release = Release> {
    * Carries on what a crash left: each unfinished call is made again with its key and payload, so that an agent which has done
    * it says what came of it. What its agent would not know again is not sent: where it had named a task, that is given back
    * as `submitted`, to be waited for; else a failure, `INTENT_NOT_REPEATABLE`. A call whose question was
-   * answered goes on as that answer; what another process has carried to its end meanwhile is not among what comes back.
+   * answered goes on as that answer; a question that its task has left meanwhile is not asked again, and one that a
+   * wait was told is, though its agent says no more of it; what another process has carried to its end meanwhile is not among what comes back.
    */
   resume(options?: Pick<CallOptions, "signal" | "deadlineMs">): Promise<readonly CallResult<AnyArms>[]>;
   /** Asks the agent for its capabilities again before the next call. */

@@ -22,6 +22,8 @@ export interface Intent {
   /** The transport's own task, and the conversation: by them its questions are answered. */
   readonly nativeTaskId?: string;
   readonly contextId?: string;
+  /** What its task asked when it was last heard of: a webhook may have told it, and nobody tells it again. */
+  readonly question?: { readonly data: unknown; readonly message?: string };
   /** Of a call that asks something: the key of the answer that it goes on as, while what came of that is not known. */
   readonly answeredBy?: string;
   /** Whether a webhook of the buyer's own was registered with it: the same call has the same registration. */

@@ -2,7 +2,7 @@
  * What a buyer was about to do, kept before it does it: a call's key and payload are stored before the request leaves, so that
  * who starts again after a crash repeats the same call instead of making another.
  */
-import type { Answer, AnyArms, JsonObject, ProtocolError, Release, TaskStatus } from "../contract/index.js";
+import type { Answer, AnyArms, JsonObject, ProtocolError, Release } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import type { CallThread } from "./call-thread.js";
 import { type ExchangeResult, failedHere } from "./exchange.js";
@@ -37,11 +37,12 @@ export interface ToldOfCall {
 
 /** A call as it is kept once its agent has answered; what is not told again stays. */
 export const toldIntent = (
-  intent: Intent,
-  status: TaskStatus,
+  { question: _, ...intent }: Intent,
+  { status, data, message }: Answer<AnyArms>,
   { taskId, nativeTaskId, answer }: ToldOfCall,
 ): Intent => ({
   ...{ ...intent, status },
+  ...(status === "input-required" && { question: { data, ...(message !== undefined && { message }) } }),
   ...(taskId !== undefined && { taskId }),
   ...(nativeTaskId !== undefined && { nativeTaskId }),
   ...(answer?.contextId !== undefined && { contextId: answer.contextId }),
@@ -56,7 +57,7 @@ export function intentOf(
     release,
     pinBy,
     at,
-  }: Omit<Intent, "push" | "webhook" | "thread" | "status" | "taskId" | "nativeTaskId" | "contextId">,
+  }: Pick<Intent, "idempotencyKey" | "tool" | "args" | "release" | "pinBy" | "at">,
   { push, webhook, options }: { push: unknown; webhook: boolean; options: CallThread },
 ): Intent {
   const { contextId, nativeTaskId, operationOf, questions } = options;
@@ -141,7 +142,7 @@ export function createIntents({ intents: store, intentsOf: owner, ended, logger 
 
 /** A task that is known need not be asked for by its call: it is waited for, as one that was just taken in. */
 export function keptTask(
-  { taskId, nativeTaskId, contextId }: Intent,
+  { taskId, nativeTaskId, contextId }: Pick<ToldOfCall, "nativeTaskId"> & Partial<Pick<Intent, "taskId" | "contextId">>,
   release: Release | undefined,
 ): ExchangeResult | undefined {
   if (taskId === undefined || release === undefined) return undefined;

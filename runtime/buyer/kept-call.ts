@@ -1,5 +1,5 @@
 /** One call as it is kept: before its request leaves, with what is answered, until it has ended. */
-import { type Answer, type AnyArms, isTerminal, type TaskStatus } from "../contract/index.js";
+import { type Answer, type AnyArms, isTerminal } from "../contract/index.js";
 import type { CallingOptions } from "./call-dependencies.js";
 import type { ExchangeResult } from "./exchange.js";
 import type { Intent } from "./intent.js";
@@ -48,14 +48,14 @@ export class KeptCall {
   }
 
   /** What is known to have ended is not to be repeated; what goes on is, with what was answered. */
-  async noted(status: TaskStatus, told: ToldOfCall, end: Answer<AnyArms>): Promise<void> {
+  async noted(told: ToldOfCall, end: Answer<AnyArms>): Promise<void> {
     const { intents, intent } = this;
     if (intents === undefined || intent === undefined || told.lost) return;
     // The call whose question this one has answered goes on as this one.
     const { answers } = this.options.operationOf ?? {};
-    if (isTerminal(status)) this.isOurs = await intents.end(intent, end, answers);
+    if (isTerminal(end.status)) this.isOurs = await intents.end(intent, end, answers);
     else {
-      this.intent = toldIntent(intent, status, told);
+      this.intent = toldIntent(intent, end, told);
       this.isOurs = await intents.note(this.intent, answers);
     }
   }
@@ -69,7 +69,7 @@ export class KeptCall {
     const { operationOf, nativeTaskId } = this.options;
     const asks = operationOf?.answers;
     const isEnd = taskId !== undefined && [operationOf?.taskId, nativeTaskId].includes(taskId);
-    if (asks === undefined || answer.status !== "failed" || isEnd) return this.noted(answer.status, outcome, answer);
+    if (asks === undefined || answer.status !== "failed" || isEnd) return this.noted(outcome, answer);
     if (!lost && this.intent !== undefined) await this.intents?.refuse(this.intent, asks);
   }
 }

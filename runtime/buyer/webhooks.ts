@@ -5,6 +5,8 @@ import type { Completions } from "./completions.js";
 /** What a buyer uses of a receiver (`createReceiver` of adbind/receiver gives one). */
 export interface WebhookReceiver {
   readonly store: {
+    /** Whether a task has ended, as its webhooks tell. */
+    task?(sender: string, taskId: string, operationId?: string): Promise<{ readonly terminal: boolean } | undefined>;
     readonly inbox: {
       /** Events of one task that the receiver still holds, in their order. */
       list(filter: {
