@@ -61,6 +61,14 @@ export type EnvelopeResult =
   | { readonly ok: true; readonly envelope: Envelope }
   | { readonly ok: false; readonly code: EnvelopeCode; readonly fields: readonly string[] };
 
+/**
+ * Statuses as events of tasks have them: published enumerations list two that are none of a task's own
+ * (docs/protocol/tasks.md#statuses), and a webhook by its release is not refused.
+ */
+function isToldStatus(value: unknown): value is string {
+  return isTaskStatus(value) || value === "auth-required" || value === "unknown";
+}
+
 /** docs/protocol/webhooks.md#envelope. */
 const idempotencyKey = /^[A-Za-z0-9_.:-]{16,255}$/;
 
@@ -68,7 +76,7 @@ const checks: Record<string, (value: unknown) => boolean> = {
   idempotency_key: (value) => typeof value === "string" && idempotencyKey.test(value),
   task_id: isStorableId,
   task_type: isStorableId,
-  status: isTaskStatus,
+  status: isToldStatus,
   timestamp: (value) => toInstant(value) !== undefined,
   operation_id: isStorableId,
   notification_id: isStorableId,
@@ -109,7 +117,7 @@ function readFlat(body: JsonObject, { kind, now }: EnvelopeContext, format: Webh
     const statusOnly = invalid.length === 1 && invalid[0] === "status";
     return { ok: false, code: statusOnly ? "invalid_envelope_status" : "invalid_envelope_fields", fields: invalid };
   }
-  const status = isTaskStatus(body.status) ? body.status : null;
+  const status = isToldStatus(body.status) ? body.status : null;
   const envelope: Envelope = {
     key: body.idempotency_key as string,
     format,
@@ -121,8 +129,8 @@ function readFlat(body: JsonObject, { kind, now }: EnvelopeContext, format: Webh
     notificationId: notificationIdOf(body, kind),
     token: typeof body.token === "string" ? body.token : null,
     // A report's status is that of its own fire: in a task's order the first would end all that follow.
-    ordered: kind === "task",
-    terminal: status !== null && isTerminal(status),
+    ordered: kind === "task" && status !== "unknown",
+    terminal: isTaskStatus(status) && isTerminal(status),
     payload: payloadOf(body, kind, format),
   };
   return { ok: true, envelope };

@@ -50,12 +50,12 @@ export function resultValidator<Tx>(config: ReceiverConfig<Tx>): ResultValidator
     if (problem !== undefined) return [{ code: problem, pointer: "", message: "the data is wrapped in response" }];
     const { taskType, status } = envelope;
     if (taskType === null || !isTaskStatus(status) || !hasArm(release, taskType, status)) return [];
-    // Arms without data are common on interim states; there is nothing to compare then.
-    if (data === null) return [];
+    // Arms without data are common on interim states; there is nothing to compare then. What is completed has a result.
+    if (data === null && status !== "completed") return [];
     const validator = await validatorOf(release);
     if (validator === undefined) return [];
-    const bare: Reading = { name: "bare", data };
-    const enveloped: Reading = { name: "whole", data: withEnvelope(data, envelope) };
+    const bare: Reading = { name: "bare", data: data ?? {} };
+    const enveloped: Reading = { name: "whole", data: withEnvelope(data ?? {}, envelope) };
     const judged = judgeReadings(
       (reading) => validator.arm(taskType, status, reading),
       whole.has(release) ? [enveloped, bare] : [bare, enveloped],
