@@ -112,7 +112,7 @@ export function createExchange({ settings, wire }: { settings: BuyerSettings; wi
     async task(tool, release, taskId, signal) {
       const open = await connection(signal);
       if (open.task === undefined) return undefined;
-      return attempt({ tool, release, signal }, () => open.task!(taskId, signal));
+      return attempt({ tool, release, signal }, async () => about(taskId, await open.task!(taskId, signal)));
     },
     async close() {
       const last = opened;
@@ -120,6 +120,12 @@ export function createExchange({ settings, wire }: { settings: BuyerSettings; wi
       await last?.then((open) => open.close()).catch(() => undefined);
     },
   };
+}
+
+/** What is told of another task is no answer: its end would be taken for that of the one that was asked for. */
+function about(taskId: string, told: WireAnswer): WireAnswer {
+  if ([undefined, taskId].includes(told.taskId) || told.payload?.task_id === taskId) return told;
+  throw new WireFault("The agent told of another task than it was asked for", { status: 200 });
 }
 
 /** Our own fault under whatever an SDK has put around it. */

@@ -2,7 +2,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Says } from "../support/agent.js";
-import { capabilities, order, type Scene, transports, withScene } from "./fixtures.js";
+import { capabilities, failing, order, type Scene, transports, withScene } from "./fixtures.js";
 
 const rpc = (code: number): Says => ({ rpc: { code, message: "no word of it" } });
 
@@ -52,5 +52,28 @@ for (const kind of transports) {
     });
   }
 }
+
+for (const kind of ["a2a 1.0", "a2a 0.3"] as const)
+  for (const [whose, id, end] of [
+    ["another task", "task-9", "failed"],
+    ["the task itself", "task-1", "completed"],
+  ] as const)
+    test(`${kind}: what an agent tells of ${whose} is ${end === "failed" ? "no end of the one asked for" : "its end"}`, () =>
+      withScene(
+        {
+          kind,
+          answer: ({ tool }) =>
+            tool === "create_media_buy"
+              ? { payload: { status: "submitted", task_id: "task-1" }, state: "submitted", taskId: "task-1" }
+              : failing({ code: "UNSUPPORTED_FEATURE", message: "no such tool", recovery: "correctable" }),
+          told: { payload: { status: "completed", media_buy_id: "mb-9", packages: [] }, taskId: id },
+        },
+        async ({ buyer }) => {
+          const called = await buyer.tools.create_media_buy(order);
+          const told = await called.waitForCompletion();
+          assert.is(told.status, end, JSON.stringify(told));
+          assert.is(JSON.stringify(told).includes("mb-9"), end === "completed");
+        },
+      ));
 
 test.run();

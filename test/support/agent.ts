@@ -38,6 +38,8 @@ export interface AgentOptions {
   readonly answer: (heard: Heard, count: number) => Says | Promise<Says>;
   readonly a2a?: "1.0" | "0.3" | false;
   readonly tools?: readonly string[];
+  /** The task it tells of by A2A's own means, whichever is asked for; by default it knows none. */
+  readonly told?: Extract<Says, { payload: JsonObject }>;
 }
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {
@@ -95,13 +97,17 @@ async function answerMcp(
 
 /** One request over A2A. */
 async function answerA2a(
-  { hear, a2a }: { readonly hear: Hear; readonly a2a: A2aVersion },
+  { hear, a2a, told }: { readonly hear: Hear; readonly a2a: A2aVersion } & Pick<AgentOptions, "told">,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const body = await bodyOf(request);
   const message = JSON.parse(body) as { id: unknown; method: string; params: JsonObject };
   const reply = (more: JsonObject): void => json(response, 200, { jsonrpc: "2.0", id: message.id, ...more });
+  if (/^(tasks\/get|GetTask)$/.test(message.method) && told !== undefined) {
+    const { task, ...old } = taskOf(told, a2a);
+    return reply({ result: task ?? old });
+  }
   if (!/send/i.test(message.method)) return reply({ error: { code: -32001, message: "Task not found" } });
   const { message: sent, configuration } = message.params as {
     message: { parts: { data: { skill: string; parameters: JsonObject } }[] };
@@ -146,7 +152,7 @@ const cardOf = (url: string, { a2a, tools = [] }: AgentOptions): JsonObject => (
 });
 
 export async function startAgent(options: AgentOptions): Promise<Agent> {
-  const { answer, a2a = false, tools = [] } = options;
+  const { answer, a2a = false, tools = [], told } = options;
   const heard: Heard[] = [];
   const hear = async (one: Heard): Promise<Says> => {
     heard.push(one);
@@ -159,7 +165,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       if (pathname === "/mcp") return answerMcp({ hear, tools }, request, response);
       if (a2a !== false && pathname === "/.well-known/agent-card.json")
         return json(response, 200, cardOf(url, options));
-      if (a2a !== false && pathname === "/a2a") return answerA2a({ hear, a2a }, request, response);
+      if (a2a !== false && pathname === "/a2a")
+        return answerA2a({ hear, a2a, ...(told && { told }) }, request, response);
       json(response, 404, {});
     };
     run().catch((error: unknown) => json(response, 500, { error: String(error) }));
