@@ -96,10 +96,8 @@ export function createIngest<Tx>(
       );
     }
     report(config, event, outcome);
-    const ends =
-      outcome.outcome === "accepted"
-        ? envelope.terminal && outcome.unfit !== true
-        : outcome.outcome === "stale" && outcome.missed;
+    // One whose result does not fit ends nothing, and what its task has come to is asked for now.
+    const ends = outcome.outcome === "accepted" ? envelope.terminal : outcome.outcome === "stale" && outcome.missed;
     if (ends && event.taskId !== null) {
       onTerminal(event.sender, event.taskId);
     }

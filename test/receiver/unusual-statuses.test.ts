@@ -29,6 +29,17 @@ test("an end as completed that has no result ends nothing, and the one that has 
   assert.is((await s.store.inbox.list({ state: "dead" })).length, 2, "a human has the others");
 });
 
+test("an end whose result does not fit has its task asked for at once", async ({ open }) => {
+  const s = await open();
+  const poll = async () => ({ status: "completed" as const, timestamp: at(0), result: bought });
+  const task = { sender: SELLER, taskId: "task-1", taskType: "create_media_buy", operationId: "op-1" };
+  const alive = setInterval(() => undefined, 1_000);
+  const watched = s.receiver.watchTask({ ...task, poll, signal: AbortSignal.timeout(20_000) });
+  await send(s, envelope({ status: "completed", result: { packages: "none" } }));
+  assert.equal(await watched, { status: "completed" });
+  clearInterval(alive);
+});
+
 test("an end that needs no result ends its task without one", async ({ open }) => {
   const s = await open();
   assert.is(statusOf(await send(s, envelope({ status: "canceled", result: undefined }))), "accepted");
