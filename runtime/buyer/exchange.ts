@@ -145,6 +145,20 @@ function toMiss(error: unknown, word: string, release: Release): Miss {
   return { error: localError("SERVICE_UNAVAILABLE", said, "transient"), lost: true };
 }
 
+/** Deepest nesting of an answer, as of a webhook: whoever writes it down, or judges it, would run out of stack. */
+const MAX_LEVELS = 256;
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  let level = [value].filter(isObject);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === levels) return true;
+    level = level.flatMap((one) => Object.values(one).filter(isObject));
+  }
+  return false;
+}
+
 /** An answer of the wire as one of the tool's arms. */
 function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): ExchangeResult {
   const { word } = release;
@@ -152,6 +166,10 @@ function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): Exchang
   if (payload === null && state === undefined && error === null) {
     // It may have acted, and what was registered for it stays.
     const error = localError("INVALID_ANSWER", `The answer has no data: ${wire.text ?? ""}`, "correctable");
+    return failedHere(error, { lost: true });
+  }
+  if (isDeeper(payload, MAX_LEVELS)) {
+    const error = localError("INVALID_ANSWER", `The answer nests deeper than ${MAX_LEVELS} levels`, "correctable");
     return failedHere(error, { lost: true });
   }
   const transport = { status: state, taskId: wire.taskId, contextId: wire.contextId };

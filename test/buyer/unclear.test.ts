@@ -6,6 +6,8 @@ import { capabilities, failing, order, type Scene, transports, withScene } from 
 
 const rpc = (code: number): Says => ({ rpc: { code, message: "no word of it" } });
 
+const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+
 /** Title -> what the agent says when it may have acted, and whether the same call may be of use once more. */
 const unclear: Readonly<Record<string, readonly [says: Says, again: boolean]>> = {
   "an internal error": [rpc(-32603), true],
@@ -13,6 +15,13 @@ const unclear: Readonly<Record<string, readonly [says: Says, again: boolean]>> =
   "an answer that is cut off": [{ http: 200, body: '{"jsonrpc":"2.0","id":1,"res' }, true],
   "a page of a proxy's": [{ http: 200, headers: { "content-type": "text/html" }, body: "<p>fine" }, true],
   "an encoding that was declined": [{ http: 200, headers: { "content-encoding": "br" }, body: "?" }, true],
+  "an answer that nests as deep as it can": [
+    {
+      http: 200,
+      body: `{"jsonrpc":"2.0","id":"ID","result":{"structuredContent":{"status":"submitted","task_id":"t","x":${deep}},"content":[],"id":"t","status":{"state":"working","message":{"parts":[{"data":{"task_id":"t","x":${deep}}}]}}}}`,
+    },
+    false,
+  ],
   "an answer without data": [
     { http: 200, body: '{"jsonrpc":"2.0","id":"ID","result":{"content":[],"kind":"x"}}' },
     false,
