@@ -148,13 +148,11 @@ function toMiss(error: unknown, word: string, release: Release): Miss {
 /** Deepest nesting of an answer, as of a webhook: whoever writes it down, or judges it, would run out of stack. */
 const MAX_LEVELS = 256;
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
-
 function isDeeper(value: unknown, levels: number): boolean {
-  let level = [value].filter(isObject);
+  let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth === levels) return true;
-    level = level.flatMap((one) => Object.values(one).filter(isObject));
+    if (depth > levels) return true;
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
   }
   return false;
 }
