@@ -1,5 +1,5 @@
 /** The webhooks a call registers, by whichever way its transport has. */
-import { answersLater, isJsonObject, type JsonObject } from "../contract/index.js";
+import { type AnyTool, answersLater, channelTools, isJsonObject, type JsonObject } from "../contract/index.js";
 import type { A2aPushConfig, PushNotificationConfig, TaskChannels } from "../sender/types.js";
 import type { Call } from "../transport/answerer.js";
 import type { CallPlug } from "./call-plug.js";
@@ -56,15 +56,23 @@ export function checkChannels<Tx>(
 ): void {
   const channels = channelsOf(call, args);
   if (sender === undefined) {
-    if (channels === undefined || !answersLater(tool)) return;
-    throw new ToolError("UNSUPPORTED_FEATURE", "Webhooks are not sent here: poll the task instead.", {
-      field: "push_notification_config",
-    });
+    const field = unsent(tool, channels, args);
+    if (field === undefined) return;
+    const message = `Webhooks are not sent here: leave ${field} out, and ask instead.`;
+    throw new ToolError("UNSUPPORTED_FEATURE", message, { field });
   }
   const { version } = servedRelease.release;
   const refusal =
     plug.refusal(tool.name, args, version) ?? (channels && sender.tasks.check(tool.name, channels, version));
   if (refusal !== undefined) throw refusedBy(refusal.error);
+}
+
+/** What a call asks to be told of by webhooks, where it could be: a buy whose reports are promised and never come is paid for blindly. */
+function unsent(tool: AnyTool, channels: TaskChannels | undefined, args: JsonObject): string | undefined {
+  const persistent = channelTools.has(tool.name);
+  if (channels !== undefined && answersLater(tool)) return "push_notification_config";
+  if (channels?.push !== undefined && persistent) return "push_notification_config";
+  return persistent && isJsonObject(args.reporting_webhook) ? "reporting_webhook" : undefined;
 }
 
 /** A2A 1.0 names one scheme where 0.3 and the protocol have a list. */
