@@ -1,19 +1,9 @@
 /** What filters of `get_products` leave of a catalogue, and of what they leave, which prices. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
-import { behavingSeller, type TestSeller, versions } from "./behaving-seller.js";
-
-const price = (pricing_option_id: string, more: object = {}) => ({
-  ...{ pricing_option_id, pricing_model: "cpm", currency: "USD" },
-  ...more,
-});
-const product = (product_id: string, more: Partial<Product> & { readonly more?: object }): Product =>
-  ({
-    ...{ product_id, name: product_id, description: "Inventory.", delivery_type: "guaranteed", channels: ["display"] },
-    ...{ formats: ["display_300x250_image"], pricing_options: [price("fixed", { fixed_price: 5 })] },
-    ...more,
-  }) as Product;
+import { listedCatalogue } from "../../runtime/behaviours/index.js";
+import { behavingSeller, versions } from "./behaving-seller.js";
+import { type FilterCase, judgeFilters, price, product } from "./filtered-products.js";
 
 const doubleverify = { domain: "doubleverify.com" };
 const viewability = { metric: "viewability", threshold: 0.7, standard: "mrc", vendor: doubleverify };
@@ -42,7 +32,7 @@ const catalogue = [
 ];
 
 /** What is left, with the prices of what has several. */
-const cases: readonly [filter: object, left: readonly string[], since?: string][] = [
+const cases: readonly FilterCase[] = [
   [{ exclusivity: "exclusive" }, ["sole"]],
   [{ exclusivity: "none" }, ["plain", "both", "instream", "viewed", "matched", "euros"]],
   [{ is_fixed_price: false }, ["both: bid"]],
@@ -68,30 +58,12 @@ const cases: readonly [filter: object, left: readonly string[], since?: string][
   [{ audience_evidence_requirements: { requirement_mode: "required", evidence_presence: "required" } }, [], "3.2"],
 ];
 
-type Case = (typeof cases)[number];
-type Shown = {
-  readonly product_id: string;
-  readonly pricing_options: readonly { readonly pricing_option_id: string }[];
-};
-
-/** What each filter leaves, with the price of a product of which one of two is left. */
-async function judge(version: string, { ask }: Pick<TestSeller, "ask">, all: readonly Case[]): Promise<void> {
-  for (const [filters, left, since = "3.0"] of all) {
-    if (version < since) continue;
-    const { products } = await ask("get_products", { buying_mode: "wholesale", filters });
-    const shown = products.map(({ product_id: id, pricing_options: prices }: Shown) =>
-      id === "both" && prices.length === 1 ? `${id}: ${prices[0]!.pricing_option_id}` : id,
-    );
-    assert.equal(shown, left, JSON.stringify(filters));
-  }
-}
-
 for (const version of versions)
   test(`${version}: filters leave what has all that they ask for, at the prices they ask for`, async () => {
     const seller = await behavingSeller(version, ["sales_guaranteed"], {
       ports: { catalogue: listedCatalogue(catalogue) },
     });
-    await judge(version, seller, cases);
+    await judgeFilters(version, seller, cases);
     await seller.close();
   });
 
@@ -105,7 +77,7 @@ const places = [
   product("britain", { coverage: { countries: ["GB"], regions: ["GB-SCT"] } }),
 ];
 
-const placed: readonly Case[] = [
+const placed: readonly FilterCase[] = [
   [{ countries: ["US"] }, ["everywhere", "america", "new_york", "block"]],
   [{ countries: ["GB", "FR"] }, ["everywhere", "britain"]],
   [{ regions: ["US-CA"] }, ["everywhere", "america", "block"]],
@@ -121,7 +93,7 @@ for (const version of versions)
     const seller = await behavingSeller(version, ["sales_guaranteed"], {
       ports: { catalogue: listedCatalogue(places) },
     });
-    await judge(version, seller, placed);
+    await judgeFilters(version, seller, placed);
     const { products } = await seller.ask("get_products", { buying_mode: "wholesale" });
     assert.ok(products.every((one: object) => !("coverage" in one)));
     await seller.close();
@@ -168,11 +140,14 @@ const declared = {
 };
 const all = ["standard", "own", "signals", "measured"];
 const needs = (level: string, more: object = {}) => ({ required_geo_targeting: [{ level, ...more }] });
-const executed: readonly Case[] = [
+const executed: readonly FilterCase[] = [
   [{ standard_formats_only: true }, ["standard", "signals", "measured"]],
   [{ min_exposures: 10_000 }, ["own", "signals", "measured"]],
   [{ start_date: "2099-01-01", end_date: "2099-01-31" }, ["standard", "signals", "measured"]],
   [{ start_date: "2098-01-01", end_date: "2098-01-31" }, all],
+  [{ start_date: "2099-01-01" }, ["standard", "signals", "measured"]],
+  [{ end_date: "2099-01-01" }, ["standard", "signals", "measured"]],
+  [{ start_date: "2098-12-31" }, all],
   [{ required_features: { inline_creative_management: true, catalog_management: false } }, all],
   [{ required_features: { catalog_management: true } }, []],
   [{ required_features: { property_list_filtering: true } }, []],
@@ -211,14 +186,17 @@ for (const version of versions)
         },
       },
     });
-    await judge(version, seller, executed);
+    await judgeFilters(version, seller, executed);
+    const filters = { start_date: "2098-02-01", end_date: "2098-01-31" };
+    const { code, field } = await seller.refused("get_products", { buying_mode: "wholesale", filters });
+    assert.equal([code, field], ["INVALID_REQUEST", "filters.end_date"], "that is no flight");
     await seller.close();
   });
 
 const ways = [{ pattern: "file_transfer", transport: "s3", vendor: { domain: "onboard.example" } }];
 const reached = [product("plain", {}), product("sent", { more: { audience_activation: { methods: ways } } })];
 const methods = (...audience_activation_methods: readonly object[]) => ({ audience_activation_methods });
-const activated: readonly Case[] = [
+const activated: readonly FilterCase[] = [
   [methods({ pattern: "file_transfer" }), ["sent"]],
   [methods({ pattern: "file_transfer", directions: ["seller_to_buyer"] }), ["sent"]],
   [methods({ pattern: "clean_room" }, { pattern: "file_transfer", transport: "gcs" }), []],
@@ -231,11 +209,20 @@ for (const version of versions.filter((one) => one === "3.2.4"))
     const taking = await behavingSeller(version, ["sales_guaranteed"], {
       ...{ ports, capabilities: { experimental_features: ["media_buy.audience_activation"] } },
     });
-    await judge(version, taking, activated);
+    await judgeFilters(version, taking, activated);
     await taking.close();
     const other = await behavingSeller(version, ["sales_guaranteed"], { ports });
-    await judge(version, other, [[methods({ pattern: "clean_room" }), ["plain", "sent"]]]);
+    await judgeFilters(version, other, [[methods({ pattern: "clean_room" }), ["plain", "sent"]]]);
     await other.close();
+  });
+
+for (const version of versions.filter((one) => one === "3.2.4"))
+  test(`${version}: offers that are to be on a list of properties are refused, where nobody reads the list`, async () => {
+    const { refused, close } = await behavingSeller(version, ["sales_guaranteed"]);
+    const property_list = { agent_url: "https://lists.example/mcp", list_id: "safe" };
+    const { code, field } = await refused("list_products", { criteria: { offer_filters: { property_list } } });
+    assert.equal([code, field], ["UNSUPPORTED_FEATURE", "criteria.offer_filters.property_list"]);
+    await close();
   });
 
 test.run();

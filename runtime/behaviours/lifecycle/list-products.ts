@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage } from "../frame/page.js";
@@ -11,7 +12,7 @@ import { targeted } from "../products/targeted.js";
 
 export interface Criteria {
   readonly product_ids?: readonly string[];
-  readonly offer_filters?: ProductFilters;
+  readonly offer_filters?: ProductFilters & { readonly property_list?: unknown };
   readonly targeting_overlay?: Overlay;
   readonly required_overlay_support?: JsonObject;
 }
@@ -28,9 +29,16 @@ interface Wanted {
 /** Products of a page where the request does not say, and at most. */
 const SIZE = { items: 25, most: 100 };
 
-/** What is on offer and meets the criteria, at the prices that were asked for. */
+/**
+ * What is on offer and meets the criteria, at the prices that were asked for.
+ * @throws ToolError UNSUPPORTED_FEATURE for a list of properties: nobody here looks it up, and no answer says that nobody did
+ */
 export async function offered(call: BehaviourCall, criteria: Criteria = {}): Promise<Product[]> {
   const { product_ids: ids, offer_filters: filters } = criteria;
+  if (filters?.property_list != null)
+    throw new ToolError("UNSUPPORTED_FEATURE", "offers are not looked up by a list of properties here", {
+      field: "criteria.offer_filters.property_list",
+    });
   const all = ids === undefined ? await onOffer(call) : await productsOf(call);
   const named = all.filter(({ product_id: id }) => ids === undefined || ids.includes(id));
   const wanted = await filtered(call, filters, named);

@@ -29,6 +29,8 @@ export interface Coverage {
     readonly system: string;
     readonly values: readonly string[];
   }[];
+  /** Where screens, stations and the like stand, in degrees (WGS 84): who looks near a place finds what is there. */
+  readonly points?: readonly { readonly lat: number; readonly lng: number }[];
 }
 
 /** Something that can be bought. */

@@ -5,8 +5,9 @@ import { itemsIn } from "../frame/items-in.js";
 import type { Product } from "../ports/catalogue.js";
 import { postalSystem } from "./coverage.js";
 import { supportsAll, termsOf } from "./overlay.js";
+import { isNearby, type ProximityFilters } from "./proximity.js";
 
-export interface ExecutionFilters {
+export interface ExecutionFilters extends ProximityFilters {
   readonly required_features?: JsonObject;
   readonly required_axe_integrations?: readonly string[];
   readonly required_geo_targeting?: readonly GeoTargeting[];
@@ -90,6 +91,7 @@ export function isExecutable(call: BehaviourCall, one: Product, filters: Executi
     (filters.required_geo_targeting ?? []).every((wanted) =>
       targetsBy(member(targeting, dimensions[wanted.level] ?? wanted.level), wanted),
     ) &&
+    isNearby(call, one, filters, member(targeting, "geo_proximity")) &&
     (words.length === 0 || targetsWords(member(targeting, "keyword_targets"), words)) &&
     (methods === undefined || isActivatable(call, one, methods))
   );

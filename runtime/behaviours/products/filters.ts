@@ -4,7 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { itemsIn } from "../frame/items-in.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
-import { isAvailable } from "./availability.js";
+import { checkFlight, isAvailable } from "./availability.js";
 import { type CoverageFilters, isWhereWanted } from "./coverage.js";
 import { type ExecutionFilters, isExecutable } from "./executable.js";
 import { type FormatFilters, formatFilter } from "./format-filter.js";
@@ -208,7 +208,10 @@ function passes(call: BehaviourCall, one: Product, filters: ProductFilters): boo
   );
 }
 
-/** Those of the products that are still on offer and meet the filters: each of them excludes what does not, in every mode. */
+/**
+ * Those of the products that are still on offer and meet the filters: each of them excludes what does not, in every mode.
+ * @throws ToolError INVALID_REQUEST, UNSUPPORTED_FEATURE for filters that nothing could be judged by
+ */
 export async function filtered(
   call: BehaviourCall,
   filters: ProductFilters | undefined,
@@ -216,6 +219,7 @@ export async function filtered(
 ): Promise<Product[]> {
   const current = all.filter((one) => expiredAt(call, one) === undefined);
   if (filters === undefined) return current;
+  checkFlight(filters);
   const passing = current.filter((one) => passes(call, one, filters));
   const taken = await formatFilter(call, filters, passing);
   const kept: Product[] = [];
