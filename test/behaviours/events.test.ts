@@ -57,6 +57,40 @@ for (const version of versions) {
     assert.equal((await ask("sync_catalogs", { ...key(), account })).catalogs, [], "nothing was changed");
     await close();
   });
+
+  test(`${version}: a catalogue that is too long stops a strict sync, and fails alone in a lenient one`, async () => {
+    const { ask, refused, close } = await behavingSeller(version, [], { with: ["catalogs"] });
+    const catalog = (catalog_id: string, items: readonly object[]) => ({ catalog_id, type: "product", items });
+    const long = Array.from({ length: 10_001 }, (_, at) => ({ item_id: `${at}`, title: "One" }));
+    const sync = (...catalogs: readonly object[]) => ({ ...key(), account, catalogs });
+    const [one, all] = [catalog("one", long.slice(0, 1)), catalog("all", long)];
+    const strict = await refused("sync_catalogs", sync(one, all));
+    assert.equal([strict.code, strict.field], ["INVALID_REQUEST", "catalogs[1].items"]);
+    for (const validation_mode of ["strict", "lenient"])
+      assert.is(
+        (await refused("sync_catalogs", { ...sync(one, one), validation_mode })).field,
+        "catalogs[1].catalog_id",
+      );
+    assert.equal((await ask("sync_catalogs", { ...key(), account })).catalogs, [], "nothing was changed");
+    const { catalogs } = await ask("sync_catalogs", { ...sync(all, one), validation_mode: "lenient" });
+    assert.equal(
+      catalogs.map(({ action }: { readonly action: string }) => action),
+      ["failed", "created"],
+    );
+    await close();
+  });
+
+  test(`${version}: a flight is an item by where it goes, and what is wrong with a hotel is said of that hotel`, async () => {
+    const { ask, close } = await behavingSeller(version, [], { with: ["catalogs"] });
+    const [origin, destination] = [{ airport_code: "VIE" }, { airport_code: "AMS" }];
+    const flight = { catalog_id: "f", type: "flight", items: [{ flight_id: "os1", origin, destination }] };
+    const price = { amount: -1, currency: "EUR" };
+    const hotel = { catalog_id: "h", type: "hotel", items: [{ hotel_id: "sacher", name: "Sacher", price }] };
+    const { catalogs } = await ask("sync_catalogs", { ...key(), account, catalogs: [flight, hotel] });
+    assert.equal([catalogs[0].items_approved, catalogs[1].items_rejected], [1, 1]);
+    assert.is(catalogs[1].item_issues[0].item_id, "sacher");
+    await close();
+  });
 }
 
 test.run();

@@ -1,12 +1,13 @@
 /** Catalogues of what buyers sell: their items are checked one by one, and fill the creatives that name them. */
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../../contract/index.js";
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import { type Dependency, toldOf } from "../buys/impairments.js";
 import { promotedCatalogs } from "../buys/targets.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import { lineErrors } from "../frame/line-error.js";
 import { catalogs, type KeptCatalog } from "../library/catalogs.js";
 
 interface Upload extends JsonObject {
@@ -20,12 +21,42 @@ interface Wanted {
   readonly catalog_ids?: readonly string[];
   readonly delete_missing?: boolean;
   readonly dry_run?: boolean;
+  readonly validation_mode?: string;
   readonly item_availability_updates?: readonly JsonObject[];
   readonly item_availability_queries?: readonly JsonObject[];
 }
 
-/** Items of one request that are looked at. */
+/** Items of one catalogue that are taken. */
 const MAX_ITEMS = 10_000;
+
+/** @throws ToolError INVALID_REQUEST for a catalogue that one request has twice: nothing says which of them is meant */
+function refuseTwice(uploads: readonly Upload[]): void {
+  const seen = new Set<string>();
+  for (const [index, { catalog_id: id }] of uploads.entries()) {
+    if (id !== undefined && seen.has(id))
+      throw new ToolError("INVALID_REQUEST", `catalogue ${id} is there twice: send it once`, {
+        field: `catalogs[${index}].catalog_id`,
+      });
+    if (id !== undefined) seen.add(id);
+  }
+}
+
+/** What is wrong with a catalogue as a whole: none is taken in part. What is wrong with items, each of them is told. */
+function faultOf({ items = [] }: Upload): ToolError | undefined {
+  if (items.length <= MAX_ITEMS) return undefined;
+  const message = `a catalogue takes ${MAX_ITEMS} items, and this has ${items.length}: send it in parts`;
+  return new ToolError("INVALID_REQUEST", message, { field: "items" });
+}
+
+/** @throws ToolError of the first catalogue that cannot be taken, which in strict mode stops all */
+function refuseFaulty(uploads: readonly Upload[]): void {
+  for (const [index, upload] of uploads.entries()) {
+    const fault = faultOf(upload);
+    if (fault === undefined) continue;
+    const { code, message, field } = fault.error;
+    throw new ToolError(code, message, { field: `catalogs[${index}].${field}` });
+  }
+}
 
 /** What goes for single items, and has to be in force when it is answered. */
 const ofItems = ["item_availability_updates", "item_availability_queries"] as const;
@@ -48,6 +79,7 @@ function refuseItems(request: Wanted, { shapes, tool }: BehaviourToolCall): void
 export const syncCatalogs: ToolBehaviour = async (request: Wanted, call) => {
   refuseItems(request, call);
   const dryRun = request.dry_run === true;
+  refuseTwice(request.catalogs ?? []);
   const { account_id: accountId } = await spendingAccount(call, request.account, dryRun);
   const wanted = request.catalog_ids === undefined ? undefined : new Set(request.catalog_ids);
   const uploads = request.catalogs?.filter(({ catalog_id }) => wanted?.has(catalog_id ?? "") ?? true);
@@ -55,6 +87,7 @@ export const syncCatalogs: ToolBehaviour = async (request: Wanted, call) => {
     const own = await catalogs.list(call, accountId);
     return call.answer({ catalogs: own.map((one) => shown(one, "unchanged", [])) });
   }
+  if (request.validation_mode !== "lenient") refuseFaulty(uploads);
   const results: JsonObject[] = [];
   for (const upload of uploads) results.push(await syncOne(call, accountId, upload, dryRun));
   // Asked for by id, the others are left as they are.
@@ -91,9 +124,11 @@ const tellBuys = (call: BehaviourCall, account: string, id: string, offline: Dep
 
 async function syncOne(call: BehaviourCall, accountId: string, upload: Upload, dryRun: boolean): Promise<JsonObject> {
   const id = upload.catalog_id ?? call.id("cat");
+  const fault = faultOf(upload);
+  if (fault !== undefined) return { catalog_id: id, action: "failed", errors: lineErrors(call, fault) };
   const content = createHash("sha256").update(JSON.stringify(upload)).digest("hex");
   const before = await catalogs.get(call, accountId, id);
-  const items = (upload.items ?? []).slice(0, MAX_ITEMS);
+  const { items = [] } = upload;
   const issues = items.flatMap(itemIssues);
   if (before?.content === content) return shown(before, "unchanged", issues);
   const made: KeptCatalog = {
@@ -123,12 +158,23 @@ const shown = (kept: KeptCatalog, action: string, issues: readonly JsonObject[])
   ...(issues.length > 0 && { item_issues: issues }),
 });
 
+/** How items of each kind name themselves. */
+const identities = [
+  ...["item_id", "offering_id", "store_id", "hotel_id", "flight_id", "job_id", "vehicle_id", "listing_id"],
+  ...["program_id", "destination_id", "app_id", "id", "sku"],
+];
+
+const isSaid = (value: unknown): boolean => typeof value === "string" && value !== "";
+
+/** A flight is called by where it goes. */
+const isCalled = ({ title, name, headline, origin, destination }: JsonObject): boolean =>
+  [title, name, headline].some(isSaid) || (isJsonObject(origin) && isJsonObject(destination));
+
 /** An item needs a name of its own to be shown, and what it costs, if it says so, in full. */
 function itemIssues(item: JsonObject, index: number): JsonObject[] {
-  const id = String(item.item_id ?? item.offering_id ?? item.id ?? item.sku ?? index);
+  const id = String(identities.map((name) => item[name]).find((one) => one != null) ?? index);
   const reasons: string[] = [];
-  if ([item.title, item.name, item.headline].every((one) => typeof one !== "string" || one === ""))
-    reasons.push("an item needs a title or a name");
+  if (!isCalled(item)) reasons.push("an item needs a title or a name");
   const { amount, currency } = (item.price ?? {}) as JsonObject;
   if (item.price !== undefined && (typeof amount !== "number" || amount < 0 || typeof currency !== "string"))
     reasons.push("a price has an amount of at least 0 and a currency");
