@@ -49,6 +49,28 @@ if (versions.length > 0)
     await close();
   });
 
+for (const version of versions.filter((one) => one >= "3.1"))
+  test(`${version}: a package's cap is one that the seller says it keeps`, async () => {
+    const frequency_capping = { supported_per_units: ["individuals"], supported_window_units: ["days"] };
+    const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], {
+      capabilities: { media_buy: { frequency_capping } },
+    });
+    const cap = (per: string, unit: string) => ({
+      targeting_overlay: { frequency_cap: { max_impressions: 3, per, window: { interval: 1, unit } } },
+    });
+    const capped = (per: string, unit: string) => order({ packages: [{ ...line, ...cap(per, unit) }] });
+    for (const asked of [capped("households", "days"), capped("individuals", "hours")]) {
+      const { code, field } = await refused("create_media_buy", asked);
+      assert.equal([code, field], ["UNSUPPORTED_FEATURE", "packages[0].targeting_overlay.frequency_cap"]);
+    }
+    const { media_buy_id, packages } = await ask("create_media_buy", capped("individuals", "days"));
+    const [{ package_id }] = packages;
+    const change = (more: object) => ({ ...key(), account, media_buy_id, packages: [{ package_id, ...more }] });
+    assert.is((await refused("update_media_buy", change(cap("devices", "days")))).code, "UNSUPPORTED_FEATURE");
+    await ask("update_media_buy", change({ targeting_overlay: { frequency_cap: { suppress_minutes: 5 } } }));
+    await close();
+  });
+
 for (const version of versions)
   test(`${version}: an ad server is told of caps of the whole order, and of what changes beside a pause`, async () => {
     const { adServer, told, kinds } = notingAdServer({ dailyCaps: ["media_buy"] });

@@ -13,6 +13,7 @@ import { checkOverlay, supportNamed } from "../products/overlay.js";
 import { checkedPricing, checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
 import { assignments, checkAssigned } from "./assigned.js";
 import { checkBound } from "./bound.js";
+import { checkPackageCap } from "./caps.js";
 import { checkDates, checkEnd, checkWithin } from "./dates.js";
 import { committedMetrics } from "./metrics.js";
 import { boundOverlay, targetingTerms } from "./targeting.js";
@@ -92,6 +93,7 @@ export async function newPackage(
   const bound = (await findConfigured(call, found.product_id))?.overlay;
   const overlay = boundOverlay(bound, wanted.targeting_overlay);
   checkOverlay(found, overlay, { at: `${field}.targeting_overlay`, accepted: bound, declares: supportNamed(call) });
+  checkPackageCap(call, overlay, { field: `${field}.targeting_overlay`, accepted: bound });
   checkTerms(call, wanted, found, field);
   const assigned = assignments(wanted.creative_assignments, wanted.creatives);
   checkAssigned(call, assigned, overlay, `${field}.creative_assignments`);

@@ -5,6 +5,7 @@ import { invalid } from "../frame/invalid.js";
 import type { Product } from "../ports/catalogue.js";
 import { demographicResolution } from "../products/configured.js";
 import { checkOverlay, type Overlay, supportNamed } from "../products/overlay.js";
+import { checkPackageCap } from "./caps.js";
 
 interface Keyword extends JsonObject {
   readonly keyword: string;
@@ -82,6 +83,7 @@ export function overlayAfter(
   const after = overlaid(whole, keywords);
   const accepted = { ...bound, ...before };
   checkOverlay(product, after, { at: `${field}.targeting_overlay`, accepted, declares: supportNamed(call) });
+  checkPackageCap(call, after, { field: `${field}.targeting_overlay`, accepted });
   return after;
 }
 
