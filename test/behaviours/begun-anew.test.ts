@@ -1,10 +1,11 @@
 /** `reset_state`: a test has the seller begin anew, for its own caller, with nothing left of what was there before. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { BehavingSellerOptions } from "../../runtime/behaviours/index.js";
+import type { AdServer, BehavingSellerOptions } from "../../runtime/behaviours/index.js";
 import { exampleBrands } from "../../runtime/behaviours/index.js";
 import { account, behavingSeller, brand, key, type TestSeller, versions, versionsWith } from "./behaving-seller.js";
 import { bothEngines } from "./engines.js";
+import { notingAdServer } from "./noting-ad-server.js";
 
 const { databases, stop } = await bothEngines();
 test.after(stop);
@@ -89,6 +90,29 @@ for (const version of versions)
       await seller.close();
     });
   }
+
+for (const version of versions)
+  test(`${version}: an order that goes on at the ad server is canceled there, once the ad server answers`, async () => {
+    const { adServer, kinds } = notingAdServer();
+    let down = true;
+    const cancel: AdServer["cancel"] = async (...told) => {
+      if (down) throw new Error("the ad server is down");
+      await adServer.cancel(...told);
+    };
+    const seller = await open(version, await databases.SQLite(), { adServer: { ...adServer, cancel } });
+    await seller.ask("create_media_buy", order());
+    const { media_buy_id } = await seller.ask("create_media_buy", order());
+    down = false;
+    await seller.ask("update_media_buy", { ...key(), account, media_buy_id, canceled: true });
+    down = true;
+    const refused = await reset(seller);
+    assert.equal([refused.success, refused.error], [false, "INVALID_STATE"]);
+    assert.is((await seller.ask("get_media_buys", {})).media_buys.length, 1, "what is not over there is not lost here");
+    down = false;
+    assert.ok((await reset(seller)).success);
+    assert.equal(kinds, ["book", "book", "cancel", "cancel"]);
+    await seller.close();
+  });
 
 for (const version of await versionsWith("brand_rights"))
   test(`${version}: days that a caller's licence held are free again, and those of others are not`, async () => {
