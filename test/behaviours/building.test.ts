@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { writeCopy } from "../../runtime/behaviours/building/write.js";
 import { fillLiteral, fillUrl } from "../../runtime/behaviours/previews/macros.js";
 import { renderPage } from "../../runtime/behaviours/previews/render.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import { behavingSeller, account as buyer, key, type TestSeller, versions } from "./behaving-seller.js";
 
 /** One of them; which it is differs from run to run. */
@@ -200,5 +201,29 @@ test("the library's creatives get tags that load them, and use is billed at thei
   });
   assert.is(again.creative_id, "hero");
 });
+
+for (const purge_kind of ["soft", "hard"])
+  test(`tags of a creative that a ${purge_kind} purge destroyed load nothing, and others go on`, async ({ own }) => {
+    const command = (scenario: string, params: object) =>
+      own.ask("comply_test_controller", { account: { ...account().account, sandbox: true }, scenario, params });
+    const [gone, stays] = [`gone_${purge_kind}`, `stays_${purge_kind}`];
+    const loads: string[] = [];
+    for (const creative_id of [gone, stays]) {
+      const assets = { video: { asset_type: "video", url: `https://cdn.example/${creative_id}.mp4` } };
+      await command("seed_creative", { creative_id, fixture: { format_id: { id: "video_30s" }, assets, tags: ["x"] } });
+      const request = { ...account(), ...key(), creative_id, target_format_id: format("vast_30s") };
+      const { creative_manifest: manifest } = await own.ask("build_creative", request);
+      loads.push(/<!\[CDATA\[(.*?)\]\]>/.exec(manifest.assets.vast_tag.content)?.[1] ?? "");
+    }
+    await command("force_creative_purge", { creative_id: gone, purge_kind });
+    const served = await Promise.all(loads.map((url) => own.seller.app.inject(new URL(url).pathname)));
+    assert.equal(
+      served.map(({ statusCode }) => statusCode),
+      [404, 200],
+    );
+    const left = await own.onBehalf("buyer", async ({ documents, principal }) => documents.list("creative", principal));
+    const tombstone = (left as JsonObject[]).find(({ creative_id }) => creative_id === gone);
+    assert.is(tombstone?.tags, undefined, "words of the buyer's go with it");
+  });
 
 if (versions.length > 0) test.run();

@@ -10,6 +10,7 @@ import {
   keepCreative,
   removeCreative,
 } from "../library/creatives.js";
+import { emptyTags } from "../previews/tags.js";
 
 const STATUS_CHANGED = "creative.status_changed";
 const PURGED = "creative.purged";
@@ -93,7 +94,7 @@ export async function moveCreative(
 }
 
 /** What a creative is known by, without what it is made of: not in other languages either, nor under other names. */
-function tombstone({ localization: _, more, ...creative }: Creative): Creative {
+function tombstone({ localization: _, tags: _tags, more, ...creative }: Creative): Creative {
   const known = ["format_kind", "format_option_ref"].filter((name) => more?.[name] !== undefined);
   const kept = { more: Object.fromEntries(known.map((name) => [name, more?.[name]])) };
   return { ...creative, assets: {}, content: "", ...(known.length > 0 && kept) };
@@ -108,6 +109,7 @@ export async function purgeCreative(
 ): Promise<void> {
   // Its buys lose it as they lose one that is withdrawn.
   if (creative.status !== "archived") await saveCreative(call, { ...creative, status: "archived" });
+  await emptyTags(call, creative.creative_id);
   if (kind === "hard") removeCreative(call, creative.creative_id);
   else keepCreative(call, { ...tombstone(creative), purge: { kind, at: call.time, reason_code: code } });
   tell(call, PURGED, creative, { purge_kind: kind, purged_at: call.time, reason: { code, detail } });

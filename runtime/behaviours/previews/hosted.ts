@@ -24,6 +24,9 @@ export function host(call: BehaviourCall, content: Hosted): { readonly id: strin
   return { id, url: `${new URL(call.agentUrl).origin}${PATH}/${id}` };
 }
 
+/** Content that is served no more. */
+export const unhost = (call: BehaviourCall, id: string): void => kept.remove(call, EVERYBODY, id);
+
 /** Serves what is hosted, until its time is up. Nothing in it may reach out of its frame. */
 export function serveHosted(app: Seller["app"], { store }: BehaviourSettings, now: () => number = Date.now): void {
   app.get<{ Params: { id: string } }>(`${PATH}/:id`, async (request, reply) => {

@@ -4,7 +4,7 @@ import { formatId } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection, type DocumentOwner } from "../frame/collection.js";
 import type { CreativeFormat } from "../ports/creatives.js";
-import { host } from "./hosted.js";
+import { host, unhost } from "./hosted.js";
 import { assetTypesOf, type CreativeManifest, sizeOf } from "./manifest.js";
 import { escapeHtml, renderPage } from "./render.js";
 
@@ -29,6 +29,19 @@ export interface TagRequest {
   readonly creative_id: string;
   readonly media_buy_id?: string;
   readonly package_id?: string;
+}
+
+/** What tags load, by its id: of whichever account they are, it is of one creative of the caller's. */
+const loaded = collection<{ readonly creative_id: string }>("tag_content");
+
+/** A creative that was destroyed is shown by none of its tags any more: what they load is gone. */
+export async function emptyTags(call: BehaviourCall, creativeId: string): Promise<void> {
+  for (const id of await loaded.ids(call, call.principal)) {
+    const found = await loaded.get(call, call.principal, id);
+    if (found?.creative_id !== creativeId) continue;
+    unhost(call, id);
+    loaded.remove(call, call.principal, id);
+  }
 }
 
 /** How long what a tag loads is served, in days. */
@@ -71,11 +84,12 @@ function tagAsset(
   const types = assetTypesOf(of);
   const player = types.has("vast") || types.has("video");
   const { width, height } = sizeOf(of);
-  const { url } = host(call, {
+  const { id, url } = host(call, {
     type: player ? "application/xml" : "text/html; charset=utf-8",
     content: player ? vastOf(call, tagId, source) : renderPage(source, { size: { width, height } }),
     expires: new Date(call.now.getTime() + SERVED_DAYS * 86_400_000).toISOString(),
   });
+  loaded.put(call, call.principal, id, { creative_id: request.creative_id });
   const address = `${url}?${query(request)}`;
   if (player) {
     const wrapper =
