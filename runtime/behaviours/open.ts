@@ -17,6 +17,7 @@ import { trafficScenarios } from "./controller/traffic.js";
 import { declareAll } from "./declared.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, ownChanges } from "./frame/call.js";
+import { checkInstants } from "./frame/instants.js";
 import { patientPorts } from "./frame/patience.js";
 import { upstreamRecorder } from "./frame/upstream.js";
 import { metricsRoute, openMetrics } from "./metrics.js";
@@ -260,6 +261,7 @@ function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: strin
   const handler =
     (tool: string, behave: ToolBehaviour): Handler =>
     async (request, context) => {
+      checkInstants(request);
       const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, object>);
       const { upstream } = settings;
       const answered = () => behave(request, call);

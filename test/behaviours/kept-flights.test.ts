@@ -1,7 +1,7 @@
 /** Packages run when they were bought for, and change only as their products allow it. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
+import { type Catalogue, listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
@@ -48,6 +48,76 @@ for (const version of versions) {
     const added = { ...key(), account, media_buy_id, new_packages: [line("two", { end_time: day("03-01") })] };
     assert.is((await refused("update_media_buy", added)).field, "new_packages[0].end_time");
     await ask("update_media_buy", { ...added, ...key(), end_time: day("03-01") });
+    await close();
+  });
+
+  test(`${version}: a moment that no clock here reaches ends no order, which would never end by it`, async () => {
+    const { ask, refused, close } = await seller();
+    const { media_buy_id, packages } = await ask("create_media_buy", order(line("one")));
+    for (const end_time of ["2099-12-31T23:59:60Z", "2099-01-20T00:00:00+01"]) {
+      const { code, field } = await refused("create_media_buy", { ...order(line("one")), end_time });
+      assert.equal([code, field], ["INVALID_REQUEST", "end_time"]);
+      const inside = await refused("create_media_buy", order(line("one", { end_time })));
+      assert.equal([inside.code, inside.field], ["INVALID_REQUEST", "packages[0].end_time"]);
+      const { package_id } = packages[0];
+      const change = { ...key(), account, media_buy_id, packages: [{ package_id, end_time }] };
+      assert.is((await refused("update_media_buy", change)).field, "packages[0].end_time");
+      // What is the buyer's own is kept as it was written.
+      await ask("create_media_buy", {
+        ...order(line("one", { context: { at: end_time } })),
+        context: { at: end_time },
+      });
+    }
+    await close();
+  });
+
+  test(`${version}: a package of a product that is sold no more is paused, shortened and canceled all the same`, async () => {
+    let sold = ["one", "two"];
+    const ports = {
+      catalogue: { products: async () => sold.map((id) => product(id)) },
+    };
+    const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], { ports });
+    const { media_buy_id, packages } = await ask("create_media_buy", order(line("one"), line("two")));
+    const [{ package_id }] = packages;
+    sold = ["two"];
+    const change = (more: object) => ({ ...key(), account, media_buy_id, packages: [{ package_id, ...more }] });
+    for (const more of [{ paused: true }, { paused: false }, { end_time: day("01-15") }])
+      await ask("update_media_buy", change(more));
+    assert.is((await refused("update_media_buy", change({ budget: 5_000 }))).code, "PRODUCT_NOT_FOUND");
+    await ask("update_media_buy", change({ canceled: true }));
+    await close();
+  });
+
+  test(`${version}: days and money that are added are asked for as those of a new order are`, async () => {
+    const asked: unknown[] = [];
+    const unavailable: Catalogue["unavailable"] = async ({ product: { product_id }, start, end, budget }) => {
+      asked.push([product_id, start.slice(5, 10), end.slice(5, 10), budget]);
+      return end > day("03-01") || budget > 5_000 ? "sold out" : undefined;
+    };
+    const ports = { catalogue: { ...catalogue, unavailable } };
+    const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], { ports });
+    const { media_buy_id, packages } = await ask("create_media_buy", order(line("one"), line("two")));
+    const [{ package_id }] = packages;
+    asked.length = 0;
+    const update = (more: object) => ({ ...key(), account, media_buy_id, ...more });
+    const change = (more: object) => update({ packages: [{ package_id, ...more }] });
+    for (const more of [{ paused: true }, { budget: 900 }, { end_time: day("01-15") }])
+      await ask("update_media_buy", change(more));
+    assert.equal(asked, [], "what gets less was there before");
+    await ask("update_media_buy", change({ budget: 1_500 }));
+    await ask("update_media_buy", change({ end_time: day("01-31") }));
+    assert.equal(asked, [
+      ["one", "01-01", "01-15", 600],
+      ["one", "01-15", "01-31", 1_500],
+    ]);
+    for (const [more, field] of [
+      [change({ budget: 9_000 }), "packages[0].budget"],
+      [update({ end_time: day("03-02") }), "end_time"],
+      [update({ total_budget: { amount: 50_000, currency: "USD" } }), "total_budget"],
+    ] as const) {
+      const fault = await refused("update_media_buy", more);
+      assert.equal([fault.code, fault.field], ["PRODUCT_UNAVAILABLE", field]);
+    }
     await close();
   });
 

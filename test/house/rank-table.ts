@@ -170,7 +170,7 @@ export const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/behaviours/frame/": [
-    "shape documents effects words items-in page regions upstream patience",
+    "shape documents effects words items-in page regions upstream patience instants currency",
     "call",
     "collection behaviour changes invalid jws line-error seldom repetition",
     "forced",

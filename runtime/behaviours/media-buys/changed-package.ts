@@ -28,6 +28,19 @@ export const cancellationOf = (call: BehaviourCall, reason: string | undefined) 
   ...(reason !== undefined && { reason }),
 });
 
+/** When a package runs is no matter of its product, which may be sold no more: whoever bought it may always stop it. */
+const ofFlight: ReadonlySet<string> = new Set(["package_id", "paused", "start_time", "end_time"]);
+
+const flown = (
+  one: BuyPackage,
+  { paused, start_time, end_time }: Pick<PackageUpdate, "paused" | "start_time" | "end_time">,
+): BuyPackage => ({
+  ...one,
+  ...(paused !== undefined && { paused }),
+  ...(start_time !== undefined && { start_time }),
+  ...(end_time !== undefined && { end_time }),
+});
+
 /**
  * A package as a change of its buy leaves it.
  * @throws ToolError INVALID_STATE, NOT_CANCELLABLE for one that is canceled, and as `newPackage` does
@@ -46,6 +59,8 @@ export async function updatedPackage(
     const cancellation = cancellationOf(call, wanted.cancellation_reason);
     return { ...one, canceled: true, cancellation, creative_assignments: [] };
   }
+  checkDates(wanted.start_time ?? one.start_time, wanted.end_time ?? one.end_time, field);
+  if (Object.keys(wanted).every((name) => ofFlight.has(name))) return flown(one, wanted);
   const product = await productOf(call, one.product_id, field);
   const option = pricingOption(call, product, one.pricing_option_id, field);
   const before = one.terms.targeting_overlay as Overlay | undefined;
@@ -54,8 +69,7 @@ export async function updatedPackage(
   checkTerms(call, wanted, product, field);
   checkPrice(option, wanted, field);
   await checkBound(call, wanted, { accountId: buy.account_id, field });
-  const { budget, bid_price, paused, start_time, end_time, creatives } = wanted;
-  checkDates(start_time ?? one.start_time, end_time ?? one.end_time, field);
+  const { budget, bid_price, creatives } = wanted;
   const assigns = wanted.creative_assignments !== undefined || creatives !== undefined;
   const assigned = assigns ? assignments(wanted.creative_assignments, creatives) : one.creative_assignments;
   // What was taken before was looked at before, unless its placements change.
@@ -66,12 +80,9 @@ export async function updatedPackage(
   // A policy takes the place of a bid price that was given before it.
   const bid = bid_price !== undefined && isAuction(option) ? bid_price : wanted.bidding == null ? held : undefined;
   return {
-    ...rest,
+    ...flown(rest, wanted),
     ...(budget !== undefined && { budget: givenBudget(budget, field) }),
     ...(bid !== undefined && { bid_price: bid }),
-    ...(paused !== undefined && { paused }),
-    ...(start_time !== undefined && { start_time }),
-    ...(end_time !== undefined && { end_time }),
     creative_assignments: assigned,
     terms: changedTerms(one.terms, {
       ...keptTerms(wanted),

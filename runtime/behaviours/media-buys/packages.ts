@@ -10,8 +10,9 @@ import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
 import { findConfigured } from "../products/configured.js";
 import { checkOverlay, supportNamed } from "../products/overlay.js";
-import { checkedPricing, checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
+import { checkedPricing, checkUnexpired, isAuction, productOf, shownProduct } from "../products/products.js";
 import { assignments, checkAssigned } from "./assigned.js";
+import { checkAvailable } from "./available.js";
 import { checkBound } from "./bound.js";
 import { checkPackageCap } from "./caps.js";
 import { checkDates, checkEnd, checkWithin } from "./dates.js";
@@ -102,7 +103,7 @@ export async function newPackage(
   checkDates(start, end, field);
   checkEnd(call, end, field);
   checkWithin({ start: wanted.start_time, end: wanted.end_time }, flight, field);
-  await checkAvailable(call, { product: found, budget, start, end }, field);
+  await checkAvailable(call, { product: found, budget, start, end }, `${field}.product_id`);
   return {
     package_id: call.id("pkg"),
     product_id: found.product_id,
@@ -270,13 +271,4 @@ async function checkFormats(
   throw new ToolError("INVALID_REQUEST", `product ${product_id} does not take format ${foreign}`, {
     field: `${field}.${named === undefined ? "format_option_refs" : "format_ids"}`,
   });
-}
-
-async function checkAvailable(
-  call: BehaviourCall,
-  flight: { readonly product: Product; readonly budget: number; readonly start: string; readonly end: string },
-  field: string,
-): Promise<void> {
-  const reason = await call.ports.catalogue.unavailable?.({ ...queryOf(call), ...flight });
-  if (reason !== undefined) throw new ToolError("PRODUCT_UNAVAILABLE", reason, { field: `${field}.product_id` });
 }

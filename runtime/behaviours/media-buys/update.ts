@@ -20,6 +20,7 @@ import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
+import { checkGrowth } from "./available.js";
 import { checkBidding } from "./bidding.js";
 import { checkDailyCaps } from "./caps.js";
 import { cancellationOf, type PackageUpdate, updatedPackage } from "./changed-package.js";
@@ -166,6 +167,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
         .map(({ package_id }) => ({ action: "package_updated", package_id })),
     );
   }
+  await checkAllGrowth(call, buy, packages, request);
   for (const [index, wanted] of (request.new_packages ?? []).entries()) {
     // An amendment has dates of its own.
     const { start_time: from = startOf(buy), end_time: to = endOf(buy) } = request.accepted?.commercial_terms ?? {};
@@ -192,6 +194,22 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
     await checkInvoiced(call, await resolveAccount(call, { account_id: buy.account_id }), terms.invoice_recipient);
   const changed: MediaBuy = { ...open, packages, paused: request.paused ?? buy.paused, terms };
   return { changed, affected, done: done.length > 0 ? done : [{ action: "updated" }] };
+}
+
+/** More days and more money of what is there, wherever the request says so. @throws ToolError as `checkGrowth` */
+async function checkAllGrowth(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  packages: readonly BuyPackage[],
+  request: Wanted,
+): Promise<void> {
+  for (const [at, after] of packages.entries()) {
+    const index = request.packages?.findIndex(({ package_id }) => package_id === after.package_id) ?? -1;
+    const own = index < 0 ? undefined : request.packages?.[index];
+    await checkGrowth(call, { before: buy.packages[at]!, after }, (name) =>
+      own?.[name] === undefined ? (name === "budget" ? "total_budget" : name) : `packages[${index}].${name}`,
+    );
+  }
 }
 
 async function updatedPackages(
