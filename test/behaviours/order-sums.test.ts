@@ -1,6 +1,7 @@
 /** Sums and dates of orders: what is said twice has to be the same, and nothing is booked that is over. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { listedCatalogue, type Product, type Proposal } from "../../runtime/behaviours/index.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
 const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };
@@ -48,6 +49,31 @@ for (const version of versions) {
       packages.reduce((sum: number, { budget }: Shown) => sum + Math.round(budget * 100), 0),
       3_000_003,
     );
+    await close();
+  });
+
+  test(`${version}: a sum in a currency without coins is shared in whole ones of it`, async () => {
+    const price = { pricing_option_id: "yen", pricing_model: "cpm", currency: "JPY", fixed_price: 500 };
+    const product: Product = {
+      ...{ product_id: "tokyo", name: "Tokyo", description: "Screens.", delivery_type: "guaranteed" },
+      ...{ channels: ["display"], formats: ["display_300x250_image"], pricing_options: [price] },
+    };
+    const allocations = [33, 33, 34].map((allocation_percentage) => ({ product_id: "tokyo", allocation_percentage }));
+    const proposal: Proposal = {
+      ...{ proposal_id: "thirds", name: "Thirds", description: "In three.", proposal_status: "committed" },
+      allocations,
+    };
+    const catalogue = listedCatalogue([product], [proposal]);
+    const specialisms = ["sales_proposal_mode", "sales_guaranteed"];
+    const { ask, close } = await behavingSeller(version, specialisms, { ports: { catalogue } });
+    const { packages: _, ...rest } = order(money(1_001, "JPY"));
+    const bought = await ask("create_media_buy", { ...rest, proposal_id: "thirds" });
+    const budgets = ({ packages }: Shown) => packages.map((one: Shown) => one.budget);
+    assert.equal(budgets(bought), [331, 330, 340]);
+    const { media_buy_id } = bought;
+    await ask("update_media_buy", { ...key(), account, media_buy_id, ...money(1_002, "JPY") });
+    const [buy] = (await ask("get_media_buys", { account, media_buy_ids: [media_buy_id] })).media_buys;
+    assert.equal(budgets(buy), [331, 330, 341]);
     await close();
   });
 }

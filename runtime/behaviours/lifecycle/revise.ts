@@ -41,7 +41,7 @@ const sharesOf = (purchases: readonly Purchase[]): number[] => purchases.map(({ 
 function over(terms: CommercialTerms, purchases: readonly Purchase[], shares = sharesOf(purchases)): CommercialTerms {
   const { total_budget: total } = terms;
   if (total === undefined || shares.every((one) => one === 0)) return { ...terms, purchases };
-  const budgets = divided(total.amount, shares);
+  const budgets = divided(total, shares);
   return { ...terms, purchases: purchases.map((one, index) => ({ ...one, budget: budgets[index]! })) };
 }
 

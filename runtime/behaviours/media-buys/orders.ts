@@ -170,7 +170,7 @@ async function proposedPackages(
     throw new ToolError("INVALID_REQUEST", "a proposal is bought with a total_budget", { field: "total_budget" });
   const { allocations } = await proposalOf(call, proposal_id, "proposal_id");
   const budgets = divided(
-    total_budget.amount,
+    total_budget,
     allocations.map(({ allocation_percentage }) => allocation_percentage),
   );
   return Promise.all(

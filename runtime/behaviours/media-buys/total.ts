@@ -1,6 +1,7 @@
-/** One sum for a whole buy: its packages keep their shares of it, to the cent. */
+/** One sum for a whole buy: its packages keep their shares of it, to the coin. */
 import { type BuyPackage, isLivePackage, type MediaBuy, sumOf } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { coinsIn } from "../frame/currency.js";
 import { invalid } from "../frame/invalid.js";
 import { productOf } from "../products/products.js";
 import { checkPrice, givenBudget, pricingOption } from "./packages.js";
@@ -32,7 +33,8 @@ export async function spread(
   const live = packages.filter(isLivePackage);
   const before = sumOf(live.map(({ budget }) => budget));
   if (before <= 0) throw invalid(call, "no package has a budget that the sum could be shared by", FIELD);
-  const shares = live.map(({ budget }) => Math.floor((budget / before) * amount * 100) / 100);
+  const coins = coinsIn(currency);
+  const shares = live.map(({ budget }) => Math.floor((budget / before) * amount * coins) / coins);
   const rest = sumOf([amount, ...shares.map((one) => -one)]);
   const spreadTo = new Map(
     live.map((one, index) => [one, sumOf([shares[index]!, index === live.length - 1 ? rest : 0])]),

@@ -1,6 +1,7 @@
 /** Plans as commercial terms: what is bought with which share of the money, when, and at which price. */
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { coinsIn } from "../frame/currency.js";
 import type { PricingOption, Product, Proposal } from "../ports/catalogue.js";
 import { statedBudget, statedFlight } from "./brief.js";
 import { productsOf } from "./products.js";
@@ -23,10 +24,14 @@ export interface PlanLine {
 
 const cents = (amount: number): number => Math.round(amount * 100) / 100;
 
-/** The money by share, to the cent; what is left over by rounding goes to the first. */
-export function divided(total: number, shares: readonly number[]): number[] {
+/** The money by share, to the coin of its currency; what is left over by rounding goes to the first. */
+export function divided(
+  { amount: total, currency }: Pick<Money, "amount"> & Partial<Money>,
+  shares: readonly number[],
+): number[] {
   const sum = shares.reduce((all, one) => all + one, 0);
-  const parts = shares.map((one) => cents(Math.floor((total * one * 100) / sum) / 100));
+  const coins = coinsIn(currency);
+  const parts = shares.map((one) => cents(Math.floor((total * one * coins) / sum) / coins));
   const rest = cents(total - parts.reduce((all, one) => all + one, 0));
   return parts.map((one, index) => (index === 0 ? cents(one + rest) : one));
 }
@@ -47,7 +52,7 @@ export function draftOf(call: BehaviourCall, { lines, total, brief, brand, name,
     end_time: new Date(from.getTime() + FLIGHT_DAYS.long * DAY_MS).toISOString(),
   };
   const budgets = divided(
-    total.amount,
+    total,
     lines.map(({ share }) => share),
   );
   const purchases = lines.map(({ product, option }, index) => ({
