@@ -5,7 +5,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { judgeDelivery } from "../../runtime/behaviours/governance/drift.js";
 import { judgeAction } from "../../runtime/behaviours/governance/judge.js";
-import type { SpendingPlan } from "../../runtime/behaviours/governance/plan.js";
+import { planFault, type SpendingPlan } from "../../runtime/behaviours/governance/plan.js";
 import { readProposal } from "../../runtime/behaviours/governance/proposal.js";
 import type { WrittenPolicy } from "../../runtime/behaviours/index.js";
 import { spendingRule } from "../../runtime/behaviours/ports/plan-policies.js";
@@ -125,6 +125,25 @@ test("delivery is held to the shares that were approved", () => {
   assert.is(decision(55, 100), "approved");
   assert.is(decision(70, 100), "conditions");
   assert.is(decision(50, 1_001), "denied");
+  // A range says more than the shares of one purchase: within it nothing drifts.
+  const ranged = (ctv: number, target: object): string => {
+    const mixed = { ...plan, channels: { mix_targets: { ctv: target } } };
+    const { channel_distribution: _, ...rest } = metrics(ctv, 100);
+    const delivered = { ...rest, channel_distribution: { ctv } };
+    return judgeDelivery({ plan: mixed, policies: [], metrics: delivered, approved, budget: 1_000 }).decision;
+  };
+  for (const share of [20, 40, 60, 70]) assert.is(ranged(share, { min_pct: 20, max_pct: 60 }), "approved", `${share}`);
+  for (const share of [10, 80]) assert.is(ranged(share, { min_pct: 20, max_pct: 60 }), "conditions", `${share}`);
+  assert.equal([ranged(10, { min_pct: 20 }), ranged(90, { min_pct: 20 })], ["conditions", "approved"]);
+  assert.equal([ranged(0, { max_pct: 0 }), ranged(1, { max_pct: 0 })], ["approved", "conditions"]);
+});
+
+test("a plan that no mix of channels could meet is no plan", () => {
+  const fault = (channels: object) => planFault({ ...plan, channels })?.field;
+  assert.is(fault({ required: ["ctv"], allowed: ["display"] }), "channels.required");
+  assert.is(fault({ mix_targets: { ctv: { min_pct: 60, max_pct: 40 } } }), "channels.mix_targets.ctv");
+  assert.is(fault({ mix_targets: { ctv: { min_pct: 60 }, display: { min_pct: 50 } } }), "channels.mix_targets");
+  assert.is(fault({ required: ["ctv"], allowed: ["ctv"], mix_targets: { ctv: { min_pct: 60 } } }), undefined);
 });
 
 for (const version of versions) {

@@ -40,10 +40,20 @@ function driftBound(policies: readonly ReadPolicy[]): { readonly percent: number
   return { percent: DEFAULT_DRIFT };
 }
 
-/** Share of the approved budget planned for a channel, in percent; nothing where the plan does not tell. */
-function plannedShare(plan: SpendingPlan, approved: ProposedAction | undefined, channel: string): number | undefined {
+/**
+ * The share of the approved budget that a channel is held to, in percent: of a target range what is nearest to the share that it
+ * has, which within the range is that share itself. Undefined where nothing was planned.
+ */
+function plannedShare(
+  { plan, approved }: Pick<Delivering, "plan" | "approved">,
+  channel: string,
+  share: number,
+): number | undefined {
   const target = plan.channels?.mix_targets?.[channel];
-  if (target?.max_pct !== undefined) return target.max_pct;
+  if (target?.min_pct !== undefined || target?.max_pct !== undefined) {
+    const { min_pct: least = 0, max_pct: most = 100 } = target;
+    return Math.min(Math.max(share, least), most);
+  }
   const lines = approved?.lines ?? [];
   const total = lines.reduce((sum, { budget }) => sum + budget, 0);
   const own = lines.filter(({ words }) => words.has(channel)).reduce((sum, { budget }) => sum + budget, 0);
@@ -53,9 +63,9 @@ function plannedShare(plan: SpendingPlan, approved: ProposedAction | undefined, 
 function driftFindings({ plan, policies, metrics, approved }: Delivering): GovernanceFinding[] {
   const { percent, policy_id } = driftBound(policies);
   return Object.entries(metrics.channel_distribution ?? {}).flatMap(([channel, share]) => {
-    const planned = plannedShare(plan, approved, channel);
-    if (planned === undefined) return [];
-    const drift = (100 * (share - planned)) / planned;
+    const planned = plannedShare({ plan, approved }, channel, share);
+    if (planned === undefined || planned === share) return [];
+    const drift = planned === 0 ? 100 : (100 * (share - planned)) / planned;
     if (Math.abs(drift) <= percent) return [];
     const finding: GovernanceFinding = {
       category_id: "budget_drift",

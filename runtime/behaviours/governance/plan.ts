@@ -17,6 +17,8 @@ export interface SpendingPlan {
   };
   readonly flight: { readonly start: string; readonly end: string };
   readonly channels?: {
+    /** Part of the mix, among those that are allowed. */
+    readonly required?: readonly string[];
     readonly allowed?: readonly string[];
     readonly mix_targets?: { readonly [channel: string]: { readonly min_pct?: number; readonly max_pct?: number } };
   };
@@ -63,8 +65,27 @@ export function partFor({ budget: { total, allocations = {} } }: SpendingPlan, p
   return own.length === 0 ? undefined : Math.min(...own);
 }
 
+/** Channels that no mix of media could have as the plan wants it. */
+function channelFault({ channels = {} }: SpendingPlan): PlanFault | undefined {
+  const { required = [], allowed, mix_targets: targets = {} } = channels;
+  const barred = required.find((one) => allowed !== undefined && !allowed.includes(one));
+  if (barred !== undefined) return { field: "channels.required", message: `${barred} is required, and not allowed` };
+  for (const [channel, { min_pct: least = 0, max_pct: most = 100 }] of Object.entries(targets))
+    if (least < 0 || most > 100 || least > most)
+      return { field: `channels.mix_targets.${channel}`, message: `${least} to ${most} percent is no share` };
+  const sum = Object.values(targets).reduce((all, { min_pct: least = 0 }) => all + least, 0);
+  return sum > 100
+    ? { field: "channels.mix_targets", message: `the least of all channels is ${sum} percent together` }
+    : undefined;
+}
+
+interface PlanFault {
+  readonly field: string;
+  readonly message: string;
+}
+
 /** What is wrong with a plan that its schema cannot say; nothing where it may be registered. */
-export function planFault(plan: SpendingPlan): { readonly field: string; readonly message: string } | undefined {
+export function planFault(plan: SpendingPlan): PlanFault | undefined {
   if (Date.parse(plan.flight.end) <= Date.parse(plan.flight.start)) {
     return { field: "flight.end", message: "flight.end must be after flight.start" };
   }
@@ -78,5 +99,5 @@ export function planFault(plan: SpendingPlan): { readonly field: string; readonl
         field: "budget.allocations",
         message: `allocations add up to ${parts}, more than the total of ${plan.budget.total}`,
       }
-    : undefined;
+    : channelFault(plan);
 }
