@@ -3,6 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { listedCatalogue, type Product, type Proposal } from "../../runtime/behaviours/index.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
+import { notingAdServer } from "./noting-ad-server.js";
 
 const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };
 const line = { product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 1_000, bid_price: 3 };
@@ -50,6 +51,37 @@ for (const version of versions) {
       3_000_003,
     );
     await close();
+  });
+
+  test(`${version}: an order that nobody had to sign does not grow into one that somebody has to`, async () => {
+    const { adServer, kinds } = notingAdServer();
+    const { ask, refused, close } = await behavingSeller(version, ["sales_guaranteed"], { ports: { adServer } });
+    const reserved = { product_id: "outdoor_ctv_q2", pricing_option_id: "cpm_standard", budget: 2_000 };
+    const { media_buy_id, packages } = await ask("create_media_buy", order({ packages: [reserved] }));
+    const [{ package_id }] = packages;
+    const change = (more: object) => ({ ...key(), account, media_buy_id, ...more });
+    for (const more of [
+      { packages: [{ package_id, budget: 50_000 }] },
+      { new_packages: [{ ...reserved, budget: 48_000 }] },
+      { packages: [{ package_id, canceled: true }], new_packages: [{ ...reserved, budget: 60_000 }] },
+      money(50_000),
+    ])
+      assert.is((await refused("update_media_buy", change(more))).code, "REQUOTE_REQUIRED", JSON.stringify(more));
+    await ask("update_media_buy", change({ packages: [{ package_id, budget: 49_000 }] }));
+    await ask("update_media_buy", change({ paused: true }));
+    assert.equal(kinds, ["book", "change", "pause"]);
+    await close();
+  });
+
+  test(`${version}: packages of the buyer's own wait for a signature, whatever proposal is named beside them`, async () => {
+    const seller = await behavingSeller(version, ["sales_proposal_mode", "sales_guaranteed"]);
+    await seller.ask("get_products", { buying_mode: "brief", brief: "outdoor ctv", account });
+    const large = { product_id: "outdoor_ctv_q2", pricing_option_id: "cpm_standard", budget: 900_000 };
+    // Later releases do not let the two stand beside each other.
+    const beside = version.startsWith("3.2") ? {} : { proposal_id: "balanced_reach_q2", ...money(900_000) };
+    const { status, media_buy_id } = await seller.ask("create_media_buy", order({ packages: [large], ...beside }));
+    assert.equal([status, media_buy_id], ["submitted", undefined]);
+    await seller.close();
   });
 
   test(`${version}: a sum in a currency without coins is shared in whole ones of it`, async () => {

@@ -1,11 +1,11 @@
 /** How an order is answered: booked at once, or when somebody has signed it. Until then there is a task and no media buy. */
 
-import { AdbindError } from "../../errors.js";
 import { StaleDocument } from "../../store/documents.js";
 import { checkCommitment } from "../accounts/commitment.js";
 import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { type ForcedAnswer, forcedAnswer, forcedReply } from "../frame/forced.js";
+import { askApproval } from "./approved.js";
 import { checkPlan } from "./governed.js";
 import {
   abandonedAtOnce,
@@ -17,7 +17,7 @@ import {
   instructionKey,
   keepInstruction,
 } from "./instructions.js";
-import { checkOrder, commitmentOf, orderFor, saveAgreement, type WantedOrder } from "./orders.js";
+import { checkOrder, commitmentOf, saveAgreement, type WantedOrder } from "./orders.js";
 import { bookedAnswer } from "./shown.js";
 import { tellAdServer } from "./telling.js";
 
@@ -30,8 +30,7 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
   const { buy, total, guaranteed } = await checkOrder(call, request);
   await checkPlan(call, buy, { tool: call.tool, request: { ...request }, amount: total });
   await checkCommitment(call, commitmentOf(call.tool, buy, total));
-  const order = orderFor(call, buy);
-  const { decision, message } = await call.ports.approvals.ask({ order, total, guaranteed, mode: call.context.mode });
+  const { decision, message } = await askApproval(call, buy, { total, guaranteed });
   if (decision === "wait") {
     const due = call.ctx.now() + (call.ports.approvals.signAfterMs ?? 0);
     const writes = call.documents.changes();
@@ -47,11 +46,6 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
     keepInstruction(call, { ...instruction, state: "signature", taskId: call.context.taskId, due });
     return submitted(call, message);
   }
-  if (decision !== "go")
-    throw new AdbindError("port_answer_invalid", `an order's approval is ${String(decision)}`, {
-      where: "ask of the port approvals",
-      remedy: "answer go or wait; throw a ToolError to refuse the order",
-    });
   const outcome = await instruct(call, { key, kind: "book", buy });
   if (outcome.kind === "refused") throw outcome.error;
   if (outcome.kind === "open") return unconfirmed(call, key);

@@ -10,7 +10,7 @@ import { buyZone } from "../delivery/periods.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Order } from "../ports/ad-server.js";
 import { divided } from "../products/draft.js";
-import { productOf } from "../products/products.js";
+import { findProduct, productOf } from "../products/products.js";
 import { endProposal } from "../products/proposal-ends.js";
 import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
@@ -93,7 +93,12 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   if (request.total_budget !== undefined) checkTotal(call, { currency, packages }, request.total_budget);
   await checkWhole(call, { packages }, request);
   checkBidding(call, { packages, terms: { ...request } });
-  const reserved = await Promise.all(packages.map((one) => isReserved(call, one)));
+  // Packages of the buyer's own were not committed to before, whatever proposal is named beside them.
+  const committed =
+    request.accepted === undefined
+      ? request.packages === undefined && request.proposal_id !== undefined
+      : request.accepted.parent_proposal_id !== undefined || request.proposal_id !== undefined;
+  const guaranteed = !committed && (await promisesImpressions(call, packages));
   for (const { creatives } of request.packages ?? []) await storeCreatives(call, account.account_id, creatives ?? []);
   const zone = await buyZone(call, packages);
   const buy: MediaBuy = {
@@ -117,12 +122,20 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
     const { media_buy_id } = buy;
     await endProposal(call, { proposal_id: proposal, how: "accepted", media_buy_id }, "proposal_id");
   }
-  return {
-    buy,
-    total,
-    guaranteed:
-      request.proposal_id === undefined && accepted?.parent_proposal_id === undefined && reserved.includes(true),
-  };
+  return { buy, total, guaranteed };
+}
+
+/** What is sold by the unit is sold at the rate card, without an insertion order; what is sold no more promised what it did. */
+export async function promisesImpressions(call: BehaviourCall, packages: readonly BuyPackage[]): Promise<boolean> {
+  const all = await Promise.all(
+    packages.map(async ({ product_id, pricing_option_id }) => {
+      const product = await findProduct(call, product_id);
+      const option = product?.pricing_options.find((one) => one.pricing_option_id === pricing_option_id);
+      const byUnit = option?.pricing_model === "flat_rate" || option?.pricing_model === "time";
+      return product?.delivery_type === "guaranteed" && !byUnit;
+    }),
+  );
+  return all.includes(true);
 }
 
 /** The proposal that a buy comes of; published offers are bought without one. */
@@ -142,14 +155,6 @@ export const acceptedBy = (call: BehaviourCall, { media_buy_id }: Pick<MediaBuy,
 async function negotiated(call: BehaviourCall, { proposal_id: id }: WantedOrder): Promise<Negotiated | undefined> {
   if (id === undefined || (await findNegotiated(call, id)) === undefined) return undefined;
   return committedOf(call, id, "proposal_id");
-}
-
-/** Impressions that are promised; what is sold by the unit is sold at the rate card, without an insertion order. */
-async function isReserved(call: BehaviourCall, { product_id, pricing_option_id }: BuyPackage): Promise<boolean> {
-  const { delivery_type, pricing_options } = await productOf(call, product_id, "packages");
-  const option = pricing_options.find((one) => one.pricing_option_id === pricing_option_id);
-  const byUnit = option?.pricing_model === "flat_rate" || option?.pricing_model === "time";
-  return delivery_type === "guaranteed" && !byUnit;
 }
 
 function flightOf(call: BehaviourCall, { start_time, end_time }: WantedOrder): Flight {

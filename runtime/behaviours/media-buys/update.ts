@@ -20,6 +20,7 @@ import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
+import { checkStillApproved } from "./approved.js";
 import { checkGrowth } from "./available.js";
 import { checkBidding } from "./bidding.js";
 import { checkDailyCaps } from "./caps.js";
@@ -75,7 +76,11 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
   const { changed, affected, done } = await changes(call, buy, request);
   // What changes nothing is no new revision, and nothing to tell the ad server of.
   if (known === undefined && isDeepStrictEqual(changed, buy)) return answered(call, buy, affected);
-  if (known === undefined) await checkIncrease(call, buy, changed, request);
+  if (known === undefined) {
+    // What was agreed to has been approved with it.
+    if (request.accepted === undefined) await checkStillApproved(call, buy, changed);
+    await checkIncrease(call, buy, changed, request);
+  }
   const next = known?.buy ?? revised(changed, call.time, done);
   const outcome = await instruct(call, { key, kind: kindOf(request), buy: next, base: known?.base ?? buy, known });
   if (outcome.kind === "refused") throw outcome.error;
