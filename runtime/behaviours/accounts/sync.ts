@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
-import type { JsonObject } from "../../contract/index.js";
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { refusedBy, ToolError } from "../../seller/tool-error.js";
 import type { NotificationConfig } from "../../sender/types.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
@@ -113,6 +113,10 @@ async function syncConfigs(
   const scope = { principal: call.principal, account, release: call.release.version };
   const had = await sender.notifications.list(scope);
   if (configs === undefined) return { configs: had };
+  // They are judged here, one account at a time: a schema would refuse all accounts for one of them.
+  const given: unknown = configs;
+  if (!Array.isArray(given) || !given.every(isJsonObject))
+    throw new ToolError("INVALID_REQUEST", "who is told is a list of registrations", { field: "notification_configs" });
   const taken = await sender.notifications.sync(scope, configs);
   if (!taken.ok) throw refusedBy(taken.error);
   const { configs: listeners } = taken;

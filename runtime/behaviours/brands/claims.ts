@@ -1,7 +1,7 @@
 /** `verify_brand_claim`: what the brand says to a claim, signed, and bound to the question and to who asked it. */
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import type { JsonObject } from "../../contract/index.js";
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourToolCall } from "../frame/call.js";
@@ -43,7 +43,7 @@ function signed(call: BehaviourToolCall, request: JsonObject, body: JsonObject):
   const iat = Math.floor(now.getTime() / 1_000);
   const question = canonicalize({ task, brand_domain, agent_url, caller_identity: call.principal, request })!;
   // What is echoed is a part of the answer.
-  const response = { ...body, ...(request.context !== undefined && { context: request.context }) };
+  const response = { ...body, ...(isJsonObject(request.context) && { context: request.context }) };
   const payload: JsonObject = {
     ...{ typ, task, brand_domain, agent_url },
     request_hash: `sha256:${createHash("sha256").update(question).digest("base64url")}`,

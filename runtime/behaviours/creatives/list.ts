@@ -40,7 +40,8 @@ export const listLibrary: ToolBehaviour = async (request: Wanted, call) => {
     (one) => account === undefined || mayUse(account, one),
   );
   const places = assignedPlaces(all, account === undefined ? buys : buys.filter((one) => one.account_id === account));
-  const { creative_ids: named } = request;
+  // No schema says so: what is no list names none.
+  const named = Array.isArray(request.creative_ids) ? request.creative_ids : undefined;
   const { accounts } = request.filters ?? {};
   const accountIds = accounts && (await Promise.all(accounts.map((ref) => accountId(call, ref))));
   const filters = { ...(named !== undefined && { creative_ids: named }), ...request.filters, accountIds };

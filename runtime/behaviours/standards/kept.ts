@@ -39,8 +39,7 @@ export const standards = collection<KeptStandards>("content_standards");
 export const accountIn = async (
   call: BehaviourCall,
   { account }: { readonly account?: AccountRef },
-): Promise<string | undefined> =>
-  account === undefined ? undefined : (await resolveAccount(call, account)).account_id;
+): Promise<string | undefined> => (account == null ? undefined : (await resolveAccount(call, account)).account_id);
 
 /** @throws ToolError REFERENCE_NOT_FOUND, for another account's as well */
 export async function findStandards(call: BehaviourCall, request: StandardsNamed): Promise<KeptStandards> {
