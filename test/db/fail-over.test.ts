@@ -169,6 +169,31 @@ test("what only reads is read again when its connection is lost; what writes is 
   await database.close();
 });
 
+test("a connection that is reset within a statement is told with its place, and the next one is made anew", async () => {
+  const relay = await startRelay(port);
+  const database = await open({ url: at([relay.port]) });
+  const beside = await open({ connections: 1 });
+  const asked = [database.execute("select pg_sleep(20)", []), database.write((q) => q.rows("select pg_sleep(20)"))];
+  const faults = Promise.all(asked.map(faultOf));
+  await until(async () => {
+    const text = "select 1 from pg_stat_activity where state = 'active' and query = 'select pg_sleep(20)'";
+    return (await beside.execute(text, [])).length === 2;
+  });
+  relay.cut();
+  for (const fault of await faults) {
+    assert.is((fault as AdbindError).code, "database_unreachable", fault.message);
+    assert.match(fault.message, /its connection was ended \(read ECONNRESET\) \(127\.0\.0\.1:\d+\/.*\): the next call/);
+  }
+  await database.execute("select 1", []);
+  const foreign = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+  const theirs = database.write(function* () {
+    throw foreign;
+  });
+  assert.is(await faultOf(theirs), foreign, "what an application's own connection broke by stays its own");
+  for (const one of [beside, database]) await one.close();
+  await relay.close();
+});
+
 test("a server that is frozen is given up by its deadline, with all connections to it, and closing waits for none", async () => {
   const [relay, other] = await Promise.all([startRelay(port), startRelay(port)]);
   other.freeze();

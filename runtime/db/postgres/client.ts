@@ -25,6 +25,14 @@ export const claimClient = (client: OwnClient): unknown => own.add(client);
 /** Is a connection ours? */
 const isOwnClient = (client: pg.ClientBase): client is OwnClient => own.has(client);
 
+const broke = new WeakSet<Error>();
+
+/** Says what a connection of ours broke by. */
+export const noteBroken = (error: Error): unknown => broke.add(error);
+
+/** Has a connection of ours broken by an error? The system's words alone may be those of an application's own connection. */
+export const hasBroken = (error: Error): boolean => broke.has(error);
+
 /** Of a connection whose statements may take as long as they take. */
 export const UNLIMITED = { ms: Number.POSITIVE_INFINITY };
 

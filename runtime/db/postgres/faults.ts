@@ -1,6 +1,7 @@
 /** Why PostgreSQL cannot be used, in words, with what to do about it. */
 import type pg from "pg";
 import { AdbindError } from "../../errors.js";
+import { hasBroken } from "./client.js";
 import { isDatabaseError } from "./driver.js";
 
 type Reason = readonly [what: string, remedy: string];
@@ -108,8 +109,9 @@ const OURS = /\badbind_/;
 function runningReason(error: unknown): Reason | undefined {
   if (isDemoted(error)) return reasons[READ_ONLY];
   if (!isDatabaseError(error)) {
-    const isLost = error instanceof Error && !(error instanceof AdbindError) && lostText.test(error.message);
-    return isLost ? LOST : silenceIn(error);
+    if (!(error instanceof Error) || error instanceof AdbindError) return silenceIn(error);
+    if (hasBroken(error)) return [`${LOST[0]} (${error.message})`, LOST[1]];
+    return lostText.test(error.message) ? LOST : silenceIn(error);
   }
   if (isDisconnected(error)) return [`${LOST[0]} (${error.message})`, LOST[1]];
   if (!OURS.test(error.message)) return undefined;

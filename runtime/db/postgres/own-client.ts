@@ -1,6 +1,6 @@
 /** A connection whose answers can be forgotten as soon as they are read. What loads this has loaded the driver. */
 import type pg from "pg";
-import { claimClient, type Keeping, type OwnClient, UNLIMITED } from "./client.js";
+import { claimClient, type Keeping, noteBroken, type OwnClient, UNLIMITED } from "./client.js";
 import { postgres } from "./driver.js";
 import type { Primary } from "./hosts.js";
 
@@ -47,8 +47,8 @@ export class PostgresClient extends driver.Client implements OwnClient {
     this.#primary = config?.primary;
     claimClient(this);
     // One that breaks while nothing is asked, between two statements, or as it has just connected would end the process; the
-    // next statement tells.
-    this.on("error", () => undefined);
+    // next statement tells. What waited for an answer fails with the same error, after this.
+    this.on("error", noteBroken);
   }
 
   /** Connects to whichever server takes writes, where there are several. */
