@@ -238,7 +238,7 @@ export function registryAccess(database: Database): RegistryAccess {
       set: (id, change) => update("adbind_users", id, change),
     },
     keys: keyTable(tables),
-    issuer: issuerTable(run),
+    issuer: issuerTable(database, run),
     ...secretTable(tables),
     count: rateCounter(run),
     ping: async () => void (await run("select 1 as one", [])),

@@ -1,4 +1,5 @@
 /** What the embedded issuer remembers: its tokens, codes and sessions. */
+import type { Database } from "../db/types.js";
 
 export type ColumnValue = string | number | null;
 
@@ -28,21 +29,28 @@ export interface IssuerTable {
   byUid(model: string, uid: string, now: number): Promise<IssuerRow | undefined>;
   /** Marks a record used; false when it was already. */
   consume(model: string, id: string, now: number): Promise<boolean>;
+  /** Puts a record in the place of another, which is used up by that; false when it was already, and nothing is put. */
+  replace(before: string, record: IssuerRecord, now: number): Promise<boolean>;
   remove(model: string, id: string): Promise<void>;
   removeGrant(grantId: string): Promise<void>;
   /** Ends every session, grant, code and refresh token of an account. @param account an id that the registry made */
   removeAccount(account: string): Promise<void>;
 }
 
-export const issuerTable = (run: RunStatement): IssuerTable => ({
-  async put({ model, id, payload, grantId, uid, expires }) {
-    await run(
-      "insert into adbind_issuer_state (model, id, payload, grant_id, uid, expires) values (?, ?, ?, ?, ?, ?) " +
-        "on conflict (model, id) do update set payload = excluded.payload, grant_id = excluded.grant_id, " +
-        "uid = excluded.uid, expires = excluded.expires",
-      [model, id, payload, grantId, uid, expires],
-    );
-  },
+const PUT =
+  "insert into adbind_issuer_state (model, id, payload, grant_id, uid, expires) values (?, ?, ?, ?, ?, ?) " +
+  "on conflict (model, id) do update set payload = excluded.payload, grant_id = excluded.grant_id, " +
+  "uid = excluded.uid, expires = excluded.expires";
+const CONSUME =
+  "update adbind_issuer_state set consumed = ? where model = ? and id = ? and consumed is null returning id";
+
+const valuesOf = ({ model, id, payload, grantId, uid, expires }: IssuerRecord): ColumnValue[] => [
+  ...[model, id, payload],
+  ...[grantId, uid, expires],
+];
+
+export const issuerTable = (database: Database, run: RunStatement): IssuerTable => ({
+  put: async (record) => void (await run(PUT, valuesOf(record))),
   async get(model, id, now) {
     const rows = await run<IssuerRow>(
       "select payload, consumed from adbind_issuer_state where model = ? and id = ? and (expires is null or expires > ?)",
@@ -58,10 +66,14 @@ export const issuerTable = (run: RunStatement): IssuerTable => ({
     return rows[0];
   },
   async consume(model, id, now) {
-    const text =
-      "update adbind_issuer_state set consumed = ? where model = ? and id = ? and consumed is null returning id";
-    return (await run(text, [now, model, id])).length > 0;
+    return (await run(CONSUME, [now, model, id])).length > 0;
   },
+  replace: (before, record, now) =>
+    database.write(function* (q) {
+      if ((yield* q.rows(CONSUME, [now, record.model, before])).length === 0) return false;
+      yield* q.run(PUT, valuesOf(record));
+      return true;
+    }),
   async remove(model, id) {
     await run("delete from adbind_issuer_state where model = ? and id = ?", [model, id]);
   },

@@ -189,6 +189,14 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
     for (const { statusCode, body } of answers) assert.ok(statusCode === 200 || /invalid_grant/.test(body), body);
   });
 
+  oauth("of four that use one refresh token at once, one gets tokens", async () => {
+    const { flow, refresh_token } = await tokens();
+    const values = { grant_type: "refresh_token", client_id: flow.clientId, refresh_token };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => exchange(values)));
+    assert.ok(answers.filter(({ statusCode }) => statusCode === 200).length <= 1);
+    for (const { statusCode, body } of answers) assert.ok(statusCode === 200 || /invalid_grant/.test(body), body);
+  });
+
   oauth("a record is used up once, whoever read it before", async () => {
     const Codes = issuerAdapter(setup.registry.access, Date.now);
     const [one, other] = [new Codes("AuthorizationCode"), new Codes("AuthorizationCode")];

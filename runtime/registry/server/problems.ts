@@ -43,7 +43,7 @@ export const badRequest = (error: string, detail?: ProblemDetail): Problem => ne
 export const notFound = (error = "Not found", detail?: ProblemDetail): Problem => new Problem(404, error, detail);
 
 /** docs/protocol/registry.md#common-rules: what a lookup that takes too long tells its caller to wait. */
-const RETRY_AFTER_SECONDS = 5;
+export const RETRY_AFTER_SECONDS = 5;
 
 export const unavailable = (error: string, code: string): Problem =>
   new Problem(503, error, { code, retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -1,5 +1,5 @@
 /** oidc-provider's records in the store's tables, so that every instance sees every session, client and code. */
-import { type Adapter, type AdapterConstructor, type AdapterPayload, errors } from "oidc-provider";
+import { type Adapter, type AdapterConstructor, type AdapterPayload, errors, Provider } from "oidc-provider";
 import type { IssuerRow, RegistryAccess } from "../../../store/index.js";
 
 const payloadOf = (row: IssuerRow | undefined): AdapterPayload | undefined =>
@@ -7,20 +7,28 @@ const payloadOf = (row: IssuerRow | undefined): AdapterPayload | undefined =>
     ? undefined
     : { ...JSON.parse(row.payload), ...(row.consumed !== null && { consumed: Math.floor(row.consumed / 1000) }) };
 
+/** Replaced at each use, by the next one; the provider says which, in the request that asks for it. */
+const ROTATED = "RefreshToken";
+
+const used = (): Error => new errors.InvalidGrant("already used");
+
 /** @param now clock in unix milliseconds */
 export const issuerAdapter = (access: RegistryAccess, now: () => number): AdapterConstructor =>
   class implements Adapter {
     constructor(readonly model: string) {}
 
     async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
-      await access.issuer.put({
+      const record = {
         model: this.model,
         id,
         payload: JSON.stringify(payload),
         grantId: payload.grantId ?? null,
         uid: payload.uid ?? null,
         expires: expiresIn ? now() + expiresIn * 1000 : null,
-      });
+      };
+      const before = this.model === ROTATED ? Provider.ctx?.oidc.entities.RotatedRefreshToken?.jti : undefined;
+      if (before === undefined) return access.issuer.put(record);
+      if (!(await access.issuer.replace(before, record, now()))) throw used();
     }
 
     async find(id: string): Promise<AdapterPayload | undefined> {
@@ -39,8 +47,11 @@ export const issuerAdapter = (access: RegistryAccess, now: () => number): Adapte
     }
 
     async consume(id: string): Promise<void> {
+      // With the one that replaces it, or not at all: who is given none comes again with this one, and used up it would be
+      // taken for a stolen one, which ends the log-in.
+      if (this.model === ROTATED) return;
       // Two instances may have read the code before either used it up: only one of them may go on.
-      if (!(await access.issuer.consume(this.model, id, now()))) throw new errors.InvalidGrant("already used");
+      if (!(await access.issuer.consume(this.model, id, now()))) throw used();
     }
 
     async destroy(id: string): Promise<void> {

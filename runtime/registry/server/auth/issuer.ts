@@ -2,10 +2,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from "jose";
 import { type Configuration, Provider, errors as providerErrors } from "oidc-provider";
+import { isPassingFault } from "../../../db/open.js";
 import { safely } from "../../../listener.js";
 import type { RegistryAccess } from "../../../store/index.js";
 import { html } from "../pages/html.js";
 import { page, pageHeaders } from "../pages/layout.js";
+import { RETRY_AFTER_SECONDS } from "../problems.js";
 import { issuerAdapter } from "./issuer-adapter.js";
 import { openKeyring, SIGNED_TOKEN_SECONDS } from "./issuer-keys.js";
 import { GRANT_CLAIM, issuerPaths, scopes } from "./issuer-places.js";
@@ -155,10 +157,23 @@ interface Opened {
   readonly verify: JWTVerifyGetKey;
 }
 
+/** A store that cannot be read or written now is no fault of the provider's: callers are asked to come again. */
+function tellPassing(provider: Provider): void {
+  const passing = new WeakSet<object>();
+  provider.on("server_error", (ctx, error) => void (isPassingFault(error) && passing.add(ctx)));
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.status !== 500 || !passing.has(ctx)) return;
+    ctx.status = 503;
+    ctx.set("retry-after", String(RETRY_AFTER_SECONDS));
+  });
+}
+
 function openProvider(options: IssuerOptions, keys: readonly JWK[], cookieKey: string): Opened {
   const provider = new Provider(options.baseUrl, configurationOf(options, keys, cookieKey));
   const { onError } = options;
   provider.proxy = true;
+  tellPassing(provider);
   if (onError !== undefined) provider.on("server_error", (_, error) => safely(() => onError(error)));
   return {
     kids: kidsOf(keys),
@@ -204,7 +219,7 @@ export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
         .catch((error: Error) => {
           safely(() => onError?.(error));
           if (response.headersSent) response.destroy();
-          else response.writeHead(503, { "retry-after": "5" }).end();
+          else response.writeHead(503, { "retry-after": String(RETRY_AFTER_SECONDS) }).end();
         });
     },
   };
