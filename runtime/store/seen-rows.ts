@@ -7,10 +7,13 @@ import type { Coroutine } from "../db/coroutine.js";
 import { refuseHiddenTables } from "../db/index.js";
 import type { Query } from "../db/types.js";
 import type { ChannelKey, ChannelRow, TaskTargetRow } from "./sender-rows.js";
-import type { ChangeTasks, TaskChangesRequest } from "./sent-tasks.js";
+import type { SecretRow } from "./sender-secrets.js";
+import type { ChangeTasks, SentTaskRow, TaskChangesRequest } from "./sent-tasks.js";
 
 /** Where what is not found counts as not there. */
 interface LookedUpRows {
+  task(q: Query, taskId: string): Coroutine<SentTaskRow[]>;
+  secretsOf(q: Query, registrations: readonly string[]): Coroutine<SecretRow[]>;
   channel(q: Query, resource: string, kind: string, subscriber?: string): Coroutine<ChannelRow[]>;
   subscribers(q: Query, resource: string, kind: string, principal?: string): Coroutine<ChannelRow[]>;
   channelTargets(q: Query, keys: readonly ChannelKey[]): Coroutine<ChannelRow[]>;
@@ -33,6 +36,8 @@ export function seen<Tables extends LookedUpRows>(tables: Tables, where: string)
     return answer;
   };
   const looking: LookedUpRows = {
+    task: (q, taskId) => unlessHidden(q, tables.task(q, taskId)),
+    secretsOf: (q, registrations) => unlessHidden(q, tables.secretsOf(q, registrations), registrations.length),
     channel: (q, ...of) => unlessHidden(q, tables.channel(q, ...of)),
     subscribers: (q, ...of) => unlessHidden(q, tables.subscribers(q, ...of)),
     channelTargets: (q, keys) => unlessHidden(q, tables.channelTargets(q, keys), keys.length),

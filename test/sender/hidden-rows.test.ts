@@ -7,13 +7,15 @@ import { runStatements, sharedPostgres } from "../support/postgres.js";
 import { thrownBy } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { administered } from "./administered.js";
-import { push, start } from "./sender-suite.js";
+import { HOOK, push, start } from "./sender-suite.js";
 
 const postgres = await sharedPostgres();
 test.after(() => postgres.stop());
 const opened = () => administered(postgres);
 
 const working = { status: "working" } as const;
+/** With something that is kept sealed. */
+const SECRET = { ...push, token: "t".repeat(32) };
 const HIDES = /cannot be used: row level security hides all rows of adbind_[\w, ]+ from the role \(.*disable/;
 
 test("a change of a task whose row is hidden meanwhile is refused, with what to do, in whosever transaction; and told once it is seen", async () => {
@@ -72,14 +74,49 @@ test("events whose registration is hidden are not set aside, and what hides it i
   }
 });
 
+test("of a task whose row is hidden nothing is told as if it were not there: what is held, attached or to be forgotten", async () => {
+  const { sender, by, close } = await opened();
+  const reporting = {
+    url: HOOK,
+    reporting_frequency: "daily",
+    authentication: { schemes: ["Bearer"], credentials: "c".repeat(32) },
+  };
+  const held = () => sender.tasks.held("task-1", { principal: "buyer-1" });
+  try {
+    await sender.tasks.register(start(), { push: SECRET });
+    await sender.tasks.hold(start(), reporting as never);
+    for (const table of ["adbind_sent_tasks", "adbind_sender_secrets"]) {
+      await by(`alter table ${table} enable row level security`);
+      const asked = {
+        held,
+        ...(table === "adbind_sent_tasks" && {
+          attach: () => sender.tasks.attach(start(), null),
+          attached: () => sender.tasks.attached("task-1", { principal: "buyer-1" }),
+          forget: () => sender.tasks.forget("task-1", "buyer-1"),
+        }),
+      };
+      for (const [name, ask] of Object.entries(asked)) {
+        const { code, message } = await thrownBy(async () => ask());
+        assert.is(code, "database_unreachable", name);
+        assert.match(message, HIDES);
+      }
+      await by(`alter table ${table} disable row level security`);
+    }
+    assert.equal(Object.keys(await held()).sort(), ["push", "reporting"]);
+  } finally {
+    await close();
+  }
+});
+
 for (const [table, why] of [
   ["adbind_job_bodies", "what they are is not there"],
   ["adbind_endpoints", "an operator may have paused their endpoint"],
+  ["adbind_sender_secrets", "what they are authenticated with is not there"],
 ] as const)
   test(`while ${table} is hidden no event goes out or is set aside: ${why}`, async () => {
-    const { url, sender, network, lines, by, close } = await opened();
+    const { clock, url, sender, network, lines, by, close } = await opened();
     try {
-      await sender.tasks.register(start(), { push });
+      await sender.tasks.register(start(), { push: SECRET });
       await sender.tasks.update("task-1", working);
       await by(`alter table ${table} enable row level security`);
       sender.start();
@@ -87,13 +124,16 @@ for (const [table, why] of [
       await sleep(500);
       const { waiting, refused } = await sender.outbox.counts();
       assert.equal([network.sent.length, waiting, refused], [0, 1, 0]);
-      assert.ok(lines.some(({ message, text }) => /outbox could not be reached/.test(message) && HIDES.test(text)));
+      const told = /outbox could not be reached|attempt could not be made/;
+      assert.ok(lines.some(({ message, text }) => told.test(message) && HIDES.test(text)));
       // The lease that found it would end by itself, in ten seconds.
       await runStatements(
         url,
         `alter table ${table} disable row level security`,
         "update adbind_jobs set lease_until = 0",
       );
+      // And an attempt that could not be made is made again after a while.
+      clock.at += 60_000;
       await until(() => network.sent.length === 1);
     } finally {
       await close();
