@@ -85,7 +85,7 @@ export function explained(error: unknown, path: string): unknown {
   return new AdbindError("database_failed", `the database file failed: ${what}`, { where: path, remedy, cause: error });
 }
 
-const passing = /^SQLITE_(BUSY\w*|IOERR\w*|FULL)$/;
+const passing = /^SQLITE_(BUSY\w*|IOERR\w*|FULL|READONLY\w*|CANTOPEN\w*)$/;
 
 /** Is an error SQLite's, and likely gone when asked again? */
 export function isPassing(error: unknown): boolean {

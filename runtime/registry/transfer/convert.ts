@@ -1,6 +1,5 @@
 /** Between lines and what the registry keeps. */
 
-import { isPassingFault } from "../../db/open.js";
 import { AdbindError } from "../../errors.js";
 import type { PropertySource } from "../../store/registry-publishers.js";
 import { type Brand, presentBrand } from "../brand.js";
@@ -14,9 +13,9 @@ import type { AgentLine, FileLine, MemberLine, PropertyLine, PublisherLine } fro
 /** What a line means cannot be kept, though its form is right. */
 export class LineError extends Error {}
 
-/** Of the line itself, and not of a database that is away or busy: the line would be left out for good. */
+/** Of the line itself, and not of a database that is away, busy or damaged: the line would be left out for good. */
 export const isRefusal = (error: unknown): error is AdbindError =>
-  error instanceof AdbindError && !isPassingFault(error);
+  error instanceof AdbindError && error.code === "registry_data_invalid";
 
 export const refusedLine = (line: number, why: string): AdbindError =>
   new AdbindError("registry_data_invalid", `a line cannot be imported: ${why}`, {
