@@ -100,7 +100,7 @@ const NOT_FOUND: Reason = [
 ];
 
 const NOT_PERMITTED_REMEDY =
-  "grant the role of the URL select, insert, update and delete on adbind's tables, usage on their schema and execute on its functions; where row level security refuses, give it a policy or disable that";
+  "grant the role of the URL select, insert, update and delete on adbind's tables, usage and select on its sequences, usage on their schema and execute on its functions; where row level security refuses, give it a policy or disable that";
 
 const NOT_THERE = /^(42P01|42883)$/;
 /** Also of statements of an application's in a transaction of ours: its own tables are its own. */

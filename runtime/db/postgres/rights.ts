@@ -25,6 +25,10 @@ const LACKING = `with store as (
     union all
     select 3, 'execute', 'all functions in schema ' || s.name from store s where exists (select from pg_proc p
       where p.pronamespace = s.oid and p.proname like 'adbind!_%' escape '!' and not has_function_privilege(p.oid, 'execute'))
+    union all
+    select 4, 'usage, select', 'all sequences in schema ' || s.name from store s where exists (select from pg_class c
+      where c.relnamespace = s.oid and c.relname like 'adbind!_%' escape '!' and c.relkind = 'S'
+        and not (has_sequence_privilege(c.oid, 'usage') and has_sequence_privilege(c.oid, 'select')))
   )
   select 'grant ' || what || ' on ' || place || ' to ' || quote_ident(current_user) as text from lacking order by n`;
 
