@@ -11,14 +11,20 @@ import {
   publishersOfAgent,
   slugsOf,
 } from "../store/registry-lookups.js";
-import { edgesAt } from "./agent-pages.js";
+import { AGENTS_LIMIT, edgesAt } from "./agent-pages.js";
 import { activeEntries } from "./feed/changes.js";
 import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
 import { counting, coverage, covers, effectiveEdges, knownProperty } from "./publisher.js";
 import type { AgentPublishers, DiscoveryMethod, Page, PropertyAgents, PublishersPage } from "./types.js";
 
 /**
- * Agents that publishers let sell the property of an identifier, by domain and URL.
+ * What the agents of one identifier may be read of, in characters of their entries: beyond it no further publisher is looked at.
+ * Anybody may name anybody's app, each in a file of ten megabytes.
+ */
+const ENTRY_CHARACTERS = 4_000_000;
+
+/**
+ * Agents that publishers let sell the property of an identifier, by domain and URL; a thousand of them at most.
  * @param asked.agentUrl only this agent, however many others there are
  */
 export function* lookupProperty(
@@ -35,10 +41,17 @@ export function* lookupProperty(
   const rows = yield* propertiesOfIdentifier(q, { type, value: identifierValue(value), agent: agent?.id });
   const ids = [...new Set(rows.map(({ publisher }) => publisher))];
   const agents: PropertyAgents["agents"][number][] = [];
-  for (const publisher of yield* publishersById(q, ids)) {
+  const publishers = yield* publishersById(q, ids);
+  let [looked, characters] = [0, 0];
+  for (const publisher of publishers) {
+    // Whether one agent may sell it is answered for certain.
+    if (agent === undefined && (agents.length >= AGENTS_LIMIT || characters >= ENTRY_CHARACTERS)) break;
+    looked += 1;
     const named = rows.filter((row) => row.publisher === publisher.id).map(knownProperty);
     const properties = counting(named, publisher.valid === 1);
-    for (const { edge, covered } of effectiveEdges(yield* edgesOfOne(publisher.id), publisher.valid === 1, now)) {
+    const edges = yield* edgesOfOne(publisher.id);
+    for (const { entries } of edges) characters += entries.length;
+    for (const { edge, covered } of effectiveEdges(edges, publisher.valid === 1, now)) {
       const found = properties.find((one) => covers(covered, edge, one));
       if (found === undefined) continue;
       agents.push({
@@ -51,7 +64,9 @@ export function* lookupProperty(
     }
   }
   agents.sort((a, b) => byCodePoint(a.publisher_domain, b.publisher_domain) || byCodePoint(a.url, b.url));
-  return { type, value, agents, count: agents.length };
+  const shown = agents.slice(0, AGENTS_LIMIT);
+  const truncated = shown.length < agents.length || looked < publishers.length;
+  return { type, value, agents: shown, count: shown.length, ...(truncated && { truncated }) };
 }
 
 const domainOfCursor = (cursor: string): string | undefined => {

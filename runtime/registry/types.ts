@@ -114,7 +114,10 @@ export interface RegistryData extends FollowedData, ListedData, OptOutData, Chec
   /** Undefined: nobody knows the agent. */
   agentPublishers(agentUrl: string, page: PublishersPage): Promise<Page<AgentPublishers> | undefined>;
   lookupDomain(domain: string): Promise<DomainAgents>;
-  /** A hundred places of an identifier are looked at. @param agentUrl only this agent, at a hundred places that name it */
+  /**
+   * A hundred places of an identifier are looked at, and a thousand agents told.
+   * @param agentUrl only this agent, at a hundred places that name it
+   */
   lookupProperty(type: PropertyAgents["type"], value: string, agentUrl?: string): Promise<PropertyAgents>;
   expand(request: ExpandRequest): Promise<ExpandResult>;
   /** The same, as it goes over the wire: its parts are kept as text, and reading them would be for writing them again. */

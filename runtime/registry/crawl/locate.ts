@@ -24,6 +24,8 @@ import type { SharedFiles } from "./shared-files.js";
 
 /** ads.txt files of large publishers reach half of it. */
 const MAX_ADS_TXT_BYTES = 2 * 1024 * 1024;
+/** Longest pointer, in characters: one that waits is kept, and nothing longer is dialled. */
+const MAX_LOCATION = 8_192;
 /** The ads.txt convention lets an origin redirect to any host (docs/protocol/files.md#where-it-is, 3). */
 const ADS_TXT_REDIRECTS = { hops: 5, scope: "any" } as const;
 
@@ -165,11 +167,11 @@ async function followed(
   });
   if (typeof location !== "string") return at(found, "own");
   const pointed = { ...provenance, method: manager ? provenance.method : ("authoritative_location" as const) };
-  const resolvedUrl = URL.canParse(location) ? new URL(location).href : null;
+  const resolvedUrl = location.length <= MAX_LOCATION && URL.canParse(location) ? new URL(location).href : null;
   const refused = (message: string): NotLocated =>
     notLocated(notFetched("shape", message, found), { ...pointed, resolvedUrl });
   if (resolvedUrl === null || !resolvedUrl.startsWith("https:"))
-    return refused("authoritative_location is not an https URL");
+    return refused(`authoritative_location is not an https URL of ${MAX_LOCATION} characters at most`);
   const quarantine = quarantined(origin, domain, resolvedUrl);
   if (quarantine !== undefined) return { ...refused(quarantine.message), outcome: "held", heldUntil: quarantine.until };
   const target = await pointedTo(origin, domain, resolvedUrl);
