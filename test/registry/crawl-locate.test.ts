@@ -91,6 +91,11 @@ test("a pointer is followed once, over https, and not on", async () => {
     [{ authoritative_location: "http://network.example/a" }, "invalid", "authoritative_location is not an https URL"],
     [{ authoritative_location: "//network.example/a" }, "invalid", "authoritative_location is not an https URL"],
     [
+      { authoritative_location: `https://long.example/${"a".repeat(9_000)}` },
+      "invalid",
+      "authoritative_location is longer than 8192 characters",
+    ],
+    [
       { authoritative_location: "https://nested.example/a" },
       "invalid",
       "authoritative_location points to a file that points on",

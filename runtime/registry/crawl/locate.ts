@@ -171,7 +171,11 @@ async function followed(
   const refused = (message: string): NotLocated =>
     notLocated(notFetched("shape", message, found), { ...pointed, resolvedUrl });
   if (resolvedUrl === null || !resolvedUrl.startsWith("https:"))
-    return refused(`authoritative_location is not an https URL of ${MAX_LOCATION} characters at most`);
+    return refused(
+      location.length > MAX_LOCATION
+        ? `authoritative_location is longer than ${MAX_LOCATION} characters`
+        : "authoritative_location is not an https URL",
+    );
   const quarantine = quarantined(origin, domain, resolvedUrl);
   if (quarantine !== undefined) return { ...refused(quarantine.message), outcome: "held", heldUntil: quarantine.until };
   const target = await pointedTo(origin, domain, resolvedUrl);
