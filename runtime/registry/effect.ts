@@ -9,7 +9,7 @@ import {
   putEffect,
 } from "../store/registry-effect.js";
 import { propertiesOf } from "../store/registry-lookups.js";
-import { propertyOfRow, type SetProperty, type StoredEntry, stateOf } from "./project.js";
+import { coveredBy, propertyOfRow, type SetProperty, type StoredEntry, stateOf } from "./project.js";
 import { finish } from "./recompute.js";
 
 /** Edges looked for at a time; those of their publishers that are due go with them, in one transaction. */
@@ -29,7 +29,11 @@ function* recomputeSome(q: Query, now: number): Coroutine<number> {
   const rows = edges.map((edge): EffectRow => {
     const { publisher, source, agent, claimant } = edge;
     const entries = JSON.parse(edge.entries) as StoredEntry[];
-    const state = stateOf(entries, (key) => properties.get(`${publisher} ${source} ${key}`), now);
+    const state = stateOf(
+      entries,
+      coveredBy((key) => properties.get(`${publisher} ${source} ${key}`)),
+      now,
+    );
     return { publisher, source, agent, claimant, ...state };
   });
   for (const row of rows) yield* putEffect(q, row);

@@ -35,6 +35,9 @@ const problemRules = {
   list_too_long: left(
     "split the file among the publishers it speaks for, or ask who runs the registry for a larger bound",
   ),
+  selects_too_much: left(
+    "authorize the agent by property_ids, or for all of the publisher (publisher_properties with selection_type all): entries that select by tags are compared with every property",
+  ),
   agent_twice: noted("say all of one agent in one entry, or leave it: the entries add up"),
   agent_shape: left("give an object with url, authorized_for, authorization_type and the selector of that type"),
   agent_url: left("give the agent's own address, an https URL"),

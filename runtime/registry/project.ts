@@ -56,17 +56,38 @@ class Matcher {
   #left = MATCHING_LIMIT;
   /** Looking at all properties once, tags included. */
   readonly #cost: number;
+  readonly #selected = new Map<string, string[]>();
 
   constructor(readonly keyed: ReadonlyMap<string, SetProperty>) {
     this.#cost = [...keyed.values()].reduce((sum, { tags }) => sum + 1 + tags.length, 0);
   }
 
-  /** Keys of the properties that any of the selectors means. */
+  /** Whether work is left for selectors, which is taken off. */
+  #spends(selectors: readonly PropertySelector[]): boolean {
+    for (const { propertyIds } of selectors) this.#left -= propertyIds?.length ?? this.#cost;
+    return this.#left >= 0;
+  }
+
+  /** Whether there was work left for all that an entry selects. */
+  reaches(entry: AgentEntry): boolean {
+    const selectors = selectorsOf(entry);
+    return selectors === null || this.#spends(selectors);
+  }
+
+  /** Keys of the properties that any of the selectors means; one list for all who select the same by tags or types. */
   select(selectors: readonly PropertySelector[]): string[] {
+    if (!this.#spends(selectors)) return [];
+    const name = selectors.some(({ propertyIds }) => propertyIds !== undefined) ? undefined : JSON.stringify(selectors);
+    const known = name === undefined ? undefined : this.#selected.get(name);
+    if (known !== undefined) return known;
+    const found = this.#find(selectors);
+    if (name !== undefined) this.#selected.set(name, found);
+    return found;
+  }
+
+  #find(selectors: readonly PropertySelector[]): string[] {
     const found = new Set<string>();
     for (const { propertyIds, propertyTypes, tags } of selectors) {
-      this.#left -= propertyIds?.length ?? this.#cost;
-      if (this.#left < 0) break;
       const types = propertyTypes && new Set(propertyTypes);
       const labels = tags && new Set(tags);
       const keys = propertyIds?.map((id) => `#${id}`) ?? this.keyed.keys();
@@ -80,26 +101,38 @@ class Matcher {
   }
 }
 
-/** Keys of the properties an entry covers; null is all. */
-function coversOf(entry: AgentEntry, matcher: Matcher): string[] | null {
+/** What an entry selects among the publisher's properties by; null where that is all of them. */
+function selectorsOf(entry: AgentEntry): readonly PropertySelector[] | null {
   switch (entry.authorizationType) {
     case null:
       return null;
     case "property_ids":
-      return matcher.select([{ propertyIds: entry.propertyIds ?? [] }]);
+      return [{ propertyIds: entry.propertyIds ?? [] }];
     case "property_tags":
-      return matcher.select([{ tags: entry.propertyTags ?? [] }]);
-    case "inline_properties":
-      return (entry.properties ?? []).map(propertyKey);
+      return [{ tags: entry.propertyTags ?? [] }];
     case "publisher_properties": {
       const selectors = entry.publisherProperties ?? [];
       const whole = selectors.some((one) => !one.propertyIds && !one.propertyTypes && !one.tags);
-      return whole ? null : matcher.select(selectors);
+      return whole ? null : selectors;
     }
+    case "inline_properties":
     case "signal_ids":
     case "signal_tags":
       return [];
   }
+}
+
+/** Keys of the properties an entry covers; null is all. */
+function coversOf(entry: AgentEntry, matcher: Matcher): string[] | null {
+  if (entry.authorizationType === "inline_properties") return (entry.properties ?? []).map(propertyKey);
+  const selectors = selectorsOf(entry);
+  return selectors === null ? null : matcher.select(selectors);
+}
+
+/** The entries of a set that cover nothing, since those before them select among more than is looked at. */
+export function unreached(set: SourceSet): AgentEntry[] {
+  const matcher = new Matcher(keyedProperties(set));
+  return inOrderOfAgents(set.agents).flatMap((entries) => entries.filter((entry) => !matcher.reaches(entry)));
 }
 
 /** Whether an entry authorizes anything at a time. */
@@ -130,25 +163,46 @@ function nextChange(entries: readonly StoredEntry[], now: number): number | null
   return Number.isFinite(next) ? next : null;
 }
 
+/** What lists of keys come to. */
+export type Covered = (lists: readonly (readonly string[])[]) => {
+  readonly covered: number;
+  readonly coverage: string;
+};
+
+/** @param propertyOf the property of a key */
+export function coveredBy(propertyOf: (key: string) => SetProperty | undefined): Covered {
+  const known = new WeakMap<readonly string[], ReturnType<Covered>>();
+  return (lists) => {
+    // Thousands of agents may share one list.
+    const alone = lists.length === 1 ? lists[0] : undefined;
+    const found = alone && known.get(alone);
+    if (found !== undefined) return found;
+    const keys = new Set(lists.flat());
+    const properties = [...keys].flatMap((key) => propertyOf(key) ?? []);
+    const made = { covered: keys.size, coverage: JSON.stringify(contributionOf(properties)) };
+    if (alone !== undefined) known.set(alone, made);
+    return made;
+  };
+}
+
 /** What the entries of an edge come to at a time. */
-export function stateOf(
-  entries: readonly StoredEntry[],
-  propertyOf: (key: string) => SetProperty | undefined,
-  now: number,
-): EffectState {
+export function stateOf(entries: readonly StoredEntry[], covered: Covered, now: number): EffectState {
   const active = entries.filter((entry) => activeAt(entry, now));
   const wide = active.some(({ covers }) => covers === null);
-  const covered = new Set(active.flatMap(({ covers }) => covers ?? []));
   const countries = distinct(active.flatMap((entry) => entry.countries ?? []));
-  const properties = [...covered].flatMap((key) => propertyOf(key) ?? []);
-  return {
+  const given = {
     countries: countries.length === 0 ? null : JSON.stringify(countries),
     wide: wide ? 1 : 0,
-    covered: wide ? 0 : covered.size,
-    // Null on an edge that is not wide: nothing of it is in effect.
-    coverage: wide || active.length === 0 ? null : JSON.stringify(contributionOf(properties)),
     changes_at: nextChange(entries, now),
   };
+  // Null on an edge that is not wide: nothing of it is in effect.
+  if (wide || active.length === 0) return { ...given, covered: 0, coverage: null };
+  return { ...given, ...covered(active.map(({ covers }) => covers ?? [])) };
+}
+
+/** Entries by agent: a file may name one in several. */
+function inOrderOfAgents(agents: readonly AgentEntry[]): AgentEntry[][] {
+  return [...Map.groupBy(agents, ({ agentUrl }) => agentUrl).values()];
 }
 
 /** One edge per agent: a file may name it in several entries. */
@@ -158,22 +212,17 @@ export function projectEdges(
 ): ProjectedEdge[] {
   const keyed = keyedProperties(set);
   const matcher = new Matcher(keyed);
-  const byAgent = new Map<string, AgentEntry[]>();
-  for (const entry of set.agents) {
-    const known = byAgent.get(entry.agentUrl);
-    if (known === undefined) byAgent.set(entry.agentUrl, [entry]);
-    else known.push(entry);
-  }
-  return [...byAgent].map(([agentUrl, entries], position) => {
+  const covered = coveredBy((key) => keyed.get(key));
+  return inOrderOfAgents(set.agents).map((entries, position) => {
     const stored = entries.map((entry) => storedEntry(entry, coversOf(entry, matcher)));
     return {
-      agentUrl,
+      agentUrl: entries[0]!.agentUrl,
       source: given.source,
       claimant: given.claimant ?? "",
       position,
       authorized_for: entries.find(({ authorizedFor }) => authorizedFor !== null)?.authorizedFor ?? null,
       entries: JSON.stringify(stored),
-      ...stateOf(stored, (key) => keyed.get(key), given.now),
+      ...stateOf(stored, covered, given.now),
     };
   });
 }

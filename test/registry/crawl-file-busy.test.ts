@@ -3,6 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readAuthorizationFile } from "../../runtime/registry/crawl/authorization-file.js";
 import type { JsonRecord } from "../../runtime/registry/crawl/document.js";
+import { projectEdges, setOfFile } from "../../runtime/registry/project.js";
 import { processorMs } from "../support/processor.js";
 import { agent, NOW, property } from "./crawl-fixture.js";
 
@@ -49,6 +50,26 @@ test("files made to keep the registry busy are read in a time that grows as thei
     const took = processorMs(() => void readAuthorizationFile(document as JsonRecord, { ...options, via }));
     assert.ok(took < 3_000, `${what}: ${Math.round(took)} ms`);
   }
+});
+
+test("entries that select nothing, since those before them select too much, are told, and no others", () => {
+  const document = {
+    authorized_agents: many(250, (at) =>
+      agent({ url: `https://a${at}.example/`, authorization_type: "property_tags", property_tags: ["all"] }),
+    ),
+    properties: many(10_000, (at) => property({ property_id: `p${at}`, tags: ["all"] })),
+  };
+  const read = readAuthorizationFile(document as JsonRecord, { ...options, via: "own" });
+  assert.ok(read.ok);
+  const told = read.problems.filter(({ rule }) => rule === "selects_too_much").map(({ pointer }) => pointer);
+  assert.is(told.length, 50);
+  const set = setOfFile(read.file);
+  const covering = projectEdges(set, { source: "adagents_json", now: NOW }).filter(({ covered }) => covered > 0);
+  assert.equal([covering.length, covering.every(({ covered }) => covered === 10_000)], [200, true]);
+  assert.equal(
+    told,
+    set.agents.slice(200).map(({ place }) => `/authorized_agents/${place}`),
+  );
 });
 
 test.run();
