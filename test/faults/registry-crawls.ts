@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Children, type FaultsLedger, inFolder, judgeCounts, pause } from "./registry-children.js";
 import type { Engine, FaultsDatabase } from "./registry-database.js";
+import { followFeed } from "./registry-feed.js";
 
 const DOMAINS = 200;
 const AGENTS = 3;
@@ -68,6 +69,7 @@ export function runCrawlFaults(engine: Engine, kills: number): Promise<FaultsLed
     const origins = new OriginServer();
     const origin = await origins.start();
     const told = new Map<string, string>();
+    const feed = await followFeed(db);
     const children = new Children((line) => {
       const [, id, domain] = /^asked (\S+) (\S+)$/.exec(line) ?? [];
       if (id !== undefined) told.set(id, domain!);
@@ -79,7 +81,7 @@ export function runCrawlFaults(engine: Engine, kills: number): Promise<FaultsLed
       await killWhileCrawling(kills, origins, children, (last) => void children.spawn(plan(last ? 0 : ASKS)));
       const left = await drained(db);
       await children.killAll();
-      const faults = await judgeCrawls(db, origins, told);
+      const faults = [...(await judgeCrawls(db, origins, told)), ...judgeFeed(await feed.ended(), origins)];
       if (left > 0) faults.unshift(`${left} requests did not end`);
       return { engine, kills, told: told.size, seconds: Math.round((performance.now() - started) / 1000), faults };
     } finally {
@@ -128,6 +130,19 @@ async function drained(db: FaultsDatabase): Promise<number> {
   }
 }
 
+/** What a reader of the feed has copied is what each file said last. */
+function judgeFeed(copy: ReadonlyMap<string, string>, { versions }: OriginServer): string[] {
+  const faults: string[] = [];
+  for (const [domain, version] of versions)
+    for (let index = 0; index < AGENTS; index++) {
+      const has = copy.get(`${domain} https://agent${index}.example/`);
+      if (has !== `v${version}`) faults.push(`the feed has ${has} of ${domain}, and v${version} was fetched`);
+    }
+  const most = versions.size * AGENTS;
+  if (copy.size !== most) faults.push(`the feed has ${copy.size} authorizations, and there are ${most}`);
+  return faults.slice(0, 20);
+}
+
 async function judgeCrawls(
   db: FaultsDatabase,
   origins: OriginServer,
@@ -159,6 +174,10 @@ async function judgeCrawls(
     else if (Number(row.versions) !== 1 || Number(row.n) !== PROPERTIES) note(`${domain} is half written`);
     else if (row.names !== `v${version}`) note(`${domain} has ${row.names}, and v${version} was fetched`);
   }
+  const claimed = await db.query<{ n: number }>(
+    "select count(*) as n from adbind_crawl_domains where active is not null",
+  );
+  if (Number(claimed[0]!.n) !== 0) note(`${claimed[0]!.n} domains are taken for being crawled still`);
   const jobs = await db.query<{ n: number }>("select count(*) as n from adbind_jobs where topic = 'registry-crawl'");
   if (Number(jobs[0]!.n) !== 0) note(`${jobs[0]!.n} jobs are left`);
   await judgeCounts(db, note);

@@ -132,4 +132,20 @@ browsers("pages of other origins may read the API, and nothing of the registry's
   }
 });
 
+browsers("a page of another origin may read how many requests it has left", async () => {
+  const limited = await setupRegistry({ limits: { reads: 2 } });
+  try {
+    const { headers } = await limited.registry.app.inject({
+      url: "/api/registry/stats",
+      headers: { origin: "https://app.example" },
+    });
+    const exposed = String(headers["access-control-expose-headers"]).split(", ");
+    const limits = Object.keys(headers).filter((name) => name.startsWith("ratelimit"));
+    assert.is(limits.length, 3);
+    for (const name of limits) assert.ok(exposed.includes(name), name);
+  } finally {
+    await limited.close();
+  }
+});
+
 browsers.run();
