@@ -31,6 +31,8 @@ export interface IssuerTable {
   consume(model: string, id: string, now: number): Promise<boolean>;
   /** Puts a record in the place of another, which is used up by that; false when it was already, and nothing is put. */
   replace(before: string, record: IssuerRecord, now: number): Promise<boolean>;
+  /** Has a record stay that would have expired. */
+  keep(model: string, id: string): Promise<void>;
   remove(model: string, id: string): Promise<void>;
   removeGrant(grantId: string): Promise<void>;
   /** Ends every session, grant, code and refresh token of an account. @param account an id that the registry made */
@@ -74,6 +76,12 @@ export const issuerTable = (database: Database, run: RunStatement): IssuerTable 
       yield* q.run(PUT, valuesOf(record));
       return true;
     }),
+  async keep(model, id) {
+    await run("update adbind_issuer_state set expires = null where model = ? and id = ? and expires is not null", [
+      model,
+      id,
+    ]);
+  },
   async remove(model, id) {
     await run("delete from adbind_issuer_state where model = ? and id = ?", [model, id]);
   },

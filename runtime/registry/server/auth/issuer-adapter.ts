@@ -10,6 +10,9 @@ const payloadOf = (row: IssuerRow | undefined): AdapterPayload | undefined =>
 /** Replaced at each use, by the next one; the provider says which, in the request that asks for it. */
 const ROTATED = "RefreshToken";
 
+/** Anybody may register applications: one by which nobody has logged in is kept for so long, in milliseconds. */
+const UNUSED_CLIENT_MS = 86_400_000;
+
 const used = (): Error => new errors.InvalidGrant("already used");
 
 /** @param now clock in unix milliseconds */
@@ -24,8 +27,11 @@ export const issuerAdapter = (access: RegistryAccess, now: () => number): Adapte
         payload: JSON.stringify(payload),
         grantId: payload.grantId ?? null,
         uid: payload.uid ?? null,
-        expires: expiresIn ? now() + expiresIn * 1000 : null,
+        expires: expiresIn ? now() + expiresIn * 1000 : this.model === "Client" ? now() + UNUSED_CLIENT_MS : null,
       };
+      // Somebody with an account lets it act for him.
+      if (this.model === "Grant" && payload.clientId !== undefined)
+        await access.issuer.keep("Client", payload.clientId);
       const before = this.model === ROTATED ? Provider.ctx?.oidc.entities.RotatedRefreshToken?.jti : undefined;
       if (before === undefined) return access.issuer.put(record);
       if (!(await access.issuer.replace(before, record, now()))) throw used();
