@@ -72,4 +72,32 @@ test("entries that select nothing, since those before them select too much, are 
   );
 });
 
+test("what a file says of others is kept as far as it has the length of a file, however many share one list, and the rest is told", () => {
+  const claims = (domains: number, tags: number) => ({
+    authorized_agents: [
+      agent({
+        authorization_type: "publisher_properties",
+        publisher_properties: [
+          {
+            publisher_domains: many(domains, (at) => `d${at}.example`),
+            selection_type: "by_tag",
+            property_tags: many(tags, (at) => `t${at}`.padEnd(100, "x")),
+          },
+        ],
+      }),
+    ],
+  });
+  const read = (document: object) => {
+    const found = readAuthorizationFile(document as JsonRecord, { ...options, via: "own" });
+    assert.ok(found.ok);
+    const kept = found.file.others.map(({ agent: one }) => JSON.stringify(one).length);
+    return [kept.length, kept.reduce((sum, one) => sum + one, 0), found.problems.map(({ rule }) => rule)] as const;
+  };
+  const [count, characters, told] = read(claims(20_000, 1_000));
+  assert.ok(count > 50 && characters < 9_000_000, `${count} of ${characters} characters`);
+  assert.equal(told, ["list_too_long"]);
+  const [all, , nothing] = read(claims(20_000, 1));
+  assert.equal([all, nothing], [20_000, []]);
+});
+
 test.run();

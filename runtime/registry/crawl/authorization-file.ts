@@ -19,6 +19,8 @@ const MAX_AGENTS = 5_000;
 const MAX_PROPERTIES = 100_000;
 const MAX_SIGNALS = 20_000;
 const MAX_OTHERS = 20_000;
+/** And what they say, in characters as it is kept: one list of tags may be said of all of them. */
+const MAX_OTHERS_CHARACTERS = 8_000_000;
 const MAX_COLLECTIONS = 10_000;
 const MAX_REVOCATIONS = 10_000;
 
@@ -155,15 +157,49 @@ function noteTwice(given: readonly unknown[], problems: FileProblems): void {
   });
 }
 
+type Other = Entries["others"][number];
+
+/** How long what claims say is when it is kept, in characters; a selector that many share is looked at once. */
+function claimWeights(): (others: readonly Other[]) => number[] {
+  const known = new WeakMap<object, number>();
+  const lengthOf = (value: object): number => {
+    const found = known.get(value) ?? JSON.stringify(value).length;
+    known.set(value, found);
+    return found;
+  };
+  return (others) => {
+    // All of one entry differ in their selectors alone.
+    const { publisherProperties: _, ...same } = others[0]?.agent ?? {};
+    const base = JSON.stringify(same).length;
+    return others.map(({ agent }) =>
+      (agent.publisherProperties ?? []).reduce((sum, selector) => sum + lengthOf(selector), base),
+    );
+  };
+}
+
 function entriesIn(given: readonly unknown[], reading: Reading): Entries {
   const agents: AgentEntry[] = [];
   const others: Entries["others"] = [];
-  let usable = 0;
+  let [usable, left, room] = [0, MAX_OTHERS, MAX_OTHERS_CHARACTERS];
+  const weightsOf = claimWeights();
   given.forEach((value, index) => {
     const read = readAgentEntry(value, `/authorized_agents/${index}`, reading);
     if (read.usable) usable += 1;
     if (read.entry !== undefined) agents.push({ ...read.entry, place: index });
-    for (const other of read.others) if (others.length < MAX_OTHERS) others.push(other);
+    const weights = weightsOf(read.others);
+    const kept = read.others.filter((_, at) => {
+      if (left === 0 || weights[at]! > room) return false;
+      left -= 1;
+      room -= weights[at]!;
+      return true;
+    });
+    others.push(...kept);
+    if (kept.length < read.others.length)
+      reading.problems.add(
+        "list_too_long",
+        `/authorized_agents/${index}/publisher_properties`,
+        `it speaks of more publishers, or says more of them, than is kept: of ${read.others.length - kept.length} nothing is`,
+      );
   });
   return { agents, others, usable };
 }
