@@ -36,6 +36,21 @@ const channelOfType: Readonly<Record<string, string>> = {
 /** Each once, by code point. */
 export const distinct = (values: Iterable<string>): string[] => [...new Set(values)].sort(byCodePoint);
 
+/** Most values that one list of a profile has, and their characters in sum: it keeps a profile to some kilobytes, whatever files say. */
+const LIST_VALUES = 500;
+const LIST_CHARACTERS = 10_000;
+
+/** As many of the first values as one list of a profile has. */
+export function fittingValues(values: readonly string[]): readonly string[] {
+  let characters = 0;
+  const end = values.findIndex((value, at) => {
+    characters += value.length;
+    return at === LIST_VALUES || characters > LIST_CHARACTERS;
+  });
+  return end < 0 ? values : values.slice(0, end);
+}
+
+/** Each list as long as a profile's may be: thousands of agents may have the same, each for itself. */
 export function contributionOf(properties: Iterable<Pick<PropertyRecord, "type" | "channels" | "tags">>): Contribution {
   const types = new Map<string, number>();
   const channels = new Set<string>();
@@ -48,10 +63,11 @@ export function contributionOf(properties: Iterable<Pick<PropertyRecord, "type" 
     if (named.length === 0 && implied !== undefined) channels.add(implied);
     for (const tag of property.tags) tags.add(tag);
   }
+  const kept = fittingValues(distinct(types.keys()));
   return {
-    types: distinct(types.keys()),
+    types: kept,
     channels: distinct(channels),
-    tags: distinct(tags),
-    counts: Object.fromEntries(types),
+    tags: fittingValues(distinct(tags)),
+    counts: Object.fromEntries(kept.map((type) => [type, types.get(type)!])),
   };
 }

@@ -14,7 +14,7 @@ import {
   putProfiles,
 } from "../store/registry-profiles.js";
 import { keepsSearch, putSearchRows, searchState } from "../store/registry-search.js";
-import type { Contribution } from "./contribution.js";
+import { type Contribution, fittingValues } from "./contribution.js";
 import { byCodePoint } from "./model.js";
 
 /** The rank of an agent; a search adds 1 where a list filter is used (docs/protocol/registry.md#score). */
@@ -23,8 +23,6 @@ export const scoreOf = (propertyCount: number, hasTmp: boolean): number =>
 
 /** Taxonomy of categories whose file names none. */
 const DEFAULT_TAXONOMY = "iab_content_3.0";
-/** Most values a profile has in one list: the ones most publishers share. Keeps a profile to some kilobytes. */
-const LIST_LIMIT_VALUES = 500;
 /** A page's cursor is good for as long as this after the page was given, whatever changes. */
 export const MOVE_RETENTION_MS = 3_600_000;
 
@@ -38,12 +36,13 @@ class Votes {
 
   /** The most shared ones, by code point. */
   list(): string[] {
-    const all = [...this.#counts];
-    if (all.length > LIST_LIMIT_VALUES) {
-      all.sort(([a, x], [b, y]) => y - x || byCodePoint(a, b));
-      all.length = LIST_LIMIT_VALUES;
-    }
-    return all.map(([value]) => value).sort(byCodePoint);
+    const all = [...this.#counts.keys()];
+    const shared = (value: string): number => this.#counts.get(value)!;
+    const fitting =
+      fittingValues(all).length === all.length
+        ? all
+        : fittingValues(all.sort((a, b) => shared(b) - shared(a) || byCodePoint(a, b)));
+    return [...fitting].sort(byCodePoint);
   }
 }
 
