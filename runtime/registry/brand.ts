@@ -3,8 +3,8 @@
  * (docs/protocol/files.md#brandjson).
  */
 import type { PublisherRow } from "../store/registry-publishers.js";
+import type { SetProperty } from "./matching.js";
 import type { PublisherFacts } from "./prepared.js";
-import type { SetProperty } from "./project.js";
 import type { BrandAgent, BrandProperty } from "./types.js";
 
 /** Most properties taken from one brand file. */

@@ -4,6 +4,7 @@ import type { Database } from "../db/types.js";
 import { publishersByDomain } from "../store/registry-lookups.js";
 import type { PropertySource, PublisherRow } from "../store/registry-publishers.js";
 import { brandProperties, presentBrand } from "./brand.js";
+import type { SourceSet } from "./matching.js";
 import {
   makeRows,
   type PreparedChange,
@@ -12,7 +13,7 @@ import {
   type PublisherFacts,
   prepare,
 } from "./prepared.js";
-import { type SourceSet, setOfFile } from "./project.js";
+import { setOfFile } from "./project.js";
 import type { CrawlResult } from "./types.js";
 
 /** Longest final URL kept (docs/protocol/files.md#what-a-crawl-does, 6). */

@@ -9,7 +9,8 @@ import {
   putEffect,
 } from "../store/registry-effect.js";
 import { propertiesOf } from "../store/registry-lookups.js";
-import { coveredBy, propertyOfRow, type SetProperty, type StoredEntry, stateOf } from "./project.js";
+import type { SetProperty } from "./matching.js";
+import { coveredBy, propertyOfRow, type StoredEntry, stateOf } from "./project.js";
 import { finish } from "./recompute.js";
 
 /** Edges looked for at a time; those of their publishers that are due go with them, in one transaction. */

@@ -1,6 +1,7 @@
 /** What a change writes, worked out ahead of its transaction: no database is asked, and none waits meanwhile. */
 import type { PropertyRow, PropertySource, PublisherRow } from "../store/registry-publishers.js";
-import { digestOf, type ProjectedEdge, projectEdges, projectProperties, type SourceSet } from "./project.js";
+import type { SourceSet } from "./matching.js";
+import { digestOf, type ProjectedEdge, projectEdges, projectProperties } from "./project.js";
 import type { AgentEntry } from "./types.js";
 
 export type PublisherFacts = Partial<

@@ -19,17 +19,10 @@ import {
   updatePublishers,
 } from "../store/registry-publishers.js";
 import { contributionOf } from "./contribution.js";
+import { keyedProperties, type SetProperty } from "./matching.js";
 import { byCodePoint } from "./model.js";
 import { isOutdated, type PreparedChange, type PreparedSet, withoutFetched } from "./prepared.js";
-import {
-  digestOf,
-  effective,
-  keyedProperties,
-  type ProjectedEdge,
-  projectEdges,
-  propertyOfRow,
-  type SetProperty,
-} from "./project.js";
+import { digestOf, effective, type ProjectedEdge, projectEdges, propertyOfRow } from "./project.js";
 import { propertyChange } from "./publisher-pages.js";
 
 export interface Written {

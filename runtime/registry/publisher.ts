@@ -13,8 +13,9 @@ import { type EdgeWithUrl, edgesBetween, propertiesOf, publishersByDomain } from
 import type { EdgeSource, PropertyRow, PublisherRow } from "../store/registry-publishers.js";
 import { AGENTS_LIMIT, edgesAt, pagedAgents, readAgentsCursor } from "./agent-pages.js";
 import { brandTold } from "./brand.js";
+import type { SetProperty } from "./matching.js";
 import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
-import { activeAt, effective, propertyOfRow, type SetProperty, type StoredEntry } from "./project.js";
+import { activeAt, effective, propertyOfRow, type StoredEntry } from "./project.js";
 import { fileStateOf, PROPERTIES_LIMIT, paged, readPropertiesCursor } from "./property-pages.js";
 import type { AuthorizationLookup, DiscoveryMethod, DomainAgents, LookupPage, Page, PublisherLookup } from "./types.js";
 

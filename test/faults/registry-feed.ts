@@ -7,7 +7,7 @@ import type { FaultsDatabase } from "./registry-database.js";
 const LOOK_MS = 30;
 const PAGE = 50;
 
-interface Told {
+interface Granted {
   readonly publisher_domain: string;
   readonly agent_url: string;
   readonly authorized_for?: string;
@@ -31,7 +31,7 @@ export async function followFeed(db: FaultsDatabase): Promise<FollowedFeed> {
     const { events, cursor: next, has_more: more } = read.value;
     cursor = next ?? cursor;
     for (const { event_type, payload } of events) {
-      const { publisher_domain, agent_url, authorized_for } = payload as unknown as Told;
+      const { publisher_domain, agent_url, authorized_for } = payload as unknown as Granted;
       const name = `${publisher_domain} ${agent_url}`;
       if (event_type === "authorization.granted") copy.set(name, authorized_for ?? "");
       else copy.delete(name);

@@ -226,7 +226,7 @@ export const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/registry/": [
     "client-places",
     "file-problems json-bytes json-items client checked-types file-types follow-types listed-types member-types page-types search-types types",
-    "model",
+    "model matching",
     "crawl/ probe/ search/ contribution",
     "project",
     "feed/",

@@ -5,7 +5,7 @@
 
 import { isJsonObject } from "../../contract/json-object.js";
 import { type FileProblem, FileProblems, fileProblem, type ProblemRule } from "../file-problems.js";
-import { setOfFile, unreached } from "../project.js";
+import { unreached } from "../matching.js";
 import type { AgentEntry, AuthorizationFile, PropertyRecord } from "../types.js";
 import { type Reading, readAgentEntry } from "./agent-entry.js";
 import type { JsonRecord } from "./document.js";
@@ -247,7 +247,7 @@ export function readAuthorizationFile(document: JsonRecord, options: ReadOptions
     lastUpdated: instantOf(document.last_updated) ?? null,
     others: others.filter(({ publisherDomain }) => !revoked.has(publisherDomain)),
   };
-  for (const { place } of unreached(setOfFile(file)))
+  for (const { place } of unreached(file))
     problems.add(
       "selects_too_much",
       `/authorized_agents/${place}`,

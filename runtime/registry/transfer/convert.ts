@@ -3,10 +3,10 @@
 import { AdbindError } from "../../errors.js";
 import type { PropertySource } from "../../store/registry-publishers.js";
 import { type Brand, presentBrand } from "../brand.js";
+import type { SetProperty, SourceSet } from "../matching.js";
 import { agentType } from "../members.js";
 import { agentUrlOf, publisherDomain } from "../model.js";
 import type { PublisherChange, PublisherFacts } from "../prepared.js";
-import type { SetProperty, SourceSet } from "../project.js";
 import type { AgentEntry, Member } from "../types.js";
 import type { AgentLine, FileLine, MemberLine, PropertyLine, PublisherLine } from "./lines.js";
 

@@ -13,9 +13,10 @@ import {
 } from "../../store/registry-lookups.js";
 import type { PropertyRow, PropertySource, PublisherRow } from "../../store/registry-publishers.js";
 import { brandTold } from "../brand.js";
+import type { SetProperty } from "../matching.js";
 import { assemble } from "../members.js";
 import { iso } from "../model.js";
-import { propertyOfRow, type SetProperty, type StoredEntry } from "../project.js";
+import { propertyOfRow, type StoredEntry } from "../project.js";
 import type { JsonValue } from "../types.js";
 import { agentOut, memberOut, propertyOut } from "./convert.js";
 import type { AgentLine, ClaimsLine, FileLine, HostedLine, MemberLine, PublisherLine, TransferLine } from "./lines.js";

@@ -1,0 +1,128 @@
+/** Which properties of a set its entries mean, and how much may be spent on finding that out. */
+import type { AgentEntry, DelegationType, PropertyRecord, PropertySelector } from "./file-types.js";
+
+/** A property with what only some sources know of it. */
+export type SetProperty = PropertyRecord & { readonly delegation?: DelegationType | null };
+
+/** All that one source says of one publisher; replaced as a whole. */
+export interface SourceSet {
+  readonly properties: readonly SetProperty[];
+  readonly agents: readonly AgentEntry[];
+  /** What categories are made of. */
+  readonly genres?: readonly string[];
+  readonly taxonomy?: string | null;
+}
+
+/** What names a property within its source: the publisher's own name for it, else an identifier, else type and name. */
+function propertyKey(property: Pick<PropertyRecord, "id" | "type" | "name" | "identifiers">): string {
+  if (property.id !== null) return `#${property.id}`;
+  const first = property.identifiers[0];
+  return first === undefined ? `${property.type}|${property.name}` : `${first.type}:${first.value.toLowerCase()}`;
+}
+
+/** Properties of a set by key: those at the top of the file, then those that entries bring along; the first of a key stays. */
+export function keyedProperties(set: SourceSet): Map<string, SetProperty> {
+  const keyed = new Map<string, SetProperty>();
+  const add = (property: SetProperty): void => {
+    const key = propertyKey(property);
+    if (!keyed.has(key)) keyed.set(key, property);
+  };
+  for (const property of set.properties) add(property);
+  for (const entry of set.agents) for (const property of entry.properties ?? []) add(property);
+  return keyed;
+}
+
+/**
+ * Most comparisons of properties with selectors for one file: some tenths of a second. Real files stay a hundred times
+ * below; one made to keep the registry busy gets entries that cover nothing from there on.
+ */
+const MATCHING_LIMIT = 4_000_000;
+
+/** The properties of a set, and how much work may still be spent on telling which of them are meant. */
+export class Matcher {
+  #left = MATCHING_LIMIT;
+  /** Looking at all properties once, tags included. */
+  readonly #cost: number;
+  readonly #selected = new Map<string, string[]>();
+
+  constructor(readonly keyed: ReadonlyMap<string, SetProperty>) {
+    this.#cost = [...keyed.values()].reduce((sum, { tags }) => sum + 1 + tags.length, 0);
+  }
+
+  /** Whether work is left for selectors, which is taken off. */
+  #spends(selectors: readonly PropertySelector[]): boolean {
+    for (const { propertyIds } of selectors) this.#left -= propertyIds?.length ?? this.#cost;
+    return this.#left >= 0;
+  }
+
+  /** Whether there was work left for all that an entry selects. */
+  reaches(entry: AgentEntry): boolean {
+    const selectors = selectorsOf(entry);
+    return selectors === null || this.#spends(selectors);
+  }
+
+  /** Keys of the properties that any of the selectors means; one list for all who select the same by tags or types. */
+  select(selectors: readonly PropertySelector[]): string[] {
+    if (!this.#spends(selectors)) return [];
+    const name = selectors.some(({ propertyIds }) => propertyIds !== undefined) ? undefined : JSON.stringify(selectors);
+    const known = name === undefined ? undefined : this.#selected.get(name);
+    if (known !== undefined) return known;
+    const found = this.#find(selectors);
+    if (name !== undefined) this.#selected.set(name, found);
+    return found;
+  }
+
+  #find(selectors: readonly PropertySelector[]): string[] {
+    const found = new Set<string>();
+    for (const { propertyIds, propertyTypes, tags } of selectors) {
+      const types = propertyTypes && new Set(propertyTypes);
+      const labels = tags && new Set(tags);
+      const keys = propertyIds?.map((id) => `#${id}`) ?? this.keyed.keys();
+      for (const key of keys) {
+        const property = this.keyed.get(key);
+        if (property === undefined || (types !== undefined && !types.has(property.type))) continue;
+        if (labels === undefined || property.tags.some((tag) => labels.has(tag))) found.add(key);
+      }
+    }
+    return [...found];
+  }
+}
+
+/** What an entry selects among the publisher's properties by; null where that is all of them. */
+function selectorsOf(entry: AgentEntry): readonly PropertySelector[] | null {
+  switch (entry.authorizationType) {
+    case null:
+      return null;
+    case "property_ids":
+      return [{ propertyIds: entry.propertyIds ?? [] }];
+    case "property_tags":
+      return [{ tags: entry.propertyTags ?? [] }];
+    case "publisher_properties": {
+      const selectors = entry.publisherProperties ?? [];
+      const whole = selectors.some((one) => !one.propertyIds && !one.propertyTypes && !one.tags);
+      return whole ? null : selectors;
+    }
+    case "inline_properties":
+    case "signal_ids":
+    case "signal_tags":
+      return [];
+  }
+}
+
+/** Keys of the properties an entry covers; null is all. */
+export function coversOf(entry: AgentEntry, matcher: Matcher): string[] | null {
+  if (entry.authorizationType === "inline_properties") return (entry.properties ?? []).map(propertyKey);
+  const selectors = selectorsOf(entry);
+  return selectors === null ? null : matcher.select(selectors);
+}
+
+/** Entries by agent: a file may name one in several. */
+export function inOrderOfAgents(agents: readonly AgentEntry[]): AgentEntry[][] {
+  return [...Map.groupBy(agents, ({ agentUrl }) => agentUrl).values()];
+}
+
+/** The entries of a set that cover nothing, since those before them select among more than is looked at. */
+export function unreached(set: SourceSet): AgentEntry[] {
+  const matcher = new Matcher(keyedProperties(set));
+  return inOrderOfAgents(set.agents).flatMap((entries) => entries.filter((entry) => !matcher.reaches(entry)));
+}
