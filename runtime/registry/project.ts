@@ -6,14 +6,7 @@ import { createHash } from "node:crypto";
 import type { EffectState } from "../store/registry-effect.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PropertySource } from "../store/registry-publishers.js";
 import { contributionOf, distinct } from "./contribution.js";
-import {
-  coversOf,
-  inOrderOfAgents,
-  keyedProperties,
-  Matcher,
-  type SetProperty,
-  type SourceSet,
-} from "./matching.js";
+import { coversOf, inOrderOfAgents, keyedProperties, Matcher, type SetProperty, type SourceSet } from "./matching.js";
 import type { AgentEntry, AuthorizationFile, DelegationType } from "./types.js";
 
 /** An entry as an edge keeps it; what is null or empty is left out. */
