@@ -26,6 +26,15 @@ const withUri = (schema: JsonMap): JsonMap =>
 const withoutAnnotations = (schema: JsonMap): JsonMap =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => !isAnnotation(key)));
 
+/**
+ * A list that holds something is not empty, and says so: ajv keeps what it found in one variable of the whole function, so
+ * that an empty list passes `contains` where a list before it did.
+ */
+const withElements = (schema: JsonMap): JsonMap => {
+  const { contains, minItems } = schema;
+  return contains === undefined || (typeof minItems === "number" && minItems > 0) ? schema : { ...schema, minItems: 1 };
+};
+
 /** Documents that something refers into by way of an annotation; they stay whole. */
 function referredInto(schemas: Iterable<Schema>): Set<string> {
   const whole = new Set<string>();
@@ -44,6 +53,8 @@ export function validationOf(schemas: ReadonlyMap<string, Pick<SchemaFile, "sche
   const whole = referredInto([...schemas.values()].map(({ schema }) => schema));
   return (path) =>
     JSON.stringify(
-      mapSchema(schemas.get(path)!.schema, whole.has(path) ? withUri : (one) => withUri(withoutAnnotations(one))),
+      mapSchema(schemas.get(path)!.schema, (one) =>
+        withElements(withUri(whole.has(path) ? one : withoutAnnotations(one))),
+      ),
     );
 }

@@ -62,6 +62,38 @@ export function isSilent(shape: Shape): boolean {
   }
 }
 
+/** Longest chain of references followed; a longer one is a loop. */
+const MAX_DEPTH = 64;
+
+/** A value of the shape may be null. */
+export function takesNull(shape: Shape, resolve: Resolve, depth = 0): boolean {
+  const inner = (one: Shape): boolean => takesNull(one, resolve, depth + 1);
+  switch (shape.kind) {
+    case "any":
+      return true;
+    case "scalar":
+      return shape.lenient === true || shape.types.includes("null");
+    case "const":
+      return shape.value === null;
+    case "enum":
+      return shape.values.includes(null);
+    case "union":
+      return shape.members.some(inner);
+    case "all":
+      return shape.parts.every(inner);
+    case "reference": {
+      const target = resolve(shape.to);
+      return target !== undefined && depth < MAX_DEPTH && inner(target);
+    }
+    case "object":
+    case "map":
+    case "array":
+    case "tuple":
+    case "never":
+      return false;
+  }
+}
+
 /** Parts of an `all` that a type has something of. */
 export const essentialParts = ({ parts }: AllShape): Shape[] => parts.filter((part) => !isSilent(part));
 

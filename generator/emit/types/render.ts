@@ -26,8 +26,9 @@ import {
   isRefinement,
   isSilent,
   isTypedMap,
+  takesNull,
 } from "./reading.js";
-import { ABSENT, ANY, ANYTHING_NAMED, literals, NEVER, type Rendered, sealed } from "./rendered.js";
+import { ABSENT, ANY, ANYTHING_NAMED, EMPTY, literals, NEVER, NULL, type Rendered, sealed } from "./rendered.js";
 
 export interface RenderOptions {
   /** Objects that a schema does not close take any name, as JSON Schema has it. */
@@ -125,7 +126,9 @@ export class Renderer {
   private taking(type: Rendered, shape: Shape, context: Context): Rendered {
     const names = this.conditional(shape, context);
     if (type === ANY || names.length === 0) return type;
-    return { allOf: [type, sealed({ properties: Object.fromEntries(names), required: [] })] };
+    const named = sealed({ properties: Object.fromEntries(names), required: [] });
+    // Null has no names, and nothing that has some: beside it they would leave no value.
+    return { allOf: [type, takesNull(shape, this.resolve) ? { anyOf: [named, NULL] } : named] };
   }
 
   private conditional(shape: Shape, context: Context): [string, Rendered][] {
@@ -160,7 +163,20 @@ export class Renderer {
 
   private tuple({ items, rest, minItems = 0 }: TupleShape): Rendered {
     const tail = rest.kind === "never" ? false : this.use(rest, []);
-    return { type: "array", items: items.map((one) => this.use(one, [])), additionalItems: tail, minItems };
+    const places = items.map((one) => this.use(one, []));
+    // Each length is said by itself: the compiler says them side by side without the parentheses that `[]` and `&` ask for.
+    const ofLength = (length: number): Rendered =>
+      length === 0 && places.length > 0
+        ? EMPTY
+        : {
+            type: "array",
+            items: places.slice(0, length),
+            additionalItems: length === places.length ? tail : false,
+            minItems: length,
+          };
+    const least = Math.min(minItems, places.length);
+    const lengths = Array.from({ length: places.length - least + 1 }, (_, index) => ofLength(least + index));
+    return lengths.length === 1 ? lengths[0]! : { anyOf: lengths };
   }
 
   private map(shape: MapShape): Rendered {

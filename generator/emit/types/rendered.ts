@@ -6,6 +6,7 @@ export type Rendered = { [keyword: string]: unknown };
 
 export const ANY: Rendered = { tsType: "unknown" };
 export const NEVER: Rendered = { tsType: "never" };
+export const NULL: Rendered = { type: "null" };
 /** One word for what would take three lines, wherever it is used. */
 export const ANYTHING_NAMED: Rendered = { tsType: "Record<string, unknown>" };
 
@@ -16,15 +17,21 @@ export const sealed = (body: { properties: Record<string, Rendered>; required: s
   additionalProperties: false,
 });
 
+/** A list without elements. */
+export const EMPTY: Rendered = { tsType: "[]" };
+
 /** What an index signature needs for the sake of optional properties. */
 export const ABSENT: Rendered = { tsType: "undefined" };
 
 const isScalar = (value: Json): boolean => typeof value !== "object" || value === null;
 
-/** JSON is TypeScript's syntax for its own type, which serves where a value is more than a scalar. */
+/**
+ * JSON is TypeScript's syntax for its own type, which serves where a value is more than a scalar. In parentheses: the type
+ * compiler puts `[]` and `&` beside it as it stands.
+ */
 export const literals = (values: readonly Json[]): Rendered =>
   values.length === 0
     ? NEVER
     : values.every(isScalar)
       ? { enum: values }
-      : { tsType: values.map((value) => JSON.stringify(value)).join(" | ") };
+      : { tsType: `(${values.map((value) => JSON.stringify(value)).join(" | ")})` };
