@@ -6,12 +6,14 @@ import { atPointer, isMap, type JsonMap, type Place, pathOf, type Schema, walk }
 /** Keywords whose schemas speak of the same value. */
 const listed = ["allOf", "anyOf", "oneOf"];
 const single = ["if", "then", "else", "not"];
+const valuesOf = (held: unknown): unknown[] => (isMap(held) ? Object.values(held) : []);
 
 /** Schemas of the same value that a schema is made of, references aside. */
 const partsOf = (schema: JsonMap): JsonMap[] =>
   [
     ...listed.flatMap((key) => (Array.isArray(schema[key]) ? (schema[key] as Schema[]) : [])),
     ...single.map((key) => schema[key]),
+    ...valuesOf(schema.dependencies),
   ].filter(isMap);
 
 /** Schemas that a value must satisfy in order to satisfy them: no value is valid or invalid by them. */

@@ -146,6 +146,14 @@ const broken: BrokenRule[] = [
     "/$ref",
   ],
   [
+    "ref-loop",
+    (files) => {
+      files["core/line.json"].dependencies = { parts: { $ref: "#" } };
+    },
+    "core/line.json",
+    "/dependencies/parts/$ref",
+  ],
+  [
     "idempotency-key",
     (files) => {
       files["session/end-session-request.json"].description = "Ends it.";
