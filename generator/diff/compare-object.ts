@@ -10,7 +10,7 @@ import {
   STRANGER,
 } from "./change.js";
 import { type Both, oneByOne, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
-import { type Flat, type FlatProperty, flatten, restOf } from "./flat.js";
+import { type Flat, type FlatProperty, flatten, restOf, takesAnything } from "./flat.js";
 import { pointerOf, type ShapePart } from "./part.js";
 import type { ValueStep } from "./sample.js";
 import { textsFor } from "./texts.js";
@@ -49,11 +49,7 @@ function withName({ name, property, without }: OneSided): ChangeClaim {
 function withoutName({ name, property, without }: OneSided): ChangeClaim {
   if (property.required) return { tries: () => [{ kind: "drop", name }] };
   const rest = restOf(without, name);
-  const declared = flatten(property.parts);
-  const says =
-    declared.never || declared.kinds !== undefined || declared.values !== undefined || declared.unions.length > 0;
-  const tells = says || declared.properties.size > 0 || declared.conditions.length > 0 || declared.patterns.size > 0;
-  if (rest.closed || !tells) return contained;
+  if (rest.closed || takesAnything(flatten(property.parts))) return contained;
   return { tries: () => put(name, oneByOne(junk, samplesOf(rest.parts))), undeclared: true };
 }
 

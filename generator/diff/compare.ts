@@ -53,8 +53,9 @@ function comparePlace(place: DiffPlace, comparing: Comparing): void {
 
 const emptied = (flat: Flat): Flat => ({ ...flat, unions: [] });
 
+/** The alternatives that a list of types gives stand where the whole does: the kind tells them from it. */
 const keyOf = ({ a, b }: DiffPlace): string =>
-  [a, b].map((parts) => parts.map(({ shape }) => shape.pointer).join()).join("|");
+  [a, b].map((parts) => parts.map(({ shape }) => `${shape.kind} ${shape.pointer}`).join()).join("|");
 
 /**
  * Compares two places and all below them.

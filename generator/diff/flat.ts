@@ -241,6 +241,13 @@ function made(parts: readonly ShapePart[]): Flat {
   return flat;
 }
 
+/** Nothing is demanded of a value. */
+export function takesAnything(flat: Flat): boolean {
+  const { never, kinds: wanted, values, unique, ...demands } = flat;
+  const held = Object.values(demands).map((one) => ("size" in one ? one.size : one.length));
+  return !never && wanted === undefined && values === undefined && !unique && held.every((size) => size === 0);
+}
+
 /** Whether an object may have a name that it does not declare; the parts it must keep if so. */
 export function restOf(flat: Flat, name: string): { closed: boolean; parts: ShapePart[] } {
   const matching = [...flat.named].filter(([pattern]) => new RegExp(pattern, "u").test(name));

@@ -60,6 +60,24 @@ const cases: [name: string, a: Map, b: Map, found: [string, string, string][]][]
     [["property-added", "broken", OLD]],
   ],
   [
+    "a field required inside an object that may be null",
+    object({ x: { ...object({ y: text }), type: ["object", "null"] } }),
+    object({ x: { ...object({ y: text }), type: ["object", "null"], required: ["y"] } }),
+    [["property-required", "broken", OLD]],
+  ],
+  [
+    "items of another kind in a list that may be null",
+    object({ x: { type: ["array", "null"], items: text } }),
+    object({ x: { type: ["array", "null"], items: { type: "boolean" } } }),
+    [["type-changed", "broken", `${OLD},${NEW}`]],
+  ],
+  [
+    "an optional field added that bounds texts and says no kind",
+    object({ y: text }),
+    object({ x: { maxLength: 3 }, y: text }),
+    [["property-added", "broken", OLD]],
+  ],
+  [
     "a property removed from a closed object",
     object({ x: text, y: text }, closed),
     object({ y: text }, closed),
