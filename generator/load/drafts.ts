@@ -5,6 +5,7 @@
 import { type Finding, pointer } from "../finding.js";
 import {
   excuses,
+  lengthsSeen,
   look,
   namesAreFixed,
   nothingSeen,
@@ -102,10 +103,13 @@ class Rewrite {
     const { schema } = this.one;
     const { unevaluatedItems: rest } = schema;
     if (rest === undefined) return;
-    if (!takesAll(rest) && !placesAreFixed(this.seen, this.seen))
+    const fixed = takesAll(rest) || placesAreFixed(this.seen, this.seen);
+    const demands = fixed || rest !== false ? undefined : lengthsSeen(this.seen);
+    if (!fixed && demands === undefined)
       return void this.fault("unevaluatedItems", "what is left over differs with the value");
     delete schema.unevaluatedItems;
-    if (this.seen.everyPlace) return;
+    if (demands !== undefined) schema.allOf = [...schemasOf(schema.allOf), ...demands];
+    if (this.seen.everyPlace || demands !== undefined) return;
     const { places } = this.seen;
     this.move("unevaluatedItems", places === 0 ? "items" : "additionalItems");
     const own = tuplePlaces(schema);

@@ -98,7 +98,7 @@ function alternatives(schema: JsonMap, ref: string, references: { $ref: string }
       found.push({
         schema: (schema[keyword] as JsonMap)[name] as Schema,
         ref: at(keyword, name),
-        when: { required: [name] },
+        when: { type: "object", required: [name] },
       });
   return found;
 }
@@ -131,4 +131,35 @@ export function excuses(all: Seen): Map<string, Schema[]> | undefined {
       return gather(seen, whens);
     });
   return gather(all, []) ? found : undefined;
+}
+
+/** What is seen of a list where something holds; undefined: that differs from element to element. */
+const placesWhen = ({ perhaps }: Seen, around: readonly Schema[]): { places: number; when: Schema }[] | undefined => {
+  const found: { places: number; when: Schema }[] = [];
+  for (const { seen, when } of perhaps) {
+    // `contains` sees some elements and not others.
+    if (when === true) return undefined;
+    const whens = [...around, when];
+    const inner = placesWhen(seen, whens);
+    if (inner === undefined) return undefined;
+    const places = seen.everyPlace ? Number.POSITIVE_INFINITY : seen.places;
+    found.push({ places, when: whens.length === 1 ? when : { allOf: whens } }, ...inner);
+  }
+  return found;
+};
+
+/**
+ * Demands on a list whose rest is refused: it is no longer than what is seen of it, or an alternative holds that sees more.
+ * @returns undefined where what is seen cannot be counted up
+ */
+export function lengthsSeen(all: Seen): Schema[] | undefined {
+  const found = placesWhen(all, []);
+  if (found === undefined) return undefined;
+  const lengths = new Set([all.places, ...found.map(({ places }) => places)]);
+  return [...lengths]
+    .filter((length) => length >= all.places && Number.isFinite(length))
+    .sort((a, b) => a - b)
+    .map((length) => ({
+      anyOf: [{ maxItems: length }, ...found.filter(({ places }) => places > length).map(({ when }) => when)],
+    }));
 }
