@@ -4,7 +4,7 @@ import { type Finding, type Found, type Level, pointer } from "../finding.js";
 import type { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
 import { exercising, isExempt, type Manifest, type ManifestTool } from "../load/manifest.js";
-import { asyncKind } from "../model/arms.js";
+import { asyncKind, strangeStatuses } from "../model/arms.js";
 import { refLoops } from "./ref-loops.js";
 
 export interface LintInput {
@@ -220,6 +220,21 @@ export const lintChecks: readonly Check[] = [
             name,
           ),
         ),
+  },
+  {
+    id: "task-status",
+    level: "warning",
+    rule: "every task status of a response is one that tools have an arm for",
+    run: ({ manifest, facts }) =>
+      entries(manifest).flatMap(([name, tool]) =>
+        strangeStatuses(tool.response_schema, facts).map((status) => ({
+          file: tool.response_schema,
+          pointer: "",
+          message: `an answer may have the task status ${JSON.stringify(status)}, which no arm is for`,
+          detail: name,
+          remedy: "Read its data with care: handlers are not asked about it. A later adbind may have an arm for it.",
+        })),
+      ),
   },
   {
     id: "duplicate-id",

@@ -20,8 +20,16 @@ export const asyncKind = (path: string): string | undefined =>
     .filter((status) => status !== "completed")
     .find((status) => new RegExp(`(^|[-_./])${status}\\.json$`).test(path));
 
+/** Values are statuses of tasks: some that are known, or all of them and what a later release adds. */
 const speaksOfTasks = (values: readonly string[]): boolean =>
-  values.length > 0 && values.every((value) => taskStatusValues.has(value));
+  values.length > 0 &&
+  (values.every((value) => taskStatusValues.has(value)) || statuses.every((status) => values.includes(status)));
+
+/** Statuses of tasks that a response may have, and that no arm is for. */
+export const strangeStatuses = (response: string, facts: SchemaFacts): string[] => {
+  const listed = facts.statuses(response).demanded.filter(speaksOfTasks).flat();
+  return [...new Set(listed)].filter((value) => !taskStatusValues.has(value)).sort();
+};
 
 /** The arms of a tool, and the statuses that a payload's own `status` may speak of. */
 export function armsOf(tool: ManifestTool, facts: SchemaFacts): { arms: BareArm[]; statuses: string[] } {

@@ -66,4 +66,13 @@ export const brokenFiles: BrokenRule[] = [
     request,
     "/properties/lines/maxContains",
   ],
+  [
+    "task-status",
+    (files) => {
+      const known = ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"];
+      files["media-buy/list-orders-response.json"].properties.status = { enum: [...known, "on-hold"] };
+    },
+    "media-buy/list-orders-response.json",
+    "",
+  ],
 ];
