@@ -5,13 +5,13 @@ import {
   type AnyTool,
   type Failure,
   isFailing,
+  isUnclear,
   type JsonObject,
   type ProtocolError,
   type Recovery,
   type Release,
   readAnswer,
   recoveries,
-  TASK_ID_MISSING,
   wireNames,
 } from "../contract/index.js";
 import type { TransportError } from "../extract/index.js";
@@ -184,7 +184,7 @@ function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): Exchang
     payload: payload ?? (error === null ? null : { [wireNames(word).error]: error }),
     recovery: errors.length === 0 ? undefined : strictest(release, errors),
     // Work may be under way: what was registered for it stays, and its webhook is still expected.
-    lost: errors.some(({ code }) => code === TASK_ID_MISSING),
+    lost: isUnclear(data),
     taskId,
   };
 }

@@ -30,8 +30,10 @@ export type { CallerTools, MaybePromise, Reply, SellerTools, ToolHandler } from 
 export { extra, isJsonObject, type JsonObject } from "./json-object.js";
 export {
   answerFields,
+  isUnclear,
   readAnswer,
   readWebhookAnswer,
+  STATUS_UNKNOWN,
   TASK_ID_MISSING,
   type TaskEnvelope,
   type TransportFacts,

@@ -34,6 +34,9 @@ export interface TransportFacts {
 /** Code of the failure that a `submitted` answer without a task id is read as. */
 export const TASK_ID_MISSING = "TASK_ID_MISSING";
 
+/** Code of the failure that an answer is read as whose status is none of its tool's, and that neither has data nor names a task. */
+export const STATUS_UNKNOWN = "STATUS_UNKNOWN";
+
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 const hasData = (tool: AnyTool, payload: JsonObject, word: string): boolean =>
@@ -57,13 +60,18 @@ const isErrorsBranch = (tool: AnyTool, payload: JsonObject, word: string): boole
 
 /**
  * Status of a synchronous answer (docs/protocol/tasks.md#synchronous-answers): the payload's own `status` where the schema
- * types it as a task status; else failed for errors without data, else completed.
+ * types it as a task status; else failed for errors without data, else completed. One that is none of the tool's says at least
+ * that nothing is done where there is no data: the task is asked.
  */
-function statedStatus(tool: AnyTool, payload: JsonObject, word: string): TaskStatus {
-  const own = payload.status;
+function statedStatus(tool: AnyTool, payload: JsonObject, word: string): TaskStatus | typeof STATUS_UNKNOWN {
+  const { status: own, task_id: taskId } = payload;
   const errors = isErrorsBranch(tool, payload, word);
   if (isTaskStatus(own) && tool.statuses.includes(own) && !(errors && !isFailing(own))) return own;
-  return errors || isJsonObject(payload[wireNames(word).error]) ? "failed" : "completed";
+  if (errors || isJsonObject(payload[wireNames(word).error])) return "failed";
+  if (typeof own !== "string" || !tool.statuses.includes("completed") || hasData(tool, payload, word))
+    return "completed";
+  const at = own === "auth-required" ? "input-required" : "working";
+  return text(taskId) && tool.statuses.includes(at) ? at : STATUS_UNKNOWN;
 }
 
 /** A task that its transport calls failed has failed, and one at work whose data names no status is at work. */
@@ -86,35 +94,44 @@ const companions = (source: JsonObject, transport: TransportFacts) => {
   };
 };
 
+/** What an answer lacks that nothing can be told of. */
+const lacking = {
+  [TASK_ID_MISSING]: {
+    message: "The answer is submitted and names no task: its task_id is missing, so the task cannot be followed",
+    field: "task_id",
+  },
+  [STATUS_UNKNOWN]: {
+    message: "The answer has a status that its tool does not give, no data, and names no task",
+    field: "status",
+  },
+} as const;
+
+const suggestion = "Ask the agent what became of the request before it is sent again.";
+
 /** Somebody may be at work on the task, and nobody can ask for it: a person has to. */
-const taskless = (raw: unknown): Failure => ({
-  errors: [
-    {
-      code: TASK_ID_MISSING,
-      message: "The answer is submitted and names no task: its task_id is missing, so the task cannot be followed",
-      field: "task_id",
-      suggestion: "Ask the agent what became of the request before it is sent again.",
-      recovery: "terminal",
-    },
-  ],
-  raw,
-});
+function unclear<Arms>(code: keyof typeof lacking, raw: unknown, parts: ReturnType<typeof companions>): Answer<Arms> {
+  const data: Failure = { errors: [{ code, ...lacking[code], suggestion, recovery: "terminal" }], raw };
+  return { ...parts, status: "failed", data } as Answer<Arms>;
+}
+
+/** Whether a failure was read from an answer that does not tell whether somebody is at work on its task. */
+export const isUnclear = ({ errors }: Failure): boolean => errors.some(({ code }) => Object.hasOwn(lacking, code));
 
 const makeAnswer = <Arms>(
-  status: TaskStatus,
+  status: TaskStatus | typeof STATUS_UNKNOWN,
   data: unknown,
   parts: ReturnType<typeof companions>,
   word: string,
 ): Answer<Arms> => {
-  if (status === "submitted" && parts.taskId === undefined) {
-    return { ...parts, status: "failed", data: taskless(data) } as Answer<Arms>;
-  }
+  if (status === STATUS_UNKNOWN) return unclear(STATUS_UNKNOWN, data, parts);
+  if (status === "submitted" && parts.taskId === undefined) return unclear(TASK_ID_MISSING, data, parts);
   return { status, data: isFailing(status) ? failureOf(data, word) : data, ...parts } as Answer<Arms>;
 };
 
 /**
  * Reads the payload of a synchronous response (MCP `structuredContent`, A2A data part) as one of the tool's answers.
- * One that is submitted and names no task is `failed`, with the code `TASK_ID_MISSING`.
+ * One that is submitted and names no task is `failed`, with the code `TASK_ID_MISSING`; one without data whose status is none of
+ * the tool's is at work where it names a task, and else `failed` with `STATUS_UNKNOWN`.
  * @param word the release's protocol word
  * @param transport what the transport says beside the payload
  */
@@ -124,7 +141,8 @@ export function readAnswer<T extends AnyTool>(
   word: string,
   transport: TransportFacts = {},
 ): Answer<ArmsOf<T>> {
-  const status = statusOf(statedStatus(tool, payload, word), transport.status);
+  const stated = statedStatus(tool, payload, word);
+  const status = stated === STATUS_UNKNOWN ? (transport.status ?? stated) : statusOf(stated, transport.status);
   return makeAnswer(status, payload, companions(payload, transport), word);
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { Answer, AnyArms, TaskStatus, Tool } from "../../runtime/contract/index.js";
+import type { Answer, AnyArms, Failure, TaskStatus, Tool } from "../../runtime/contract/index.js";
 import {
   dispatch,
   extra,
@@ -9,6 +9,7 @@ import {
   readAnswer,
   readWebhookAnswer,
   recoveries,
+  STATUS_UNKNOWN,
   specialismChecks,
   TASK_ID_MISSING,
   taskStatuses,
@@ -75,6 +76,20 @@ test("submitted always names its task: without one it is a failure that says so,
   }
   const webhook = readWebhookAnswer(tool([]), { status: "submitted", result: {} }, "proto") as Answer<AnyArms>;
   assert.is(webhook.status, "failed");
+});
+
+test("an answer without data whose status its tool does not have is at work on its task, or an error with a name", () => {
+  const typed = tool(taskStatuses);
+  const read = (payload: object, of = typed) => readAnswer(of, payload as never, "proto") as Answer<AnyArms>;
+  for (const status of ["on-hold", "unknown"])
+    assert.equal([read({ status, task_id: "t" }).status, read({ status, task_id: "t" }).taskId], ["working", "t"]);
+  assert.is(read({ status: "auth-required", task_id: "t", message: "log in" }).status, "input-required");
+  const lost = read({ status: "on-hold", message: "soon" });
+  assert.equal([lost.status, (lost.data as Failure).errors[0]?.code], ["failed", STATUS_UNKNOWN]);
+  // A media buy's own state, which 3.1 still has there, and answers of releases whose status is no task's.
+  assert.is(read({ status: "active", media_buy_id: "m" }).status, "completed");
+  assert.is(read({ status: "active" }, tool(["submitted"])).status, "completed");
+  assert.is(read({ status: "on-hold", errors: [{ code: "X", message: "x" }] }).status, "failed");
 });
 
 /** Never called: the compiler reads it. */
