@@ -5,6 +5,8 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { AdServer, Order } from "../../runtime/behaviours/index.js";
 import { ToolError, tokenAuth } from "../../runtime/seller/index.js";
+import { openStore } from "../../runtime/store/index.js";
+import { passLeases } from "../seller/store-suite.js";
 import { cellsOf } from "../support/cells.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
@@ -85,7 +87,10 @@ if (version !== undefined) {
     const unanswered = gone.ask("create_media_buy", wanted).catch(() => undefined);
     await until(async () => server.calls() === 1);
     lives = true;
-    // The lease of the process that is gone is over.
+    const store = await openStore(database);
+    await passLeases(store, 31_000);
+    await store.close();
+    // Its patience is over, too.
     const later = Date.now() + 120_000;
     const next = await sellerOf(server.adServer, { database, now: () => later });
     await next.start();
