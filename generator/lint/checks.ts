@@ -22,6 +22,8 @@ export interface Check {
   level: Level;
   /** What the rule demands. */
   rule: string;
+  /** A warning that is told wherever the release is generated from, and not only where rules are asked for. */
+  always?: true;
   run(input: LintInput): Found[];
 }
 
@@ -225,6 +227,7 @@ export const lintChecks: readonly Check[] = [
     id: "task-status",
     level: "warning",
     rule: "every task status of a response is one that tools have an arm for",
+    always: true,
     run: ({ manifest, facts }) =>
       entries(manifest).flatMap(([name, tool]) =>
         strangeStatuses(tool.response_schema, facts).map((status) => ({
@@ -232,7 +235,8 @@ export const lintChecks: readonly Check[] = [
           pointer: "",
           message: `an answer may have the task status ${JSON.stringify(status)}, which no arm is for`,
           detail: name,
-          remedy: "Read its data with care: handlers are not asked about it. A later adbind may have an arm for it.",
+          remedy:
+            "Handlers are not asked about it: without data its task is asked again, with data it is taken for completed. Look for a later adbind, which may have an arm for it.",
         })),
       ),
   },
@@ -269,6 +273,6 @@ export const lint = (
 ): Finding[] => {
   const input = { release, manifest: checkedManifest(release), facts, checkNames };
   return lintChecks
-    .filter((check) => levels.includes(check.level))
+    .filter(({ level, always = false }) => always || levels.includes(level))
     .flatMap((check) => check.run(input).map((found) => ({ ...found, level: check.level, rule: check.id })));
 };

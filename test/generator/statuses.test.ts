@@ -2,10 +2,10 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { checkNames } from "../../generator/emit/names.js";
-import { lintRelease } from "../../generator/index.js";
+import { generate, lintRelease } from "../../generator/index.js";
 import { readAnswer } from "../../runtime/contract/index.js";
 import { type Any, schemaAt } from "../support/mutate-release.js";
-import { writeRelease } from "../support/release.js";
+import { tempFolder, writeRelease } from "../support/release.js";
 import { importGenerated } from "./mutants/judge.js";
 import { accept, fresh } from "./mutants/workspace.js";
 
@@ -42,6 +42,15 @@ test("a task status that no arm is for is told of, and of a vocabulary of its ow
   const own = fresh();
   schemaAt(own, "enums/media-buy-status.json").enum.push("on-hold");
   assert.equal(await strange(own), []);
+});
+
+test("generating from a release with such a status says so, and writes", async () => {
+  const { releases } = await generate([writeRelease(changed())], { out: tempFolder() });
+  const [{ outcome, findings } = {}] = releases;
+  assert.is(outcome, "written");
+  assert.ok(
+    findings!.length > 0 && findings!.every(({ rule, level }) => rule === "task-status" && level === "warning"),
+  );
 });
 
 test.run();
