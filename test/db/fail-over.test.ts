@@ -2,6 +2,7 @@
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { wait } from "../../runtime/db/coroutine.js";
 import { isPassingFault } from "../../runtime/db/open.js";
 import { namedHosts } from "../../runtime/db/postgres/hosts.js";
 import { PostgresListener } from "../../runtime/db/postgres/listener.js";
@@ -186,9 +187,7 @@ test("a connection that is reset within a statement is told with its place, and 
   }
   await database.execute("select 1", []);
   const foreign = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
-  const theirs = database.write(function* () {
-    throw foreign;
-  });
+  const theirs = database.write(() => wait(Promise.reject(foreign)));
   assert.is(await faultOf(theirs), foreign, "what an application's own connection broke by stays its own");
   for (const one of [beside, database]) await one.close();
   await relay.close();
