@@ -1,10 +1,11 @@
 /** What the products of a buy allow to be done with it, each with its own packages: where one says so, that and nothing else. */
-import type { JsonObject } from "../../contract/index.js";
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { actionsIn, type BuyState, budgetOf, endOf, isLivePackage, type MediaBuy, startOf } from "../buys/buys.js";
+import { actionsIn, type BuyState, isLivePackage, type MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { productsBought } from "../products/products.js";
-import type { PackageUpdate } from "./changed-package.js";
+import { type Attempt, attempted, type Update } from "./attempts.js";
+import { checkRights, rightsOf } from "./rights.js";
 
 export interface AllowedAction {
   readonly action: string;
@@ -19,6 +20,8 @@ export interface AllowedAction {
 interface Sold {
   readonly id: string;
   readonly allowed: readonly AllowedAction[] | undefined;
+  /** What of a cap may be changed after it is bought; undefined where the product does not say. */
+  readonly mutable: readonly string[] | undefined;
 }
 
 /** Undefined where no product of the buy says anything. */
@@ -28,10 +31,12 @@ export async function allowedActions(call: BehaviourCall, buy: MediaBuy): Promis
   const named = packages.filter(({ product_id }) => product_id !== "");
   const products = new Map((await productsBought(call, named)).map((one) => [one?.product_id, one]));
   const sold = packages.map(({ package_id: id, product_id }): Sold => {
-    const { allowed_actions } = products.get(product_id)?.more ?? {};
-    return { id, allowed: allowed_actions as readonly AllowedAction[] | undefined };
+    const { allowed_actions, overlay_support: support } = products.get(product_id)?.more ?? {};
+    const caps = isJsonObject(support) ? support.frequency_cap_support : undefined;
+    const mutable = isJsonObject(caps) ? (caps.mutable_fields as readonly string[] | undefined) : undefined;
+    return { id, allowed: allowed_actions as readonly AllowedAction[] | undefined, mutable };
   });
-  return sold.every(({ allowed }) => allowed === undefined) ? undefined : sold;
+  return sold.every(({ allowed, mutable }) => allowed === undefined && mutable === undefined) ? undefined : sold;
 }
 
 /** Actions on the whole of a buy: each of its packages has to allow them. */
@@ -48,6 +53,9 @@ const coarse: Readonly<Record<string, string>> = {
   shorten_flight: "update_dates",
   update_flight_dates: "update_dates",
   update_targeting: "update_packages",
+  update_pacing: "update_packages",
+  update_bidding: "update_packages",
+  update_frequency_caps: "update_packages",
   remove_packages: "update_packages",
 };
 
@@ -55,10 +63,12 @@ const isNow = ({ allowed_statuses: states }: AllowedAction, state: BuyState): bo
   states?.includes(state) ?? true;
 
 /** What a package allows, by this word or by the older one; a product that says nothing allows what the state does. */
-const allowing = ({ allowed }: Sold, action: string, state: BuyState): readonly AllowedAction[] =>
-  (allowed ?? actionsIn(state).map((one): AllowedAction => ({ action: one, modes: ["self_serve"] }))).filter(
-    (one) => one.action === action || one.action === coarse[action],
-  );
+const allowing = ({ allowed, mutable }: Sold, action: string, state: BuyState): readonly AllowedAction[] =>
+  action === "update_frequency_caps" && mutable?.length === 0
+    ? []
+    : (allowed ?? actionsIn(state).map((one): AllowedAction => ({ action: one, modes: ["self_serve"] }))).filter(
+        (one) => one.action === action || one.action === coarse[action],
+      );
 
 /** Those of them that may be done in a state, as answers show them: each once, with the packages that it is for. */
 export function shownActions(all: readonly Sold[], state: BuyState): JsonObject[] {
@@ -85,73 +95,11 @@ export function shownActions(all: readonly Sold[], state: BuyState): JsonObject[
   });
 }
 
-interface Update {
-  readonly canceled?: boolean;
-  readonly paused?: boolean;
-  readonly start_time?: string;
-  readonly end_time?: string;
-  readonly total_budget?: { readonly amount: number };
-  readonly new_packages?: readonly unknown[];
-  readonly packages?: readonly PackageUpdate[];
-}
-
-const retargets = (one: PackageUpdate): boolean =>
-  one.targeting_overlay !== undefined ||
-  [one.keyword_targets_add, one.keyword_targets_remove, one.negative_keywords_add, one.negative_keywords_remove].some(
-    (keywords) => keywords !== undefined && keywords.length > 0,
-  );
-
-const raised = (before: number, after: number): string[] =>
-  after === before ? [] : [after > before ? "increase_budget" : "decrease_budget"];
-
-/** Something that an update does, to the packages that are named, or to all. */
-interface Attempt {
-  readonly action: string;
-  readonly to?: readonly string[];
-}
-
-const each = (actions: readonly string[], to?: readonly string[]): Attempt[] =>
-  actions.map((action) => ({ action, ...(to !== undefined && { to }) }));
-
-const idsOf = (packages: readonly PackageUpdate[]): string[] => packages.map(({ package_id }) => package_id);
-
-/** An action on packages, where there are such packages. */
-const on = (action: string, packages: readonly PackageUpdate[]): Attempt[] =>
-  packages.length === 0 ? [] : [{ action, to: idsOf(packages) }];
-
-/** What an update comes to, in the words that products use. */
-function attempted(buy: MediaBuy, update: Update): Attempt[] {
-  const { canceled, paused, start_time: start, end_time: end, total_budget: total, packages = [] } = update;
-  // What is canceled is canceled, whatever stands beside that.
-  if (canceled === true) return [{ action: "cancel" }];
-  const live = packages.filter((one) => one.canceled !== true);
-  const moves = (one: PackageUpdate): boolean => one.start_time !== undefined || one.end_time !== undefined;
-  const budgets = live.flatMap(({ package_id, budget }) => {
-    const before = buy.packages.find((one) => one.package_id === package_id)?.budget;
-    return typeof budget !== "number" || before === undefined ? [] : each(raised(before, budget), [package_id]);
-  });
-  const moved = end === undefined ? 0 : Date.parse(end) - Date.parse(endOf(buy));
-  const begins = start !== undefined && Date.parse(start) !== Date.parse(startOf(buy));
-  return [
-    ...(paused === undefined ? [] : each([paused ? "pause" : "resume"])),
-    ...(moved === 0 ? [] : each([moved > 0 ? "extend_flight" : "shorten_flight"])),
-    ...(begins ? each(["update_flight_dates"]) : on("update_flight_dates", live.filter(moves))),
-    ...budgets,
-    // Beside packages, the sum is only what they come to.
-    ...(total === undefined || packages.length > 0 || update.new_packages !== undefined
-      ? []
-      : each(raised(budgetOf(buy), total.amount))),
-    ...((update.new_packages ?? []).length > 0 ? each(["add_packages"]) : []),
-    ...on(
-      "remove_packages",
-      packages.filter((one) => one.canceled === true),
-    ),
-    ...on("update_targeting", live.filter(retargets)),
-  ];
-}
-
 /** Why a package's product does not let it be done so; undefined where it does. */
-function hindrance(sold: Sold, action: string, state: BuyState): string | undefined {
+function hindrance(sold: Sold, { action, members = [] }: Attempt, state: BuyState): string | undefined {
+  const { mutable } = sold;
+  const caps = action === "update_frequency_caps";
+  if (caps && mutable !== undefined && members.some((one) => !mutable.includes(one))) return "not_supported_on_product";
   if (sold.allowed === undefined) return undefined;
   const own = allowing(sold, action, state);
   const now = own.filter((one) => isNow(one, state));
@@ -160,13 +108,19 @@ function hindrance(sold: Sold, action: string, state: BuyState): string | undefi
   return now.some(({ modes }) => modes[0] === "self_serve") ? undefined : "mode_mismatch";
 }
 
-/** @throws ToolError ACTION_NOT_ALLOWED where a package's product does not allow it, with what is allowed now */
+/**
+ * Looks an update through by the rights that were agreed to, or by what the products allow.
+ * @throws ToolError ACTION_NOT_ALLOWED with what is allowed now; REQUOTE_REQUIRED for more than was agreed to
+ */
 export async function checkAllowed(call: BehaviourCall, buy: MediaBuy, state: BuyState, update: Update): Promise<void> {
+  const rights = rightsOf(buy);
+  if (rights !== undefined) return checkRights(call, { buy, state, rights }, attempted(buy, update));
   const all = call.shapes.knowsError("ACTION_NOT_ALLOWED") ? await allowedActions(call, buy) : undefined;
   if (all === undefined) return;
-  for (const { action, to } of attempted(buy, update)) {
+  for (const attempt of attempted(buy, update)) {
+    const { action, to } = attempt;
     const meant = all.filter(({ id }) => to?.includes(id) ?? true);
-    const reason = meant.map((one) => hindrance(one, action, state)).find((one) => one !== undefined);
+    const reason = meant.map((one) => hindrance(one, attempt, state)).find((one) => one !== undefined);
     if (reason === undefined) continue;
     throw new ToolError("ACTION_NOT_ALLOWED", `${action} is not to be done so: ${reason.replaceAll("_", " ")}`, {
       recovery: reason === "not_supported_on_product" ? "terminal" : "correctable",

@@ -89,7 +89,7 @@ async function shown(
     start_time: startOf(buy),
     end_time: endOf(buy),
     valid_actions: actionsIn(state),
-    available_actions: byTask ? actionsByTask(state) : await availableActions(call, buy, state),
+    available_actions: byTask ? await actionsByTask(call, buy, state) : await availableActions(call, buy, state),
     health: impairments.length > 0 ? "impaired" : "ok",
     impairments,
     ...(include_history !== undefined && { history: history.slice(-include_history).reverse() }),

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../contract/index.js";
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { type AccountRef, findAccount, openAccount, saveAccount } from "../accounts/accounts.js";
 import {
   type BuyState,
@@ -13,6 +13,8 @@ import {
 import { ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { productsOf } from "../products/products.js";
+import type { Negotiated } from "../products/terms.js";
+import { saveAgreement } from "./orders.js";
 
 /** A rejection comes before a buy has run. */
 const rejectable: ReadonlySet<BuyState> = new Set(["pending_creatives", "pending_start"]);
@@ -37,7 +39,9 @@ export const buyScenarios: Scenarios = {
   },
   async seed_media_buy(params, call) {
     const id = textParam(params, "media_buy_id");
-    await saveBuy(call, await seededBuy(id, (params.fixture ?? {}) as JsonObject, call));
+    const buy = await seededBuy(id, (params.fixture ?? {}) as JsonObject, call);
+    saveAgreement(call, buy);
+    await saveBuy(call, buy);
     return { message: `media buy ${id} is there` };
   },
 };
@@ -47,6 +51,16 @@ const assignmentsIn = ({ creative_assignments: all }: JsonObject): { readonly cr
   (Array.isArray(all) ? all : []).map((one: string | { readonly creative_id: string }) =>
     typeof one === "string" ? { creative_id: one } : one,
   );
+
+/** The agreement that a fixture says a buy came of, as it is kept. */
+function agreementIn(
+  { accepted_proposal: given }: JsonObject,
+  call: BehaviourCall,
+): { readonly accepted?: Negotiated } {
+  if (!isJsonObject(given)) return {};
+  const { proposal_kind: _k, proposal_status: _s, ...one } = given;
+  return { accepted: { expires_at: call.time, ...one, state: "accepted" } as unknown as Negotiated };
+}
 
 /** A buy on the account of the call, in the state the fixture names, of the first product unless it says otherwise. */
 async function seededBuy(id: string, fixture: JsonObject, call: BehaviourCall): Promise<MediaBuy> {
@@ -77,6 +91,7 @@ async function seededBuy(id: string, fixture: JsonObject, call: BehaviourCall): 
     revision: 1,
     paused: false,
     ...(isState(status) && { fixed: status }),
+    ...agreementIn(fixture, call),
     packages: lines.map((line, index) => ({
       package_id: `${id}_${index + 1}`,
       // A fixture that says what is in the buy says all of it.

@@ -7,6 +7,7 @@ import { shownNegotiated } from "../products/terms.js";
 import { allowedActions, shownActions } from "./allowed.js";
 import { capDay } from "./caps.js";
 import { acceptedBy } from "./orders.js";
+import { rightsOf, routed, shownRights } from "./rights.js";
 import { controlsIn } from "./whole.js";
 
 /**
@@ -18,6 +19,8 @@ const stated = (shape: AnswerShape, state: BuyState): JsonObject =>
 
 /** What a buyer may do, as releases that say how have it: what the products allow, else anything, at once and by himself. */
 export async function availableActions(call: BehaviourCall, buy: MediaBuy, state: BuyState): Promise<JsonObject[]> {
+  const rights = rightsOf(buy);
+  if (rights !== undefined) return shownRights(rights, state);
   const allowed = await allowedActions(call, buy);
   if (allowed !== undefined) return actionsIn(state).length === 0 ? [] : shownActions(allowed, state);
   return actionsIn(state).map((action) => ({ action, mode: "self_serve" }));
@@ -45,12 +48,14 @@ async function shownAfterChange(
     ...more,
     ...(buy.terms.invoice_recipient !== undefined && { invoice_recipient: buy.terms.invoice_recipient }),
     valid_actions: actionsIn(state),
-    available_actions: steps ? actionsByTask(state) : await availableActions(call, buy, state),
+    available_actions: steps ? await actionsByTask(call, buy, state) : await availableActions(call, buy, state),
   };
 }
 
 /** What a buyer may do, as releases have it that name the tool to do it by. */
-export function actionsByTask(state: BuyState): JsonObject[] {
+export async function actionsByTask(call: BehaviourCall, buy: MediaBuy, state: BuyState): Promise<JsonObject[]> {
+  if (rightsOf(buy) !== undefined || (await allowedActions(call, buy)) !== undefined)
+    return routed(await availableActions(call, buy, state));
   const known = actionsIn(state);
   const by = (task: string, names: readonly string[]) => names.map((action) => ({ task, action, mode: "self_serve" }));
   const budgets = ["increase_budget", "decrease_budget", "reallocate_budget"];
