@@ -8,6 +8,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import type { CreativeAssignment } from "../ports/ad-server.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
+import { concreteCollections } from "../products/collections.js";
 import { findConfigured } from "../products/configured.js";
 import { checkOverlay, supportNamed } from "../products/overlay.js";
 import { checkedPricing, checkUnexpired, isAuction, productOf, shownProduct } from "../products/products.js";
@@ -116,7 +117,7 @@ export async function newPackage(
     paused: wanted.paused === true,
     creative_assignments: assigned,
     terms: changedTerms(keptTerms(wanted), {
-      ...targetingTerms(found, overlay),
+      ...targetingTerms(found, concreteCollections(found, overlay)),
       ...committedMetrics(call, { product: found, field }, wanted.committed_metrics),
     }),
   };

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { invalid } from "../frame/invalid.js";
 import type { Product } from "../ports/catalogue.js";
+import { concreteCollections } from "../products/collections.js";
 import { demographicResolution } from "../products/configured.js";
 import { checkOverlay, type Overlay, supportNamed } from "../products/overlay.js";
 import { checkPackageCap } from "./caps.js";
@@ -84,7 +85,7 @@ export function overlayAfter(
   const accepted = { ...bound, ...before };
   checkOverlay(product, after, { at: `${field}.targeting_overlay`, accepted, declares: supportNamed(call) });
   checkPackageCap(call, after, { field: `${field}.targeting_overlay`, accepted });
-  return after;
+  return concreteCollections(product, after);
 }
 
 /** How answers and the ad server have it. */

@@ -7,7 +7,10 @@ export const productsBehaviour: Behaviour = {
   area: "products",
   needs: ["accounts", "formats"],
   tools: { get_products: findProducts },
-  capabilities: ({ ports }) => ({
+  capabilities: ({ ports, shapes }) => ({
+    ...(shapes.answer("get_products").has("products", "*", "identity") && {
+      experimental_features: ["media_buy.product_identity"],
+    }),
     media_buy: {
       buying_modes: ["brief", "wholesale", "refine"],
       supports_proposals: ports.catalogue.proposals !== undefined,

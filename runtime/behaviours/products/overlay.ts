@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Product } from "../ports/catalogue.js";
+import { type CollectionSelection, checkCollections, restatesCollections } from "./collections.js";
 import { coversValue } from "./dimension-support.js";
 
 export interface PlacementRef {
@@ -24,6 +25,7 @@ export interface Overlay extends JsonObject {
   readonly browser_exclude?: readonly string[];
   readonly device_platform?: readonly string[];
   readonly demographics?: { readonly age?: AgeRange };
+  readonly collection_selection?: CollectionSelection | null;
   readonly placement_selection?: { readonly placement_refs?: readonly PlacementRef[] };
 }
 
@@ -37,6 +39,7 @@ interface TargetingTerms {
   readonly overlay_support?: Readonly<Record<string, unknown>>;
   readonly placements?: readonly (PlacementRef & { readonly mode?: string })[];
   readonly demographic_targeting?: { readonly age?: AgeCapability };
+  readonly identity?: { readonly persistent_identifier?: boolean };
   /** What of a browser's traffic there is; the seller's own, and no part of any answer. */
   readonly browser_inventory?: {
     readonly unavailable_families?: readonly string[];
@@ -91,6 +94,12 @@ function checkPlacements(product: Product, overlay: Overlay, at: string): void {
     throw unsupported("this product is sold with all of its placements", `${at}.placement_selection`);
   if (refs.length > mostOf(support.placement_selection))
     throw unsupported("more placements than one package takes", `${at}.placement_selection`);
+}
+
+/** Who cannot be told apart cannot be counted. */
+function checkCountable(product: Product, { frequency_cap: cap }: Overlay, at: string): void {
+  if (cap != null && termsOf(product).identity?.persistent_identifier === false)
+    throw unsupported("nobody is told apart where this product is shown: leave the cap out", `${at}.frequency_cap`);
 }
 
 /** A browser that does not run on any of the platforms asked for delivers nothing. */
@@ -150,6 +159,8 @@ export function checkOverlay(product: Product, overlay: Overlay | undefined, ter
   if (overlay === undefined) return;
   const { at, accepted, declares } = terms;
   checkPlacements(product, overlay, at);
+  checkCollections(product, overlay.collection_selection, at);
+  checkCountable(product, overlay, at);
   if (termsOf(product).overlay_support === undefined) return;
   for (const [name, value] of Object.entries(overlay)) {
     if (value == null || !declares(name) || isDeepStrictEqual(value, accepted?.[name])) continue;
@@ -162,7 +173,9 @@ export function checkOverlay(product: Product, overlay: Overlay | undefined, ter
 /** Can the product be delivered to what the overlay asks for, as far as it says? */
 export function reaches(product: Product, overlay: Overlay): "as it is" | "configured" | undefined {
   const names = Object.keys(overlay).filter(
-    (name) => !(name === "placement_selection" && restatesPlacements(product, overlay)),
+    (name) =>
+      !(name === "placement_selection" && restatesPlacements(product, overlay)) &&
+      !(name === "collection_selection" && restatesCollections(product, overlay.collection_selection)),
   );
   if (names.length === 0) return "as it is";
   if (termsOf(product).overlay_support === undefined) return undefined;
