@@ -168,15 +168,19 @@ function beyondClaims({ release, tools, specialisms }: Serving, declarable: read
   return { supported_protocols: [...new Set([...chosen, ...beyond].map(snake))].sort() };
 }
 
+/** What several of them try out stands in one list. */
+export function triedBy(each: readonly JsonObject[]): JsonObject {
+  const tried = new Set(each.flatMap(({ experimental_features: some }) => (Array.isArray(some) ? some : [])));
+  return tried.size === 0 ? {} : { experimental_features: [...tried] };
+}
+
 /** What the areas declare, in the terms of one release. */
 export function declaredBy({ areas, scenarios }: ServedAreas, serving: Serving, word: string): JsonObject {
   const shape = serving.shapes.answer(
     ["get_agent_capabilities", `get_${word}_capabilities`].find((name) => serving.shapes.offers(name)) ?? "",
   );
   const each = areas.map((one) => one.capabilities?.(serving) ?? {});
-  // What several areas try out stands in one list.
-  const tried = [...new Set(each.flatMap(({ experimental_features: some }) => (Array.isArray(some) ? some : [])))];
-  const all = { ...each.reduce(merge, {}), ...(tried.length > 0 && { experimental_features: tried }) };
+  const all = { ...each.reduce(merge, {}), ...triedBy(each) };
   const allowed = shape.values("compliance_testing", "scenarios", "*");
   const declarable = Object.keys(scenarios).filter((name) => allowed?.includes(name) ?? true);
   const controlled = serving.tools.has(CONTROLLER) && declarable.length > 0;

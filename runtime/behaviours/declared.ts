@@ -1,6 +1,6 @@
 /** What a seller says that it can do, of each release in that release's terms. */
 import { type JsonObject, type Release, shortVersion } from "../contract/index.js";
-import { declaredBy, merge, type ServedAreas } from "./areas.js";
+import { declaredBy, merge, type ServedAreas, triedBy } from "./areas.js";
 import { offeredFormats } from "./formats/formats.js";
 import type { BehaviourSettings } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
@@ -27,6 +27,8 @@ export async function declareAll(
       word: release.word,
     };
     const own = typeof capabilities === "function" ? capabilities(release) : capabilities;
-    into.set(release.version, merge(declaredBy(served, serving, release.word), own));
+    const areas = declaredBy(served, serving, release.word);
+    // What the application tries out stands beside what the library does.
+    into.set(release.version, { ...merge(areas, own), ...triedBy([areas, own]) });
   }
 }

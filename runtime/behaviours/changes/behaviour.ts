@@ -18,6 +18,7 @@ export const changesBehaviour: Behaviour = {
   needs: ["accounts"],
   tools: { list_account_changes: listChanges },
   capabilities: () => ({
+    experimental_features: ["account.change_feed"],
     account: {
       change_feed: {
         supported: true,

@@ -17,6 +17,7 @@ export const sponsoredIntelligenceBehaviour: Behaviour = {
   capabilities({ agentUrl, ports }) {
     const { capabilities, brandUrl } = ports.conversations;
     return {
+      experimental_features: ["sponsored_intelligence.core"],
       sponsored_intelligence: {
         endpoint: { transports: [{ type: "mcp", url: agentUrl }], preferred: "mcp" },
         capabilities,

@@ -17,5 +17,6 @@ export const governanceBehaviour: Behaviour = {
     report_plan_adjustment: reportAdjustment,
     get_plan_audit_logs: auditLogs,
   },
+  capabilities: ({ tools }) => (tools.has("sync_plans") ? { experimental_features: ["governance.campaign"] } : {}),
   scenarios: planScenarios,
 };
