@@ -72,7 +72,9 @@ export interface Phase {
 }
 
 export interface CapabilityPredicate {
-  readonly path: string;
+  /** Several that have to hold together stand for one. */
+  readonly all?: readonly CapabilityPredicate[];
+  readonly path?: string;
   readonly equals?: unknown;
   readonly contains?: unknown;
   readonly not_contains?: unknown;

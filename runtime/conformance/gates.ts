@@ -20,9 +20,28 @@ const parentIsThere = (capabilities: JsonObject, path: string): boolean => {
 const held = (list: unknown, wanted: unknown): boolean =>
   Array.isArray(list) ? list.some((item) => includes(item, wanted)) : isSame(list, wanted);
 
+const operators = ["present", "equals", "contains", "not_contains"] as const;
+
+/** The first part of a predicate that this runner cannot read: what it does not know it does not take to hold. */
+export function unreadable(predicate: CapabilityPredicate): string | undefined {
+  if (predicate.all !== undefined) return predicate.all.map(unreadable).find((one) => one !== undefined);
+  const known = typeof predicate.path === "string" && operators.some((name) => predicate[name] !== undefined);
+  return known ? undefined : `this runner knows no such capability gate: ${JSON.stringify(predicate)}`;
+}
+
+/** Why a storyboard or a phase of such a gate is left out; undefined where the gate is open. */
+export function capabilitySkip(predicate: CapabilityPredicate, facts: GateFacts): Skip | undefined {
+  const odd = unreadable(predicate);
+  if (odd !== undefined) return { reason: "requirement_unmet", detail: odd };
+  const detail = unmetCapability(predicate, facts);
+  return detail === undefined ? undefined : { reason: "not_applicable", detail };
+}
+
 /** Why a predicate does not hold; undefined where it does. */
 export function unmetCapability(predicate: CapabilityPredicate, facts: GateFacts): string | undefined {
-  const { path } = predicate;
+  if (predicate.all !== undefined)
+    return predicate.all.map((one) => unmetCapability(one, facts)).find((one) => one !== undefined);
+  const { path = "" } = predicate;
   const stated = fieldAt(facts.capabilities, path);
   const shown = stated === undefined ? "it is not declared" : `the agent declares ${JSON.stringify(stated)}`;
   if (predicate.present !== undefined) {
@@ -82,8 +101,8 @@ export function storyboardSkip(
 ): Skip | undefined {
   const { requires_capability: one, requires_all_capabilities: all = [] } = storyboard;
   for (const predicate of [...(one === undefined ? [] : [one]), ...all]) {
-    const detail = unmetCapability(predicate, facts);
-    if (detail !== undefined) return { reason: "not_applicable", detail };
+    const skip = capabilitySkip(predicate, facts);
+    if (skip !== undefined) return skip;
   }
   if (storyboard.phases.some(({ steps }) => steps.length === 0)) {
     // Only the vectors of request signing leave their steps to the runner.

@@ -1,14 +1,14 @@
 /** Which phases of a storyboard are about an agent, and what they use of what was captured. */
 import type { Phase, StoryboardStep } from "./document.js";
-import { skipIf, unmetCapability } from "./gates.js";
+import { capabilitySkip, skipIf } from "./gates.js";
 import type { Skip } from "./result.js";
 import type { StoryState } from "./state.js";
 
 /** Why a phase is left out; undefined where it is run. */
 export function phaseSkip(phase: Phase, story: StoryState): Skip | undefined {
   if (phase.requires_capability !== undefined) {
-    const detail = unmetCapability(phase.requires_capability, story.run.gates);
-    if (detail !== undefined) return { reason: "not_applicable", detail };
+    const skip = capabilitySkip(phase.requires_capability, story.run.gates);
+    if (skip !== undefined) return skip;
   }
   if (phase.skip_if !== undefined && skipIf(phase.skip_if, story.kit, story.context))
     return { reason: "not_applicable", detail: `the phase is left out where ${phase.skip_if}` };

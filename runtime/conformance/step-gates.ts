@@ -36,6 +36,9 @@ function lackingTool(step: StoryboardStep, task: string, agent: KnownAgent, stor
   // Any protected read would do for a probe: an agent without one has none to protect.
   if (step.task.endsWith(".probe_task"))
     return { reason: "not_applicable", detail: "the agent offers no protected read that a probe could call" };
+  // Names of what a runner is to look at itself: no agent offers such a tool.
+  if (/^(expect|assert)_/.test(lacks) && !Object.hasOwn(story.run.release.tools, lacks))
+    return { reason: "not_applicable", detail: `this runner does not know the step ${lacks}` };
   return { reason: "missing_tool", detail: `the agent would have to offer the tool ${lacks}` };
 }
 

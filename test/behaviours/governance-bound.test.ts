@@ -218,4 +218,18 @@ withPlans("what was approved is settled once, and for no more than was approved"
   assert.is(plans[0].budget.ledger_committed, 1_000);
 });
 
+withPlans("what went wrong stands in the trail as it was reported, and binds no money", two, async (own, version) => {
+  const { check_id, governance_context } = await own.ask("check_governance", intentOf(version)(1_000));
+  const error = {
+    ...{ code: "POLICY_VIOLATION", message: "declined" },
+    ...(version === "3.2.4" && { classification_source: "seller_response_copy", details: { disclosure: "opaque" } }),
+  };
+  const told = { ...key(), plan_id: "spring", check_id, governance_context, outcome: "failed", error };
+  await own.ask("report_plan_outcome", told);
+  const { plans } = await own.ask("get_plan_audit_logs", { plan_ids: ["spring"], include_entries: true });
+  const outcome = plans[0].entries.find(({ type }: { type: string }) => type === "outcome");
+  assert.equal([outcome.outcome, plans[0].budget.committed], ["failed", 0]);
+  if (version === "3.2.4") assert.equal(outcome.error, error);
+});
+
 test.run();

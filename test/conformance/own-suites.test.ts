@@ -96,6 +96,36 @@ test("a check that is not known is not graded, and never passed", async () => {
   assert.equal([report.ok, report.counts.passed], [false, 0]);
 });
 
+test("several capabilities of one gate have to hold together, and a gate that is not known is not taken to be open", async () => {
+  const declares = {
+    [names.capabilitiesTool]: () => ({ status: "completed", media: { surfaces: ["snapshot"], on: true } }),
+    get_products: () => ({ products: [] }),
+  };
+  const skip = async (gate: string) => {
+    const text = gated.replace(/requires_capability.*/, `requires_capability: ${gate}`);
+    return (await runSmall(suiteOf(text), declares)).steps.get("s")?.skip;
+  };
+  const open = "{path: media.surfaces, contains: snapshot}";
+  assert.is(await skip(`{all: [${open}, {path: media.on, equals: true}]}`), undefined);
+  assert.is((await skip(`{all: [${open}, {path: media.on, equals: false}]}`))?.reason, "not_applicable");
+  for (const odd of [
+    "{path: media.surfaces, at_least: 2}",
+    `{some: [${open}]}`,
+    `{all: [${open}, {path: media.on}]}`,
+  ]) {
+    const { reason, detail } = (await skip(odd)) ?? {};
+    assert.is(reason, "requirement_unmet", odd);
+    assert.match(detail ?? "", /this runner knows no such capability gate/);
+  }
+});
+
+test("what a runner is to look at itself and does not know is told as that, and is no lack of the agent's", async () => {
+  const suite = suiteOf("id: own\nphases: [{id: p, steps: [{id: s, task: expect_tide}]}]");
+  const { steps } = await runSmall(suite, { get_products: () => ({ products: [] }) });
+  const { reason, detail } = steps.get("s")?.skip ?? {};
+  assert.equal([reason, detail], ["not_applicable", "this runner does not know the step expect_tide"]);
+});
+
 test("a capability that is not declared has the value that the release gives it", async () => {
   const own = { ...release.tools.get_products, name: names.capabilitiesTool, arms: { completed: "own.json" } };
   const speaking = { ...release, tools: { ...release.tools, [names.capabilitiesTool]: own } } as unknown as Release;

@@ -23,7 +23,10 @@ function shownEntry(call: BehaviourToolCall, entry: Entry): JsonObject {
     const field = call.shape.has("plans", "*", "entries", "*", "verdict") ? "verdict" : "status";
     return { ...common, caller, check_type, explanation, mode: "enforce", [field]: decision, ...(tool && { tool }) };
   }
-  if (isOutcome(entry)) return { ...common, outcome: entry.outcome, committed_budget: entry.committed };
+  if (isOutcome(entry)) {
+    const { outcome, committed, error } = entry;
+    return { ...common, outcome, committed_budget: committed, ...(error !== undefined && { error }) };
+  }
   return {
     ...common,
     adjustment_id: id,

@@ -42,6 +42,8 @@ export interface OutcomeEntry extends Common {
   readonly state: "accepted" | "findings";
   readonly committed: number;
   readonly seller_reference?: string;
+  /** What went wrong, as the buyer reports it: evidence of nothing, and obeyed by nobody. */
+  readonly error?: JsonObject;
   /** How what the buyer saw compares with what the seller said. */
   readonly reconciliation?: { readonly status: string; readonly closed: boolean; readonly period: string };
 }

@@ -32,6 +32,7 @@ interface OutcomeRequest {
     readonly packages?: readonly { readonly budget?: number }[];
   };
   readonly delivery?: JsonObject & Observation;
+  readonly error?: JsonObject;
 }
 
 /** What the seller has bound: what was approved where the release's ledger is the agent's own, else as the seller says. */
@@ -153,6 +154,7 @@ export const reportOutcome: ToolBehaviour = async (request: OutcomeRequest, call
     findings,
     ...(response?.seller_reference !== undefined && { seller_reference: response.seller_reference }),
     ...(reconciliation !== undefined && { reconciliation }),
+    ...(request.outcome === "failed" && request.error !== undefined && { error: request.error }),
   };
   record(call, kept, entry);
   const { ledger_committed: spent, budget_remaining } = planAccounts(plan, [...before, entry]);

@@ -110,7 +110,7 @@ export async function acceptProposal(request: Accepting, call: BehaviourToolCall
   if (request.proposal_terms_digest !== found.terms_digest)
     throw new ToolError("CONFLICT", "these are not the terms of the proposal", { field: "proposal_terms_digest" });
   checkOpportunity(found, request.opportunity);
-  const { total_budget: total, start_time, end_time, brand } = found.commercial_terms;
+  const { total_budget: total, start_time, end_time, brand, frequency_cap } = found.commercial_terms;
   const given = request.total_budget;
   if (given !== undefined && (given.amount !== total?.amount || given.currency !== total.currency))
     throw new ToolError("INVALID_REQUEST", "the proposal is over another sum: refine it first", {
@@ -118,7 +118,8 @@ export async function acceptProposal(request: Accepting, call: BehaviourToolCall
     });
   if (found.change === undefined) {
     // Its sum is among the terms.
-    const { total_budget: _, ...order } = { ...request, start_time, end_time, brand: brand ?? request.account.brand };
+    const whole = { ...request, start_time, end_time, brand: brand ?? request.account.brand };
+    const { total_budget: _, ...order } = { ...whole, ...(frequency_cap !== undefined && { frequency_cap }) };
     return placed(call, order, { accepted: found, purchases: found.commercial_terms.purchases });
   }
   const { proposal_id, media_buy_id } = found;
@@ -161,22 +162,26 @@ async function changed(
     const { reason } = (terms.cancellation_terms ?? {}) as { readonly reason?: string };
     return updateMediaBuy({ ...request, canceled: true, ...(reason && { cancellation_reason: reason }) }, call);
   }
-  const running = (await buyOf(call, id, account)).packages.filter(({ canceled }) => canceled !== true);
+  const buy = await buyOf(call, id, account);
+  const running = buy.packages.filter(({ canceled }) => canceled !== true);
+  const { frequency_cap: cap = null } = terms;
   const packages = running.map(({ package_id, product_id }) => {
     const line = terms.purchases.find((one) => one.product_id === product_id);
     if (line === undefined) return { package_id, canceled: true };
-    const { budget, start_time, end_time } = line;
+    const { budget, start_time, end_time, targeting_overlay: overlay } = line;
     return {
       package_id,
       ...(budget !== undefined && { budget }),
       ...(start_time && { start_time }),
       ...(end_time && { end_time }),
+      ...(overlay !== undefined && { targeting_overlay: overlay }),
     };
   });
   const added = terms.purchases
     .filter(({ product_id }) => running.every((one) => one.product_id !== product_id))
     .map(({ pricing: _, ...one }) => ({ ...one, budget: one.budget ?? null }));
-  return updateMediaBuy({ ...request, packages, ...(added.length > 0 && { new_packages: added }) }, call);
+  const capped = cap === null && buy.terms.frequency_cap === undefined ? {} : { frequency_cap: cap };
+  return updateMediaBuy({ ...request, ...capped, packages, ...(added.length > 0 && { new_packages: added }) }, call);
 }
 
 /** The order that a proposal comes to; the proposal is accepted with it. */

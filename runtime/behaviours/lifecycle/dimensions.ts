@@ -15,6 +15,7 @@ export interface ProposalRefinement {
   readonly product_changes?: Readonly<Record<string, "include" | "omit">>;
   readonly alternatives?: { readonly count: number };
   readonly criteria?: Criteria;
+  readonly remove_media_buy_frequency_cap?: boolean;
 }
 
 /** Drafts of one refinement, at most: each is kept for two weeks. */

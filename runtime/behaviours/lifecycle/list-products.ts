@@ -15,6 +15,8 @@ export interface Criteria {
   readonly offer_filters?: ProductFilters & { readonly property_list?: unknown };
   readonly targeting_overlay?: Overlay;
   readonly required_overlay_support?: JsonObject;
+  readonly media_buy_frequency_cap?: JsonObject;
+  readonly required_media_buy_support?: JsonObject;
 }
 
 interface Wanted {

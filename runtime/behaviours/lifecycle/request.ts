@@ -2,9 +2,11 @@ import type { JsonObject } from "../../contract/index.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import { statedBudget } from "../products/brief.js";
+import { findConfigured } from "../products/configured.js";
 import { draftOf } from "../products/draft.js";
 import { relevantTo } from "../products/find.js";
 import { shownProduct } from "../products/products.js";
+import { targeted } from "../products/targeted.js";
 import { type Opportunity, saveNegotiated, shownNegotiated } from "../products/terms.js";
 import { type Criteria, offered } from "./list-products.js";
 
@@ -24,7 +26,8 @@ const USUAL_BUDGET = 1_000;
 /** `request_proposals`: a plan over what answers the brief best, to be revised, finalized, or declined. */
 export const requestProposals: ToolBehaviour = async (request: Wanted, call) => {
   const budget = statedBudget(request.brief);
-  const all = await offered(call, request.criteria);
+  const { criteria = {} } = request;
+  const { products: all } = targeted(call, await offered(call, criteria), criteria);
   const priced = all.flatMap((product) => {
     const option = product.pricing_options.find((one) => budget === undefined || one.currency === budget.currency);
     return option === undefined ? [] : [{ product, option }];
@@ -40,10 +43,16 @@ export const requestProposals: ToolBehaviour = async (request: Wanted, call) => 
     });
   const { opportunity_id } = request.opportunity ?? {};
   const drafted = draftOf(call, {
-    lines: chosen.map((one) => ({ ...one, share: 1 })),
+    lines: await Promise.all(
+      chosen.map(async (one) => {
+        const configured = await findConfigured(call, one.product.product_id);
+        return { ...one, share: 1, overlay: configured?.overlay ?? criteria.targeting_overlay };
+      }),
+    ),
     total: budget ?? { amount: leastOf(chosen), currency },
     brief: request.brief,
     brand: request.brand ?? request.account?.brand,
+    frequencyCap: criteria.media_buy_frequency_cap,
   });
   const draft = { ...drafted, ...(opportunity_id !== undefined && { opportunity_id }) };
   saveNegotiated(call, draft);

@@ -2,8 +2,10 @@
 import type { BehaviourToolCall } from "../frame/call.js";
 import type { Product } from "../ports/catalogue.js";
 import { statedBudget, statedExtension } from "../products/brief.js";
+import { findConfigured } from "../products/configured.js";
 import { divided } from "../products/draft.js";
-import { onOffer } from "../products/products.js";
+import { onOffer, productsBought } from "../products/products.js";
+import { sharesCap } from "../products/shared-caps.js";
 import { targeted } from "../products/targeted.js";
 import { type CommercialTerms, type Money, type Purchase, termsDigest } from "../products/terms.js";
 import { unsatisfied } from "./constraints.js";
@@ -84,6 +86,10 @@ function withProducts(
   return { terms: over(terms, kept), unmet: Object.fromEntries(all.map((id) => [id, changes[id]!])) };
 }
 
+/** The products of the catalogue that lines are of. */
+const basesOf = (call: BehaviourToolCall, lines: readonly Purchase[]): Promise<string[]> =>
+  Promise.all(lines.map(async ({ product_id: id }) => (await findConfigured(call, id))?.base ?? id));
+
 /** What still meets the criteria; where products are named, those. Undefined where nothing is left. */
 async function withCriteria(
   call: BehaviourToolCall,
@@ -91,13 +97,16 @@ async function withCriteria(
   criteria: NonNullable<ProposalRefinement["criteria"]>,
 ): Promise<CommercialTerms | undefined> {
   const { products } = targeted(call, await offered(call, criteria), criteria);
-  const lines = products.flatMap((product) => {
-    const known = terms.purchases.find(({ product_id }) => product_id === product.product_id);
+  const lines: Purchase[] = [];
+  const bases = await basesOf(call, terms.purchases);
+  for (const product of products) {
+    // What was configured for another wish is the same product still, and so is its line.
+    const configured = await findConfigured(call, product.product_id);
+    const known = terms.purchases[bases.indexOf(configured?.base ?? product.product_id)];
     const line = known ?? (criteria.product_ids === undefined ? undefined : lineOf(terms, product));
-    if (line === undefined) return [];
-    const { targeting_overlay: overlay } = criteria;
-    return [overlay === undefined ? line : { ...line, targeting_overlay: { ...overlay } }];
-  });
+    const overlay = configured?.overlay ?? criteria.targeting_overlay;
+    if (line !== undefined) lines.push(overlay === undefined ? line : { ...line, targeting_overlay: { ...overlay } });
+  }
   return lines.length === 0 ? undefined : over(terms, lines);
 }
 
@@ -124,6 +133,18 @@ async function variants(call: BehaviourToolCall, terms: CommercialTerms, count: 
   return [...found.values()];
 }
 
+/** The cap over all of it: another one, none any more, or as it was. */
+function capped(terms: CommercialTerms, { criteria, remove_media_buy_frequency_cap: removes }: ProposalRefinement) {
+  const { frequency_cap: inherited, ...rest } = terms;
+  const cap = criteria?.media_buy_frequency_cap ?? (removes === true ? undefined : inherited);
+  return { ...rest, ...(cap !== undefined && { frequency_cap: cap }) } as CommercialTerms;
+}
+
+const keepsCap = async (
+  call: BehaviourToolCall,
+  { frequency_cap: cap, purchases }: CommercialTerms,
+): Promise<boolean> => cap === undefined || sharesCap(call, await productsBought(call, purchases), cap);
+
 export interface Revision {
   /** At least one; as many as are asked for, where there are so many. */
   readonly drafts: readonly CommercialTerms[];
@@ -139,6 +160,7 @@ export async function revise(
   wanted: ProposalRefinement,
 ): Promise<Revision> {
   const { constraints = {}, product_changes: changes, criteria, alternatives } = wanted;
+  const { media_buy_frequency_cap: _, ...narrowing } = criteria ?? {};
   const flight = wantedFlight(from, wanted);
   const total = wantedTotal(from, wanted);
   const moved: CommercialTerms = {
@@ -148,15 +170,22 @@ export async function revise(
     purchases: from.purchases.map((one) => ({ ...one, ...flight })) as readonly Purchase[],
   };
   const summed = total === undefined ? moved : over(moved, moved.purchases);
-  const met = criteria === undefined ? summed : await withCriteria(call, summed, criteria);
-  const { terms, unmet } =
+  const met = Object.keys(narrowing).length === 0 ? summed : await withCriteria(call, summed, narrowing);
+  const { terms: uncapped, unmet } =
     changes === undefined
       ? { terms: met ?? summed, unmet: {} }
       : withProducts(met ?? summed, changes, await onOffer(call));
-  const broken = [...unsatisfied(terms, constraints), ...(met === undefined ? ["criteria"] : [])];
+  const terms = capped(uncapped, wanted);
+  const broken = [
+    ...unsatisfied(terms, constraints),
+    ...(met === undefined ? ["criteria"] : []),
+    ...((await keepsCap(call, terms)) ? [] : ["media_buy_frequency_cap"]),
+  ];
   const count = alternatives?.count ?? 1;
   const all = count === 1 ? [terms] : await variants(call, terms, count);
-  const drafts = all.filter((one) => unsatisfied(one, constraints).length === 0).slice(0, count);
-  const typed = [wanted.constraints, changes, criteria, alternatives].some((one) => one !== undefined);
+  const kept = await Promise.all(all.map((one) => keepsCap(call, one)));
+  const drafts = all.filter((one, at) => kept[at] && unsatisfied(one, constraints).length === 0).slice(0, count);
+  const uncaps = wanted.remove_media_buy_frequency_cap;
+  const typed = [wanted.constraints, changes, criteria, alternatives, uncaps].some((one) => one !== undefined);
   return { drafts, unsatisfied: broken, unmet, understood: typed || termsDigest(terms) !== termsDigest(from) };
 }

@@ -11,6 +11,7 @@ import type { AdServer } from "../ports/ad-server.js";
 import { capFits } from "../products/dimension-support.js";
 import type { Overlay } from "../products/overlay.js";
 import { productsBought } from "../products/products.js";
+import { sharedCounters, takesPart } from "../products/shared-caps.js";
 
 interface Capped {
   readonly daily_budget_cap?: unknown;
@@ -97,16 +98,14 @@ export async function checkSharedCap(
   cap: unknown,
 ): Promise<void> {
   if (cap == null) return;
-  const declared = declaredOf(call, "aggregate_frequency_capping");
+  const declared = sharedCounters(call);
   if (declared === undefined || !capFits(declared, cap))
     throw new ToolError("UNSUPPORTED_FEATURE", "no cap over all packages is kept here, or not such a one", {
       field: "frequency_cap",
     });
   const live = packages.filter(({ canceled }) => canceled !== true);
   for (const product of await productsBought(call, live)) {
-    const support = (product?.more?.media_buy_support ?? {}) as JsonObject;
-    if (support.frequency_cap === true && capFits((support.frequency_cap_constraints ?? {}) as JsonObject, cap))
-      continue;
+    if (takesPart(product, cap)) continue;
     const message = `product ${product?.product_id} takes no part in a cap over all packages, or not in such a one`;
     throw new ToolError("UNSUPPORTED_FEATURE", message, { field: "frequency_cap" });
   }

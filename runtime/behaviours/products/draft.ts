@@ -20,6 +20,8 @@ export interface PlanLine {
   readonly option: PricingOption;
   /** Of the money; those of a plan need not add up to anything. */
   readonly share: number;
+  /** Whom it is for, where that was asked for. */
+  readonly overlay?: JsonObject | undefined;
 }
 
 const cents = (amount: number): number => Math.round(amount * 100) / 100;
@@ -43,9 +45,12 @@ export interface PlanWanted {
   readonly brand?: JsonObject | undefined;
   readonly name?: string;
   readonly id?: string;
+  /** Of all of it together. */
+  readonly frequencyCap?: JsonObject | undefined;
 }
 
-export function draftOf(call: BehaviourCall, { lines, total, brief, brand, name, id }: PlanWanted): Negotiated {
+export function draftOf(call: BehaviourCall, wanted: PlanWanted): Negotiated {
+  const { lines, total, brief, brand, name, id, frequencyCap } = wanted;
   const from = new Date(call.now.getTime() + FLIGHT_DAYS.until * DAY_MS);
   const flight = statedFlight(brief) ?? {
     start_time: from.toISOString(),
@@ -55,14 +60,21 @@ export function draftOf(call: BehaviourCall, { lines, total, brief, brand, name,
     total,
     lines.map(({ share }) => share),
   );
-  const purchases = lines.map(({ product, option }, index) => ({
+  const purchases = lines.map(({ product, option, overlay }, index) => ({
     product_id: product.product_id,
     pricing_option_id: option.pricing_option_id,
     pricing: option,
     budget: budgets[index]!,
     ...flight,
+    ...(overlay !== undefined && { targeting_overlay: { ...overlay } }),
   }));
-  const terms: CommercialTerms = { ...(brand && { brand }), purchases, ...flight, total_budget: total };
+  const terms: CommercialTerms = {
+    ...(brand && { brand }),
+    purchases,
+    ...flight,
+    total_budget: total,
+    ...(frequencyCap !== undefined && { frequency_cap: frequencyCap }),
+  };
   const names = lines.map(({ product }) => product.name).join(", ");
   return {
     proposal_id: id ?? call.id("prop"),

@@ -6,6 +6,7 @@ import type { Product } from "../ports/catalogue.js";
 import { hardTargeting } from "./brief-targeting.js";
 import { configure } from "./configured.js";
 import { type Overlay, reaches, supportsAll, termsOf } from "./overlay.js";
+import { sharesCap } from "./shared-caps.js";
 
 export interface TargetedRequest {
   readonly buying_mode?: string;
@@ -13,6 +14,8 @@ export interface TargetedRequest {
   readonly filters?: { readonly countries?: readonly string[] };
   readonly targeting_overlay?: Overlay;
   readonly required_overlay_support?: JsonObject;
+  readonly media_buy_frequency_cap?: JsonObject;
+  readonly required_media_buy_support?: JsonObject;
 }
 
 export interface Targeted {
@@ -35,8 +38,14 @@ function checkOneVoice({ filters, targeting_overlay: overlay }: TargetedRequest)
 export function targeted(call: BehaviourToolCall, found: Product[], request: TargetedRequest): Targeted {
   if (!call.shape.has("products", "*", "targeting_resolution")) return { products: found };
   checkOneVoice(request);
-  const { required_overlay_support: support = {} } = request;
-  const able = found.filter((one) => supportsAll(termsOf(one).overlay_support ?? {}, support));
+  const { required_overlay_support: support = {}, required_media_buy_support: shared = {} } = request;
+  const { media_buy_frequency_cap: cap } = request;
+  const able = found.filter(
+    (one) =>
+      supportsAll(termsOf(one).overlay_support ?? {}, support) &&
+      supportsAll(one.more?.media_buy_support ?? {}, shared) &&
+      (cap === undefined || sharesCap(call, [one], cap)),
+  );
   const stated = request.buying_mode === "brief" ? hardTargeting(request.brief ?? "") : undefined;
   const overlay = request.targeting_overlay ?? stated;
   if (overlay === undefined) return { products: able };
