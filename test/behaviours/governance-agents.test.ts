@@ -241,4 +241,27 @@ for (const version of versions) {
   });
 }
 
+for (const version of versions.includes("3.2.4") ? ["3.2.4"] : [])
+  test(`${version}: an account gets no governance agent but one that the seller declares to take`, async () => {
+    const any_of = [{ kind: "agent_url", agent_url: "https://trusted.example/mcp" }];
+    const accepted_governance_agents = { any_of };
+    const tasks = [{ task: "create_media_buy", modes: ["signed_context"] }];
+    const { word } = await publishedRelease(version);
+    const capabilities = { [word]: { governance_enforcement: { tasks, accepted_governance_agents } } };
+    const { ask, close } = await behavingSeller(version, ["sales_guaranteed"], { capabilities });
+    const authentication = { schemes: ["Bearer"], credentials: TOKEN };
+    const sync = async (url: string) => {
+      const accounts = [{ account, governance_agents: [{ url, authentication }] }];
+      return (await ask("sync_governance", { ...key(), accounts })).accounts[0];
+    };
+    assert.is((await sync("https://trusted.example/mcp")).status, "synced");
+    const { status, errors, governance_agents } = await sync("https://user@strange.example/mcp?of=me");
+    assert.equal([status, governance_agents], ["failed", undefined]);
+    assert.equal([errors[0].code, errors[0].recovery], ["GOVERNANCE_AGENT_NOT_ACCEPTED", "correctable"]);
+    assert.is(errors[0].details.attempted_agent_origin, "https://strange.example");
+    const { accounts } = await ask("list_accounts", {});
+    assert.equal(accounts[0].governance_agents, [{ url: "https://trusted.example/mcp" }]);
+    await close();
+  });
+
 test.run();

@@ -102,6 +102,20 @@ if (there) {
     await close();
   });
 
+  test("a plan to a result is refused, which nobody makes here, and a list of products does not mind it", async () => {
+    const { ask, propose, refused, close } = await opened();
+    const outcome_target = { goal: { kind: "metric", metric: "clicks" }, volume: 1_000 };
+    const asked = { ...key(), account, brief: "Display for both", criteria: { outcome_target } };
+    const { code, field } = await refused("request_proposals", asked);
+    assert.equal([code, field], ["UNSUPPORTED_FEATURE", "criteria.outcome_target"]);
+    const [{ proposal_id }] = (await propose({ product_ids: ["both"] })).proposals;
+    const refinements = [{ proposal_id, action: "revise", criteria: { outcome_target } }];
+    const revised = await refused("refine_proposals", { ...key(), refinements });
+    assert.equal([revised.code, revised.field], ["UNSUPPORTED_FEATURE", "refinements[0].criteria.outcome_target"]);
+    assert.is((await ask("list_products", { criteria: { outcome_target } })).products.length, 2);
+    await close();
+  });
+
   test("products without a counter of the whole buy are not found where one is asked for", async () => {
     const { ask, close } = await opened();
     const silent = await opened({});

@@ -4,7 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { invalid } from "../frame/invalid.js";
 import type { Constraints } from "./constraints.js";
-import type { Criteria } from "./list-products.js";
+import { type Criteria, refuseResults } from "./list-products.js";
 
 export interface ProposalRefinement {
   readonly proposal_id: string;
@@ -30,10 +30,11 @@ export const refinementCapability: JsonObject = {
   max_alternatives: MAX_ALTERNATIVES,
 };
 
-/** @throws ToolError VALIDATION_ERROR for more alternatives than there can be, INVALID_REQUEST for a proposal named twice */
+/** @throws ToolError UNSUPPORTED_FEATURE for a result to plan to, VALIDATION_ERROR for more alternatives than there can be, INVALID_REQUEST for a proposal named twice */
 export function checkRefinements(call: BehaviourCall, refinements: readonly ProposalRefinement[]): void {
   const ids = refinements.map(({ proposal_id }) => proposal_id);
-  for (const [index, { alternatives, proposal_id }] of refinements.entries()) {
+  for (const [index, { alternatives, proposal_id, criteria = {} }] of refinements.entries()) {
+    refuseResults(criteria, `refinements[${index}].criteria`);
     if (ids.indexOf(proposal_id) !== index)
       throw new ToolError("INVALID_REQUEST", `proposal ${proposal_id} is named twice`, {
         field: `refinements[${index}].proposal_id`,

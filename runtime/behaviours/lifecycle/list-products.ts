@@ -17,6 +17,8 @@ export interface Criteria {
   readonly required_overlay_support?: JsonObject;
   readonly media_buy_frequency_cap?: JsonObject;
   readonly required_media_buy_support?: JsonObject;
+  /** A result that a budget is to be found for; where no proposals are made it says nothing. */
+  readonly outcome_target?: JsonObject;
 }
 
 interface Wanted {
@@ -30,6 +32,18 @@ interface Wanted {
 
 /** Products of a page where the request does not say, and at most. */
 const SIZE = { items: 25, most: 100 };
+
+/**
+ * A budget is planned to a sum, and not to a result: who would ask for one is told so, not given any plan.
+ * @param at where the criteria stand in the request
+ * @throws ToolError UNSUPPORTED_FEATURE
+ */
+export function refuseResults({ outcome_target: target }: Criteria, at: string): void {
+  if (target === undefined) return;
+  throw new ToolError("UNSUPPORTED_FEATURE", "no budget is worked out from a result here: name a sum in the brief", {
+    field: `${at}.outcome_target`,
+  });
+}
 
 /**
  * What is on offer and meets the criteria, at the prices that were asked for.

@@ -8,7 +8,7 @@ import { relevantTo } from "../products/find.js";
 import { shownProduct } from "../products/products.js";
 import { targeted } from "../products/targeted.js";
 import { type Opportunity, saveNegotiated, shownNegotiated } from "../products/terms.js";
-import { type Criteria, offered } from "./list-products.js";
+import { type Criteria, offered, refuseResults } from "./list-products.js";
 
 interface Wanted {
   readonly brief: string;
@@ -27,6 +27,7 @@ const USUAL_BUDGET = 1_000;
 export const requestProposals: ToolBehaviour = async (request: Wanted, call) => {
   const budget = statedBudget(request.brief);
   const { criteria = {} } = request;
+  refuseResults(criteria, "criteria");
   const { products: all } = targeted(call, await offered(call, criteria), criteria);
   const priced = all.flatMap((product) => {
     const option = product.pricing_options.find((one) => budget === undefined || one.currency === budget.currency);
