@@ -156,4 +156,18 @@ for (const version of versions) {
   });
 }
 
+for (const version of versions)
+  test(`${version}: what a test says was played is acknowledged whole, and stands in the figures`, async () => {
+    const { ask, close } = await sold(version);
+    const { media_buy_id } = await ask("create_media_buy", order());
+    const dooh_metrics = { loop_plays: 125, screens_used: 18, screen_time_seconds: 2_500, sov_achieved: 0.25 };
+    const params = { media_buy_id, plays: 125, dooh_metrics };
+    const { simulated } = await ask("comply_test_controller", { scenario: "simulate_delivery", params });
+    assert.equal([simulated.plays, simulated.dooh_metrics, simulated.impressions], [125, dooh_metrics, 0]);
+    const [delivered] = (await ask("get_media_buy_delivery", { media_buy_ids: [media_buy_id] })).media_buy_deliveries;
+    for (const { plays, dooh_metrics: detail } of [delivered.totals, delivered.by_package[0]])
+      assert.equal([plays, detail], [125, dooh_metrics]);
+    await close();
+  });
+
 test.run();

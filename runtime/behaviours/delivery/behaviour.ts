@@ -23,7 +23,7 @@ const scenarios: Scenarios = {
     };
     const { media_buy_id: _, ...more } = rest;
     await simulateDelivery(call, buy, { ...(typeof day === "string" && { day }), totals: simulated, more });
-    return { simulated, cumulative: await simulatedOf(call, buy) };
+    return { simulated: { ...more, ...simulated }, cumulative: await simulatedOf(call, buy) };
   },
   async simulate_budget_spend(params, call) {
     const percentage = amountParam(params.spend_percentage, "spend_percentage");
