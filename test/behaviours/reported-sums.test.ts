@@ -166,7 +166,7 @@ for (const version of versions)
     assert.equal([simulated.plays, simulated.dooh_metrics, simulated.impressions], [125, dooh_metrics, 0]);
     const [delivered] = (await ask("get_media_buy_delivery", { media_buy_ids: [media_buy_id] })).media_buy_deliveries;
     for (const { plays, dooh_metrics: detail } of [delivered.totals, delivered.by_package[0]])
-      assert.equal([plays, detail], [125, dooh_metrics]);
+      assert.equal([plays, detail], [/^3\.0\./.test(version) ? undefined : 125, dooh_metrics], "a count of 3.1 on");
     await close();
   });
 

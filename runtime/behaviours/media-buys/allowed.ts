@@ -4,7 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import { actionsIn, type BuyState, isLivePackage, type MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { productsBought } from "../products/products.js";
-import { type Attempt, attempted, type Update } from "./attempts.js";
+import { type AttemptedAction, type AttemptedUpdate, attempted } from "./attempts.js";
 import { checkRights, rightsOf } from "./rights.js";
 
 export interface AllowedAction {
@@ -96,7 +96,7 @@ export function shownActions(all: readonly Sold[], state: BuyState): JsonObject[
 }
 
 /** Why a package's product does not let it be done so; undefined where it does. */
-function hindrance(sold: Sold, { action, members = [] }: Attempt, state: BuyState): string | undefined {
+function hindrance(sold: Sold, { action, members = [] }: AttemptedAction, state: BuyState): string | undefined {
   const { mutable } = sold;
   const caps = action === "update_frequency_caps";
   if (caps && mutable !== undefined && members.some((one) => !mutable.includes(one))) return "not_supported_on_product";
@@ -112,7 +112,12 @@ function hindrance(sold: Sold, { action, members = [] }: Attempt, state: BuyStat
  * Looks an update through by the rights that were agreed to, or by what the products allow.
  * @throws ToolError ACTION_NOT_ALLOWED with what is allowed now; REQUOTE_REQUIRED for more than was agreed to
  */
-export async function checkAllowed(call: BehaviourCall, buy: MediaBuy, state: BuyState, update: Update): Promise<void> {
+export async function checkAllowed(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  state: BuyState,
+  update: AttemptedUpdate,
+): Promise<void> {
   const rights = rightsOf(buy);
   if (rights !== undefined) return checkRights(call, { buy, state, rights }, attempted(buy, update));
   const all = call.shapes.knowsError("ACTION_NOT_ALLOWED") ? await allowedActions(call, buy) : undefined;

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { budgetOf, endOf, isLivePackage, type MediaBuy, startOf } from "../buys/buys.js";
 import type { PackageUpdate } from "./changed-package.js";
 
-export interface Update {
+export interface AttemptedUpdate {
   readonly canceled?: boolean;
   readonly paused?: boolean;
   readonly start_time?: string;
@@ -18,18 +18,18 @@ export interface Update {
 }
 
 /** From what to what: money in the buy's currency, times in milliseconds, packages in number. */
-export interface Change {
+export interface MeasuredChange {
   readonly before: number;
   readonly after: number;
 }
 
 /** Something that an update does, to the packages that are named, or to all. */
-export interface Attempt {
+export interface AttemptedAction {
   readonly action: string;
   /** Where it stands in the request. */
   readonly field: string;
   readonly to?: readonly string[];
-  readonly change?: Change;
+  readonly change?: MeasuredChange;
   /** Of a cap, what of it is another. */
   readonly members?: readonly string[];
 }
@@ -48,7 +48,7 @@ const changesKeywords = (one: PackageUpdate): boolean =>
     (keywords) => keywords !== undefined && keywords.length > 0,
   );
 
-function targeting(buy: MediaBuy, { one, field }: Named): Attempt[] {
+function targeting(buy: MediaBuy, { one, field }: Named): AttemptedAction[] {
   const { terms } = buy.packages.find(({ package_id }) => package_id === one.package_id) ?? {};
   const before = (terms?.targeting_overlay ?? {}) as JsonObject;
   const wanted = (one.targeting_overlay ?? {}) as JsonObject;
@@ -65,7 +65,7 @@ function targeting(buy: MediaBuy, { one, field }: Named): Attempt[] {
   ];
 }
 
-const raised = (field: string, change: Change, to?: readonly string[]): Attempt[] => {
+const raised = (field: string, change: MeasuredChange, to?: readonly string[]): AttemptedAction[] => {
   const { before, after } = change;
   const action = after > before ? "increase_budget" : "decrease_budget";
   return after === before ? [] : [{ action, field, change, ...(to !== undefined && { to }) }];
@@ -76,7 +76,7 @@ const settings = [
   { name: "bidding", action: "update_bidding" },
 ] as const;
 
-function ofPackage(buy: MediaBuy, named: Named): Attempt[] {
+function ofPackage(buy: MediaBuy, named: Named): AttemptedAction[] {
   const { one, field } = named;
   const to = [one.package_id];
   const own = buy.packages.find(({ package_id }) => package_id === one.package_id);
@@ -97,8 +97,12 @@ function ofPackage(buy: MediaBuy, named: Named): Attempt[] {
 }
 
 /** Dates of the whole, and of packages where the whole begins as before. */
-function dates(buy: MediaBuy, { start_time: start, end_time: end }: Update, live: readonly Named[]): Attempt[] {
-  const shift = (field: string, from: string, to: string): Attempt & { readonly change: Change } => ({
+function dates(
+  buy: MediaBuy,
+  { start_time: start, end_time: end }: AttemptedUpdate,
+  live: readonly Named[],
+): AttemptedAction[] {
+  const shift = (field: string, from: string, to: string): AttemptedAction & { readonly change: MeasuredChange } => ({
     ...{ action: "update_flight_dates", field },
     change: { before: Date.parse(from), after: Date.parse(to) },
   });
@@ -114,7 +118,7 @@ function dates(buy: MediaBuy, { start_time: start, end_time: end }: Update, live
   ];
 }
 
-function packageDates(buy: MediaBuy, { one, field }: Named): Attempt[] {
+function packageDates(buy: MediaBuy, { one, field }: Named): AttemptedAction[] {
   const own = buy.packages.find(({ package_id }) => package_id === one.package_id);
   return (["start_time", "end_time"] as const).flatMap((name) => {
     const wanted = one[name];
@@ -125,7 +129,7 @@ function packageDates(buy: MediaBuy, { one, field }: Named): Attempt[] {
 }
 
 /** What an update comes to, each once for every package that it is meant for. */
-export function attempted(buy: MediaBuy, update: Update): Attempt[] {
+export function attempted(buy: MediaBuy, update: AttemptedUpdate): AttemptedAction[] {
   const { canceled, paused, total_budget: total, packages = [], new_packages: added = [] } = update;
   // What is canceled is canceled, whatever stands beside that.
   if (canceled === true) return [{ action: "cancel", field: "canceled" }];

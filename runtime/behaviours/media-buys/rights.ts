@@ -3,7 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { actionsIn, type BuyState, isLivePackage, type MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
-import type { Attempt, Change } from "./attempts.js";
+import type { AttemptedAction, MeasuredChange } from "./attempts.js";
 
 interface Span {
   readonly interval: number;
@@ -90,9 +90,9 @@ const units: Readonly<Record<string, number>> = { seconds: 1_000, minutes: 60_00
 const longest = ({ interval, unit }: Span): number => interval * (units[unit] ?? Number.POSITIVE_INFINITY);
 const shortest = ({ interval, unit }: Span): number => interval * (units[unit] ?? 0);
 
-type Exceeds = (bounds: Required<Bounds>, change: Change, now: number) => boolean;
+type Exceeds = (bounds: Required<Bounds>, change: MeasuredChange, now: number) => boolean;
 
-const far = ({ before, after }: Change): number => Math.abs(after - before);
+const far = ({ before, after }: MeasuredChange): number => Math.abs(after - before);
 
 const exceeds = {
   max_delta_amount: ({ max_delta_amount: most }, change) => far(change) > most.amount,
@@ -112,7 +112,7 @@ const exceeds = {
 } satisfies { readonly [name in keyof Bounds]-?: Exceeds };
 
 /** The bound of a right that a change goes beyond. */
-function exceeded({ constraints = {} }: ChangeRight, change: Change, now: number): string | undefined {
+function exceeded({ constraints = {} }: ChangeRight, change: MeasuredChange, now: number): string | undefined {
   const names = Object.keys(exceeds) as (keyof Bounds)[];
   return names.find(
     (name) => constraints[name] !== undefined && exceeds[name](constraints as Required<Bounds>, change, now),
@@ -126,7 +126,12 @@ export interface Righted {
 }
 
 /** Packages that go are counted together; what has no measure of its own is done now. */
-function measure({ packages }: MediaBuy, { action, change }: Attempt, all: readonly Attempt[], now: number): Change {
+function measure(
+  { packages }: MediaBuy,
+  { action, change }: AttemptedAction,
+  all: readonly AttemptedAction[],
+  now: number,
+): MeasuredChange {
   if (action !== "remove_packages") return change ?? { before: now, after: now };
   const before = packages.filter(isLivePackage).length;
   return { before, after: before - all.filter((one) => one.action === action).length };
@@ -136,7 +141,11 @@ function measure({ packages }: MediaBuy, { action, change }: Attempt, all: reado
  * Looks a change through by what was agreed to.
  * @throws ToolError ACTION_NOT_ALLOWED for what there is no right to now, REQUOTE_REQUIRED for more than a right gives
  */
-export function checkRights({ now }: BehaviourCall, { buy, state, rights }: Righted, all: readonly Attempt[]): void {
+export function checkRights(
+  { now }: BehaviourCall,
+  { buy, state, rights }: Righted,
+  all: readonly AttemptedAction[],
+): void {
   for (const attempt of all) {
     const { action, field } = attempt;
     const right = rights.find((one) => one.action === action);
@@ -165,7 +174,7 @@ const finer: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What products allow, in the words and by the tools of a release that names them. */
-export function routed(shown: readonly JsonObject[]): JsonObject[] {
+export function routedActions(shown: readonly JsonObject[]): JsonObject[] {
   const found = new Map<unknown, JsonObject>();
   for (const one of shown)
     for (const action of finer[String(one.action)] ?? [String(one.action)])

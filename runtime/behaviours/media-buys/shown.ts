@@ -7,7 +7,7 @@ import { shownNegotiated } from "../products/terms.js";
 import { allowedActions, shownActions } from "./allowed.js";
 import { capDay } from "./caps.js";
 import { acceptedBy } from "./orders.js";
-import { rightsOf, routed, shownRights } from "./rights.js";
+import { rightsOf, routedActions, shownRights } from "./rights.js";
 import { controlsIn } from "./whole.js";
 
 /**
@@ -55,7 +55,7 @@ async function shownAfterChange(
 /** What a buyer may do, as releases have it that name the tool to do it by. */
 export async function actionsByTask(call: BehaviourCall, buy: MediaBuy, state: BuyState): Promise<JsonObject[]> {
   if (rightsOf(buy) !== undefined || (await allowedActions(call, buy)) !== undefined)
-    return routed(await availableActions(call, buy, state));
+    return routedActions(await availableActions(call, buy, state));
   const known = actionsIn(state);
   const by = (task: string, names: readonly string[]) => names.map((action) => ({ task, action, mode: "self_serve" }));
   const budgets = ["increase_budget", "decrease_budget", "reallocate_budget"];
