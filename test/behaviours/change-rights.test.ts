@@ -189,6 +189,39 @@ if (there) {
     assert.equal(caps, [3, 2]);
     await close();
   });
+
+  test("a package is not capped by what the seller does not count, and a product that leaves it open has the seller's units", async () => {
+    const overlay_support = { frequency_cap_support: { mutable_fields: ["max_impressions"] } };
+    const catalogue = listedCatalogue([product("free"), product("left_open", { overlay_support })]);
+    const frequency_capping = { supported_per_units: ["individuals"], supported_window_units: ["campaign", "days"] };
+    const capabilities = { media_buy: { frequency_capping } };
+    const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], {
+      ...{ ports: { catalogue }, capabilities },
+    });
+    const dates = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };
+    const order = (product_id: string, per: string, unit: string) => {
+      const frequency_cap = { max_impressions: 3, per, window: { interval: 1, unit } };
+      const line = { product_id, pricing_option_id: "fixed", budget: 100, targeting_overlay: { frequency_cap } };
+      return { ...key(), account, brand, packages: [line], ...dates };
+    };
+    for (const id of ["free", "left_open"]) {
+      for (const [per, unit] of [
+        ["households", "days"],
+        ["individuals", "hours"],
+      ] as const) {
+        const { code, field } = await refused("create_media_buy", order(id, per, unit));
+        assert.equal([code, field], ["UNSUPPORTED_FEATURE", "packages[0].targeting_overlay.frequency_cap"]);
+      }
+      await ask("create_media_buy", order(id, "individuals", "campaign"));
+    }
+    const found = async (supported_window_units: readonly string[]) => {
+      const frequency_cap_support = { mutable_fields: ["max_impressions"], supported_window_units };
+      const criteria = { required_overlay_support: { frequency_cap_support } };
+      return ((await ask("list_products", { criteria })).products as JsonObject[]).map((one) => one.product_id);
+    };
+    assert.equal([await found(["campaign"]), await found(["hours"])], [["left_open"], []]);
+    await close();
+  });
 }
 
 test.run();

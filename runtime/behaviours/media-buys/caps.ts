@@ -1,5 +1,4 @@
 /** Caps on what an order spends in a day, and on how often it is seen: those that the seller says it keeps are taken. */
-import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { TIMEZONE } from "../accounts/accounts.js";
@@ -9,7 +8,6 @@ import { itemsIn } from "../frame/items-in.js";
 import type { AnswerShapes } from "../frame/shape.js";
 import type { AdServer } from "../ports/ad-server.js";
 import { capFits } from "../products/dimension-support.js";
-import type { Overlay } from "../products/overlay.js";
 import { productsBought } from "../products/products.js";
 import { sharedCounters, takesPart } from "../products/shared-caps.js";
 
@@ -54,31 +52,6 @@ export function checkDailyCaps(
   if (whole.daily_budget_cap != null && !scopes.includes("media_buy")) throw refused("a media buy", "");
   const capped = packages.findIndex(({ daily_budget_cap: cap }) => cap != null);
   if (capped >= 0 && !scopes.includes("package")) throw refused("a package", `${field}[${capped}].`);
-}
-
-/** Lists of what is kept; where there is none, all is. */
-const isListed = (list: unknown, one: unknown): boolean => !Array.isArray(list) || list.includes(one);
-
-/**
- * A seller that says which caps of a package it keeps keeps no others: they would be dropped without anybody noticing.
- * @param accepted the package's targeting before, which was agreed to
- * @throws ToolError UNSUPPORTED_FEATURE
- */
-export function checkPackageCap(
-  call: BehaviourCall,
-  overlay: Overlay | undefined,
-  { field, accepted }: { readonly field: string; readonly accepted?: Overlay | undefined },
-): void {
-  const declared = declaredOf(call, "frequency_capping");
-  const cap = overlay?.frequency_cap;
-  if (declared === undefined || !isJsonObject(cap) || isDeepStrictEqual(cap, accepted?.frequency_cap)) return;
-  const unit = isJsonObject(cap.window) ? cap.window.unit : undefined;
-  const kept =
-    (cap.per === undefined || isListed(declared.supported_per_units, cap.per)) &&
-    (unit === undefined || isListed(declared.supported_window_units, unit));
-  if (kept) return;
-  const message = `no cap is kept here per ${String(cap.per)} and in ${String(unit)}`;
-  throw new ToolError("UNSUPPORTED_FEATURE", message, { field: `${field}.frequency_cap` });
 }
 
 /** Whose day it is that a cap holds for, where there is one. */

@@ -6,6 +6,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import type { Product } from "../ports/catalogue.js";
 import { type CollectionSelection, checkCollections, restatesCollections } from "./collections.js";
 import { coversValue } from "./dimension-support.js";
+import { isCounted, packageCounters } from "./shared-caps.js";
 
 export interface PlacementRef {
   readonly publisher_domain?: string;
@@ -97,7 +98,9 @@ function checkPlacements(product: Product, overlay: Overlay, at: string): void {
 }
 
 /** Who cannot be told apart cannot be counted. */
-function checkCountable(product: Product, { frequency_cap: cap }: Overlay, at: string): void {
+function checkCountable(product: Product, { frequency_cap: cap }: Overlay, { at, counters }: OverlayTerms): void {
+  if (cap != null && !isCounted(counters, cap))
+    throw unsupported("packages are not counted here by that unit, or for such a time", `${at}.frequency_cap`);
   if (cap != null && termsOf(product).identity?.persistent_identifier === false)
     throw unsupported("nobody is told apart where this product is shown: leave the cap out", `${at}.frequency_cap`);
 }
@@ -141,15 +144,19 @@ export interface OverlayTerms {
   readonly at: string;
   /** Targeting that was agreed to before: what is the same in the overlay is agreed to. */
   readonly accepted?: Overlay | undefined;
+  /** What the seller says of counters of packages. */
+  readonly counters?: JsonObject | undefined;
   /** Is this a dimension that products of the release say whether they take? */
   declares(name: string): boolean;
 }
 
-/** Products of releases before 3.2 have no word for what may be chosen. */
-export const supportNamed =
-  ({ shapes }: Pick<BehaviourCall, "shapes">): OverlayTerms["declares"] =>
-  (name) =>
-    shapes.answer("get_products").has("products", "*", "overlay_support", name);
+/** What the release and the seller say. Products of releases before 3.2 have no word for what may be chosen. */
+export const saidBy = (
+  call: Pick<BehaviourCall, "shapes" | "declared">,
+): Pick<OverlayTerms, "declares" | "counters"> => ({
+  declares: (name) => call.shapes.answer("get_products").has("products", "*", "overlay_support", name),
+  counters: packageCounters(call),
+});
 
 /**
  * Looks an overlay through, by what the product declares; a product that declares nothing takes what it is given.
@@ -160,7 +167,7 @@ export function checkOverlay(product: Product, overlay: Overlay | undefined, ter
   const { at, accepted, declares } = terms;
   checkPlacements(product, overlay, at);
   checkCollections(product, overlay.collection_selection, at);
-  checkCountable(product, overlay, at);
+  if (!isDeepStrictEqual(overlay.frequency_cap, accepted?.frequency_cap)) checkCountable(product, overlay, terms);
   if (termsOf(product).overlay_support === undefined) return;
   for (const [name, value] of Object.entries(overlay)) {
     if (value == null || !declares(name) || isDeepStrictEqual(value, accepted?.[name])) continue;

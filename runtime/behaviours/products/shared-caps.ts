@@ -1,13 +1,41 @@
-/** One counter over all of a buy: which products take part in it, as the seller and they say. */
+/** Counters of how often somebody is shown something: what the seller says of them, and which products take part in one of a whole buy. */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { itemsIn } from "../frame/items-in.js";
 import type { Product } from "../ports/catalogue.js";
 import { capFits } from "./dimension-support.js";
 
-/** What the seller says of counters over a whole buy; undefined where it keeps none. */
-export function sharedCounters({ declared: { media_buy: block } }: Pick<BehaviourCall, "declared">) {
-  const counters = isJsonObject(block) ? block.aggregate_frequency_capping : undefined;
+function declaredCounters({ declared: { media_buy: block } }: Pick<BehaviourCall, "declared">, name: string) {
+  const counters = isJsonObject(block) ? block[name] : undefined;
   return isJsonObject(counters) ? counters : undefined;
+}
+
+/** What the seller says of counters over a whole buy; undefined where it keeps none. */
+export const sharedCounters = (call: Pick<BehaviourCall, "declared">): JsonObject | undefined =>
+  declaredCounters(call, "aggregate_frequency_capping");
+
+/** What the seller says of counters of packages, whatever the product; undefined where it says nothing. */
+export const packageCounters = (call: Pick<BehaviourCall, "declared">): JsonObject | undefined =>
+  declaredCounters(call, "frequency_capping");
+
+/** Does the seller count by such units, and for such a time? Units that it does not list are all of them. */
+export function isCounted(counters: JsonObject | undefined, cap: unknown): boolean {
+  const { supported_per_units: units, supported_window_units: spans } = counters ?? {};
+  const { per, window } = (cap ?? {}) as JsonObject;
+  const { unit } = (window ?? {}) as JsonObject;
+  const has = (list: unknown, one: unknown): boolean => one === undefined || !Array.isArray(list) || list.includes(one);
+  return has(units, per) && has(spans, unit);
+}
+
+/** What a product supports, with what it leaves to the seller to say of its counters. */
+export function withCounters(call: Pick<BehaviourCall, "declared">, support: JsonObject): JsonObject {
+  const { frequency_cap_support: own } = support;
+  const wide = packageCounters(call);
+  if (!isJsonObject(own) || wide === undefined) return support;
+  const spans = Array.isArray(own.window_constraints) ? itemsIn<JsonObject>(own.window_constraints) : undefined;
+  const all = { supported_per_units: true, supported_window_units: true, ...wide };
+  const narrowed = { ...all, ...own, ...(spans && { supported_window_units: spans.map(({ unit }) => unit) }) };
+  return { ...support, frequency_cap_support: narrowed };
 }
 
 /** Does a product take part in the counter of such a cap, by its own word? The seller's is another matter. */

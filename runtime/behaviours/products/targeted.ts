@@ -6,7 +6,7 @@ import type { Product } from "../ports/catalogue.js";
 import { hardTargeting } from "./brief-targeting.js";
 import { configure } from "./configured.js";
 import { type Overlay, reaches, supportsAll, termsOf } from "./overlay.js";
-import { sharesCap } from "./shared-caps.js";
+import { sharesCap, withCounters } from "./shared-caps.js";
 
 export interface TargetedRequest {
   readonly buying_mode?: string;
@@ -42,7 +42,7 @@ export function targeted(call: BehaviourToolCall, found: Product[], request: Tar
   const { media_buy_frequency_cap: cap } = request;
   const able = found.filter(
     (one) =>
-      supportsAll(termsOf(one).overlay_support ?? {}, support) &&
+      supportsAll(withCounters(call, termsOf(one).overlay_support ?? {}), support) &&
       supportsAll(one.more?.media_buy_support ?? {}, shared) &&
       (cap === undefined || sharesCap(call, [one], cap)),
   );
