@@ -10,7 +10,7 @@ import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
 import { concreteCollections } from "../products/collections.js";
 import { findConfigured } from "../products/configured.js";
-import { checkOverlay, saidBy } from "../products/overlay.js";
+import { checkOverlay, overlaySaid } from "../products/overlay.js";
 import { checkedPricing, checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
 import { assignments, checkAssigned } from "./assigned.js";
 import { checkAvailable } from "./available.js";
@@ -93,7 +93,7 @@ export async function newPackage(
   checkUnexpired(call, found, `${field}.product_id`);
   const bound = (await findConfigured(call, found.product_id))?.overlay;
   const overlay = boundOverlay(bound, wanted.targeting_overlay);
-  checkOverlay(found, overlay, { at: `${field}.targeting_overlay`, accepted: bound, ...saidBy(call) });
+  checkOverlay(found, overlay, { at: `${field}.targeting_overlay`, accepted: bound, ...overlaySaid(call) });
   checkTerms(call, wanted, found, field);
   const assigned = assignments(wanted.creative_assignments, wanted.creatives);
   checkAssigned(call, assigned, overlay, `${field}.creative_assignments`);

@@ -5,7 +5,7 @@ import { invalid } from "../frame/invalid.js";
 import type { Product } from "../ports/catalogue.js";
 import { concreteCollections } from "../products/collections.js";
 import { demographicResolution } from "../products/configured.js";
-import { checkOverlay, type Overlay, saidBy } from "../products/overlay.js";
+import { checkOverlay, type Overlay, overlaySaid } from "../products/overlay.js";
 
 interface Keyword extends JsonObject {
   readonly keyword: string;
@@ -82,7 +82,7 @@ export function overlayAfter(
   if (given === undefined && Object.keys(keywords).length === 0) return undefined;
   const after = overlaid(whole, keywords);
   const accepted = { ...bound, ...before };
-  checkOverlay(product, after, { at: `${field}.targeting_overlay`, accepted, ...saidBy(call) });
+  checkOverlay(product, after, { at: `${field}.targeting_overlay`, accepted, ...overlaySaid(call) });
   return concreteCollections(product, after);
 }
 

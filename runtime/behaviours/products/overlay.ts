@@ -151,7 +151,7 @@ export interface OverlayTerms {
 }
 
 /** What the release and the seller say. Products of releases before 3.2 have no word for what may be chosen. */
-export const saidBy = (
+export const overlaySaid = (
   call: Pick<BehaviourCall, "shapes" | "declared">,
 ): Pick<OverlayTerms, "declares" | "counters"> => ({
   declares: (name) => call.shapes.answer("get_products").has("products", "*", "overlay_support", name),
