@@ -11,7 +11,7 @@ import type { CreativeUpload, FormatId } from "../ports/creatives.js";
 import { concreteCollections } from "../products/collections.js";
 import { findConfigured } from "../products/configured.js";
 import { checkOverlay, overlaySaid } from "../products/overlay.js";
-import { checkedPricing, checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
+import { checkedPricing, checkUnexpired, isAuction, productOf, shownProduct } from "../products/products.js";
 import { assignments, checkAssigned } from "./assigned.js";
 import { checkAvailable } from "./available.js";
 import { checkBound } from "./bound.js";
