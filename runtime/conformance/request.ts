@@ -32,7 +32,7 @@ export interface Request {
   readonly unresolved: readonly string[];
   /** Why the run could not make what the sample leaves to it. */
   readonly problem?: string;
-  /** No fixture of the kit fills an asset that the format needs. */
+  /** No fixture of the kit fills an asset that the format needs, or nothing is there to send at all. */
   readonly unfilled?: string;
 }
 
@@ -96,6 +96,10 @@ const wantsKey = (task: string, story: StoryState): boolean => {
   return tool?.mutating === true && tool.idempotency === "required";
 };
 
+/** A step that says nothing of its request, and is not about one that is refused. */
+const isLeftToRunner = ({ sample_request, expect_error }: StoryboardStep): boolean =>
+  sample_request === undefined && expect_error !== true;
+
 /** Makes what a step sends. */
 export async function requestOf(
   step: StoryboardStep,
@@ -119,5 +123,7 @@ export async function requestOf(
   }
   if (step.omit_idempotency_key !== true && args.idempotency_key === undefined && wantsKey(task, story))
     args = { ...args, idempotency_key: run.uuid() };
+  if (wantsKey(task, story) && isLeftToRunner(step) && run.schemas.request(task, args) !== undefined)
+    return { args, unresolved, unfilled: `the storyboard gives no request, and ${task} takes no empty one` };
   return { args, unresolved };
 }

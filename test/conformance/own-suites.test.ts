@@ -126,6 +126,20 @@ test("what a runner is to look at itself and does not know is told as that, and 
   assert.equal([reason, detail], ["not_applicable", "this runner does not know the step expect_tide"]);
 });
 
+test("a step without a request for a tool that takes no empty one is left out, and is no failure of the agent's", async () => {
+  const suite = suiteOf(
+    "id: own\nphases: [{id: p, steps: [{id: s, task: create_media_buy}, {id: t, task: get_products}]}]",
+  );
+  const got: unknown[] = [];
+  const { steps } = await runSmall(suite, {
+    create_media_buy: (args: unknown) => got.push(args),
+    get_products: () => ({ products: [] }),
+  } as never);
+  assert.equal([steps.get("s")?.status, steps.get("s")?.skip?.reason], ["skipped", "fixture_unavailable"]);
+  assert.match(steps.get("s")?.skip?.detail ?? "", /gives no request/);
+  assert.equal(got, []);
+});
+
 test("a capability that is not declared has the value that the release gives it", async () => {
   const own = { ...release.tools.get_products, name: names.capabilitiesTool, arms: { completed: "own.json" } };
   const speaking = { ...release, tools: { ...release.tools, [names.capabilitiesTool]: own } } as unknown as Release;
