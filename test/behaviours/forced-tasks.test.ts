@@ -70,6 +70,35 @@ for (const version of versions)
       await seller.close();
     });
 
+    test(`${version} on ${engine}: a buy that a forced task has ended with is there for whoever asks for it`, async () => {
+      const seller = await open(version, await database());
+      const listed = async (id: string) =>
+        (await seller.ask("get_media_buys", { account: sandbox, media_buy_ids: [id] })).media_buys;
+      for (const [id, state] of [
+        ["mb_signed", "pending_creatives"],
+        ["mb_live", "active"],
+      ] as const) {
+        assert.ok((await force(seller)).success);
+        assert.is((await seller.ask("create_media_buy", order())).status, "submitted");
+        assert.equal(await listed(id), [], "it is not signed yet");
+        const said = version.startsWith("3.0.") ? { status: state } : { media_buy_status: state };
+        const packages = [{ ...line, package_id: `${id}_line`, budget: 700 }];
+        const result = { media_buy_id: id, ...said, packages, revision: 3, confirmed_at: "2026-01-01T00:00:00Z" };
+        const ended = await command(seller, "force_task_completion", { task_id: ID, result });
+        assert.ok(ended.success, JSON.stringify(ended));
+        const [buy] = await listed(id);
+        assert.equal([buy?.media_buy_id, buy?.status, buy?.confirmed_at], [id, state, "2026-01-01T00:00:00Z"]);
+        const [{ package_id, budget, product_id, end_time }] = buy.packages;
+        assert.equal([package_id, budget, product_id], [`${id}_line`, 700, line.product_id]);
+        assert.is(Date.parse(end_time), Date.parse("2099-02-01T00:00:00Z"), "as it was ordered");
+        if (!version.startsWith("3.0.")) assert.is(buy.revision, 3);
+        // The buyer goes on with it as with any other.
+        const update = { ...key(), account: sandbox, media_buy_id: id, packages: [{ package_id, budget: 800 }] };
+        assert.is((await seller.ask("update_media_buy", update)).media_buy_id, id);
+      }
+      await seller.close();
+    });
+
     test(`${version} on ${engine}: another's task of that id stays, and his calls are not answered by it`, async () => {
       const seller = await open(version, await database());
       // Ordered by both before either has called.

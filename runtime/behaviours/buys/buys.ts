@@ -31,6 +31,8 @@ export type BuyState = keyof typeof actions;
 
 export const buyStates = Object.keys(actions) as BuyState[];
 
+export const isBuyState = (status: unknown): status is BuyState => (buyStates as readonly unknown[]).includes(status);
+
 export const actionsIn = (state: BuyState): readonly string[] => actions[state];
 
 export interface Cancellation {

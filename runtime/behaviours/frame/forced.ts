@@ -98,7 +98,7 @@ const force =
   };
 
 /** `force_<tool>_arm` for each tool, and the end of a task that came of it. */
-export const forcedScenarios: Scenarios = {
+export const forcedScenarios = {
   force_create_media_buy_arm: force("create_media_buy"),
   force_get_products_arm: force("get_products"),
   force_get_signals_arm: force("get_signals"),
@@ -119,4 +119,4 @@ export const forcedScenarios: Scenarios = {
     }
     return { previous_state: "submitted", current_state: "completed" };
   },
-};
+} satisfies Scenarios;

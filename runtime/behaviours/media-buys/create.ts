@@ -6,6 +6,7 @@ import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { type ForcedAnswer, forcedAnswer, forcedReply } from "../frame/forced.js";
 import { askApproval } from "./approved.js";
+import { keepForcedOrder } from "./forced-order.js";
 import { checkPlan } from "./governed.js";
 import {
   abandonedAtOnce,
@@ -101,6 +102,9 @@ async function forcedOrder(
   call: BehaviourToolCall,
 ): Promise<BehaviourReply> {
   // What cannot be booked is refused all the same.
-  if (forced.arm === "submitted") await checkOrder(call, request);
+  if (forced.arm === "submitted") {
+    const { buy } = await checkOrder(call, request);
+    if (forced.task_id !== undefined) keepForcedOrder(call, forced.task_id, buy);
+  }
   return forcedReply(call, forced);
 }

@@ -3,8 +3,8 @@ import { type AccountRef, findAccount, openAccount, saveAccount } from "../accou
 import {
   type BuyState,
   buyState,
-  buyStates,
   findBuy,
+  isBuyState,
   type MediaBuy,
   revised,
   saveBuy,
@@ -12,14 +12,14 @@ import {
 } from "../buys/buys.js";
 import { ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { forcedScenarios } from "../frame/forced.js";
 import { productsOf } from "../products/products.js";
 import type { Negotiated } from "../products/terms.js";
+import { bookForcedOrder } from "./forced-order.js";
 import { saveAgreement } from "./orders.js";
 
 /** A rejection comes before a buy has run. */
 const rejectable: ReadonlySet<BuyState> = new Set(["pending_creatives", "pending_start"]);
-
-const isState = (status: unknown): status is BuyState => (buyStates as readonly unknown[]).includes(status);
 
 /** States of buys. */
 export const buyScenarios: Scenarios = {
@@ -29,13 +29,19 @@ export const buyScenarios: Scenarios = {
     const buy = await findBuy(call, id);
     if (buy === undefined) throw new ScenarioError("NOT_FOUND", `no media buy ${id}`);
     const previous = await buyState(call, buy);
-    if (!isState(status)) throw new ScenarioError("INVALID_PARAMS", `${status} is no state of a media buy`, previous);
+    if (!isBuyState(status))
+      throw new ScenarioError("INVALID_PARAMS", `${status} is no state of a media buy`, previous);
     if (terminalStates.has(previous) || (status === "rejected" && !rejectable.has(previous)))
       throw new ScenarioError("INVALID_TRANSITION", `a media buy does not go from ${previous} to ${status}`, previous);
     const { rejection_reason: reason } = params;
     const forced = { ...buy, fixed: status, ...(typeof reason === "string" && { rejection_reason: reason }) };
     await saveBuy(call, revised(forced, call.time, [{ action: `forced_${status}` }]));
     return { previous_state: previous, current_state: status };
+  },
+  async force_task_completion(params, call) {
+    const said = await forcedScenarios.force_task_completion(params, call);
+    await bookForcedOrder(call, textParam(params, "task_id"), params.result as JsonObject);
+    return said;
   },
   async seed_media_buy(params, call) {
     const id = textParam(params, "media_buy_id");
@@ -90,7 +96,7 @@ async function seededBuy(id: string, fixture: JsonObject, call: BehaviourCall): 
     updated_at: time,
     revision: 1,
     paused: false,
-    ...(isState(status) && { fixed: status }),
+    ...(isBuyState(status) && { fixed: status }),
     ...agreementIn(fixture, call),
     packages: lines.map((line, index) => ({
       package_id: `${id}_${index + 1}`,
