@@ -9,6 +9,7 @@ import { invalid } from "../frame/invalid.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
 import { findProduct } from "../products/products.js";
 import { type ExactRead, exactReport } from "../reporting/exact.js";
+import { breakdownsOf } from "./breakdowns.js";
 import { checkDay, type DeliveredDay, deliveredByDay } from "./days.js";
 import { deliveredByPackage, deliveredOf } from "./delivered.js";
 import { metrics, type Narrowing, narrowedTo } from "./metrics.js";
@@ -27,6 +28,7 @@ interface Wanted {
   readonly requested_metrics?: readonly string[];
   readonly time_granularity?: string;
   readonly include_window_breakdown?: boolean;
+  readonly reporting_dimensions?: JsonObject;
 }
 
 const isExact = (request: Wanted): request is ExactRead =>
@@ -48,10 +50,14 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
   const days = { from: request.start_date, before: request.end_date, timezone: zone ?? UTC };
   const daily = request.include_package_daily_breakdown === true;
   const only = narrowedTo(call, request.requested_metrics);
+  const { reporting_dimensions: dimensions } = request;
   const deliveries: JsonObject[] = [];
   for (const buy of fitting) {
     const windows = await windowsOf(call, buy, request);
-    deliveries.push({ ...(await deliveryOf(call, buy, { daily, days, only })), ...(windows && { windows }) });
+    deliveries.push({
+      ...(await deliveryOf(call, buy, { daily, days, only, dimensions })),
+      ...(windows && { windows }),
+    });
   }
   return call.answer({
     reporting_period: { ...periodOf(call, days, fitting), ...(fitting.length > 0 && { timezone: zone }) },
@@ -222,7 +228,17 @@ function periodOf(
 async function deliveryOf(
   call: BehaviourCall,
   buy: MediaBuy,
-  { daily, days, only }: { readonly daily: boolean; readonly days: DeliveryDays; readonly only: Narrowing },
+  {
+    daily,
+    days,
+    only,
+    dimensions,
+  }: {
+    readonly daily: boolean;
+    readonly days: DeliveryDays;
+    readonly only: Narrowing;
+    readonly dimensions?: JsonObject | undefined;
+  },
 ): Promise<JsonObject> {
   const lines = await deliveredByPackage(call, buy, days);
   const fields = await simulatedFields(call, buy);
@@ -240,6 +256,7 @@ async function deliveryOf(
           daily: byDay?.get(one.package_id),
           fields,
           only,
+          dimensions,
         }),
       ),
     ),
@@ -254,16 +271,17 @@ async function shownLine(
     daily,
     fields,
     only,
+    dimensions,
   }: {
     delivered: DeliveredTotals;
     daily: readonly DeliveredDay[] | undefined;
     fields: JsonObject;
     only: Narrowing;
+    dimensions?: JsonObject | undefined;
   },
 ): Promise<JsonObject> {
-  const option = (await findProduct(call, one.product_id))?.pricing_options.find(
-    ({ pricing_option_id }) => pricing_option_id === one.pricing_option_id,
-  );
+  const product = await findProduct(call, one.product_id);
+  const option = product?.pricing_options.find(({ pricing_option_id }) => pricing_option_id === one.pricing_option_id);
   return {
     package_id: one.package_id,
     ...only({ ...metrics(delivered), ...fields }),
@@ -272,5 +290,11 @@ async function shownLine(
     currency: one.currency,
     paused: one.paused,
     ...(daily !== undefined && { daily_breakdown: daily }),
+    ...(dimensions !== undefined &&
+      breakdownsOf(call, {
+        wanted: dimensions,
+        reporting: product?.reporting_capabilities ?? {},
+        delivered: delivered.impressions > 0 || delivered.spend > 0,
+      })),
   };
 }
