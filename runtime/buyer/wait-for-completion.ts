@@ -136,8 +136,14 @@ async function pollAlone(dependencies: BuyerCallDependencies, of: WithTask): Pro
   return unknownEnd(of, `it had not ended after ${Math.round(giveUpMs / 1_000)} s`, { status });
 }
 
+const ASKED = "whether a question stands could not be asked";
+
+/** Whether a question that a webhook told stands, by what its agent says of the task; who cannot be asked has told all there is. */
+const stands = (asked: Polled | undefined): boolean =>
+  asked?.kind === "task" ? asked.task.status === "input-required" : asked?.kind === "refused";
+
 async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): Promise<Answer<AnyArms>> {
-  const { giveUpMs, webhooks } = dependencies.settings;
+  const { giveUpMs, webhooks, logger } = dependencies.settings;
   const { sender, receiver, completions } = webhooks!;
   let last: Answer<AnyArms> | undefined;
   let status: TaskStatus = of.answer.status;
@@ -145,14 +151,20 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
   const done = new AbortController();
   const late = setTimeout(() => done.abort(), timerMs(giveUpMs));
   const signal = of.signal === undefined ? done.signal : AbortSignal.any([of.signal, done.signal]);
-  const tells = (): void => {
+  const tells = (asked?: Polled): void => {
     const told = toldBy(of, completions?.find({ ...of, sender }), stops);
     // An end as its handler was given it counts before what a poll said; a question does not.
     if (told === undefined || (last !== undefined && !isTerminal(told.status))) return;
-    last = told;
-    done.abort();
+    if (!isTerminal(told.status) && asked === undefined) void ask();
+    else if (isTerminal(told.status) || stands(asked)) {
+      last = told;
+      done.abort();
+    }
   };
-  const deafen = completions?.listen({ ...of, sender }, tells);
+  // A question that was answered is told again where its handler failed, or its process died: only its agent knows whether it stands.
+  const ask = (): Promise<void> =>
+    poll(dependencies, of).then(tells, (error: unknown) => void logger?.debug({ err: error }, ASKED));
+  const deafen = completions?.listen({ ...of, sender }, () => tells());
   const ended = await receiver
     .watchTask({
       ...{ sender, taskId: of.taskId, taskType: of.tool.name, operationId: of.operationId!, webhooks: true },
@@ -160,7 +172,7 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
       poll: async () => {
         const polled = await poll(dependencies, of);
         if (polled.kind !== "task") {
-          tells();
+          tells(polled);
           throw new Error(`the poll ${polled.kind}`);
         }
         ({ status } = polled.task);
