@@ -1,4 +1,4 @@
-/** What a task asked before a crash, and what has become of the question since. */
+/** What a task asked before a crash or is told to have asked again, and what has become of the question since. */
 import path from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -9,6 +9,7 @@ import { documentStore, openSqliteStore } from "../../runtime/store/index.js";
 import type { Says } from "../support/agent.js";
 import { at, bought, envelope, PUBLIC_URL, SELLER, send, statusOf } from "../support/receiver.js";
 import { tempFolder } from "../support/release.js";
+import { until } from "../support/until.js";
 import { failing, order, release } from "./fixtures.js";
 import { type Hooked, hooked } from "./hooked.js";
 
@@ -120,5 +121,38 @@ test("a question that only a webhook told is not asked again once a webhook has 
     },
     { remembers: true, buyer: { intents } },
   ));
+
+test("a question that was answered and is told once more is not given to who waits for what came of the answer", () => {
+  let status = "input-required";
+  return hooked(
+    ({ tool, args }) => {
+      if (tool !== "create_media_buy")
+        return { payload: { task_id: "task-1", task_type: "create_media_buy", protocol: "media-buy", status } };
+      if (args.po_number === "7") status = "submitted";
+      return { payload: { status: "submitted", task_id: "task-1", context_id: "c-1" } };
+    },
+    async ({ made, hooks }) => {
+      const called = await made.buyer.tools.create_media_buy(order);
+      const tell = async (told: string, second: number): Promise<void> => {
+        const { operationId: operation_id } = called;
+        const event = { operation_id, status: told, timestamp: at(second), context_id: "c-1", result: {} };
+        assert.is(statusOf(await send(hooks, envelope(event))), "accepted");
+        await hooks.receiver.idle();
+      };
+      await tell("input-required", 1);
+      assert.is((await called.waitForCompletion()).status, "input-required");
+      const answered = await called.respond({ po_number: "7" });
+      const before = made.calls().length;
+      const waiting = answered.waitForCompletion();
+      await until(() => made.calls().length > before, "it is polled");
+      // As when its handler has failed, or its process died, and it is handed out again.
+      await tell("input-required", 2);
+      await Promise.race([waiting, until(() => made.calls().length > before + 1, "its agent is asked")]);
+      await tell("canceled", 3);
+      assert.is((await waiting).status, "canceled");
+    },
+    { remembers: true },
+  );
+});
 
 test.run();

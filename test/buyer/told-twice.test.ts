@@ -186,38 +186,6 @@ test("what a task asks by webhook is given to who waits for it, once, though its
     { remembers: true },
   ));
 
-test("a question that was answered and is told once more is not given to who waits for what came of the answer", () => {
-  let status = "input-required";
-  return hooked(
-    ({ tool, args }) => {
-      if (tool !== "create_media_buy") return state(status);
-      if (args.po_number === "7") status = "submitted";
-      return { payload: { status: "submitted", task_id: "task-1", context_id: "c-1" } };
-    },
-    async ({ made, hooks }) => {
-      const called = await made.buyer.tools.create_media_buy(order);
-      const tell = async (told: string, second: number): Promise<void> => {
-        const { operationId: operation_id } = called;
-        const event = { operation_id, status: told, timestamp: at(second), context_id: "c-1", result: {} };
-        assert.is(statusOf(await send(hooks, envelope(event))), "accepted");
-        await hooks.receiver.idle();
-      };
-      await tell("input-required", 1);
-      assert.is((await called.waitForCompletion()).status, "input-required");
-      const answered = await called.respond({ po_number: "7" });
-      const before = made.calls().length;
-      const waiting = answered.waitForCompletion();
-      await until(() => made.calls().length > before, "it is polled");
-      // As when its handler has failed, or its process died, and it is handed out again.
-      await tell("input-required", 2);
-      await Promise.race([waiting, until(() => made.calls().length > before + 1, "its agent is asked")]);
-      await tell("canceled", 3);
-      assert.is((await waiting).status, "canceled");
-    },
-    { remembers: true },
-  );
-});
-
 test("what the caller is told of an end is what its handler was told, though a poll says otherwise", async () => {
   const rejected = state("rejected", { error: { code: "HOUSE_RULE", message: "Not on a Sunday." } });
   for (const remembers of [true, false]) {
