@@ -155,15 +155,18 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
     const told = toldBy(of, completions?.find({ ...of, sender }), stops);
     // An end as its handler was given it counts before what a poll said; a question does not.
     if (told === undefined || (last !== undefined && !isTerminal(told.status))) return;
-    if (!isTerminal(told.status) && asked === undefined) void ask();
+    if (!isTerminal(told.status) && asked === undefined) ask();
     else if (isTerminal(told.status) || stands(asked)) {
       last = told;
       done.abort();
     }
   };
   // A question that was answered is told again where its handler failed, or its process died: only its agent knows whether it stands.
-  const ask = (): Promise<void> =>
-    poll(dependencies, of).then(tells, (error: unknown) => void logger?.debug({ err: error }, ASKED));
+  const ask = (): void => {
+    poll(dependencies, of)
+      .then(tells)
+      .catch((error: unknown) => logger?.debug({ err: error }, ASKED));
+  };
   const deafen = completions?.listen({ ...of, sender }, () => tells());
   const ended = await receiver
     .watchTask({
