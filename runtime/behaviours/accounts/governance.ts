@@ -1,8 +1,9 @@
-import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection, type DocumentOwner } from "../frame/collection.js";
+import { declaredObject } from "../frame/declared-object.js";
 import { itemsIn } from "../frame/items-in.js";
 import { lineErrors } from "../frame/line-error.js";
 import type { GovernanceAgent } from "../ports/accounts.js";
@@ -25,12 +26,8 @@ export const credentialsOf = (
 ): Promise<JsonObject | undefined> => credentials.get(call, owner, url);
 
 /** What the seller declares of the agents that it lets accounts have; undefined where it takes any. */
-function accepted({ declared, release }: BehaviourCall): JsonObject | undefined {
-  const block = declared[release.word];
-  const enforced = isJsonObject(block) ? block.governance_enforcement : undefined;
-  const listed = isJsonObject(enforced) ? enforced.accepted_governance_agents : undefined;
-  return isJsonObject(listed) ? listed : undefined;
-}
+const accepted = (call: BehaviourCall): JsonObject | undefined =>
+  declaredObject(call, call.release.word, "governance_enforcement", "accepted_governance_agents");
 
 /** Is this the agent that a matcher names? Nobody here asks a registry: what one would have to vouch for is not vouched for. */
 const isNamed = ({ kind, agent_url: named }: JsonObject, url: string): boolean =>

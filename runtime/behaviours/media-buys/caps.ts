@@ -1,9 +1,10 @@
 /** Caps on what an order spends in a day, and on how often it is seen: those that the seller says it keeps are taken. */
-import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { TIMEZONE } from "../accounts/accounts.js";
 import type { MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { declaredObject } from "../frame/declared-object.js";
 import { itemsIn } from "../frame/items-in.js";
 import type { AnswerShapes } from "../frame/shape.js";
 import type { AdServer } from "../ports/ad-server.js";
@@ -29,11 +30,6 @@ export const cappingOf = ({ dailyCaps: scopes = [] }: AdServer, shapes: AnswerSh
         },
       };
 
-function declaredOf({ declared }: BehaviourCall, name: string): JsonObject | undefined {
-  const found = isJsonObject(declared.media_buy) ? declared.media_buy[name] : undefined;
-  return isJsonObject(found) ? found : undefined;
-}
-
 /**
  * A daily cap that is not kept would be spent over without anybody noticing.
  * @param of what the whole order says, and its packages; of a change, what it sets
@@ -44,7 +40,7 @@ export function checkDailyCaps(
   { whole, packages, field = "packages" }: { whole: Capped; packages: readonly Capped[]; field?: string },
 ): void {
   if (!hasCaps(call.shapes)) return;
-  const scopes = itemsIn(declaredOf(call, "budget_capping")?.supported_scopes);
+  const scopes = itemsIn(declaredObject(call, "media_buy", "budget_capping")?.supported_scopes);
   const refused = (what: string, at: string): ToolError =>
     new ToolError("UNSUPPORTED_FEATURE", `what ${what} spends in a day is not capped here`, {
       field: `${at}daily_budget_cap`,
@@ -57,7 +53,9 @@ export function checkDailyCaps(
 /** Whose day it is that a cap holds for, where there is one. */
 export function capDay(call: BehaviourCall, { terms, packages }: MediaBuy): JsonObject {
   const capped = [terms, ...packages.map((one) => one.terms)].some((one) => one.daily_budget_cap !== undefined);
-  return capped ? { budget_cap_timezone: declaredOf(call, "budget_capping")?.fixed_timezone ?? TIMEZONE } : {};
+  return capped
+    ? { budget_cap_timezone: declaredObject(call, "media_buy", "budget_capping")?.fixed_timezone ?? TIMEZONE }
+    : {};
 }
 
 /**

@@ -17,14 +17,17 @@ import { controlsIn } from "./whole.js";
 const stated = (shape: AnswerShape, state: BuyState): JsonObject =>
   shape.has("media_buy_status") ? { media_buy_status: state, status: "completed" } : { status: state };
 
-/** What a buyer may do, as releases that say how have it: what the products allow, else anything, at once and by himself. */
-export async function availableActions(call: BehaviourCall, buy: MediaBuy, state: BuyState): Promise<JsonObject[]> {
+/** What a buyer may do by what was agreed to, else by what the products allow; undefined where neither says anything. */
+async function saidActions(call: BehaviourCall, buy: MediaBuy, state: BuyState): Promise<JsonObject[] | undefined> {
   const rights = rightsOf(buy);
   if (rights !== undefined) return shownRights(rights, state);
   const allowed = await allowedActions(call, buy);
-  if (allowed !== undefined) return actionsIn(state).length === 0 ? [] : shownActions(allowed, state);
-  return actionsIn(state).map((action) => ({ action, mode: "self_serve" }));
+  return allowed && (actionsIn(state).length === 0 ? [] : shownActions(allowed, state));
 }
+
+/** What a buyer may do, as releases that say how have it: what is said of it, else anything, at once and by himself. */
+export const availableActions = async (call: BehaviourCall, buy: MediaBuy, state: BuyState): Promise<JsonObject[]> =>
+  (await saidActions(call, buy, state)) ?? actionsIn(state).map((action) => ({ action, mode: "self_serve" }));
 
 /** What create and update answer with. */
 async function shownAfterChange(
@@ -54,8 +57,8 @@ async function shownAfterChange(
 
 /** What a buyer may do, as releases have it that name the tool to do it by. */
 export async function actionsByTask(call: BehaviourCall, buy: MediaBuy, state: BuyState): Promise<JsonObject[]> {
-  if (rightsOf(buy) !== undefined || (await allowedActions(call, buy)) !== undefined)
-    return routedActions(await availableActions(call, buy, state));
+  const said = await saidActions(call, buy, state);
+  if (said !== undefined) return routedActions(said);
   const known = actionsIn(state);
   const by = (task: string, names: readonly string[]) => names.map((action) => ({ task, action, mode: "self_serve" }));
   const budgets = ["increase_budget", "decrease_budget", "reallocate_budget"];

@@ -1,22 +1,18 @@
 /** Counters of how often somebody is shown something: what the seller says of them, and which products take part in one of a whole buy. */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { declaredObject } from "../frame/declared-object.js";
 import { itemsIn } from "../frame/items-in.js";
 import type { Product } from "../ports/catalogue.js";
 import { capFits } from "./dimension-support.js";
 
-function declaredCounters({ declared: { media_buy: block } }: Pick<BehaviourCall, "declared">, name: string) {
-  const counters = isJsonObject(block) ? block[name] : undefined;
-  return isJsonObject(counters) ? counters : undefined;
-}
-
 /** What the seller says of counters over a whole buy; undefined where it keeps none. */
 export const sharedCounters = (call: Pick<BehaviourCall, "declared">): JsonObject | undefined =>
-  declaredCounters(call, "aggregate_frequency_capping");
+  declaredObject(call, "media_buy", "aggregate_frequency_capping");
 
 /** What the seller says of counters of packages, whatever the product; undefined where it says nothing. */
 export const packageCounters = (call: Pick<BehaviourCall, "declared">): JsonObject | undefined =>
-  declaredCounters(call, "frequency_capping");
+  declaredObject(call, "media_buy", "frequency_capping");
 
 /** Does the seller count by such units, and for such a time? Units that it does not list are all of them. */
 export function isCounted(counters: JsonObject | undefined, cap: unknown): boolean {
