@@ -70,6 +70,9 @@ export class KeptCall {
     const asks = operationOf?.answers;
     const isEnd = taskId !== undefined && [operationOf?.taskId, nativeTaskId].includes(taskId);
     if (asks === undefined || answer.status !== "failed" || isEnd) return this.noted(outcome, answer);
-    if (!lost && this.intent !== undefined) await this.intents?.refuse(this.intent, asks);
+    if (lost || this.intent === undefined) return;
+    await this.intents?.refuse(this.intent, asks);
+    // Whoever waits for the refusal ends no call by it: the one that asks goes on.
+    this.intent = undefined;
   }
 }

@@ -191,13 +191,14 @@ test("an answer that ends its task as failed is the end of its call", async () =
   await close();
 });
 
-test("a refused answer to a question is not the end of its call", async () => {
+test("a refused answer to a question is not the end of its call, though it is waited for", async () => {
   const { options, ends, close } = await kept("sqlite");
   const answer = ({ args }: { args: JsonObject }): Says =>
     args.po_number === "7" ? failing({ code: "BUDGET_TOO_LOW", message: "more" }) : { payload: question };
   await withScene({ answer, buyer: options }, async (made) => {
     const called = await made.buyer.tools.create_media_buy(order);
-    assert.is((await called.respond({ po_number: "7" })).answer.status, "failed");
+    const refused = await called.respond({ po_number: "7" });
+    assert.equal([refused.answer.status, (await refused.waitForCompletion()).status], ["failed", "failed"]);
     const left = await made.buyer.unfinished.list();
     assert.equal([await ends(), left.map(({ idempotencyKey }) => idempotencyKey)], [[], [called.idempotencyKey]]);
   });
