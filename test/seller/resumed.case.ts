@@ -101,10 +101,8 @@ function taken(test: Case): void {
     const others = [await heir(context, undefined, HOUR), await heir(context, undefined, -HOUR)];
     const more = await heir(context, undefined, HOUR);
     for (const one of [...others, more]) await one.seller.close();
-    assert.equal(
-      [...others, more].flatMap((one) => one.taken),
-      [],
-    );
+    const taken = [...others, more].flatMap((one) => one.taken);
+    assert.equal(taken, []);
     gate.resolve();
     await until(async () => (await statusOf(seller, id)) === "completed");
   });
