@@ -1,12 +1,8 @@
-/** The short form of `./run faults seller`. */
+/** What `./run faults seller` holds sellers to. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { cellsOf } from "../support/cells.js";
-import { judged } from "../support/judged.js";
 import { auditOrders } from "./library-run.js";
 import { auditBuys } from "./seller-run.js";
-
-const KILLS = 3;
 
 test("the audit sees what is bought twice, never, or unasked", () => {
   const answers = new Map([
@@ -42,15 +38,5 @@ test("the audit of the library's orders sees what was lost, made twice or never 
   assert.is(auditOrders([known], listed(), [order({ state: "running" }, 5)]).length, 1, "the ad server missed it");
   assert.is(auditOrders([], listed(), [order()]).length, 2, "nobody was told");
 });
-
-const parts = ["handlers", "library"].flatMap((part) => ["sqlite", "postgres"].map((engine) => `${part} ${engine}`));
-for (const cell of cellsOf("./run faults seller", parts, 1))
-  test(`${cell}: ${KILLS} kills buy nothing twice and lose no answer`, async () => {
-    const [part = "", engine = ""] = cell.split(" ");
-    const args = ["--kills", `${KILLS}`, "--part", part, "--engine", engine];
-    const said = await judged(["test/faults/seller.ts", ...args], { unit: "kills", passed: KILLS });
-    const least = part === "library" ? 2 : 10;
-    assert.ok(Number(/(?:answered|booked) (\d+)/.exec(said)?.[1]) > least, said);
-  });
 
 test.run();
