@@ -1,5 +1,5 @@
 /** Figures as reports show them, and those of them that a buyer wants. */
-import type { JsonObject } from "../../contract/index.js";
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
 
@@ -24,6 +24,18 @@ const holders: Readonly<Record<string, string>> = {
   ...{ quartile_25: "quartile_data", quartile_50: "quartile_data" },
   ...{ quartile_75: "quartile_data", quartile_100: "quartile_data" },
 };
+
+/** Names of parts of what is viewed, as their holder has them. */
+const quartiles: Readonly<Record<string, string>> = {
+  ...{ quartile_25: "q1_views", quartile_50: "q2_views", quartile_75: "q3_views", quartile_100: "q4_views" },
+};
+
+/** The value of a metric of a row, wherever it stands; undefined where it has none. */
+export function metricOf(row: JsonObject, name: string): number | undefined {
+  const holder = holders[name] === undefined ? row : row[holders[name]];
+  const value = isJsonObject(holder) ? holder[quartiles[name] ?? name] : undefined;
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
 
 /** Leaves the metrics out of a row that were not asked for; impressions and spend stay, and so does what is no metric. */
 export type Narrowing = (row: JsonObject) => JsonObject;

@@ -250,18 +250,20 @@ async function deliveryOf(
     status: await buyState(call, buy),
     totals: only({ ...metrics(await deliveredOf(call, buy, days)), ...fields }),
     by_package: await Promise.all(
-      buy.packages.map((one) =>
-        shownLine(call, one, {
-          delivered: lines.get(one.package_id) ?? nothing,
-          daily: byDay?.get(one.package_id),
-          fields,
-          only,
-          dimensions,
-        }),
-      ),
+      buy.packages.map(async (one) => {
+        const delivered = lines.get(one.package_id) ?? nothing;
+        const daily = byDay?.get(one.package_id);
+        return {
+          ...(await shownLine(call, one, { delivered, daily, fields, only })),
+          ...(dimensions !== undefined &&
+            (await breakdownsOf(call, one, { wanted: dimensions, buy, days, delivered: isSome(delivered), only }))),
+        };
+      }),
     ),
   };
 }
+
+const isSome = ({ impressions, spend }: DeliveredTotals): boolean => impressions > 0 || spend > 0;
 
 async function shownLine(
   call: BehaviourCall,
@@ -271,13 +273,11 @@ async function shownLine(
     daily,
     fields,
     only,
-    dimensions,
   }: {
     delivered: DeliveredTotals;
     daily: readonly DeliveredDay[] | undefined;
     fields: JsonObject;
     only: Narrowing;
-    dimensions?: JsonObject | undefined;
   },
 ): Promise<JsonObject> {
   const product = await findProduct(call, one.product_id);
@@ -290,11 +290,5 @@ async function shownLine(
     currency: one.currency,
     paused: one.paused,
     ...(daily !== undefined && { daily_breakdown: daily }),
-    ...(dimensions !== undefined &&
-      breakdownsOf(call, {
-        wanted: dimensions,
-        reporting: product?.reporting_capabilities ?? {},
-        delivered: delivered.impressions > 0 || delivered.spend > 0,
-      })),
   };
 }

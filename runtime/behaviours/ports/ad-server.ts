@@ -1,5 +1,7 @@
 /** Where orders run. The default keeps them where the documents are, and delivers nothing by itself. */
 import type { JsonObject } from "../../contract/index.js";
+import type { Breakdown, BreakdownQuery } from "./breakdowns.js";
+import type { DeliveryTime } from "./delivery-time.js";
 import type { CallsUpstream } from "./upstream.js";
 
 /** A creative on a line, and how it runs there. */
@@ -122,14 +124,13 @@ export interface AdServer extends CallsUpstream {
    * the buy ended, and what it has not cost is bound no more under a plan that is kept here. What it throws changes nothing.
    */
   state?(booking: Booking): Promise<"completed" | "rejected" | undefined>;
+  /** By package id. */
+  delivery?(booking: Booking, time: DeliveryTime): Promise<Readonly<Record<string, DeliveredTotals>>>;
   /**
-   * By package id; of the days asked for, `YYYY-MM-DD` in `timezone`, the first included and the last not. Of orders whose
-   * products all have reports or windows by the hour also of hours, ISO 8601 in UTC.
+   * The same by place, device, creative and the like. Asked only of what the product promises (`supports_DIMENSION_breakdown` of its
+   * `reporting_capabilities`); where it is left out, buyers are told that there is more than the no rows they get.
    */
-  delivery?(
-    booking: Booking,
-    days: { readonly from?: string | undefined; readonly before?: string | undefined; readonly timezone: string },
-  ): Promise<Readonly<Record<string, DeliveredTotals>>>;
+  breakdown?(booking: Booking, query: BreakdownQuery & DeliveryTime): Promise<Breakdown>;
   /** The content that an order ran beside; from and before are ISO 8601. Nothing is kept where it is left out. */
   content?(
     booking: Booking,

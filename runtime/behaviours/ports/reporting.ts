@@ -1,27 +1,23 @@
 /** Figures that come from somewhere else than the ad server. */
 import type { DeliveredTotals } from "./ad-server.js";
+import type { Breakdown, BreakdownQuery } from "./breakdowns.js";
+import type { DeliveryTime } from "./delivery-time.js";
 import type { ConsumerStatement, FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "./report-feeds.js";
 import type { CallsUpstream } from "./upstream.js";
 
 /** Whose delivery is asked for, of which packages and time. */
-export interface DeliveryQuery {
+export interface DeliveryQuery extends DeliveryTime {
   readonly principal: string;
   readonly mediaBuyId: string;
   readonly packageIds: readonly string[];
-  /**
-   * Days, `YYYY-MM-DD`: the first is part of it, the last is not. Of buys whose products all have reports or windows by the hour
-   * also hours, ISO 8601 in UTC.
-   */
-  readonly from?: string | undefined;
-  readonly before?: string | undefined;
-  /** Whose days they are: "UTC", or the time zone that products say they are reported in, of releases that let them differ. */
-  readonly timezone: string;
 }
 
 /** What was delivered. Yours to answer. */
 export interface Reporting extends CallsUpstream {
   /** Totals by package id; undefined where the ad server's hold. */
   delivery(query: DeliveryQuery): Promise<Readonly<Record<string, DeliveredTotals>> | undefined>;
+  /** The same by place, device, creative and the like, as the ad server's `breakdown`; undefined where that one's hold. */
+  breakdown?(query: DeliveryQuery & BreakdownQuery): Promise<Breakdown | undefined>;
   /** Feeds that every account may have, as capabilities name them. */
   readonly offered?: readonly ReportFeed[];
   /** Feeds of an account: a report of each is due for every period that ends. */
