@@ -5,7 +5,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import type { Release } from "../../runtime/contract/index.js";
-import { createSeller } from "../../runtime/seller/index.js";
+import { createSeller, openAuth } from "../../runtime/seller/index.js";
 import { createSender } from "../../runtime/sender/index.js";
 import type { Jwk } from "../../runtime/signing/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
@@ -57,6 +57,8 @@ export async function withTlsSeller<T>(
     const sender = await createSender({ release, store, signer } as never);
     const seller = await createSeller({
       ...{ release, releases, specialisms: [], store, sender, signing: signer, baseUrl, name: "Behind TLS" },
+      // Releases differ in whether a seller of one tool has others that change something.
+      auth: openAuth,
       capabilities: { supported_protocols: ["media_buy"], account: { supported_billing: ["operator"] } },
       tools: { get_products: (_request: unknown, ctx: { complete(answer: object): unknown }) => ctx.complete({}) },
     } as never);
