@@ -30,9 +30,10 @@ export {
 export { type Binding, type Invocation, type Resolution, resolveBody, resolveOperation } from "./operation.js";
 export { capabilityFault, type RequestCapability } from "./policy.js";
 export type { RequestRules } from "./profiles.js";
+export type { VerifyOptions } from "./proof.js";
 export { type MemoryReplayOptions, type MemoryReplayStore, memoryReplayStore } from "./replay.js";
 export type { RemoteKey, SignOptions, SignRequestOptions } from "./sign.js";
 export { receivedMode, type Signing, type VerifyRequestOptions, type VerifyWebhookOptions } from "./signing.js";
 export { type StandardSignOptions, type StandardVerifyOptions, standardKey } from "./standard-webhooks.js";
 export type * from "./types.js";
-export { refusal, type VerifyOptions } from "./verify.js";
+export { refusal } from "./verify.js";

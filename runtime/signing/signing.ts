@@ -7,6 +7,7 @@ import * as legacy from "./legacy.js";
 import { type Binding, resolveOperation } from "./operation.js";
 import { calledBy, type NamedOperations, onlyWarns, type RequestCapability, unsignedFault } from "./policy.js";
 import { type RequestRules, requestProfile, rulesOf31, webhookProfile } from "./profiles.js";
+import type { VerifyOptions } from "./proof.js";
 import { requestSignature, type SignOptions, type SignRequestOptions, webhookSignature } from "./sign.js";
 import * as standard from "./standard-webhooks.js";
 import type {
@@ -18,7 +19,7 @@ import type {
   Signed,
   VerifyResult,
 } from "./types.js";
-import { namesOf, refusal, type VerifyOptions, verification } from "./verify.js";
+import { namesOf, refusal, verification } from "./verify.js";
 
 /** What a verifier of webhooks needs besides: the registered mode, and the purposes that keys may have. */
 export interface VerifyWebhookOptions extends VerifyOptions {

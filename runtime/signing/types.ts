@@ -88,8 +88,12 @@ export type KeyResolution =
 
 /** Where a sender's keys come from. Answer without a promise what is cached: the verifier then stays synchronous. */
 export interface KeySource {
-  /** @param keyid `keyid` of the signature, compared with `kid` byte for byte */
-  resolve(keyid: string): MaybePromise<KeyResolution>;
+  /**
+   * @param keyid `keyid` of the signature, compared with `kid` byte for byte
+   * @param refuted the key it answered with before, by which the message is not proved: a source that keeps what it fetched
+   * looks whether its owner has replaced it, and not more often than for a kid it does not know; others need not care
+   */
+  resolve(keyid: string, refuted?: Jwk): MaybePromise<KeyResolution>;
 }
 
 /** Step 9. `stale`: the list is older than its grace; `unavailable`: there is no answer, the response is 503. */

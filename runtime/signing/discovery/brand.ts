@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../contract/index.js";
 import { safely } from "../../listener.js";
 import { registrableDomain } from "../../net/index.js";
 import { canonicalAgentUrl } from "../../url.js";
-import type { KeyResolution, KeySource } from "../types.js";
+import type { Jwk, KeyResolution, KeySource } from "../types.js";
 import { type BrandDocument, brandLoader, brandUrlOf, MAX_BRAND_BYTES } from "./brand-file.js";
 import { type DocumentState, type Load, type RemoteDocument, remoteDocument } from "./document.js";
 import { failure } from "./fetch-json.js";
@@ -145,7 +145,9 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
     const { located } = found;
     if (located.ok) {
       const fault = asked.originFault?.(located.jwksUri);
-      return fault === undefined ? resolveIn(keySet(located.jwksUri), asked.keyid, agentUrl) : notVouchedFor(fault);
+      return fault === undefined
+        ? resolveIn(keySet(located.jwksUri), asked.keyid, agentUrl, asked.refuted)
+        : notVouchedFor(fault);
     }
     if (!asked.again || state.fresh) return notVouchedFor(located.detail);
     return chain(brand.refresh(), (next) => fromBrand(brand, next, { ...asked, again: false }));
@@ -160,9 +162,9 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
         : fromBrand(brand, state, asked),
     );
   };
-  if (declared === undefined) return { resolve: (keyid) => lookFrom(0, { keyid, again: true }) };
-  return declaredKeys(declaredPlace(declared, shared, ttl), ({ brandUrl, keyOrigins }, keyid) => {
-    const asked = { keyid, again: true, ...originRule(options, keyOrigins) };
+  if (declared === undefined) return { resolve: (keyid, refuted) => lookFrom(0, { keyid, refuted, again: true }) };
+  return declaredKeys(declaredPlace(declared, shared, ttl), ({ brandUrl, keyOrigins }, wanted) => {
+    const asked = { ...wanted, again: true, ...originRule(options, keyOrigins) };
     if (brandUrl === undefined) return lookFrom(0, asked);
     const brand = documentAt(brandUrl);
     return chain(brand.get(), (state) => fromBrand(brand, state, asked));
@@ -170,8 +172,13 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
 }
 
 /** A key that is looked for. */
-interface Asked {
+interface Wanted {
   readonly keyid: string;
+  /** The key that was found before, and proved nothing. */
+  readonly refuted: Jwk | undefined;
+}
+
+interface Asked extends Wanted {
   /** The brand file may be fetched once more, where it does not list the agent. */
   readonly again: boolean;
   /** What is wrong with a place of keys; absent where any is good. */
@@ -199,18 +206,18 @@ function originFault(jwksUri: string, declared: unknown): string | undefined {
 /** An agent may have moved its file: where the one at hand does not vouch for it, it is asked once more. */
 function declaredKeys(
   declaration: RemoteDocument<DeclaredIdentity>,
-  at: (identity: DeclaredIdentity, keyid: string) => MaybePromise<KeyResolution>,
+  at: (identity: DeclaredIdentity, wanted: Wanted) => MaybePromise<KeyResolution>,
 ): KeySource {
-  const from = (state: DocumentState<DeclaredIdentity>, keyid: string): MaybePromise<KeyResolution> => {
+  const from = (state: DocumentState<DeclaredIdentity>, wanted: Wanted): MaybePromise<KeyResolution> => {
     if (!state.ok) return unresolved(state, "capabilities");
-    return chain(at(state.value, keyid), (resolution) => {
+    return chain(at(state.value, wanted), (resolution) => {
       if (resolution.ok || resolution.code !== "untrusted" || state.fresh) return resolution;
       return chain(declaration.refresh(), (next) =>
-        next.ok && !sameIdentity(next.value, state.value) ? at(next.value, keyid) : resolution,
+        next.ok && !sameIdentity(next.value, state.value) ? at(next.value, wanted) : resolution,
       );
     });
   };
-  return { resolve: (keyid) => chain(declaration.get(), (state) => from(state, keyid)) };
+  return { resolve: (keyid, refuted) => chain(declaration.get(), (state) => from(state, { keyid, refuted })) };
 }
 
 const sameIdentity = (left: DeclaredIdentity, right: DeclaredIdentity): boolean =>

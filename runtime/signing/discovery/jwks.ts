@@ -59,11 +59,12 @@ export const unresolved = (state: DocumentState<unknown> & { ok: false }, what: 
   retryAfterSeconds: state.retryAfterSeconds,
 });
 
-/** Finds a key in a set, looking once more at the origin when it is not there. */
+/** Finds a key in a set, looking once more at the origin when it is not there, or is the one that proved nothing. */
 export function resolveIn(
   document: RemoteDocument<JwksDocument>,
   keyid: string,
   sender: string,
+  refuted?: Jwk,
 ): MaybePromise<KeyResolution> {
   const pick = (state: DocumentState<JwksDocument>): KeyResolution => {
     if (!state.ok) return unresolved(state, "key set");
@@ -73,18 +74,20 @@ export function resolveIn(
       ? { ok: false, code: "key_unknown", detail: "not in the key set" }
       : { ok: true, key, sender };
   };
-  return chain(document.get(), (state) =>
-    !state.ok || state.fresh || state.value.has(keyid) ? pick(state) : chain(document.refresh(), pick),
-  );
+  return chain(document.get(), (state) => {
+    if (!state.ok || state.fresh) return pick(state);
+    const jwk = state.value.get(keyid)?.jwk;
+    return jwk !== undefined && jwk !== refuted ? pick(state) : chain(document.refresh(), pick);
+  });
 }
 
 /**
- * Keys of a known `jwks_uri`: cached, fetched once for all who wait, one refetch when a kid is missing, then 30 seconds
- * of peace. A set that cannot be fetched is `unavailable`, which the receiver answers with 503.
+ * Keys of a known `jwks_uri`: cached, fetched once for all who wait, one refetch when a kid is missing or its key
+ * proves nothing, then 30 seconds of peace. A set that cannot be fetched is `unavailable`, which the receiver answers with 503.
  * @throws AdbindError `discovery_option_invalid`
  */
 export function remoteJwks(options: RemoteJwksOptions): KeySource {
   const ttl = checkedTtl(options.ttlSeconds ?? DEFAULT_JWKS_TTL_S, MAX_JWKS_TTL_S);
   const document = jwksDocument(discovery(options), checkedUrl(options.url, "url"), ttl);
-  return { resolve: (keyid) => resolveIn(document, keyid, options.sender) };
+  return { resolve: (keyid, refuted) => resolveIn(document, keyid, options.sender, refuted) };
 }

@@ -145,21 +145,32 @@ const sameMaterial = (left: Jwk, right: Jwk): boolean =>
 
 const pinnedOut = (detail: string): KeyResolution => ({ ok: false, code: "key_unknown", detail });
 
+/** A key that is looked for; `refuted`: the one found before, which proved nothing. `again`: the file may be fetched once more. */
+interface Wanted {
+  readonly keyid: string;
+  readonly refuted: Jwk | undefined;
+  readonly again: boolean;
+}
+
 interface Applying {
   readonly agentUrl: string;
   readonly useMember: string;
   readonly unpublished: "refuse" | "accept";
 }
 
-function applyPin(pin: Pin, inner: KeyResolution, { agentUrl, useMember, unpublished }: Applying): KeyResolution {
+/** The published key as the pin leaves it; undefined where it is another than the pin carries. */
+function applyPin(
+  pin: Pin,
+  inner: KeyResolution,
+  { agentUrl, useMember, unpublished }: Applying,
+): KeyResolution | undefined {
   if (!inner.ok) {
     const alone = unpublished === "accept" && inner.code === "key_unknown" && hasMaterial(pin.members);
     if (!alone) return inner;
     pin.merged ??= { from: undefined, key: verificationKey(pinnedJwk(pin, useMember), pin.revokedAt) };
     return { ok: true, key: pin.merged.key, sender: agentUrl };
   }
-  if (hasMaterial(pin.members) && !sameMaterial(pin.members, inner.key.jwk))
-    return pinnedOut("the key set has another key under the pinned kid");
+  if (hasMaterial(pin.members) && !sameMaterial(pin.members, inner.key.jwk)) return undefined;
   if (pin.revokedAt === undefined) return inner;
   return { ok: true, key: narrowed(pin, inner.key), sender: inner.sender };
 }
@@ -183,7 +194,7 @@ function applyThumbprints(pins: PinSet, inner: KeyResolution): KeyResolution | u
 
 /**
  * Narrows an agent's keys to those a publisher pinned. No pin for the agent in the file: its keys are used as they are. A
- * kid that is not pinned refreshes the file once, then is `key_unknown` whatever the agent's key set says.
+ * kid that is not pinned, or pinned to another key, refreshes the file once, then is `key_unknown` whatever the agent's key set says.
  * @throws AdbindError `discovery_option_invalid`
  */
 export function publisherPin(options: PublisherPinOptions): KeySource {
@@ -201,31 +212,43 @@ export function publisherPin(options: PublisherPinOptions): KeySource {
     now: shared.now,
   }));
 
-  const published = (keyid: string): MaybePromise<KeyResolution> =>
-    chain(options.keys.resolve(keyid), declaredResolution);
+  const published = (keyid: string, refuted?: Jwk): MaybePromise<KeyResolution> =>
+    chain(options.keys.resolve(keyid, refuted), declaredResolution);
 
-  const narrow = (state: DocumentState<PinDocument>, keyid: string, again: boolean): MaybePromise<KeyResolution> => {
+  const narrow = (state: DocumentState<PinDocument>, wanted: Wanted): MaybePromise<KeyResolution> => {
+    const { keyid, refuted, again } = wanted;
     if (!state.ok) {
-      if (state.kind === "absent" && ifAbsent === "unpinned") return published(keyid);
+      if (state.kind === "absent" && ifAbsent === "unpinned") return published(keyid, refuted);
       return unresolved(state, "publisher pin");
     }
     const pins = state.value.get(pinName);
-    if (pins === undefined) return published(keyid);
+    if (pins === undefined) return published(keyid, refuted);
+    const lookAgain = (fault: string): MaybePromise<KeyResolution> =>
+      again && !state.fresh
+        ? chain(document.refresh(), (next) => narrow(next, { ...wanted, again: false }))
+        : pinnedOut(fault);
     if (rule === "thumbprint") {
-      return chain(published(keyid), (inner): MaybePromise<KeyResolution> => {
-        const found = applyThumbprints(pins, inner);
-        if (found !== undefined) return found;
-        if (!again || state.fresh) return pinnedOut("no pin of the publisher carries this key");
-        return chain(document.refresh(), (next) => narrow(next, keyid, false));
-      });
+      return chain(
+        published(keyid, refuted),
+        (inner) => applyThumbprints(pins, inner) ?? lookAgain("no pin of the publisher carries this key"),
+      );
     }
     const pin = pins.get(keyid);
-    if (pin === null) return pinnedOut("the pin gives this kid two keys");
-    if (pin !== undefined)
-      return chain(published(keyid), (inner) => applyPin(pin, inner, { agentUrl, useMember, unpublished }));
-    if (!again || state.fresh) return pinnedOut("the publisher's pin leaves this kid out");
-    return chain(document.refresh(), (next) => narrow(next, keyid, false));
+    if (pin === null) return lookAgain("the pin gives this kid two keys");
+    if (pin === undefined) return lookAgain("the publisher's pin leaves this kid out");
+    const apply = (inner: KeyResolution) => applyPin(pin, inner, { agentUrl, useMember, unpublished });
+    return chain(published(keyid, refuted), (inner) => {
+      const applied = apply(inner);
+      if (applied !== undefined || !inner.ok) return applied ?? inner;
+      // Either side may be from before the key was replaced under its name: each looks again, as seldom as for a new name.
+      return chain(
+        published(keyid, inner.key.jwk),
+        (next) => apply(next) ?? lookAgain("the key set has another key under the pinned kid"),
+      );
+    });
   };
 
-  return { resolve: (keyid) => chain(document.get(), (state) => narrow(state, keyid, true)) };
+  return {
+    resolve: (keyid, refuted) => chain(document.get(), (state) => narrow(state, { keyid, refuted, again: true })),
+  };
 }
