@@ -12,7 +12,12 @@ const failure = (code: Failure["code"], retryable: boolean, detail: string): Fai
   ...{ ok: false, code, retryable, detail },
 });
 
-async function readAll(response: Response, most: number): Promise<Uint8Array | undefined> {
+/** @returns undefined where there is more than fits */
+async function readAll(
+  response: Response,
+  most: number,
+  enough: ((piece: Uint8Array) => boolean) | undefined,
+): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = response.body?.getReader();
@@ -25,6 +30,9 @@ async function readAll(response: Response, most: number): Promise<Uint8Array | u
       return undefined;
     }
     chunks.push(next.value);
+    if (enough?.(next.value) !== true) continue;
+    await reader?.cancel();
+    break;
   }
   const all = new Uint8Array(size);
   let at = 0;
@@ -37,7 +45,7 @@ async function readAll(response: Response, most: number): Promise<Uint8Array | u
 
 const webFetch =
   (allowLocal: boolean, timeoutMs: number): Fetcher =>
-  async (url, { method = "GET", headers = {}, body, signal, maxBytes = MOST_BYTES } = {}) => {
+  async (url, { method = "GET", headers = {}, body, signal, maxBytes = MOST_BYTES, enough } = {}) => {
     if (!allowLocal && new URL(url).protocol !== "https:")
       return failure("scheme_refused", false, "the URL is not https");
     const limit = AbortSignal.timeout(timeoutMs);
@@ -52,10 +60,11 @@ const webFetch =
       });
       // What a browser makes of a redirect it does not follow.
       if (response.type === "opaqueredirect") return failure("redirect_limit", false, "the agent redirects");
-      const bytes = await readAll(response, maxBytes);
+      const fields = Object.fromEntries(response.headers);
+      const bytes = await readAll(response, maxBytes, enough?.(fields));
       if (bytes === undefined) return failure("too_large", false, `the answer has more than ${maxBytes} bytes`);
       const { status } = response;
-      return { ok: true, url, status, headers: Object.fromEntries(response.headers), body: bytes, truncated: false };
+      return { ok: true, url, status, headers: fields, body: bytes, truncated: false };
     } catch (error) {
       const detail = error instanceof Error ? error.message : "no answer";
       if (limit.aborted) return failure("total_timeout", true, detail);

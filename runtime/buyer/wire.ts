@@ -1,5 +1,6 @@
 /** HTTP for the transports' SDKs: the guarded fetch in the shape of the platform's, with credentials and signatures. */
 import type { JsonObject, RequestProfileName } from "../contract/index.js";
+import { answerEvent } from "../net/answer-event.js";
 import type { RequestCapability } from "../signing/index.js";
 import type { WireUse } from "../transport/caller.js";
 import { shortText, WireFault } from "../transport/fault.js";
@@ -127,7 +128,7 @@ async function exchange(settings: BuyerSettings, { seen }: WireUse, outbound: Ou
   const { maxAnswerBytes: maxBytes } = settings;
   const result = await settings.fetch(url, {
     ...{ method, headers, maxBytes },
-    ...(body && { body }),
+    ...(body && { body, enough: answerEvent(body) }),
     ...(signal && { signal }),
   });
   // Whoever carries requests may know no bound.

@@ -10,12 +10,19 @@ import type { Deadline } from "./deadline.js";
  */
 export type ReadBody = boolean | "briefly";
 
+/**
+ * Looks at the head of an answer, then at each piece of its body, and says whether what has come is all that is wanted. The
+ * body is told then, and what follows is waited for by nobody.
+ */
+export type Enough = (headers: Readonly<Record<string, string>>) => ((piece: Uint8Array) => boolean) | undefined;
+
 /** How much of a body is wanted. */
 export interface BodyWanted {
   readonly maxBytes: number;
   /** A larger body: `refuse` is a fault, `truncate` keeps what fits. */
   readonly oversize: "refuse" | "truncate";
   readonly read: ReadBody;
+  readonly enough?: Enough | undefined;
 }
 
 export interface HttpAnswer {
@@ -75,11 +82,16 @@ const isEncoded = (headers: HttpAnswer["headers"]): boolean =>
 export class BodyReader {
   readonly #chunks: Uint8Array[] = [];
   #size = 0;
+  #enough: ReturnType<Enough>;
+  /** There was more than fits. */
+  truncated = false;
 
   constructor(
     readonly reading: BodyWanted,
     readonly headers: HttpAnswer["headers"],
-  ) {}
+  ) {
+    this.#enough = reading.enough?.(headers);
+  }
 
   /** @returns whether more is wanted @throws NetFault `encoding_refused`, `too_large` */
   take(chunk: Uint8Array): boolean {
@@ -89,10 +101,13 @@ export class BodyReader {
     this.#size += chunk.byteLength;
     if (this.#size <= maxBytes) {
       this.#chunks.push(chunk);
-      return true;
+      if (this.#enough?.(chunk) !== true) return true;
+      this.#enough = undefined;
+      return false;
     }
     if (oversize === "refuse") throw new NetFault("too_large", `more than ${maxBytes} bytes`);
     this.#chunks.push(chunk.subarray(0, chunk.byteLength - (this.#size - maxBytes)));
+    this.truncated = true;
     return false;
   }
 
@@ -145,18 +160,24 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     if (reading.read === false) this.#tell(new Uint8Array(), false);
     const restMs = reading.read === "briefly" ? briefMs(this.options.deadline) : REST_MS;
     // Most answers are whole by then.
-    queueMicrotask(() => {
-      if (this.#ended) return;
-      this.#rest = setTimeout(this.#giveRestUp, restMs);
-      if (reading.read === false) this.options.rests.add(this.#giveRestUp);
-    });
+    queueMicrotask(() => this.#waitForRest(restMs, reading.read === false));
+  }
+
+  /** @param told the answer is told, and its connection is all that is waited for */
+  #waitForRest(restMs: number, told: boolean): void {
+    if (this.#ended) return;
+    this.#rest = setTimeout(this.#giveRestUp, restMs);
+    if (told) this.options.rests.add(this.#giveRestUp);
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
     try {
-      if (this.#reader!.take(chunk)) return;
-      this.#tell(this.#reader!.body, true);
-      controller.abort(NOBODY_READS);
+      const reader = this.#reader!;
+      if (reader.take(chunk)) return;
+      this.#tell(reader.body, reader.truncated);
+      if (reader.truncated) controller.abort(NOBODY_READS);
+      // A server that ends behind it keeps its connection.
+      else this.#waitForRest(REST_MS, true);
     } catch (fault) {
       this.#fail(fault);
       controller.abort(fault as Error);

@@ -3,7 +3,7 @@
  * wrong on the way is a value; only a wrong use of the function throws.
  */
 import { AdbindError } from "../errors.js";
-import type { BodyWanted, HttpAnswer, ReadBody } from "./answer.js";
+import type { BodyWanted, Enough, HttpAnswer, ReadBody } from "./answer.js";
 import { type NetCode, netCodes } from "./codes.js";
 import { errorCode } from "./connect.js";
 import { Deadline } from "./deadline.js";
@@ -41,6 +41,11 @@ export interface GuardedRequest {
    * asked with the status.
    */
   readonly readBody?: ReadBody | ((status: number) => ReadBody);
+  /**
+   * Looks at what comes of the body, and says when that is all that is wanted: the answer is told then, though the peer has not
+   * ended it. Default none: a body is read to its end. Whoever carries requests instead may know nothing of it.
+   */
+  readonly enough?: Enough;
   /** Default none: a 3xx is the answer. Only GET and HEAD are ever redirected. */
   readonly redirects?: RedirectPolicy;
   /** `connectMs` belongs to the connection and is set at construction. */
@@ -130,10 +135,10 @@ const OF_REDIRECT: BodyWanted = { maxBytes: 4_096, oversize: "truncate", read: t
 
 /** What of an answer's body is wanted. */
 function readingOf(request: GuardedRequest): (status: number) => BodyWanted {
-  const { redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse", readBody = true } = request;
+  const { redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse", readBody = true, enough } = request;
   return (status) => {
     if (redirects !== undefined && isRedirect(status)) return OF_REDIRECT;
-    return { maxBytes, oversize, read: typeof readBody === "function" ? readBody(status) : readBody };
+    return { maxBytes, oversize, read: typeof readBody === "function" ? readBody(status) : readBody, enough };
   };
 }
 

@@ -1,5 +1,6 @@
 /** Guarded outbound HTTP: `adbind/net`. */
 export { type AddressKind, addressKind } from "./address.js";
+export type { Enough } from "./answer.js";
 export { type NetCode, type NetCodeEntry, type NetFailureKind, netCodes, publicReason } from "./codes.js";
 export {
   createGuardedFetch,

@@ -86,13 +86,13 @@ async function* chunksOf(body: ReadableStream<Uint8Array> | null, limitMs?: numb
   }
 }
 
-/** @returns whether there is more of it */
+/** @returns whether there is more of it than fits */
 async function readInto(reader: BodyReader, body: ReadableStream<Uint8Array> | null, deadline: Deadline) {
   const brief = reader.reading.read === "briefly";
   try {
     for await (const chunk of chunksOf(body, brief ? briefMs(deadline) : undefined)) {
       // Leaving the loop early gives the connection up.
-      if (!reader.take(chunk)) return true;
+      if (!reader.take(chunk)) return reader.truncated;
     }
     return false;
   } catch (fault) {

@@ -1,6 +1,7 @@
 /** One question to another agent: whoever named it is not trusted, so that it is asked through the guarded fetch, once, and not for long. */
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../contract/index.js";
+import { answerEvent } from "../net/answer-event.js";
 import { createGuardedFetch, type GuardedFetch, type NetPolicyOptions } from "../net/index.js";
 import type { WireUse } from "../transport/caller.js";
 import { openConnection } from "../transport/callers.js";
@@ -45,7 +46,7 @@ async function sent(
   const signal = use.signal ?? init?.signal ?? undefined;
   const result = await guarded(url, {
     ...{ method, headers, maxBytes: MAX_ANSWER_BYTES },
-    ...(edited !== undefined && { body: new TextEncoder().encode(edited) }),
+    ...(edited !== undefined && { body: edited, enough: answerEvent(edited) }),
     ...(signal !== undefined && { signal }),
   });
   if (!result.ok) throw new WireFault(`No answer from the agent: ${result.code}`, { retryable: result.retryable });

@@ -23,6 +23,8 @@ export interface Heard {
 export type Says =
   | { readonly payload: JsonObject; readonly isError?: boolean; readonly state?: string; readonly taskId?: string }
   | { readonly http: number; readonly headers?: Record<string, string>; readonly body?: string }
+  /** Answers with pieces of a stream of events, and leaves it open. */
+  | { readonly events: readonly string[] }
   /** Acts, and hangs up before it answers. */
   | { readonly drop: true }
   | { readonly rpc: { readonly code: number; readonly message: string; readonly data?: unknown } };
@@ -53,9 +55,15 @@ const json = (response: ServerResponse, status: number, value: unknown, headers 
   response.end(typeof value === "string" ? value : JSON.stringify(value));
 };
 
+async function leaveOpen(response: ServerResponse, pieces: readonly string[]): Promise<void> {
+  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+  for (const piece of pieces) await new Promise((sent) => response.write(piece, sent));
+}
+
 /** Breaks the answer off in one of HTTP's ways. @returns whether it did */
 function broke(response: ServerResponse, says: Says): boolean {
   if ("drop" in says) response.destroy();
+  else if ("events" in says) void leaveOpen(response, says.events);
   else if ("http" in says) json(response, says.http, says.body ?? "{}", says.headers);
   else return false;
   return true;

@@ -1,6 +1,7 @@
 /** Asks one agent what it is: whether it answers, which tools it has, and what it says it can do. Nothing is written here. */
 import { randomUUID } from "node:crypto";
 import type { JsonObject, TransportName } from "../../contract/index.js";
+import { answerEvent } from "../../net/answer-event.js";
 import type { Fetcher } from "../../net/index.js";
 import type { Connection, WireUse } from "../../transport/caller.js";
 import { openConnection } from "../../transport/callers.js";
@@ -46,7 +47,8 @@ const wireFetch =
     const body = text === undefined || edit === undefined ? text : JSON.stringify(edit(JSON.parse(text) as JsonObject));
     const url = String(input instanceof Request ? input.url : input);
     const timeouts = { readMs: REQUEST_MS, totalMs: REQUEST_MS };
-    const result = await fetch(url, { method, headers, maxBytes: MAX_BYTES, timeouts, signal, ...(body && { body }) });
+    const asked = body && { body, enough: answerEvent(body) };
+    const result = await fetch(url, { method, headers, maxBytes: MAX_BYTES, timeouts, signal, ...asked });
     if (!result.ok) throw new WireFault("no answer", { retryable: result.retryable });
     const { status } = result;
     const answer = new TextDecoder().decode(result.body);

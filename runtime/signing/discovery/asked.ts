@@ -1,5 +1,6 @@
 /** One question to an agent, whatever it is spoken to in. */
 import { parseStrict } from "../../json.js";
+import { answerEvent } from "../../net/answer-event.js";
 import { discoveryTimeouts, type Fetcher } from "../../net/index.js";
 
 /** 64 KiB, as for a key set. */
@@ -32,12 +33,14 @@ export async function postJson(
   headers: Readonly<Record<string, string>>,
 ): Promise<Answered> {
   const { readMs, totalMs } = discoveryTimeouts;
+  const body = JSON.stringify(message);
   const result = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(message),
+    body,
     maxBytes: MAX_CAPABILITIES_BYTES,
     timeouts: { readMs, totalMs },
+    enough: answerEvent(body),
   });
   if (!result.ok) throw new Error(result.detail);
   return result;
