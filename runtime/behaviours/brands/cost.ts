@@ -1,4 +1,5 @@
 /** What a licence comes to, from its first day to its last. */
+import { inCoins } from "../frame/currency.js";
 import type { RightsPrice } from "../ports/brands.js";
 
 const DAY_MS = 86_400_000;
@@ -38,8 +39,9 @@ export interface LicenceTime {
 }
 
 /** In the currency of the price; undefined where it is paid by the impression and nobody says how many. */
-export function licenceCost({ model, price, period }: RightsPrice, time: LicenceTime): number | undefined {
-  if (model === "cpm") return time.impressions === undefined ? undefined : (price * time.impressions) / 1_000;
+export function licenceCost({ model, price, period, currency }: RightsPrice, time: LicenceTime): number | undefined {
+  if (model === "cpm")
+    return time.impressions === undefined ? undefined : inCoins((price * time.impressions) / 1_000, currency);
   const [first, last] = [time.first, time.last].map((day) => new Date(day.slice(0, 10))) as [Date, Date];
-  return Math.round(price * Math.max(1, periodsBegun(period, first, last)) * 100) / 100;
+  return inCoins(price * Math.max(1, periodsBegun(period, first, last)), currency);
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
-import { sumOf } from "../buys/buys.js";
 import { checkDay } from "../delivery/days.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { DocumentOwner } from "../frame/collection.js";
+import { summed } from "../frame/currency.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import { type Creative, findCreative, ownerMayUse } from "../library/creatives.js";
 import { type ServingTag, tagsOf } from "../previews/tags.js";
@@ -63,7 +63,7 @@ const USUAL_CURRENCY = "USD";
 /** Amounts of another currency than the answer's have no place in it: what was spent is not said then. */
 const totalsOf = (usage: readonly KeptUsage[], currency: string): JsonObject => ({
   impressions: usage.reduce((sum, { impressions }) => sum + impressions, 0),
-  ...(usage.every((one) => one.currency === currency) && { spend: sumOf(usage.map(({ spend }) => spend)) }),
+  ...(usage.every((one) => one.currency === currency) && { spend: summed(usage.map(({ spend }) => spend)) }),
 });
 
 /** Where it is not said on which of several buys a creative was used, that has a line of its own. */

@@ -6,6 +6,7 @@ import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { recordChange } from "../frame/changes.js";
 import { collection } from "../frame/collection.js";
+import { summed } from "../frame/currency.js";
 import { written } from "../frame/effects.js";
 import { creativeFor } from "../library/creatives.js";
 import type { Booking, CreativeAssignment } from "../ports/ad-server.js";
@@ -252,14 +253,10 @@ export function endOf({ packages }: MediaBuy): string {
   );
 }
 
-/** Cents are added, not fractions of them. */
-export const sumOf = (amounts: readonly number[]): number =>
-  Math.round(amounts.reduce((total, one) => total + one, 0) * 100) / 100;
-
 export const isLivePackage = ({ canceled }: BuyPackage): boolean => canceled !== true;
 
 export const budgetOf = ({ packages }: MediaBuy): number =>
-  sumOf(packages.filter(isLivePackage).map(({ budget }) => budget));
+  summed(packages.filter(isLivePackage).map(({ budget }) => budget));
 
 /** A package as answers show it; what a release has no place for is left out there. */
 export const shownBuyPackage = ({ terms, product_id, pricing_option_id, ...one }: BuyPackage): JsonObject => ({

@@ -1,6 +1,7 @@
 import { budgetOf, findBuy, type MediaBuy } from "../buys/buys.js";
 import { amountParam, type Behaviour, ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { inCoins, summed } from "../frame/currency.js";
 import { deliveryReport, reportDelivery } from "./report.js";
 import { nothing, simulateDelivery, simulatedOf } from "./simulated.js";
 
@@ -29,9 +30,9 @@ const scenarios: Scenarios = {
     const percentage = amountParam(params.spend_percentage, "spend_percentage");
     if (params.media_buy_id === undefined) return { simulated: { spend_percentage: percentage } };
     const buy = await buyOrNone(call, textParam(params, "media_buy_id"));
-    const spend = Math.round(budgetOf(buy) * percentage) / 100;
+    const spend = inCoins((budgetOf(buy) * percentage) / 100, buy.currency);
     const before = await simulatedOf(call, buy);
-    await simulateDelivery(call, buy, { totals: { ...nothing, spend: spend - before.spend } });
+    await simulateDelivery(call, buy, { totals: { ...nothing, spend: summed([spend, -before.spend]) } });
     return { simulated: { spend_percentage: percentage, spend, budget: budgetOf(buy), currency: buy.currency } };
   },
 };

@@ -3,10 +3,11 @@ import { dayAfter, dayAt } from "../../calendar.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { endOf, type MediaBuy, startOf } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { summed } from "../frame/currency.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
 import { deliveredByPackage } from "./delivered.js";
 import { zoneOf } from "./periods.js";
-import { beginningOf, cents, type DeliveryDays, nothing } from "./simulated.js";
+import { beginningOf, type DeliveryDays, nothing } from "./simulated.js";
 
 /** Patterns of schemas take months and days that no calendar has. @throws ToolError INVALID_REQUEST */
 export function checkDay(day: string | undefined, field: string): void {
@@ -91,9 +92,9 @@ function rowsOf(days: readonly string[], figures: readonly DeliveredTotals[], to
   const last = rows.at(-1);
   if (last !== undefined) {
     const known = rows.reduce((sum, one) => sum + one.impressions, 0);
-    const spent = rows.reduce((sum, one) => cents(sum + one.spend), 0);
+    const spent = rows.map((one) => one.spend);
     last.impressions += Math.max(0, total.impressions - known);
-    last.spend = cents(last.spend + Math.max(0, total.spend - spent));
+    last.spend = summed([last.spend, Math.max(0, summed([total.spend, -summed(spent)]))]);
   }
   return rows.filter(({ impressions, spend }) => impressions !== 0 || spend !== 0);
 }

@@ -3,18 +3,19 @@
 import { AdbindError } from "../../errors.js";
 import type { BuyPackage, MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { inCoins, summed } from "../frame/currency.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
-import { added, cents, type DeliveryDays, lifetime, nothing, simulatedRows } from "./simulated.js";
+import { added, type DeliveryDays, lifetime, nothing, simulatedRows } from "./simulated.js";
 
-/** Parts of a whole by their weight; they come to the whole, as it is rounded. */
+/** Parts of a whole by their weight, each rounded; they come to the whole. */
 function parted(whole: number, weights: readonly number[], rounded: (amount: number) => number): number[] {
   const total = weights.reduce((sum, one) => sum + one, 0);
   let weight = 0;
   let given = 0;
   return weights.map((one) => {
     weight += one;
-    const upTo = rounded((whole * weight) / total);
-    const part = rounded(upTo - given);
+    const upTo = weight === total ? whole : rounded((whole * weight) / total);
+    const part = summed([upTo, -given]);
     given = upTo;
     return part;
   });
@@ -28,11 +29,11 @@ function weightsOf(packages: readonly BuyPackage[]): number[] {
 }
 
 /** The packages' parts of what a whole buy delivered, in their order. */
-function shares({ packages }: MediaBuy, whole: DeliveredTotals): DeliveredTotals[] {
+function shares({ packages, currency }: MediaBuy, whole: DeliveredTotals): DeliveredTotals[] {
   const weights = weightsOf(packages);
   const units = (amount: number) => parted(amount, weights, Math.round);
   const [impressions, clicks, conversions] = [units(whole.impressions), units(whole.clicks), units(whole.conversions)];
-  const spend = parted(whole.spend, weights, cents);
+  const spend = parted(whole.spend, weights, (amount) => inCoins(amount, currency));
   const views = whole.views === undefined ? undefined : units(whole.views);
   return packages.map((_, at) => ({
     impressions: impressions[at] ?? 0,

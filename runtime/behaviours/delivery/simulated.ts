@@ -4,6 +4,7 @@ import type { JsonObject } from "../../contract/index.js";
 import type { MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
+import { summed } from "../frame/currency.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
 
 /** Days asked for, `YYYY-MM-DD`, or hours, ISO 8601: the first is part of it, the last is not. */
@@ -44,12 +45,10 @@ const kept = collection<Simulated>("delivery");
 
 export const nothing: DeliveredTotals = { impressions: 0, clicks: 0, spend: 0, conversions: 0 };
 
-export const cents = (amount: number): number => Math.round(amount * 100) / 100;
-
 export const added = (a: DeliveredTotals, b: DeliveredTotals): DeliveredTotals => ({
   impressions: a.impressions + b.impressions,
   clicks: a.clicks + b.clicks,
-  spend: cents(a.spend + b.spend),
+  spend: summed([a.spend, b.spend]),
   conversions: a.conversions + b.conversions,
   ...((a.views ?? b.views) !== undefined && { views: (a.views ?? 0) + (b.views ?? 0) }),
 });

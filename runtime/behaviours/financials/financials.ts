@@ -2,11 +2,12 @@ import { dayAfter, UTC } from "../../calendar.js";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
-import { buysOf, endOf, type MediaBuy, startOf, sumOf } from "../buys/buys.js";
+import { buysOf, endOf, type MediaBuy, startOf } from "../buys/buys.js";
 import { deliveredOf } from "../delivery/delivered.js";
 import type { DeliveryDays } from "../delivery/simulated.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { summed } from "../frame/currency.js";
 import type { Account, Credit } from "../ports/accounts.js";
 
 interface Wanted {
@@ -15,12 +16,12 @@ interface Wanted {
 }
 
 const spentBy = async (call: BehaviourCall, buys: readonly MediaBuy[], days?: DeliveryDays): Promise<number> =>
-  sumOf((await Promise.all(buys.map((buy) => deliveredOf(call, buy, days)))).map(({ spend }) => spend));
+  summed((await Promise.all(buys.map((buy) => deliveredOf(call, buy, days)))).map(({ spend }) => spend));
 
 /** What is owed is all that was ever spent; more than all of the limit cannot be used, whatever is owed. */
 const shownCredit = ({ limit }: Credit, owed: number): JsonObject => ({
   credit_limit: limit,
-  available_credit: sumOf([limit, -owed]),
+  available_credit: summed([limit, -owed]),
   utilization_percent: limit === 0 ? (owed > 0 ? 100 : 0) : Math.min(100, Math.round((owed / limit) * 10_000) / 100),
 });
 

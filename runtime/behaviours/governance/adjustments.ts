@@ -4,6 +4,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourToolCall } from "../frame/call.js";
+import { summed } from "../frame/currency.js";
 import {
   type AdjustmentEntry,
   type Entry,
@@ -15,7 +16,6 @@ import {
 } from "./ledger.js";
 import type { SpendingPlan } from "./plan.js";
 import { type KeptPlan, planOf } from "./plans.js";
-import { summed } from "./summed.js";
 
 interface Reported {
   readonly outcome_id: string;

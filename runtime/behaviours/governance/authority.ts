@@ -1,6 +1,7 @@
 /** What an agent asks before it takes a buyer's money, where the brand's plan is kept here: does the plan allow it? */
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { summed } from "../frame/currency.js";
 import type { Account } from "../ports/accounts.js";
 import { judgeAction, sameCurrency } from "./judge.js";
 import { approvedCheck, type Entry, entriesOf } from "./ledger.js";
@@ -16,7 +17,6 @@ import {
   spendingUnder,
   usedByOthers,
 } from "./spending.js";
-import { summed } from "./summed.js";
 import { APPROVAL_MS, planOfToken } from "./token.js";
 import type { GovernanceFinding } from "./verdict.js";
 

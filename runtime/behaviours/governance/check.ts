@@ -3,6 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import { summed } from "../frame/currency.js";
 import { type CheckAddress, checkConsultation, consult, planFor } from "./addressed.js";
 import { type DeliveryMetrics, judgeDelivery } from "./drift.js";
 import { judgeAction, sameCurrency } from "./judge.js";
@@ -13,7 +14,6 @@ import { portfoliosOver, sharedCaps, withShared } from "./portfolio.js";
 import { type ProposedAction, readProposal } from "./proposal.js";
 import { boundWhere, moneyBound, spendingUnder, untoldOf } from "./spending.js";
 import { statementIn } from "./statements.js";
-import { summed } from "./summed.js";
 import { APPROVAL_MS, issueToken } from "./token.js";
 import type { Judgement } from "./verdict.js";
 

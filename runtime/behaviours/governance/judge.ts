@@ -1,11 +1,12 @@
 /** Judges an action against its plan. Nothing is read or written here: the same question gets the same answer. */
+
+import { summed } from "../frame/currency.js";
 import type { SpendingRule, WrittenPolicy } from "../ports/policy.js";
 import { undelegated } from "./delegated.js";
 import { peopleFindings } from "./people.js";
 import { needsHuman, partFor, type SpendingPlan } from "./plan.js";
 import type { ProposedAction } from "./proposal.js";
 import { judgeScope } from "./scope.js";
-import { summed } from "./summed.js";
 import { Findings, type GovernanceCondition, type Judgement } from "./verdict.js";
 import { mentions } from "./vocabulary.js";
 

@@ -2,9 +2,9 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection, type OwnedPart } from "../frame/collection.js";
+import { summed } from "../frame/currency.js";
 import type { SpendingPlan } from "./plan.js";
 import type { KeptPlan } from "./plans.js";
-import { summed } from "./summed.js";
 import type { GovernanceDecision, GovernanceFinding } from "./verdict.js";
 
 interface Common {

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourToolCall } from "../frame/call.js";
+import { summed } from "../frame/currency.js";
 import {
   approvedCheck,
   type CheckEntry,
@@ -17,7 +18,6 @@ import {
 import type { SpendingPlan } from "./plan.js";
 import { type KeptPlan, planOf } from "./plans.js";
 import { type Observation, reconciled } from "./statements.js";
-import { summed } from "./summed.js";
 import type { GovernanceFinding } from "./verdict.js";
 
 interface OutcomeRequest {

@@ -1,11 +1,11 @@
 /** Plans that govern other plans: what they share, and the most that they may come to together. */
 import type { BehaviourCall } from "../frame/call.js";
+import { summed } from "../frame/currency.js";
 import { sameCurrency } from "./judge.js";
 import { entriesOf } from "./ledger.js";
 import type { SpendingPlan } from "./plan.js";
 import { findPlan, type KeptPlan, ownersPlans } from "./plans.js";
 import { moneyBound, spendingUnder } from "./spending.js";
-import { summed } from "./summed.js";
 
 /** What is left of what plans may come to together; nothing of it can be told of a plan in another currency. */
 export interface SharedCap {

@@ -1,8 +1,8 @@
 /** What an action would do, read from the arguments of the tool it is about to call. */
 import { isJsonObject } from "../../contract/index.js";
+import { summed } from "../frame/currency.js";
 import type { Area } from "./markets.js";
 import { peopleIn } from "./people.js";
-import { summed } from "./summed.js";
 import { wordsWithin } from "./vocabulary.js";
 
 export interface ProposedAction {

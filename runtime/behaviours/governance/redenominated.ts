@@ -1,12 +1,12 @@
 /** A plan whose money is bound in one currency is not made one in another: what is bound could not be counted any more. */
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
+import { summed } from "../frame/currency.js";
 import { sameCurrency } from "./judge.js";
 import { entriesOf } from "./ledger.js";
 import type { SpendingPlan } from "./plan.js";
 import { findPlan, syncPlans } from "./plans.js";
 import { moneyBound, spendingUnder } from "./spending.js";
-import { summed } from "./summed.js";
 
 /** `sync_plans`. @throws ToolError INVALID_REQUEST for another currency than a plan's money is bound in, and as `syncPlans` */
 export const syncCountedPlans: ToolBehaviour = async (request: { readonly plans: readonly SpendingPlan[] }, call) => {

@@ -5,6 +5,7 @@
 import type { DocumentPlace } from "../../store/documents.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
+import { summed } from "../frame/currency.js";
 import {
   type CheckEntry,
   committed,
@@ -17,7 +18,6 @@ import {
   planPart,
 } from "./ledger.js";
 import type { KeptPlan } from "./plans.js";
-import { summed } from "./summed.js";
 
 /** One thing that is paid for; an order that grows is spent on again, by what it grew. */
 export interface Spending {

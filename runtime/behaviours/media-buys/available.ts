@@ -1,7 +1,8 @@
 /** What an order takes is asked for before it is sold: of a change, what it takes beside what it has. */
 import { ToolError } from "../../seller/tool-error.js";
-import { type BuyPackage, isLivePackage, sumOf } from "../buys/buys.js";
+import { type BuyPackage, isLivePackage } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { summed } from "../frame/currency.js";
 import type { AvailabilityQuery } from "../ports/catalogue.js";
 import { productOf, queryOf } from "../products/products.js";
 
@@ -23,7 +24,7 @@ function grown(before: BuyPackage, after: BuyPackage): (readonly [name: Grown, f
   const parts = [
     earlier && (["start_time", { start, end: before.start_time, budget }] as const),
     later && (["end_time", { start: before.end_time, end, budget }] as const),
-    budget > before.budget && (["budget", { start, end, budget: sumOf([budget, -before.budget]) }] as const),
+    budget > before.budget && (["budget", { start, end, budget: summed([budget, -before.budget]) }] as const),
   ];
   return parts.filter((one) => one !== false);
 }

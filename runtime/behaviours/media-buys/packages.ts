@@ -1,10 +1,11 @@
 /** Making packages from what a buyer asks for, and all that can be wrong with that. */
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { type BuyPackage, sumOf } from "../buys/buys.js";
+import type { BuyPackage } from "../buys/buys.js";
 import type { NamedByBuyer } from "../buys/targets.js";
 import { formatId, formatsNamed, sameFormat } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { summed } from "../frame/currency.js";
 import type { CreativeAssignment } from "../ports/ad-server.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
@@ -141,7 +142,7 @@ const MOST = Number.MAX_SAFE_INTEGER / 100;
 
 /** What several budgets come to. @throws ToolError INVALID_REQUEST where a number does not hold it to the cent */
 export function countedSum(budgets: readonly number[], field: string): number {
-  const sum = sumOf(budgets);
+  const sum = summed(budgets);
   if (sum <= MOST) return sum;
   throw new ToolError("INVALID_REQUEST", "together that is more than can be counted to the cent", { field });
 }

@@ -1,7 +1,7 @@
 /** One sum for a whole buy: its packages keep their shares of it, to the coin. */
-import { type BuyPackage, isLivePackage, type MediaBuy, sumOf } from "../buys/buys.js";
+import { type BuyPackage, isLivePackage, type MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { coinsIn } from "../frame/currency.js";
+import { coinsIn, inCoins, summed } from "../frame/currency.js";
 import { invalid } from "../frame/invalid.js";
 import { productOf } from "../products/products.js";
 import { checkPrice, givenBudget, pricingOption } from "./packages.js";
@@ -31,13 +31,13 @@ export async function spread(
   const amount = givenBudget(total.amount, FIELD);
   checkCurrency(call, currency, total);
   const live = packages.filter(isLivePackage);
-  const before = sumOf(live.map(({ budget }) => budget));
+  const before = summed(live.map(({ budget }) => budget));
   if (before <= 0) throw invalid(call, "no package has a budget that the sum could be shared by", FIELD);
   const coins = coinsIn(currency);
   const shares = live.map(({ budget }) => Math.floor((budget / before) * amount * coins) / coins);
-  const rest = sumOf([amount, ...shares.map((one) => -one)]);
+  const rest = summed([amount, ...shares.map((one) => -one)]);
   const spreadTo = new Map(
-    live.map((one, index) => [one, sumOf([shares[index]!, index === live.length - 1 ? rest : 0])]),
+    live.map((one, index) => [one, summed([shares[index]!, index === live.length - 1 ? rest : 0])]),
   );
   for (const [one, budget] of spreadTo) {
     const option = pricingOption(call, await productOf(call, one.product_id, FIELD), one.pricing_option_id, FIELD);
@@ -53,6 +53,7 @@ export function checkTotal(
   total: Total,
 ): void {
   checkCurrency(call, currency, total);
-  const sum = sumOf(packages.filter(isLivePackage).map(({ budget }) => budget));
-  if (sum !== sumOf([total.amount])) throw invalid(call, `the packages come to ${sum}, not to ${total.amount}`, FIELD);
+  const sum = summed(packages.filter(isLivePackage).map(({ budget }) => budget));
+  if (inCoins(sum, currency) !== inCoins(total.amount, currency))
+    throw invalid(call, `the packages come to ${sum}, not to ${total.amount}`, FIELD);
 }

@@ -1,7 +1,7 @@
 /** Plans as commercial terms: what is bought with which share of the money, when, and at which price. */
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { coinsIn } from "../frame/currency.js";
+import { coinsIn, summed } from "../frame/currency.js";
 import type { PricingOption, Product, Proposal } from "../ports/catalogue.js";
 import { statedBudget, statedFlight } from "./brief.js";
 import { productsOf } from "./products.js";
@@ -24,8 +24,6 @@ export interface PlanLine {
   readonly overlay?: JsonObject | undefined;
 }
 
-const cents = (amount: number): number => Math.round(amount * 100) / 100;
-
 /** The money by share, to the coin of its currency; what is left over by rounding goes to the first. */
 export function divided(
   { amount: total, currency }: Pick<Money, "amount"> & Partial<Money>,
@@ -33,9 +31,9 @@ export function divided(
 ): number[] {
   const sum = shares.reduce((all, one) => all + one, 0);
   const coins = coinsIn(currency);
-  const parts = shares.map((one) => cents(Math.floor((total * one * coins) / sum) / coins));
-  const rest = cents(total - parts.reduce((all, one) => all + one, 0));
-  return parts.map((one, index) => (index === 0 ? cents(one + rest) : one));
+  const parts = shares.map((one) => Math.floor((total * one * coins) / sum) / coins);
+  const rest = summed([total, ...parts.map((one) => -one)]);
+  return parts.map((one, index) => (index === 0 ? summed([one, rest]) : one));
 }
 
 export interface PlanWanted {
