@@ -89,7 +89,10 @@ function unsignedMissOf(fault: WireFault, word: string): Miss {
   }
   // Addresses that may not be reached, names that do not exist: trying again changes nothing, and nothing was sent.
   const recovery = fault.retryable ? "transient" : "terminal";
-  return { error: localError("SERVICE_UNAVAILABLE", fault.message, recovery, after), lost: fault.retryable };
+  return {
+    error: localError("SERVICE_UNAVAILABLE", fault.message, recovery, after),
+    lost: fault.retryable && !fault.unsent,
+  };
 }
 
 /** A JSON-RPC error as an error of the protocol. */

@@ -1,6 +1,7 @@
 /** HTTP for the transports' SDKs: the guarded fetch in the shape of the platform's, with credentials and signatures. */
 import type { JsonObject, RequestProfileName } from "../contract/index.js";
 import { answerEvent } from "../net/answer-event.js";
+import { retryAfterInSeconds } from "../net/retry-after.js";
 import type { RequestCapability } from "../signing/index.js";
 import type { WireUse } from "../transport/caller.js";
 import { shortText, WireFault } from "../transport/fault.js";
@@ -14,14 +15,6 @@ export interface Wire {
   signature: RequestCapability | undefined;
   /** The profile it verifies, by what it declares; before that is known, the one of our newest release. */
   profile: RequestProfileName;
-}
-
-/** Seconds of a Retry-After in either spelling (RFC 9110, 10.2.3). */
-function retryAfterOf(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value.trim())) return Number(value);
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
 }
 
 async function credentials({ auth, oauth }: BuyerSettings): Promise<Readonly<Record<string, string>>> {
@@ -146,7 +139,7 @@ async function exchange(settings: BuyerSettings, { seen }: WireUse, outbound: Ou
     throw new WireFault(`The agent answered HTTP ${result.status}`, {
       status: result.status,
       retryable: result.status >= 500,
-      retryAfter: retryAfterOf(result.headers["retry-after"], settings.now()),
+      retryAfter: retryAfterInSeconds(result.headers["retry-after"], settings.now()),
       body: text,
       challenge: result.headers["www-authenticate"],
     });

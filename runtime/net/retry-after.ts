@@ -30,3 +30,9 @@ export function retryAfterMs(value: string | undefined, now: number): number | u
     .filter((ms) => ms > 0);
   return usable.length === 0 ? undefined : Math.min(Math.max(...usable), LONGEST_RETRY_AFTER_MS);
 }
+
+/** As `retryAfterMs`, in whole seconds, rounded up. */
+export function retryAfterInSeconds(value: string | undefined, now: number): number | undefined {
+  const ms = retryAfterMs(value, now);
+  return ms === undefined ? undefined : Math.ceil(ms / 1_000);
+}

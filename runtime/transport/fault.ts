@@ -13,6 +13,8 @@ export interface WireFaultFacts {
   readonly challenge?: string | undefined;
   /** An answer came, and was not read: it is larger than the caller wants. */
   readonly unread?: boolean;
+  /** The request never left: what it needed could not be had. */
+  readonly unsent?: boolean;
 }
 
 /** A request that got no answer of the protocol. */
@@ -24,9 +26,10 @@ export class WireFault extends Error {
   readonly body: string;
   readonly challenge: string | undefined;
   readonly unread: boolean;
+  readonly unsent: boolean;
 
   constructor(message: string, facts: WireFaultFacts) {
-    const { status, retryable = false, retryAfter, body = "", challenge, unread = false } = facts;
+    const { status, retryable = false, retryAfter, body = "", challenge, unread = false, unsent = false } = facts;
     super(message);
     this.status = status;
     this.retryable = retryable;
@@ -34,6 +37,7 @@ export class WireFault extends Error {
     this.body = body;
     this.challenge = challenge;
     this.unread = unread;
+    this.unsent = unsent;
   }
 }
 

@@ -124,7 +124,7 @@ for (const kind of transports) {
       {
         kind,
         answer: ({ tool }) => {
-          if (tool === "get_products") return { http: 429, headers: { "retry-after": "9" } };
+          if (tool === "get_products") return { http: 429, headers: { "retry-after": "2, 9" } };
           if (tool === "list_creatives") return { http: 401, headers: { "www-authenticate": 'Bearer error="x"' } };
           if (tool === "sync_creatives") {
             return { http: 401, headers: { "www-authenticate": 'Signature error="request_signature_required"' } };

@@ -3,10 +3,12 @@ import { readdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { missOf } from "../../runtime/buyer/fault.js";
 import { agentsFrom, createBuyer, fileTokens, type OAuthOptions, type OAuthTokens } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import type { AdbindError } from "../../runtime/errors.js";
 import { createGuardedFetch, type Fetcher, type FetchResult } from "../../runtime/net/index.js";
+import { WireFault } from "../../runtime/transport/fault.js";
 import { type Says, startAgent } from "../support/agent.js";
 import { tempFolder } from "../support/release.js";
 import { capabilities, release } from "./fixtures.js";
@@ -23,9 +25,11 @@ interface World {
   good: string;
   /** Laid over the documents, by a part of their URL. */
   readonly documents: Record<string, JsonObject | undefined>;
+  /** Statuses by which the token endpoint puts requests off, the next first. */
+  readonly busy: number[];
 }
 
-type Made = Pick<World, "grants" | "documents"> & { good: string };
+type Made = Pick<World, "grants" | "documents" | "busy"> & { good: string };
 
 /** The network with an issuer in it, which answers for itself and for the agent's metadata. */
 function issuerBefore(guarded: Fetcher, resource: string, made: Made): Fetcher {
@@ -48,6 +52,8 @@ function issuerBefore(guarded: Fetcher, resource: string, made: Made): Fetcher {
     if (url === `${ISSUER}/token`) {
       const grant = Object.fromEntries(new URLSearchParams(String(request?.body)));
       made.grants.push({ ...grant, authorization: request?.headers?.authorization ?? "" });
+      const busy = made.busy.shift();
+      if (busy !== undefined) return { ...answer(url, busy, { error: "slow_down" }), headers: { "retry-after": "7" } };
       if (grant.refresh_token === "spent") return answer(url, 400, { error: "invalid_grant" });
       const n = made.grants.length;
       made.good = `token-${n}`;
@@ -70,6 +76,7 @@ async function world(oauth: Partial<OAuthOptions>, job: (made: World) => Promise
     clock: { ms: 1_776_520_800_000 },
     good: "token-1",
     documents: {},
+    busy: [],
   };
   const used: (string | undefined)[] = [];
   const agent = await startAgent({
@@ -164,6 +171,51 @@ test("a person is asked once, with PKCE; the tokens that are kept are renewed, a
       assert.match(why, said);
       assert.equal(made.grants, []);
     });
+});
+
+/** A person who comes back from the issuer once. */
+function once() {
+  let asked = 0;
+  const authorize = (url: string): string => {
+    asked += 1;
+    const state = new URL(url).searchParams.get("state")!;
+    return `http://127.0.0.1:9/back?${new URLSearchParams({ code: "code-1", state })}`;
+  };
+  return { oauth: { redirectUri: "http://127.0.0.1:9/back", authorize }, asked: () => asked };
+}
+
+test("a refresh token that another process has used sends nobody to the issuer: what that one got is taken", () => {
+  const { oauth, asked } = once();
+  return world(oauth, async (made) => {
+    await made.call();
+    const [[key, kept]] = [...made.tokens] as [[string, OAuthTokens]];
+    made.tokens.set(key, { ...kept, refreshToken: "spent", expiresAt: 0 });
+    const other = { accessToken: "of-the-other", refreshToken: "refresh-9", expiresAt: made.clock.ms + 600_000 };
+    setTimeout(() => {
+      made.good = other.accessToken;
+      made.tokens.set(key, other);
+    }, 100);
+    assert.equal((await made.call()).used, ["of-the-other"]);
+    assert.equal([asked(), made.tokens.get(key)], [1, other]);
+  });
+});
+
+test("an issuer that puts a renewal off has refused nothing: nobody is asked, and the call never left", () => {
+  const { oauth, asked } = once();
+  return world(oauth, async (made) => {
+    await made.call();
+    for (const status of [429, 408, 503]) {
+      made.clock.ms += 600_000;
+      made.busy.push(status);
+      const put = await made.call();
+      assert.equal([put.status, put.used], ["failed", []]);
+      assert.match(put.said, /"retry_after":7/);
+      assert.is((await made.call()).status, "completed");
+    }
+    assert.is(asked(), 1);
+    for (const unsent of [true, false])
+      assert.is(missOf(new WireFault("no token", { retryable: true, unsent }), "proto").lost, !unsent);
+  });
 });
 
 test("no token is asked for on the word of a stranger, and why is told", async () => {

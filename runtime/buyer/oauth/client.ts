@@ -5,6 +5,7 @@
  */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import type { Fetcher } from "../../net/index.js";
+import { retryAfterInSeconds } from "../../net/retry-after.js";
 import { shortText, WireFault } from "../../transport/fault.js";
 import { discoverIssuer, type TokenIssuer } from "./discovery.js";
 import type { OAuthOptions, OAuthTokens, TokenStore } from "./types.js";
@@ -12,6 +13,10 @@ import type { OAuthOptions, OAuthTokens, TokenStore } from "./types.js";
 /** A token this close to its end is renewed first, in milliseconds: it has to arrive while it is good. */
 const SLACK_MS = 30_000;
 const MAX_BYTES = 65_536;
+/** How often tokens that another process may just be keeping are looked for, and how long after each other, in milliseconds. */
+const [LOOKS, BETWEEN_LOOKS_MS] = [4, 250];
+/** Answers that say nothing of a grant: asked again later, it may be good. */
+const notNow: ReadonlySet<number> = new Set([408, 425, 429]);
 
 export interface OAuthClient {
   /** @throws WireFault where none can be had, with the reason */
@@ -67,10 +72,27 @@ export function createOAuthClient(dependencies: OAuthParts): OAuthClient {
   async function get(kept: OAuthTokens | undefined): Promise<OAuthTokens> {
     const from = await theIssuer();
     const renewed = kept?.refreshToken === undefined ? undefined : await renew(dependencies, from, kept.refreshToken);
+    const elsewhere = renewed === undefined && kept?.refreshToken !== undefined ? await gotElsewhere(kept) : undefined;
+    if (elsewhere !== undefined) return elsewhere;
     const tokens = renewed ?? (await granted(dependencies, from));
     await store.set(agentUrl, tokens);
     return tokens;
   }
+
+  /**
+   * A refresh token is often good once, and another process may have used it: then what it got is kept by now, or in a moment.
+   * Nobody is to be sent to the issuer for that.
+   */
+  async function gotElsewhere({ accessToken }: OAuthTokens): Promise<OAuthTokens | undefined> {
+    for (let look = 1; ; look++) {
+      const kept = await store.get(agentUrl);
+      if (kept !== undefined && kept.accessToken !== accessToken && isGood(kept)) return kept;
+      if (options.tokens === undefined || look === LOOKS) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS_MS));
+    }
+  }
+
+  const isGood = ({ expiresAt }: OAuthTokens): boolean => expiresAt === undefined || expiresAt - SLACK_MS > now();
 
   /** Calls at the same time get one token between them: a refresh token is often good once. */
   const obtain = (kept: OAuthTokens | undefined): Promise<OAuthTokens> => {
@@ -83,8 +105,7 @@ export function createOAuthClient(dependencies: OAuthParts): OAuthClient {
   return {
     async token() {
       const kept = await store.get(agentUrl);
-      const good = kept !== undefined && (kept.expiresAt === undefined || kept.expiresAt - SLACK_MS > now());
-      return (good ? kept : await obtain(kept)).accessToken;
+      return (kept !== undefined && isGood(kept) ? kept : await obtain(kept)).accessToken;
     },
     async refused(token, said) {
       challenge = said ?? challenge;
@@ -122,10 +143,15 @@ async function ask(
     maxBytes: MAX_BYTES,
   });
   if (!answer.ok)
-    throw new WireFault(`No answer from ${issuer.issuer}: ${answer.code}`, { retryable: answer.retryable });
+    throw new WireFault(`No answer from ${issuer.issuer}: ${answer.code}`, {
+      ...{ retryable: answer.retryable, unsent: true },
+    });
   const text = new TextDecoder().decode(answer.body);
   const body = parsed(text);
-  if (answer.status >= 500) throw new WireFault(`${issuer.issuer} answered ${answer.status}`, { retryable: true });
+  if (answer.status >= 500 || notNow.has(answer.status)) {
+    const retryAfter = retryAfterInSeconds(answer.headers["retry-after"], now());
+    throw new WireFault(`${issuer.issuer} answered ${answer.status}`, { retryable: true, retryAfter, unsent: true });
+  }
   if (answer.status !== 200) {
     const { error, error_description: more } = body;
     return [error, more].filter((one) => typeof one === "string").join(": ") || `HTTP ${answer.status}`;
