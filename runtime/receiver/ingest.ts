@@ -15,6 +15,7 @@ import type {
 import type { Envelope, EventContent } from "./envelope.js";
 import { instantMs } from "./instant.js";
 import { eventOf, kindNotes } from "./kinds.js";
+import type { RememberedKeys } from "./remembered.js";
 import { resultValidator } from "./result-validator.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { RequestSpan } from "./tracing.js";
@@ -82,7 +83,8 @@ export function createIngest<Tx>(
     let outcome: AcceptOutcome | undefined;
     try {
       const bind = keysBindPayloads(bound.release);
-      outcome = await config.store.inbox.accept(arrivalOf(config, incoming, event, { registration, lease, now, bind }));
+      const kept = config.rememberedOf(config.senderOf(binding.sender), bound.release);
+      outcome = await config.store.inbox.accept(arrivalOf(incoming, event, { registration, lease, now, bind, kept }));
     } finally {
       const leased = outcome?.outcome === "accepted" && outcome.leased;
       if (lease !== undefined && !leased) worker.release();
@@ -105,11 +107,10 @@ export function createIngest<Tx>(
   };
 }
 
-function arrivalOf<Tx>(
-  config: ReceiverConfig<Tx>,
+function arrivalOf(
   { envelope, body, raw, token, nonce, digest }: Incoming,
   event: NewEvent,
-  { registration, lease, now, bind }: IngestContext,
+  { registration, lease, now, bind, kept }: IngestContext,
 ): Arrival {
   const { time, status, terminal } = envelope;
   const once = onceOf(event, body);
@@ -121,8 +122,7 @@ function arrivalOf<Tx>(
     ...(once !== undefined && { once }),
     ...(unfit !== undefined && { unfit }),
     now,
-    windowSeconds: config.dedupWindowSeconds,
-    senderCap: config.senderCap,
+    ...kept,
     registered: registration !== undefined,
     ...(envelope.ordered &&
       time !== null &&
@@ -145,6 +145,7 @@ const operationOf = ({ operationId, time }: Envelope, registration: Registration
   registration === undefined || registration.operationId !== null || time?.by === "poll" ? operationId : null;
 
 interface IngestContext {
+  readonly kept: RememberedKeys;
   readonly registration: Registration | undefined;
   readonly lease: Arrival["lease"] | undefined;
   readonly now: number;

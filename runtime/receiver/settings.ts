@@ -7,13 +7,10 @@ import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
 import { type ReceiverMetrics, receiverMetrics } from "./metrics.js";
+import { isHorizon, MIN_WINDOW_SECONDS, rememberedKeys } from "./remembered.js";
 import { type ReceiverTraces, receiverTraces } from "./tracing.js";
 import type { BoundRelease, ReceiverSettings, SenderConfig } from "./types.js";
 
-/** Shortest dedup window without telling senders, in seconds (docs/protocol/webhooks.md#limits). */
-const MIN_WINDOW_SECONDS = 86_400;
-/** Keys of one sender: at about 60 bytes each, 60 MB of disk. */
-const SENDER_CAP = 1_000_000;
 /** Largest body in bytes: 1 MB (docs/protocol/webhooks.md#limits). */
 const MAX_BODY_BYTES = 1_048_576;
 const CONCURRENCY = 32;
@@ -27,11 +24,15 @@ const POLL_MS = 1_000;
 
 export interface ReceiverConfig<Tx>
   extends Required<
-    Omit<ReceiverSettings<Tx>, "senders" | "logger" | "meter" | "tracer" | "announcedWindow" | "validator">
+    Omit<
+      ReceiverSettings<Tx>,
+      "senders" | "logger" | "meter" | "tracer" | "announcedWindow" | "validator" | "senderCap"
+    >
   > {
   readonly validatorOf: (release: Release) => Promise<AnyValidator>;
   readonly releases: ReadonlyMap<string, BoundRelease<Tx>>;
   readonly defaultRelease: BoundRelease<Tx>;
+  readonly rememberedOf: ReturnType<typeof rememberedKeys>;
   readonly senderOf: (sender: string) => SenderConfig | undefined;
   /** Those that do not come and go. */
   readonly knownSenders: readonly (readonly [sender: string, held: SenderConfig])[];
@@ -46,7 +47,6 @@ const bad = (where: string, remedy: string): AdbindError =>
 /** Smallest value of each number among the options. */
 const minima = {
   dedupWindowSeconds: 1,
-  senderCap: 1,
   maxBodyBytes: 1,
   concurrency: 1,
   leaseSeconds: 1,
@@ -67,7 +67,6 @@ export function resolveSettings<Tx>(
 ): ReceiverConfig<Tx> {
   const numbers = {
     dedupWindowSeconds: settings.dedupWindowSeconds ?? MIN_WINDOW_SECONDS,
-    senderCap: settings.senderCap ?? SENDER_CAP,
     maxBodyBytes: settings.maxBodyBytes ?? MAX_BODY_BYTES,
     concurrency: settings.concurrency ?? CONCURRENCY,
     leaseSeconds: settings.leaseSeconds ?? LEASE_SECONDS,
@@ -84,6 +83,9 @@ export function resolveSettings<Tx>(
   if (numbers.dedupWindowSeconds < MIN_WINDOW_SECONDS && settings.announcedWindow !== true) {
     throw bad("dedupWindowSeconds", "keep keys 24 hours, or tell every sender and set announcedWindow");
   }
+  const { senderCap } = settings;
+  if (senderCap !== undefined && !(Number.isSafeInteger(senderCap) && senderCap > 0))
+    throw bad("senderCap", "give a whole number of at least 1");
   const validatorOf = validatorsFrom(
     settings.validator,
     bound.map(({ release }) => release),
@@ -93,18 +95,23 @@ export function resolveSettings<Tx>(
   const url = canonicalUrl(publicUrl, { unicodeHost: "refuse" });
   if (!url.ok || /[?#]/.test(publicUrl))
     throw bad("publicUrl", "give scheme, host and path, e.g. https://hooks.example");
+  const knownSenders = typeof settings.senders.get === "function" ? [] : Object.entries(settings.senders);
+  for (const [sender, { retryHorizonSeconds }] of knownSenders)
+    if (!isHorizon(retryHorizonSeconds))
+      throw bad(`senders.${sender}.retryHorizonSeconds`, "give 86400 to 604800, as the sender declares");
   return {
     store: settings.store,
     publicUrl,
     ignoreHost: settings.ignoreHost ?? false,
     ...numbers,
+    rememberedOf: rememberedKeys(settings),
     maxBodyBytesOf: settings.maxBodyBytesOf ?? (() => undefined),
     now: settings.now ?? Date.now,
     random: settings.random ?? Math.random,
     validatorOf,
     ...releasesOf(bound),
     senderOf: senderLookup(settings.senders),
-    knownSenders: typeof settings.senders.get === "function" ? [] : Object.entries(settings.senders),
+    knownSenders,
     log: settings.logger ?? jsonLog({ name: "adbind-receiver", level: "warn" }),
     metrics: receiverMetrics(settings.meter ?? otel.getMeter("adbind.receiver")),
     traces: receiverTraces(settings.tracer ?? trace.getTracer("adbind.receiver")),

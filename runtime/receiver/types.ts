@@ -48,6 +48,12 @@ export interface SenderConfig {
   readonly release?: string;
   /** Other identities its keys may resolve to: all of them share this sender's keyspace. */
   readonly aliases?: readonly string[];
+  /**
+   * How long it may send one event again, in seconds, 86,400 to 604,800, as its capabilities declare
+   * (`webhook_signing.delivery_retry_horizon_seconds`): its keys are remembered as long at least. Default the longest, of a sender
+   * whose release has one declared, unless `dedupWindowSeconds` is given.
+   */
+  readonly retryHorizonSeconds?: number;
 }
 
 /** Senders by agent URL. A `Map` will do where they come and go. */
@@ -181,11 +187,14 @@ export interface ReceiverSettings<Tx> {
   readonly publicUrl: string;
   /** True behind a proxy that rewrites `Host`: it is then not compared with `publicUrl`. Default false. */
   readonly ignoreHost?: boolean;
-  /** How long keys are remembered, in seconds. Default and minimum 86,400, see `announcedWindow`. */
+  /**
+   * How long keys are remembered, in seconds, and longer where a sender's `retryHorizonSeconds` is. Default and minimum 86,400, see
+   * `announcedWindow`.
+   */
   readonly dedupWindowSeconds?: number;
   /** True when every sender is told of a window under 24 hours; it is in the receiver's descriptor. */
   readonly announcedWindow?: boolean;
-  /** Keys remembered of one sender before it gets 429. Default 1,000,000. */
+  /** Keys remembered of one sender before it gets 429. Default 1,000,000 for each day that they are remembered. */
   readonly senderCap?: number;
   /** Largest body, in bytes. Default 1,048,576. */
   readonly maxBodyBytes?: number;
