@@ -2,6 +2,8 @@
 import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract/index.js";
 import { isJsonObject, list, member } from "../extract/json-object.js";
 import type { BuyerCallDependencies } from "./call-dependencies.js";
+import { failedHere } from "./exchange.js";
+import { localError } from "./fault.js";
 import { badBuyerOption } from "./settings.js";
 import type { CallOptions, CallResult } from "./types.js";
 
@@ -135,8 +137,9 @@ async function readPages(
   options: Pick<CallOptions, "signal">,
 ): Promise<Pages> {
   const pages: JsonObject[] = [];
+  const given = new Set<unknown>();
   let cursor: unknown;
-  while (pages.length < MAX_PAGES) {
+  for (;;) {
     const asked = isJsonObject(request.pagination) ? request.pagination : {};
     const paged = cursor === undefined ? request : { ...request, pagination: { ...asked, cursor } };
     const called = await call(tool, paged, options);
@@ -144,8 +147,19 @@ async function readPages(
     if (status !== "completed") return { ok: false, answer: called.answer, recovery: called.recovery };
     pages.push(data as JsonObject);
     const next = member(data, "pagination");
-    cursor = member(next, "has_more") === true ? member(next, "cursor") : undefined;
-    if (cursor === undefined) break;
+    if (member(next, "has_more") !== true) return { ok: true, pages };
+    cursor = member(next, "cursor");
+    if (typeof cursor !== "string" || cursor === "")
+      return unended("it says that there is more, and not how to ask for it");
+    if (given.has(cursor)) return unended("it goes round in a circle");
+    given.add(cursor);
+    if (pages.length === MAX_PAGES) return unended(`it has more than ${MAX_PAGES} pages`);
   }
-  return { ok: true, pages };
+}
+
+function unended(why: string): Pages {
+  const { answer, recovery } = failedHere(
+    localError("INVALID_ANSWER", `The state could not be read whole: ${why}`, "correctable"),
+  );
+  return { ok: false, answer, recovery };
 }

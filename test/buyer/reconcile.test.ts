@@ -48,6 +48,26 @@ test("missed impairments are read from every page of the buys, and what is not t
     },
   ));
 
+for (const [why, cursorOf] of [
+  ["an agent that never ends its list", (page: number) => String(page)],
+  ["an agent whose pages go round", (page: number) => String(page % 3)],
+  ["an agent that does not say where the rest is", () => undefined],
+] as const)
+  test(`half a state is not told for all of it: ${why}`, () =>
+    withScene(
+      {
+        answer: (_, page) => ({
+          payload: { media_buys: [buy("a")], pagination: { has_more: true, cursor: cursorOf(page) } } as never,
+        }),
+      },
+      async ({ buyer, calls }) => {
+        const read = await buyer.reconcile({ kind: "state", tool: "get_media_buys", request: {} });
+        assert.not(read.ok);
+        assert.match(JSON.stringify(!read.ok && read.answer.data), "could not be read whole");
+        assert.ok(calls().length <= 100);
+      },
+    ));
+
 for (const [declared, asked] of [
   [["hourly"], "hourly"],
   [["daily"], null],
