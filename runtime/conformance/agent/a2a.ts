@@ -3,6 +3,7 @@ import type { AgentCard, SendMessageRequest } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { isJsonObject } from "../../contract/index.js";
 import { timerMs } from "../../timers.js";
+import { cardPlaces } from "../../transport/a2a/card-places.js";
 import { withinBytes, withinLevels } from "./answer-limits.js";
 import { failedAnswer } from "./failed-answer.js";
 import { headersOf } from "./http.js";
@@ -11,7 +12,6 @@ import type { AgentSession, SentRequest, SessionOptions } from "./types.js";
 
 /** `ROLE_USER` of the SDK's enum. */
 const ROLE_USER = 1;
-const CARD = "/.well-known/agent-card.json";
 
 interface Heard {
   status?: number;
@@ -51,9 +51,9 @@ export async function openA2aSession(options: SessionOptions): Promise<AgentSess
       }
       return new Response(text, { status: response.status, headers: response.headers });
     };
-  const cardAt = /agent-card\.json$/.test(url) ? url : new URL(CARD, url).href;
+  const [first, origin = first] = cardPlaces(url);
   const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ headers: {} }), legacyCompat });
-  const card = await cardOf(resolver, cardAt);
+  const card = await cardOf(resolver, first).catch(() => cardOf(resolver, origin));
   return {
     transport: "a2a",
     url,

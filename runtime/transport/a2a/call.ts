@@ -7,17 +7,10 @@ import { a2aState, extractA2aResponse, extractTransportError, unwrapA2a } from "
 import { list, member } from "../../extract/json-object.js";
 import type { CallerDependencies, Connection, WireAnswer, WireUse } from "../caller.js";
 import { RpcError, shortText, WireFault } from "../fault.js";
+import { cardPlaces } from "./card-places.js";
 
 /** `ROLE_USER` of the SDK's enum. */
 const ROLE_USER = 1;
-const CARD_PATH = ".well-known/agent-card.json";
-
-/** Where the card of an agent is: beside a URL that names none itself. */
-function cardUrl(url: string): string {
-  if (/\/agent-card\.json$/.test(new URL(url).pathname)) return url;
-  return new URL(`/${CARD_PATH}`, url).href;
-}
-
 /** Reads the agent's card. @throws WireFault where there is none */
 export async function openA2a(
   { url, word, uuid, fetchFor }: CallerDependencies,
@@ -27,7 +20,13 @@ export async function openA2a(
   const card = await resolveCard();
   async function resolveCard() {
     const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ signal }), legacyCompat });
-    return resolver.resolve(cardUrl(url), "");
+    const [first, origin] = cardPlaces(url);
+    if (origin === undefined) return resolver.resolve(first, "");
+    return resolver.resolve(first, "").catch((error: unknown) => {
+      // Who is in trouble, or cannot be reached, has not said that there is none.
+      if (error instanceof WireFault && (error.status === undefined || error.status >= 500)) throw error;
+      return resolver.resolve(origin, "");
+    });
   }
   const profile = profileOf(card, word);
   const fetchOf = (use: WireUse): typeof globalThis.fetch => {
