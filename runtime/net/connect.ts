@@ -4,6 +4,7 @@ import { getCACertificates, connect as tlsConnect } from "node:tls";
 import type { buildConnector } from "undici";
 import { addressKind } from "./address.js";
 import { NetFault } from "./codes.js";
+import { hearingContinue } from "./continued.js";
 import type { ResolvedAddress } from "./name-lookup.js";
 import type { DialOptions, NetPolicy } from "./policy.js";
 
@@ -152,7 +153,7 @@ export const guardedConnector =
       secure: options.protocol === "https:",
     };
     open(target, policy).then(
-      (socket) => callback(null, socket),
+      (socket) => callback(null, hearingContinue(socket)),
       (error: Error) => callback(error, null),
     );
   };

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { until } from "../support/until.js";
-import { cleanUp, codeOf, guardedFetch, listen } from "./loopback-server.js";
+import { cleanUp, codeOf, guardedFetch, listen, textOf } from "./loopback-server.js";
 
 const test = suite("hostile peers");
 test.after.each(cleanUp);
 
 /** A peer that answers each request in its own way, and how many of its connections are open. */
-async function peer(answer: (socket: Socket) => void) {
+async function peer(answer: (socket: Socket) => unknown) {
   const open = new Set<Socket>();
   let most = 0;
   const server = createServer((socket) => {
@@ -18,7 +18,7 @@ async function peer(answer: (socket: Socket) => void) {
     most = Math.max(most, open.size);
     socket.on("error", () => undefined);
     socket.on("close", () => open.delete(socket));
-    socket.on("data", () => answer(socket));
+    socket.on("data", () => void answer(socket));
   });
   const port = await listen(server);
   return { url: `http://seller.example.com:${port}/`, open, most: () => most };
@@ -58,6 +58,33 @@ test("a few interim answers go before the real one; whoever sends nothing else i
   });
   assert.is(codeOf(await guardedFetch({ timeouts: { totalMs: 3_000 } })(endless.url)), "too_large");
   await until(() => endless.open.size === 0);
+});
+
+test("a peer that says to continue unasked is heard out, and what its body says is left as it is", async () => {
+  const go = head("100 Continue");
+  const body = "HTTP/1.1 100 Continue\r\n\r\n";
+  const whole = head(`200 OK\r\ncontent-length: ${body.length}`);
+  const ways: Record<string, readonly string[]> = {
+    "at once": [`${go}${whole}${body}`],
+    "in pieces": [go, whole, body],
+    "several times": [`${go}${head("103 Early Hints")}${go}`, go, whole, body],
+    "as the body alone": [whole, body],
+  };
+  for (const [way, pieces] of Object.entries(ways)) {
+    const { url } = await peer(async (socket) => {
+      for (const piece of pieces) {
+        socket.write(piece);
+        await sleep(30);
+      }
+    });
+    const guarded = guardedFetch();
+    for (let request = 0; request < 2; request++) assert.is(textOf(await guarded(url)), body, way);
+  }
+  const endless = await peer((socket) => {
+    const timer = setInterval(() => socket.write(go.repeat(100)), 5);
+    socket.on("close", () => clearInterval(timer));
+  });
+  assert.is(codeOf(await guardedFetch({ timeouts: { totalMs: 3_000 } })(endless.url)), "too_large");
 });
 
 test.run();
