@@ -49,11 +49,11 @@ test("missed impairments are read from every page of the buys, and what is not t
   ));
 
 for (const [why, cursorOf] of [
-  ["an agent that never ends its list", (page: number) => String(page)],
-  ["an agent whose pages go round", (page: number) => String(page % 3)],
-  ["an agent that does not say where the rest is", () => undefined],
+  ["its agent never ends the list", (page: number) => String(page)],
+  ["its agent gives the same pages again", (page: number) => String(page % 3)],
+  ["its agent does not say where the rest is", () => undefined],
 ] as const)
-  test(`half a state is not told for all of it: ${why}`, () =>
+  test(`half a state is not told for all of it, where ${why}`, () =>
     withScene(
       {
         answer: (_, page) => ({

@@ -72,24 +72,14 @@ export function createOAuthClient(dependencies: OAuthParts): OAuthClient {
   async function get(kept: OAuthTokens | undefined): Promise<OAuthTokens> {
     const from = await theIssuer();
     const renewed = kept?.refreshToken === undefined ? undefined : await renew(dependencies, from, kept.refreshToken);
-    const elsewhere = renewed === undefined && kept?.refreshToken !== undefined ? await gotElsewhere(kept) : undefined;
+    const elsewhere =
+      renewed === undefined && kept?.refreshToken !== undefined
+        ? await gotElsewhere(dependencies, kept, isGood)
+        : undefined;
     if (elsewhere !== undefined) return elsewhere;
     const tokens = renewed ?? (await granted(dependencies, from));
     await store.set(agentUrl, tokens);
     return tokens;
-  }
-
-  /**
-   * A refresh token is often good once, and another process may have used it: then what it got is kept by now, or in a moment.
-   * Nobody is to be sent to the issuer for that.
-   */
-  async function gotElsewhere({ accessToken }: OAuthTokens): Promise<OAuthTokens | undefined> {
-    for (let look = 1; ; look++) {
-      const kept = await store.get(agentUrl);
-      if (kept !== undefined && kept.accessToken !== accessToken && isGood(kept)) return kept;
-      if (options.tokens === undefined || look === LOOKS) return undefined;
-      await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS_MS));
-    }
   }
 
   const isGood = ({ expiresAt }: OAuthTokens): boolean => expiresAt === undefined || expiresAt - SLACK_MS > now();
@@ -116,6 +106,24 @@ export function createOAuthClient(dependencies: OAuthParts): OAuthClient {
       return tokens.accessToken !== token;
     },
   };
+}
+
+/**
+ * A refresh token is often good once, and another process may have used it: then what it got is kept by now, or in a moment.
+ * Nobody is to be sent to the issuer for that.
+ */
+async function gotElsewhere(
+  { options: { tokens: store }, agentUrl }: OAuthParts,
+  { accessToken }: OAuthTokens,
+  isGood: (tokens: OAuthTokens) => boolean,
+): Promise<OAuthTokens | undefined> {
+  if (store === undefined) return undefined;
+  for (let look = 1; ; look++) {
+    const kept = await store.get(agentUrl);
+    if (kept !== undefined && kept.accessToken !== accessToken && isGood(kept)) return kept;
+    if (look === LOOKS) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS_MS));
+  }
 }
 
 /** One request to the token endpoint. @returns undefined where the grant is refused; @throws WireFault for anything else */

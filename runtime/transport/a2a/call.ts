@@ -17,17 +17,8 @@ export async function openA2a(
   signal: AbortSignal | undefined,
 ): Promise<Connection> {
   const legacyCompat = { enabled: true };
-  const card = await resolveCard();
-  async function resolveCard() {
-    const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ signal }), legacyCompat });
-    const [first, origin] = cardPlaces(url);
-    if (origin === undefined) return resolver.resolve(first, "");
-    return resolver.resolve(first, "").catch((error: unknown) => {
-      // Who is in trouble, or cannot be reached, has not said that there is none.
-      if (error instanceof WireFault && (error.status === undefined || error.status >= 500)) throw error;
-      return resolver.resolve(origin, "");
-    });
-  }
+  const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ signal }), legacyCompat });
+  const card = await cardAt(resolver, cardPlaces(url));
   const profile = profileOf(card, word);
   const fetchOf = (use: WireUse): typeof globalThis.fetch => {
     const plain = fetchFor(use);
@@ -75,6 +66,18 @@ export async function openA2a(
     tools: async () => card.skills.map(({ id }) => id),
     close: async () => {},
   };
+}
+
+async function cardAt(
+  resolver: DefaultAgentCardResolver,
+  [first, origin]: ReturnType<typeof cardPlaces>,
+): Promise<AgentCard> {
+  if (origin === undefined) return resolver.resolve(first, "");
+  return resolver.resolve(first, "").catch((error: unknown) => {
+    // Who is in trouble, or cannot be reached, has not said that there is none.
+    if (error instanceof WireFault && (error.status === undefined || error.status >= 500)) throw error;
+    return resolver.resolve(origin, "");
+  });
 }
 
 /** URI of the protocol's own extension, where the card offers it: `.../extensions/<word>/v<major>`. */
