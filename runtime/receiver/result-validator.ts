@@ -48,7 +48,10 @@ export function resultValidator<Tx>(config: ReceiverConfig<Tx>): ResultValidator
     }
     const { data = null, problem } = envelope.payload ?? {};
     if (problem !== undefined) return [{ code: problem, pointer: "", message: "the data is wrapped in response" }];
-    const { taskType, status } = envelope;
+    const { taskType, status, format } = envelope;
+    // A2A may tell the end of a task apart from its artifacts: whichever tool it is, what it came to is still to be heard.
+    if (format === "a2a" && status === "completed" && data === null)
+      return [{ code: "schema_mismatch", pointer: "", message: "it is completed, and has no data" }];
     if (taskType === null || !isTaskStatus(status) || !hasArm(release, taskType, status)) return [];
     // Arms without data are common on interim states; there is nothing to compare then. What is completed has a result.
     if (data === null && status !== "completed") return [];
