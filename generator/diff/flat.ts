@@ -234,11 +234,34 @@ function made(parts: readonly ShapePart[]): Flat {
   flat.unions.length = 0;
   flat.unions.push(...unions);
   const { kinds: wanted, values } = flat;
-  if (values !== undefined && wanted !== undefined)
-    flat.values = values.filter((value) => coversKind(wanted, valueKindOf(value)));
-  // Values say of which kinds they are.
-  if (flat.values !== undefined) flat.kinds = new Set(flat.values.map(valueKindOf));
+  if (values === undefined) return flat;
+  const left = values.filter(
+    (value) => (wanted === undefined || coversKind(wanted, valueKindOf(value))) && isWithin(flat, value),
+  );
+  flat.values = left;
+  // Values say of which kinds they are, and how long and how large.
+  flat.kinds = new Set(left.map(valueKindOf));
+  for (const bound of scalarBounds) flat.bounds.delete(bound);
+  flat.patterns.clear();
+  flat.multiples.clear();
   return flat;
+}
+
+const scalarBounds = [...lower, ...upper].filter((bound) => /(Length|imum)$/.test(bound));
+
+/** A text or a number is as its bounds, patterns and steps ask. */
+function isWithin({ bounds, patterns, multiples }: Flat, value: Json): boolean {
+  const least = (bound: Bound): number => bounds.get(bound) ?? Number.NEGATIVE_INFINITY;
+  const most = (bound: Bound): number => bounds.get(bound) ?? Number.POSITIVE_INFINITY;
+  if (typeof value === "string") {
+    const { length } = [...value];
+    const isLong = length >= least("minLength") && length <= most("maxLength");
+    return isLong && [...patterns].every((pattern) => new RegExp(pattern, "u").test(value));
+  }
+  if (typeof value !== "number") return true;
+  const isInside = value >= least("minimum") && value <= most("maximum");
+  const isBetween = value > least("exclusiveMinimum") && value < most("exclusiveMaximum");
+  return isInside && isBetween && [...multiples].every((step) => Number.isInteger(value / step));
 }
 
 /** Nothing is demanded of a value. */

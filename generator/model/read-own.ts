@@ -59,26 +59,33 @@ export function ownParts(
 ): OwnParts {
   const types = typesOf(schema);
   const listed = listedValues(schema, types);
-  if (listed !== undefined) return { parts: [{ pointer, ...listed } as Shape], typeOnly: false };
   const said = {
     string: speaks(schema, stringWords),
     number: speaks(schema, numberWords),
     object: speaks(schema, objectWords),
     array: speaks(schema, arrayWords),
   };
+  const make = { schema, pointer, child };
+  const lenientParts = (speaksOf: Record<keyof typeof said, boolean>): Shape[] => {
+    const parts = [
+      ...(speaksOf.string ? [scalar(make, ["string"])] : []),
+      ...(speaksOf.number ? [scalar(make, ["number"])] : []),
+      ...(speaksOf.object ? [objectOrMap(make)] : []),
+      ...(speaksOf.array ? [arrayOrTuple(make)] : []),
+    ];
+    return parts.map((part) => ({ ...part, lenient: true }));
+  };
+  if (listed !== undefined) {
+    // What is said of values of a kind none of which is listed says nothing.
+    const has = (kind: keyof typeof said): boolean =>
+      said[kind] && listed.values.some((value) => isOf(value, new Set([kind])));
+    const beside = { string: has("string"), number: has("number"), object: has("object"), array: has("array") };
+    return { parts: [{ pointer, ...listed.shape } as Shape, ...lenientParts(beside)], typeOnly: false };
+  }
   const silent = !said.string && !said.number && !said.object && !said.array;
   if (types === undefined && silent) return { parts: [], typeOnly: false };
   const kinds = types ?? assumed;
-  const make = { schema, pointer, child };
-  if (kinds === undefined) {
-    const parts = [
-      ...(said.string ? [scalar(make, ["string"])] : []),
-      ...(said.number ? [scalar(make, ["number"])] : []),
-      ...(said.object ? [objectOrMap(make)] : []),
-      ...(said.array ? [arrayOrTuple(make)] : []),
-    ];
-    return { parts: parts.map((part) => ({ ...part, lenient: true })), typeOnly: false };
-  }
+  if (kinds === undefined) return { parts: lenientParts(said), typeOnly: false };
   const scalars = scalarTypes.filter((type) => kinds.has(type)) as ScalarType[];
   const members: Shape[] = [
     ...(scalars.length > 0 && (types !== undefined || said.string || said.number) ? [scalar(make, scalars)] : []),
@@ -89,13 +96,19 @@ export function ownParts(
   return { parts, typeOnly: types !== undefined && silent && others };
 }
 
-/** `const` and `enum`; of listed values only those count that are of a kind the schema demands. */
-function listedValues(schema: SchemaMap, types: Types | undefined): Partial<Shape> | undefined {
-  if (schema.const !== undefined) return { kind: "const", value: schema.const };
-  if (!Array.isArray(schema.enum)) return undefined;
-  const values = types === undefined ? schema.enum : schema.enum.filter((value) => isOf(value, types));
+/** `const` and `enum`; of listed values only those count that both have, and that are of a kind the schema demands. */
+function listedValues(
+  schema: SchemaMap,
+  types: Types | undefined,
+): { shape: Partial<Shape>; values: readonly Json[] } | undefined {
+  const { const: only, enum: list } = schema;
+  if (only === undefined && !Array.isArray(list)) return undefined;
+  const fits = (value: Json): boolean => types === undefined || isOf(value, types);
+  const isListed = !Array.isArray(list) || list.some((one) => JSON.stringify(one) === JSON.stringify(only));
+  if (only !== undefined && fits(only) && isListed) return { shape: { kind: "const", value: only }, values: [only] };
+  const values = only === undefined ? (list as Json[]).filter(fits) : [];
   const meanings = meaningsOf(schema);
-  return { kind: "enum", values, ...(meanings !== undefined && { meanings }) };
+  return { shape: { kind: "enum", values, ...(meanings !== undefined && { meanings }) }, values };
 }
 
 const isOf = (value: Json, types: Types): boolean => {

@@ -111,6 +111,24 @@ const cases: [name: string, a: Map, b: Map, found: [string, string, string][]][]
     ],
   ],
   [
+    "a bound beside listed values",
+    object({ x: { ...text, enum: ["a", "bb"] } }),
+    object({ x: { ...text, enum: ["a", "bb"], minLength: 2 } }),
+    [["enum-value-removed", "broken", OLD]],
+  ],
+  [
+    "a field required beside a list of objects",
+    object({ x: { enum: [{ a: "u" }, { b: "u" }] } }),
+    object({ x: { enum: [{ a: "u" }, { b: "u" }], required: ["b"] } }),
+    [["required-property-added", "broken", OLD]],
+  ],
+  [
+    "a list of values beside one value",
+    object({ x: { const: "a" } }),
+    object({ x: { const: "a", enum: ["b"] } }),
+    [["enum-value-removed", "broken", OLD]],
+  ],
+  [
     "a bound",
     object({ x: { ...text, maxLength: 9 } }),
     object({ x: { ...text, maxLength: 5 } }),
@@ -193,6 +211,14 @@ test("form alone says nothing: inline or by reference, order, words, ids", async
     },
   );
   assert.equal(diffReleases(inline, defined).findings, []);
+});
+
+test("bounds beside listed values say nothing where they keep them all", async () => {
+  const within = await side(object({ x: { enum: ["aa", "bb", 4], minLength: 1, maximum: 5 } }));
+  const again = await side(
+    object({ x: { allOf: [{ enum: ["bb", "aa", 4] }, { pattern: "^[a-z]+$", multipleOf: 2 }] } }),
+  );
+  assert.equal(diffReleases(within, again).findings, []);
 });
 
 test("a witness is accepted by the one and refused by the other, and differs in the change alone", async () => {

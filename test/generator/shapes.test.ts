@@ -132,6 +132,24 @@ const readings: [name: string, schema: Schema, shape: object][] = [
     { kind: "enum", values: ["x", "y"], meanings: { x: "An x." }, extensions: { "x-of": 1 } },
   ],
   [
+    "demands beside listed values, of kinds that are listed",
+    { enum: [{ a: 1 }, "x"], required: ["a"], minLength: 2, minItems: 1 },
+    {
+      kind: "all",
+      parts: [
+        { kind: "enum", values: [{ a: 1 }, "x"] },
+        { kind: "scalar", types: ["string"], minLength: 2, lenient: true },
+        {
+          kind: "object",
+          properties: [{ name: "a", required: true, declared: false, shape: { kind: "any" } }],
+          openness: "open",
+          lenient: true,
+        },
+      ],
+    },
+  ],
+  ["one value that is of no kind demanded", { type: "string", const: 5 }, { kind: "enum", values: [] }],
+  [
     "conditions",
     JSON.parse('{"if": {"required": ["a"]}, "then": false, "dependencies": {"a": ["b"]}, "not": {"const": 1}}'),
     {

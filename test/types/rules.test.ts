@@ -69,6 +69,15 @@ const properties = {
     if: { required: ["a"] },
     ...then({ properties: { c: text, b: false } }),
   },
+  listed: {
+    enum: ["a", { k: 1, b: "x" }, [1], 7],
+    properties: { k: number },
+    required: ["k"],
+    items: number,
+    minLength: 1,
+    anyOf: [{ type: ["string", "array"] }, { properties: { k: number } }],
+  },
+  unmeant: { type: "string", const: 5 },
   sealed: { properties: { a: text }, additionalProperties: false, ...then({ properties: { c: text } }), if: true },
   level: {
     type: "string",
@@ -227,6 +236,11 @@ const rules: [rule: string, right: string[], wrong: string[]][] = [
       '{ ...base, shut: ["x"] }',
       '{ ...base, shut: ["x", 1, 2] }',
     ],
+  ],
+  [
+    "listed values are the type, whatever is demanded of them beside",
+    ['{ ...base, listed: "a" }', '{ ...base, listed: { k: 1, b: "x" } }', "{ ...base, listed: [1] }"],
+    ['{ ...base, listed: "b" }', "{ ...base, listed: { k: 2, b: 'x' } }", "{ ...base, unmeant: 5 }"],
   ],
 ];
 

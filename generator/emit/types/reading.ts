@@ -94,8 +94,12 @@ export function takesNull(shape: Shape, resolve: Resolve, depth = 0): boolean {
   }
 }
 
+/** Listed values are the type: what is said beside them of one kind alone can only refuse some. */
+export const partsOfType = ({ parts }: AllShape): Shape[] =>
+  parts.some(({ kind }) => kind === "enum" || kind === "const") ? parts.filter(({ lenient }) => !lenient) : parts;
+
 /** Parts of an `all` that a type has something of. */
-export const essentialParts = ({ parts }: AllShape): Shape[] => parts.filter((part) => !isSilent(part));
+export const essentialParts = (shape: AllShape): Shape[] => partsOfType(shape).filter((part) => !isSilent(part));
 
 /** Where a context declares a property, innermost first. */
 export function declaredIn(context: Context, name: string, resolve: Resolve): Property[] {

@@ -26,6 +26,7 @@ import {
   isRefinement,
   isSilent,
   isTypedMap,
+  partsOfType,
   takesNull,
 } from "./reading.js";
 import { ABSENT, ANY, ANYTHING_NAMED, EMPTY, literals, NEVER, NULL, type Rendered, sealed } from "./rendered.js";
@@ -263,7 +264,7 @@ export class Renderer {
       return this.object(only, inner, shape);
     let combinations = 1;
     const parts: Rendered[] = [];
-    for (const part of shape.parts) {
+    for (const part of partsOfType(shape)) {
       if (part.kind === "union" && !this.names.byShape.has(part)) {
         const alternatives = this.union(part, inner, combinations);
         combinations *= part.members.length;

@@ -14,6 +14,25 @@ export const scalars: Record<string, Shape> = {
     values: [null, 1e21, [1, "x"], { k: [null], "a-b": 1 }, { k: [] }],
   },
   "enum with wrong type": { schema: { type: "string", enum: ["a", 1, null] }, values: ["a", 1, null] },
+  "enum beside bounds": {
+    schema: { enum: ["a", "bb", 1, 4, null], type: ["string", "integer"], minLength: 2, minimum: 2, pattern: "^b" },
+    values: ["a", "bb", 1, 4, null],
+  },
+  "enum of objects and lists beside their demands": {
+    schema: {
+      enum: [{ a: 1, b: "x" }, { a: 1 }, { a: "1", b: "x" }, [1, 1], [1], "a"],
+      properties: { a: number, b: text },
+      required: ["b"],
+      additionalProperties: false,
+      items: number,
+      minItems: 2,
+    },
+    values: [{ a: 1, b: "x" }, { a: 1 }, { a: "1", b: "x" }, [1, 1], [1], "a"],
+  },
+  "const beside a list and a kind": {
+    schema: { type: "object", properties: { a: { const: "a", enum: ["a", "b"] }, b: { const: 1, type: "string" } } },
+    values: [{ a: "a" }, { a: "b" }, { b: 1 }],
+  },
   "const null": { schema: { const: null }, values: [null, 0] },
   "const object": { schema: { const: { a: [1] } }, values: [{ a: [1] }, { a: [2] }] },
   "const false, zero, empty": {
