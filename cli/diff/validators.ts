@@ -9,7 +9,7 @@ import { schemaUri } from "../../runtime/contract/index.js";
 export function judgeOf(model: Pick<Model, "documents">): DiffJudge {
   // Most schemas are asked a few times only: making their code smaller would cost more than it saves.
   const code = { optimize: false };
-  const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false, logger: false, code });
+  const ajv = new Ajv({ strict: false, allErrors: true, next: true, validateSchema: false, logger: false, code });
   formats.default(ajv);
   for (const { path, validation } of model.documents) ajv.addSchema(JSON.parse(validation), schemaUri(path));
   const compiled = new Map<string, ValidateFunction>();

@@ -19,7 +19,7 @@ const opened = new Map();
 function open(version) {
   const known = opened.get(version);
   if (known !== undefined) return known;
-  const ajv = new Ajv({ strict: false, validateSchema: false, logger: false, code: { optimize: false } });
+  const ajv = new Ajv({ strict: false, next: true, validateSchema: false, logger: false, code: { optimize: false } });
   formats.default?.(ajv) ?? formats(ajv);
   const schemas = JSON.parse(readFileSync(new URL(\`./schemas-\${version}.json\`, import.meta.url), "utf8"));
   for (const [path, schema] of Object.entries(schemas)) ajv.addSchema(schema, \`/\${path}\`);

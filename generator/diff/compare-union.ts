@@ -115,6 +115,11 @@ function* withAndWithout(values: Iterable<Json>): Generator<Json> {
   }
 }
 
+/** Elements of a list made to show that they are counted. */
+const MOST_COUNTED = 1000;
+
+const itemsOf = (parts: readonly ShapePart[]): readonly ShapePart[] => flatten(parts).items;
+
 /** Values that meet what a condition asks and not what it demands then. */
 function against(condition: Condition, of: ShapePart["of"], parts: readonly ShapePart[]): Iterable<Attempt> {
   const part = (shape: Shape): ShapePart => ({ shape, of });
@@ -131,8 +136,14 @@ function against(condition: Condition, of: ShapePart["of"], parts: readonly Shap
       return dropped(samplesOf([...parts, part(condition.shape)], 4));
     case "names":
       return ["unheard_of", "UNHEARD", "~", "", "a b"].map((name): Attempt => ({ kind: "put", name, value: "a" }));
-    case "contains":
-      return tryingValues(oneByOne<Json>([[]], samplesOf(parts)));
+    case "contains": {
+      const { least = 1, most = least, shape } = condition;
+      const counts = [least - 1, most + 1].filter((count) => count <= MOST_COUNTED);
+      const lists = counts.map((count) =>
+        Array.from({ length: count }, (_, turn) => sample([...itemsOf(parts), part(shape)], { turn, full: 1 })),
+      );
+      return tryingValues(oneByOne<Json>([[]], lists, samplesOf(parts)));
+    }
     case "needs":
       return tryingValues(
         condition.properties.flatMap((name) =>

@@ -45,6 +45,11 @@ function asked(shape: Shape, of: ShapePart["of"], depth = 0): string {
     : some(said);
 }
 
+function counted({ least = 1, most }: Extract<Condition, { kind: "contains" }>): string {
+  if (least === 1 && most === undefined) return "an item";
+  return most === undefined ? `${least} items at least` : `${least} to ${most} items`;
+}
+
 /** @returns one clause, without a full stop */
 export function conditionText(condition: Condition, of: ShapePart["of"], depth = 0): string {
   switch (condition.kind) {
@@ -57,7 +62,7 @@ export function conditionText(condition: Condition, of: ShapePart["of"], depth =
     case "not":
       return `never ${asked(condition.shape, of, depth)}`;
     case "contains":
-      return `an item with ${asked(condition.shape, of, depth)}`;
+      return `${counted(condition)} with ${asked(condition.shape, of, depth)}`;
     case "names":
       return `names that are ${asked(condition.shape, of, depth)}`;
     case "needs":

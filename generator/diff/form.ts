@@ -81,7 +81,7 @@ export class Forms {
       case "needs":
         return JSON.stringify(["needs", condition.property, sorted(condition.properties)]);
       case "contains":
-        return JSON.stringify(["contains", one(condition.shape)]);
+        return JSON.stringify(["contains", one(condition.shape), condition.least ?? 1, condition.most ?? "any"]);
       case "entails":
         return JSON.stringify(["entails", condition.property, one(condition.shape)]);
       case "not":

@@ -141,13 +141,14 @@ function object(flat: Flat, forced: { name: string; further: ValueStep[] } | und
 }
 
 function list(flat: Flat, further: ValueStep[] | undefined, options: SampleOptions): Json {
-  const least = Math.min(flat.bounds.get("minItems") ?? 0, MOST_ITEMS);
+  const contained = containedIn(flat);
+  const least = Math.min(Math.max(flat.bounds.get("minItems") ?? 0, contained.length), MOST_ITEMS);
   const wanted = Math.max(least, further !== undefined || (options.full ?? 0) > 0 ? 1 : 0);
   const most = flat.bounds.get("maxItems") ?? Number.POSITIVE_INFINITY;
   return Array.from({ length: Math.min(wanted, most) }, (_, index) => {
     const placed = flat.tuples.flatMap(({ items, rest }) => items[index] ?? rest);
     const turn = (options.turn ?? 0) + (flat.unique ? index : 0);
-    const item = sample([...flat.items, ...placed], {
+    const item = sample([...flat.items, ...placed, ...contained.slice(index, index + 1)], {
       ...options,
       turn,
       ...(index === 0 && further !== undefined && { path: further }),
@@ -155,6 +156,14 @@ function list(flat: Flat, further: ValueStep[] | undefined, options: SampleOptio
     return flat.unique && typeof item === "string" && index > 0 && flat.items.length === 0 ? `${item}${index}` : item;
   });
 }
+
+/** What elements of a list must be, an entry for each that there must be. */
+const containedIn = ({ conditions }: Flat): ShapePart[] =>
+  conditions.flatMap(({ condition, of }) => {
+    if (condition.kind !== "contains") return [];
+    const count = Math.min(condition.least ?? 1, MOST_ITEMS);
+    return Array.from({ length: count }, (): ShapePart => ({ shape: condition.shape, of }));
+  });
 
 function text(flat: Flat, parts: readonly ShapePart[], turn: number): string {
   const hints = leavesOf(parts).flatMap(({ shape }) => (shape.examples ?? []).filter((one) => typeof one === "string"));

@@ -77,7 +77,8 @@ function conditionText(condition: Condition): string[] {
     case "contains": {
       const said = asks(condition.shape);
       const what = said.length === 0 ? "of a kind that the schema says" : `where ${listed(said, "and")}`;
-      return [`At least 1 of the items ${what}`];
+      const { least = 1, most } = condition;
+      return [`${most === undefined ? `At least ${least}` : `From ${least} to ${most}`} of the items ${what}`];
     }
     case "names":
       return [

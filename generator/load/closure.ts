@@ -160,7 +160,7 @@ export class Closure {
     });
     // Ids have done their work once the scopes above are known; a validator would trip over repeated ones. So have names,
     // of which each document inside of a file has its own.
-    for (const schema of fresh) for (const keyword of spent) delete schema[keyword];
+    for (const schema of fresh) for (const keyword of later ? spent : [...spent, ...unsaid]) delete schema[keyword];
     for (const ref of refs) ref.schema.$ref = this.resolve(file, ref) ?? ref.text;
   }
 
@@ -276,6 +276,9 @@ interface Reference {
 
 /** Keywords that say only where references lead. */
 const spent = ["$id", "$schema", "$anchor", "$dynamicAnchor", "$recursiveAnchor"];
+
+/** Words that say nothing in draft-07, and would to who judges: it counts for the later drafts' sake. */
+const unsaid = ["minContains", "maxContains"];
 
 const missingRemedy =
   "Add the file, correct the reference, or generate with --partial to leave out the tools that need it.";

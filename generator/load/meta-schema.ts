@@ -25,9 +25,13 @@ export async function checkSchemas({ schemas }: LoadedRelease): Promise<Finding[
     code: { optimize: false },
   });
   // ajv leaves formats alone in its own copy, and with them the one that says what a pattern is.
-  const own = ajv.getSchema("http://json-schema.org/draft-07/schema")!.schema as object;
+  const own = ajv.getSchema("http://json-schema.org/draft-07/schema")!.schema as { properties: object };
   // Validators take `nullable` for one more type, and break on it where there is none to add it to.
-  const meta = ajv.compile({ ...own, dependencies: { nullable: ["type"] }, $id: "https://adbind.invalid/draft-07" });
+  const dependencies = { nullable: ["type"] };
+  // What later drafts count stays in their schemas.
+  const count = { $ref: "#/definitions/nonNegativeInteger" };
+  const properties = { ...own.properties, minContains: count, maxContains: count };
+  const meta = ajv.compile({ ...own, properties, dependencies, $id: "https://adbind.invalid/draft-07" });
   return [...schemas.values()]
     .filter(({ schema, findings }) => findings.length === 0 && !meta(schema))
     .flatMap(({ path, schema }) => {

@@ -113,7 +113,14 @@ export class ShapeReader {
       });
     }
     if (has("not")) found.push({ kind: "not", shape: child(schema.not as Schema, ["not"], types) });
-    if (has("contains")) found.push({ kind: "contains", shape: child(schema.contains as Schema, ["contains"]) });
+    if (has("contains")) {
+      found.push({
+        kind: "contains",
+        shape: child(schema.contains as Schema, ["contains"]),
+        ...(has("minContains") && { least: schema.minContains as number }),
+        ...(has("maxContains") && { most: schema.maxContains as number }),
+      });
+    }
     if (has("propertyNames"))
       found.push({ kind: "names", shape: child(schema.propertyNames as Schema, ["propertyNames"], stringOnly) });
     for (const [property, demand] of Object.entries(isMap(schema.dependencies) ? schema.dependencies : {})) {

@@ -32,8 +32,8 @@ export interface ShapeNotes {
 export type Condition =
   | { kind: "if"; test: Shape; whenTrue?: Shape; whenFalse?: Shape }
   | { kind: "not"; shape: Shape }
-  /** One element of an array is so, at least. */
-  | { kind: "contains"; shape: Shape }
+  /** So many elements of an array are so, one at least where nothing else is said. */
+  | { kind: "contains"; shape: Shape; least?: number; most?: number }
   /** Every name of an object is so. */
   | { kind: "names"; shape: Shape }
   /** An object with the property has these too. */

@@ -31,8 +31,8 @@ const withoutAnnotations = (schema: JsonMap): JsonMap =>
  * that an empty list passes `contains` where a list before it did.
  */
 const withElements = (schema: JsonMap): JsonMap => {
-  const { contains, minItems } = schema;
-  return contains === undefined || (typeof minItems === "number" && minItems > 0) ? schema : { ...schema, minItems: 1 };
+  const { contains, minItems = 0, minContains = 1 } = schema;
+  return contains === undefined || (minItems as number) > 0 || minContains === 0 ? schema : { ...schema, minItems: 1 };
 };
 
 /** Documents that something refers into by way of an annotation; they stay whole. */

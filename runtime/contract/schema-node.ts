@@ -21,7 +21,7 @@ export const typesByLetter = {
 /** The type that `nullable: true` adds: null passes, and is not named among what was wanted. */
 export const nullableLetter = "y";
 
-/** The keywords of draft-07 that assert something, in the order they are asked. */
+/** The keywords of draft-07 that assert something, and the counts of later drafts, in the order they are asked. */
 export interface SchemaKeywords {
   /** type */
   readonly t?: string;
@@ -89,6 +89,10 @@ export interface SchemaKeywords {
   readonly i?: SchemaNode | readonly SchemaNode[];
   /** contains */
   readonly C?: SchemaNode;
+  /** minContains */
+  readonly v?: number;
+  /** maxContains */
+  readonly V?: number;
   /** uniqueItems */
   readonly u?: boolean;
 }
@@ -129,5 +133,7 @@ export const keywordLetters = {
   additionalItems: "D",
   items: "i",
   contains: "C",
+  minContains: "v",
+  maxContains: "V",
   uniqueItems: "u",
 } as const satisfies Record<string, keyof SchemaKeywords>;

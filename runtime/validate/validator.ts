@@ -96,7 +96,15 @@ export async function createValidator<T extends Tools>(
   const open = (allErrors: boolean): SchemaValidators => {
     // validateSchema off: the generator has judged the release, and judging its meta-schema again costs more than all else.
     // optimize off: what makes the code smaller takes a third of the time to compile, and judging is no quicker for it.
-    const ajv = new Ajv({ strict: false, allErrors, validateSchema: false, logger: false, code: { optimize: false } });
+    // next: what a schema of a later draft counts is counted, which the generator leaves as it is.
+    const ajv = new Ajv({
+      strict: false,
+      allErrors,
+      next: true,
+      validateSchema: false,
+      logger: false,
+      code: { optimize: false },
+    });
     formats.default.default(ajv);
     hasten(ajv);
     ajv.removeKeyword("uniqueItems").addKeyword(uniqueItems);

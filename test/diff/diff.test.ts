@@ -37,6 +37,8 @@ const NEW = "new-caller>old-seller";
 const object = (properties: Map, more: Map = {}): Map => ({ type: "object", properties, ...more });
 const closed = { additionalProperties: false };
 const text = { type: "string" };
+const later = { $schema: "https://json-schema.org/draft/2020-12/schema" };
+const counting = (counts: Map): Map => ({ type: "array", contains: { type: "string", minLength: 1 }, ...counts });
 const tagged = (tag: string, values: string[]): Map =>
   object({ t: { const: tag }, e: { enum: values } }, { required: ["t", "e"] });
 
@@ -161,6 +163,12 @@ const cases: [name: string, a: Map, b: Map, found: [string, string, string][]][]
     object({ x: text, y: text }),
     object({ x: text, y: text }, JSON.parse('{"if":{"type":"object","required":["x"]},"then":{"required":["y"]}}')),
     [["condition-added", "broken", OLD]],
+  ],
+  [
+    "more elements of a kind to be in a list",
+    object({ x: counting({ minContains: 2, maxContains: 4 }) }, later),
+    object({ x: counting({ minContains: 3, maxContains: 5 }) }, later),
+    [["condition-changed", "broken", `${OLD},${NEW}`]],
   ],
   [
     "what names match a pattern holds",

@@ -64,11 +64,9 @@ for (const [index, [name, { schema: mutant, values }]] of Object.entries(said).e
 const unsaid: Record<string, object> = {
   unevaluatedProperties: { oneOf: [{ properties: { a: text } }, { patternProperties: { "^b": text } }] },
   unevaluatedItems: { contains: text },
-  minContains: { contains: text },
-  maxContains: { contains: text },
   $dynamicRef: { $defs: { other: { $id: "other", $dynamicAnchor: "node" } } },
 };
-const values: Record<string, unknown> = { minContains: 2, maxContains: 2, $dynamicRef: "#node" };
+const values: Record<string, unknown> = { $dynamicRef: "#node" };
 
 for (const [keyword, beside] of Object.entries(unsaid)) {
   test(`${keyword} that draft-07 cannot say is refused, where it is never passed over`, async () => {
@@ -80,6 +78,16 @@ for (const [keyword, beside] of Object.entries(unsaid)) {
     );
   });
 }
+
+test("a count of elements that is no count is refused", async () => {
+  const files = releaseOf({ contains: text, minContains: 1.5, maxContains: "2" });
+  const { findings } = await lintRelease(writeRelease(files), checkNames);
+  const errors = findings.filter(({ level }) => level === "error").map(({ rule, pointer }) => [rule, pointer]);
+  assert.equal(errors.sort(), [
+    ["schema-invalid", "/properties/mutant/maxContains"],
+    ["schema-invalid", "/properties/mutant/minContains"],
+  ]);
+});
 
 for (const anchored of [false, true]) {
   test(`a $recursiveRef in a file that ${anchored ? "is" : "is not"} an anchor is one to the file, where no other anchor leads to it`, async () => {

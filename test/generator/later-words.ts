@@ -36,6 +36,30 @@ export const said: Record<string, { schema: object; values: unknown[] }> = {
   },
   "none to contain": { schema: { type: "array", contains: text, minContains: 0 }, values: [[], [1], ["a"]] },
   "one to contain": { schema: { type: "array", contains: text, minContains: 1 }, values: [[], [1], ["a"]] },
+  "three to contain at least": {
+    schema: { type: "array", contains: text, minContains: 3 },
+    values: [[], ["a"], ["a", "b"], ["a", 1, "b", "c"], ["a", "b", 1, 2], "a"],
+  },
+  "one or two to contain": {
+    schema: { contains: text, maxContains: 2 },
+    values: [[], [1], ["a"], ["a", 1, "b"], ["a", "b", "c"], {}],
+  },
+  "none or one to contain": {
+    schema: { type: "array", contains: text, minContains: 0, maxContains: 1 },
+    values: [[], [1], ["a"], ["a", "b"]],
+  },
+  "two or three to contain, in lists of lists": {
+    schema: { type: "array", items: { contains: { const: 1 }, minContains: 2, maxContains: 3, uniqueItems: false } },
+    values: [[[1, 1], []], [[1, 1]], [[1, 1, 1, 2]], [[1, 1, 1, 1]], [[1, 1], [1]], []],
+  },
+  "more to contain than may be": {
+    schema: { anyOf: [{ const: ["x"] }, { type: "array", contains: text, minContains: 2, maxContains: 1 }] },
+    values: [["a"], ["a", "b"], ["x"], []],
+  },
+  "counts without anything to contain": {
+    schema: { type: "array", minContains: 2, maxContains: 1, items: text },
+    values: [[], ["a", "b"], [1]],
+  },
   "unevaluatedProperties beside references and parts": {
     schema: {
       $ref: `/schemas/1.2.3/${shared}`,

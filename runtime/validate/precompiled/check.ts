@@ -43,7 +43,7 @@ const groups: readonly {
 }[] = [
   { type: "n", letters: "MmXxfF", checks: numberChecks },
   { type: "s", letters: "LkqF", checks: stringChecks },
-  { type: "a", letters: "JjDiCu", checks: arrayChecks },
+  { type: "a", letters: "JjDiCvVu", checks: arrayChecks },
   { type: "o", letters: "GgrKAdpP", checks: objectChecks },
 ];
 

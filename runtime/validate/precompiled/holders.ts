@@ -153,11 +153,16 @@ const eachItem =
     return ok;
   };
 
-function containsCheck(inner: NodeCheck): NodeCheck {
+function containsCheck(inner: NodeCheck, least: number, most: number | undefined): NodeCheck {
+  const message = `must contain at least ${least}${most === undefined ? "" : ` and no more than ${most}`} valid item(s)`;
+  // Counting ends where the verdict stands.
+  const enough = most === undefined ? least : most + 1;
   return (data, run) => {
     const mark = run.errors?.length ?? 0;
-    const found = (data as readonly unknown[]).some((item, at) => under(inner, item, at, run));
-    if (!found) return fail(run, "contains", "must contain at least 1 valid item(s)");
+    const items = data as readonly unknown[];
+    let count = 0;
+    for (let at = 0; at < items.length && count < enough; at++) if (under(inner, items[at], at, run)) count++;
+    if (count < least || (most !== undefined && count > most)) return fail(run, "contains", message);
     if (run.errors !== undefined) run.errors.length = mark;
     return true;
   };
@@ -193,7 +198,7 @@ export function arrayChecks(node: SchemaKeywords, of: Of): NodeCheck[] {
     const tuple = tupleChecks(items, rest, of);
     checks.push(...tuple.rest, ...tuple.places);
   } else if (items !== undefined && items !== true) checks.push(eachItem(of(items as SchemaNode)));
-  if (contained !== undefined) checks.push(containsCheck(of(contained)));
+  if (contained !== undefined) checks.push(containsCheck(of(contained), node.v ?? 1, node.V));
   if (unique === true) {
     checks.push(
       (data, run) =>

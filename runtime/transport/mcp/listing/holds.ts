@@ -46,7 +46,10 @@ type Under = (one: unknown, inner: unknown) => boolean;
 function itemsHold(node: JsonObject, value: readonly unknown[], under: Under): boolean {
   if (typeof node.minItems === "number" && value.length < node.minItems) return false;
   if (isJsonObject(node.items) && !value.every((one) => under(node.items, one))) return false;
-  return node.contains === undefined || value.some((one) => under(node.contains, one));
+  if (node.contains === undefined) return true;
+  const { minContains: least = 1, maxContains: most = value.length } = node;
+  const count = value.filter((one) => under(node.contains, one)).length;
+  return count >= Number(least) && count <= Number(most);
 }
 
 function membersHold(node: JsonObject, value: JsonObject, under: Under): boolean {
