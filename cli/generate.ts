@@ -46,7 +46,8 @@ function line(result: ReleaseResult): string {
 function report({ releases, passedOver }: GenerateResult, out: string): void {
   for (const { path, why } of passedOver) console.error(`passed over ${shownPath(path)}: ${why}`);
   for (const release of releases) {
-    printFindings(shownPath(release.source), release.findings);
+    // Of warnings only those come this far that are told wherever a release is generated from.
+    printFindings(shownPath(release.source), release.findings, { warnings: true });
     for (const other of release.alsoFrom)
       console.error(`${shownPath(other)} is the same release as ${shownPath(release.source)}`);
     for (const { tool, because } of release.leftOut) {

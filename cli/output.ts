@@ -35,7 +35,7 @@ function printAlike(label: string, { first, places }: AlikeFindings, everything:
   const shown = everything || places.length <= SHOWN_PLACES + 1 ? places : places.slice(0, SHOWN_PLACES);
   for (const place of shown) console.error(`${indent}${place}`);
   if (shown.length < places.length)
-    console.error(`${indent}and ${places.length - shown.length} more (--all lists them)`);
+    console.error(`${indent}and ${places.length - shown.length} more (adbind lint --all lists them)`);
 }
 
 /** What is printed of the findings of a release. */

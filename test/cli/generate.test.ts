@@ -33,6 +33,23 @@ test("generate prints a line per release and exits 0", async () => {
   assert.match(stderr, /proto 1\.2\.3 +written +3 tools, 2 codes, 2 specialisms, \d+ files/);
 });
 
+test("a status that no arm is for is told on stderr by generate, with the command that lists every place", async () => {
+  const strange = changedRelease((files) => {
+    const { tools } = files["manifest.json"];
+    for (const name of ["order_a", "order_b", "order_c", "order_d", "order_e"])
+      tools[name] = { ...tools.list_orders, specialisms: [], deprecated_in: undefined };
+    files["media-buy/list-orders-response.json"].properties.status = {
+      enum: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected", "on-hold"],
+    };
+    files["media-buy/list-orders-response.json"].required = ["status"];
+  });
+  const { code, stderr } = await adbind("generate", strange, "--out", tempFolder());
+  assert.is(code, 0, stderr);
+  assert.match(stderr, /written +8 tools/);
+  assert.match(stderr, /^warning .*"on-hold", which no arm is for \[task-status\], 6 places/m);
+  assert.match(stderr, /and 2 more \(adbind lint --all lists them\)/);
+});
+
 test("--json prints the result and nothing else on stdout", async () => {
   const { stdout } = await adbind("generate", writeRelease(smallRelease()), "--out", tempFolder(), "--json");
   const { ok, releases } = JSON.parse(stdout);

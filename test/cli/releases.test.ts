@@ -105,7 +105,7 @@ test("lint says what is alike once, with number and places; --all lists every on
   assert.is(lines.filter((line) => line.includes("another file has this $id too")).length, 1);
   assert.match(err, /\[duplicate-id\], 9 places\. Give the file an id of its own/);
   assert.match(err, /\n +twins\/0\.json#\/\$id \(core\/error\.json\)\n/);
-  assert.match(err, /and 5 more \(--all lists them\)/);
+  assert.match(err, /and 5 more \(adbind lint --all lists them\)/);
   const all = (await runCommand(lint, [twice, "--all"])).err;
   for (let index = 0; index < 9; index++) assert.match(all, `twins/${index}.json`);
   // One of its kind is a line as ever, with file, pointer, rule and remedy.
