@@ -251,4 +251,23 @@ test("the clock of a run may stand at any date", async () => {
   assert.is(report.tookMs, 0);
 });
 
+test("a step that fails says that the release refuses its request, and one that it takes says nothing of it", async () => {
+  const story = suiteOf(`
+id: of_another_release
+phases:
+  - id: p
+    steps:
+      - {id: unfit, task: get_products, sample_request: {brief: 7, buying_mode: brief}}
+      - {id: fit, task: get_products, sample_request: {brief: shoes, buying_mode: brief}}
+`);
+  const { steps } = await runSmall(story, {
+    get_products: () => ({ status: "failed", errors: [{ code: "INVALID_REQUEST", message: "No." }] }),
+  });
+  assert.match(
+    steps.get("unfit")?.problem ?? "",
+    /the task failed: INVALID_REQUEST: No\.; the request of the storyboard is itself not valid by proto 3\.1\.0: \/brief /,
+  );
+  assert.is(steps.get("fit")?.problem, "the task failed: INVALID_REQUEST: No.");
+});
+
 test.run();
