@@ -155,7 +155,8 @@ function addLeaf(flat: Flat, { shape, of }: ShapePart): void {
       demand(flat, shape, ["array"]);
       demandBounds(flat, shape);
       flat.unique ||= shape.unique === true;
-      if (shape.items.kind !== "any") flat.items.push({ shape: shape.items, of });
+      if (shape.items.kind !== "any" || shape.items.conditions !== undefined)
+        flat.items.push({ shape: shape.items, of });
       return;
     case "tuple":
       demand(flat, shape, ["array"]);

@@ -39,11 +39,17 @@ const arrayWords = ["items", "additionalItems", "minItems", "maxItems", "uniqueI
 const speaks = (schema: SchemaMap, words: readonly string[]): boolean =>
   words.some((word) => schema[word] !== undefined);
 
-/** A schema has keywords that mean something to values of one kind. */
-export const speaksOfKind = (schema: SchemaMap): boolean =>
-  [stringWords, numberWords, objectWords, arrayWords].some((words) => speaks(schema, words));
-
 const scalarTypes: readonly string[] = ["string", "number", "integer", "boolean", "null"];
+
+/** A schema without kinds of its own has something to say of every kind that is demanded around it. */
+export function speaksOfAll(schema: SchemaMap, kinds: Types): boolean {
+  const isSaid: Record<string, boolean> = {
+    object: speaks(schema, objectWords),
+    array: speaks(schema, arrayWords),
+    scalar: speaks(schema, stringWords) || speaks(schema, numberWords),
+  };
+  return [...kinds].every((kind) => isSaid[scalarTypes.includes(kind) ? "scalar" : kind]);
+}
 
 export interface OwnParts {
   parts: Shape[];
@@ -85,7 +91,9 @@ export function ownParts(
   const silent = !said.string && !said.number && !said.object && !said.array;
   if (types === undefined && silent) return { parts: [], typeOnly: false };
   const kinds = types ?? assumed;
-  if (kinds === undefined) return { parts: lenientParts(said), typeOnly: false };
+  // What speaks of some kinds only leaves values of the others alone.
+  if (kinds === undefined || (types === undefined && !speaksOfAll(schema, kinds)))
+    return { parts: lenientParts(said), typeOnly: false };
   const scalars = scalarTypes.filter((type) => kinds.has(type)) as ScalarType[];
   const members: Shape[] = [
     ...(scalars.length > 0 && (types !== undefined || said.string || said.number) ? [scalar(make, scalars)] : []),

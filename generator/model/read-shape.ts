@@ -4,7 +4,7 @@
  */
 import { pointerToken } from "../finding.js";
 import { isMap, type Schema, type JsonMap as SchemaMap } from "../load/walk.js";
-import { ownParts, speaksOfKind, type Types, typesOf } from "./read-own.js";
+import { ownParts, speaksOfAll, type Types, typesOf } from "./read-own.js";
 import type { Condition, Json, Shape, ShapeNotes } from "./shape.js";
 
 /** Reads the documents of one release. */
@@ -87,7 +87,8 @@ export class ShapeReader {
     if (depth > MAX_DEPTH) return false;
     const own = typesOf(schema);
     if (own !== undefined && [...own].every((kind) => types.has(kind))) return true;
-    if (assumed && speaksOfKind(schema)) return true;
+    const lists = schema.enum !== undefined || schema.const !== undefined;
+    if (assumed && own === undefined && !lists && speaksOfAll(schema, types)) return true;
     if (typeof schema.$ref === "string" && this.demands(this.context.target(schema.$ref), types, false, depth + 1))
       return true;
     const each = (key: string): Schema[] => (Array.isArray(schema[key]) ? (schema[key] as Schema[]) : []);

@@ -171,6 +171,12 @@ const cases: [name: string, a: Map, b: Map, found: [string, string, string][]][]
     [["condition-changed", "broken", `${OLD},${NEW}`]],
   ],
   [
+    "what is only refused of items",
+    object({ x: { type: "array", items: { not: { const: "a" } } } }),
+    object({ x: { type: "array", items: { not: { const: "b" } } } }),
+    [["condition-changed", "broken", `${OLD},${NEW}`]],
+  ],
+  [
     "what names match a pattern holds",
     object({}, { patternProperties: { "^a+$": text } }),
     object({}, { patternProperties: { "^a+$": { type: "number" } } }),

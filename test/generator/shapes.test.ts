@@ -175,6 +175,27 @@ const readings: [name: string, schema: Schema, shape: object][] = [
 for (const [name, schema, shape] of readings)
   test(`the shape that is read says ${name}`, () => assert.equal(bare(read(schema, { "b.json": true }).shape), shape));
 
+/** Schemas in which kinds demanded around meet what speaks of some kinds, or of others. */
+const demandedAround: Schema[] = [
+  { type: "boolean", allOf: [{ items: true }] },
+  { type: "boolean", allOf: [{ type: "integer", maxLength: 3, minimum: 0 }] },
+  { type: "object", anyOf: [{ type: "array", minimum: 1 }, { required: ["a"] }] },
+  { type: "array", oneOf: [{ enum: [{ a: 1 }, 0], required: ["a"] }, { properties: { a: { type: "array" } } }] },
+  { type: ["object", "string"], allOf: [{ required: ["a"] }] },
+  { type: ["object", "null"], anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+  { type: ["object", "null"], if: { required: ["a"] }, ...JSON.parse('{"then":{"type":["string","null"]}}') },
+];
+
+test("a shape demands the kinds that its schema demands, whatever stands inside of it", () => {
+  const values = [null, true, 0, "x", [], [1], {}, { a: 1 }, { b: 1 }, { a: [] }];
+  for (const schema of demandedAround) {
+    const { shape, resolve } = read(schema);
+    const validate = new Ajv({ strict: false, logger: false }).compile(schema);
+    for (const value of values)
+      assert.is(holds(shape, value, resolve), validate(value), `${JSON.stringify(schema)} ${JSON.stringify(value)}`);
+  }
+});
+
 test("a property that tells the members apart is read through references", () => {
   const member = (kind: string): Schema => ({ properties: { kind: { const: kind } }, required: ["kind"] });
   const { shape } = read({ oneOf: [{ $ref: "/b.json" }, member("c")] }, { "b.json": member("b") });
