@@ -46,7 +46,7 @@ class Printer {
       case "TSIntersectionType":
         return this.joined(node.types, " & ");
       case "TSArrayType":
-        return `${this.operand(node.elementType)}[]`;
+        return `${this.element(node.elementType)}[]`;
       case "TSTupleType":
         return `[${node.elementTypes.map((one) => this.type(one as TypeNode)).join(", ")}]`;
       case "TSRestType":
@@ -88,6 +88,12 @@ class Printer {
     while (inner.type === "TSParenthesizedType") inner = inner.typeAnnotation;
     const text = this.type(inner);
     return inner.type === "TSUnionType" || inner.type === "TSIntersectionType" ? `(${text})` : text;
+  }
+
+  /** Not every parser takes `-1[]`. */
+  private element(node: TypeNode): string {
+    const text = this.operand(node);
+    return text.startsWith("-") ? `(${text})` : text;
   }
 
   private joined(types: readonly TypeNode[], by: " | " | " & "): string {

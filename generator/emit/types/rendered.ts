@@ -25,13 +25,15 @@ export const ABSENT: Rendered = { tsType: "undefined" };
 
 const isScalar = (value: Json): boolean => typeof value !== "object" || value === null;
 
+const isNegative = (value: Json): boolean => typeof value === "number" && (value < 0 || Object.is(value, -0));
+
 /**
- * JSON is TypeScript's syntax for its own type, which serves where a value is more than a scalar. In parentheses: the type
- * compiler puts `[]` and `&` beside it as it stands.
+ * JSON is TypeScript's syntax for its own type, which serves where a value is more than a scalar, or less than 0. In
+ * parentheses: the type compiler puts `[]` and `&` beside it as it stands.
  */
 export const literals = (values: readonly Json[]): Rendered =>
   values.length === 0
     ? NEVER
-    : values.every(isScalar)
+    : values.every((value) => isScalar(value) && !isNegative(value))
       ? { enum: values }
       : { tsType: `(${values.map((value) => JSON.stringify(value)).join(" | ")})` };

@@ -155,8 +155,8 @@ const eachItem =
 
 function containsCheck(inner: NodeCheck, least: number, most: number | undefined): NodeCheck {
   const message = `must contain at least ${least}${most === undefined ? "" : ` and no more than ${most}`} valid item(s)`;
-  // Counting ends where the verdict stands.
-  const enough = most === undefined ? least : most + 1;
+  // Counting ends where the verdict stands; no list has more than it may.
+  const enough = most === undefined ? least : most < least ? 0 : most + 1;
   return (data, run) => {
     const mark = run.errors?.length ?? 0;
     const items = data as readonly unknown[];

@@ -14,6 +14,17 @@ export const lists: Record<string, Shape> = {
   },
   "long list": { schema: { type: "array", items: text, minItems: 2000 }, values: [["a"]] },
   "fixed list": { schema: { type: "array", items: text, minItems: 2, maxItems: 2 }, values: [["a", "b"], ["a"]] },
+  "lists of what is less than 0": {
+    schema: {
+      type: "object",
+      properties: {
+        one: { type: "array", items: { const: -1 } },
+        some: { items: { enum: [-1, 2, "a"] }, minItems: 1 },
+        tail: { items: [{ const: -2 }], additionalItems: { enum: [-0.5] } },
+      },
+    },
+    values: [{ one: [-1] }, { one: [1] }, { some: [-1, "a"] }, { some: [] }, { tail: [-2, -0.5] }, { tail: [-2, 1] }],
+  },
   "list of anything": { schema: { type: "array" }, values: [[1, null]] },
   "list with contains": {
     schema: { type: "array", contains: { type: "number" }, uniqueItems: true },
