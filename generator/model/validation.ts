@@ -35,14 +35,27 @@ const withElements = (schema: JsonMap): JsonMap => {
   return contains === undefined || (minItems as number) > 0 || minContains === 0 ? schema : { ...schema, minItems: 1 };
 };
 
-/** Documents that something refers into by way of an annotation; they stay whole. */
+/**
+ * Of a list with places of its own, what is asked beside them is asked apart: ajv leaves off after the places where a list
+ * is shorter than they are.
+ */
+function withPlacesApart(schema: JsonMap): JsonMap {
+  const { contains, minContains, maxContains, uniqueItems, ...others } = schema;
+  if (!Array.isArray(schema.items) || (contains === undefined && uniqueItems !== true)) return schema;
+  const asked = Object.entries({ contains, minContains, maxContains, uniqueItems });
+  const apart = Object.fromEntries(asked.filter(([, value]) => value !== undefined)) as JsonMap;
+  const { allOf } = others;
+  return { ...others, allOf: [...(Array.isArray(allOf) ? allOf : []), withElements(apart)] };
+}
+
+/** Documents that something refers into by way of what is left out or moved; they stay whole. */
 function referredInto(schemas: Iterable<Schema>): Set<string> {
   const whole = new Set<string>();
   for (const schema of schemas) {
     walk(schema, ({ $ref }) => {
       if (typeof $ref !== "string") return;
       const { path, pointer } = splitRef($ref);
-      if (pointer.split("/").some(isAnnotation)) whole.add(path);
+      if (pointer.split("/").some((key) => isAnnotation(key) || key === "contains")) whole.add(path);
     });
   }
   return whole;
@@ -54,7 +67,7 @@ export function validationOf(schemas: ReadonlyMap<string, Pick<SchemaFile, "sche
   return (path) =>
     JSON.stringify(
       mapSchema(schemas.get(path)!.schema, (one) =>
-        withElements(withUri(whole.has(path) ? one : withoutAnnotations(one))),
+        withElements(withUri(whole.has(path) ? one : withPlacesApart(withoutAnnotations(one)))),
       ),
     );
 }

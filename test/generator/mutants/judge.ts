@@ -24,7 +24,9 @@ export type Judge = (file: string, value: unknown) => boolean;
 
 /** ajv over the files as they are: draft-07, formats, nothing of ours. */
 function plainJudge(files: Files): Judge {
-  const ajv = new Ajv({ strict: false, validateSchema: false, logger: false, code: { optimize: false } });
+  // allErrors: left to stop at the first, ajv leaves off after the places of a list that is shorter than they are.
+  const options = { strict: false, validateSchema: false, logger: false, allErrors: true } as const;
+  const ajv = new Ajv({ ...options, code: { optimize: false } });
   formats.default(ajv);
   const known = new Set<string>();
   const keyOf = (file: string): string => {

@@ -25,6 +25,20 @@ export const lists: Record<string, Shape> = {
     },
     values: [{ one: [-1] }, { one: [1] }, { some: [-1, "a"] }, { some: [] }, { tail: [-2, -0.5] }, { tail: [-2, 1] }],
   },
+  "what is asked of a list beside its places": {
+    schema: {
+      type: "object",
+      properties: {
+        held: { items: [true, { const: "x" }], contains: { type: "array" } },
+        apart: { type: "array", items: [number, number, { type: "integer" }], uniqueItems: true },
+        both: { items: [{ type: "integer" }, text], contains: { const: 1 }, uniqueItems: true, allOf: [{ maxItems: 2 }] },
+      },
+    },
+    values: [
+      ...[{ held: [1] }, { held: [[]] }, { held: [] }, { held: [1, "x", []] }, { apart: [1, 1] }, { apart: [1, 2] }],
+      ...[{ both: [2] }, { both: [1] }, { both: [1, "x"] }, { both: [1, "x", "y"] }, { both: [] }],
+    ],
+  },
   "list of anything": { schema: { type: "array" }, values: [[1, null]] },
   "list with contains": {
     schema: { type: "array", contains: { type: "number" }, uniqueItems: true },
