@@ -1,6 +1,6 @@
 /** What emitted code is to whoever bundles it, or runs it as it is. */
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
 import { test } from "uvu";
@@ -115,5 +115,20 @@ for (const [importExtension, ending] of [
     assert.is(changed.releases[0]?.outcome, "written");
   });
 }
+
+test("every file says its types itself: isolatedDeclarations makes its declarations without another file", async () => {
+  const out = path.join(userProject(), "bindings");
+  const { ok } = await generate([writeRelease(smallRelease())], { out, standalone: true });
+  assert.ok(ok);
+  const files = readdirSync(out, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  assert.ok(files.length > 20);
+  const faults = files.flatMap((fileName) => {
+    const text = readFileSync(path.join(out, fileName), "utf8");
+    const compilerOptions = { ...erasable, noEmit: false, declaration: true, isolatedDeclarations: true };
+    const { diagnostics = [] } = ts.transpileDeclaration(text, { fileName, compilerOptions, reportDiagnostics: true });
+    return diagnostics.map(({ messageText }) => `${fileName}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`);
+  });
+  assert.equal(faults, []);
+});
 
 test.run();

@@ -20,7 +20,19 @@ export { tools } from "./tools/index.js";
 export type * from "./types/index.js";
 
 /** Release 1.2.3. Its identity is the version and the digest: a version may be published twice. */
-export const release = {
+export const release: {
+  readonly word: "proto";
+  readonly version: "1.2.3";
+  readonly digest: "7f62e25c0d761b9fbe7356c58d90719aa9cb0ece3f992f2d1775202bff39250c";
+  readonly generatedAt: "2026-01-02T03:04:05Z";
+  readonly tools: typeof tools;
+  readonly errors: typeof errorCodes;
+  readonly defaultUnknownRecovery: typeof defaultUnknownRecovery;
+  readonly specialisms: typeof specialisms;
+  readonly facts: typeof facts;
+  readonly events: typeof events;
+  readonly schemas: typeof schemas;
+} = {
   word: "proto",
   version: "1.2.3",
   digest: "7f62e25c0d761b9fbe7356c58d90719aa9cb0ece3f992f2d1775202bff39250c",

@@ -5,8 +5,12 @@ import { listOrders } from "./list-orders.js";
 import { placeOrder } from "./place-order.js";
 
 /** Every tool of the release, by its name on the wire. */
-export const tools = {
+export const tools: {
+  readonly end_session: typeof endSession;
+  readonly list_orders: typeof listOrders;
+  readonly place_order: typeof placeOrder;
+} = {
   end_session: endSession,
   list_orders: listOrders,
   place_order: placeOrder,
-} as const;
+};
