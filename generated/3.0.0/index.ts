@@ -72,7 +72,19 @@ export { tools } from "./tools/index.js";
 export type * from "./types/index.js";
 
 /** Release 3.0.0. Its identity is the version and the digest: a version may be published twice. */
-export const release = {
+export const release: {
+  readonly word: "proto";
+  readonly version: "3.0.0";
+  readonly digest: "b354249b26681fc0fbd5d8f294226550bf95698d4dd7576be728958345385339";
+  readonly generatedAt: "2026-03-02T08:00:00.000Z";
+  readonly tools: typeof tools;
+  readonly errors: typeof errorCodes;
+  readonly defaultUnknownRecovery: typeof defaultUnknownRecovery;
+  readonly specialisms: typeof specialisms;
+  readonly facts: typeof facts;
+  readonly events: typeof events;
+  readonly schemas: typeof schemas;
+} = {
   word: "proto",
   version: "3.0.0",
   digest: "b354249b26681fc0fbd5d8f294226550bf95698d4dd7576be728958345385339",

@@ -74,7 +74,19 @@ export { tools } from "./tools/index.js";
 export type * from "./types/index.js";
 
 /** Release 3.1.0. Its identity is the version and the digest: a version may be published twice. */
-export const release = {
+export const release: {
+  readonly word: "proto";
+  readonly version: "3.1.0";
+  readonly digest: "1a242c6e738a4111acac76cc98b0bdb325b72fa819776880405380d716e86c28";
+  readonly generatedAt: "2026-07-06T08:00:00.000Z";
+  readonly tools: typeof tools;
+  readonly errors: typeof errorCodes;
+  readonly defaultUnknownRecovery: typeof defaultUnknownRecovery;
+  readonly specialisms: typeof specialisms;
+  readonly facts: typeof facts;
+  readonly events: typeof events;
+  readonly schemas: typeof schemas;
+} = {
   word: "proto",
   version: "3.1.0",
   digest: "1a242c6e738a4111acac76cc98b0bdb325b72fa819776880405380d716e86c28",

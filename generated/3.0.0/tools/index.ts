@@ -57,7 +57,63 @@ import { validateContentDelivery } from "./validate-content-delivery.js";
 import { validatePropertyDelivery } from "./validate-property-delivery.js";
 
 /** Every tool of the release, by its name on the wire. */
-export const tools = {
+export const tools: {
+  readonly acquire_rights: typeof acquireRights;
+  readonly activate_signal: typeof activateSignal;
+  readonly build_creative: typeof buildCreative;
+  readonly calibrate_content: typeof calibrateContent;
+  readonly check_governance: typeof checkGovernance;
+  readonly comply_test_controller: typeof complyTestController;
+  readonly create_collection_list: typeof createCollectionList;
+  readonly create_content_standards: typeof createContentStandards;
+  readonly create_media_buy: typeof createMediaBuy;
+  readonly create_property_list: typeof createPropertyList;
+  readonly delete_collection_list: typeof deleteCollectionList;
+  readonly delete_property_list: typeof deletePropertyList;
+  readonly get_account_financials: typeof getAccountFinancials;
+  readonly get_agent_capabilities: typeof getAgentCapabilities;
+  readonly get_brand_identity: typeof getBrandIdentity;
+  readonly get_collection_list: typeof getCollectionList;
+  readonly get_content_standards: typeof getContentStandards;
+  readonly get_creative_delivery: typeof getCreativeDelivery;
+  readonly get_media_buy_artifacts: typeof getMediaBuyArtifacts;
+  readonly get_media_buy_delivery: typeof getMediaBuyDelivery;
+  readonly get_media_buys: typeof getMediaBuys;
+  readonly get_plan_audit_logs: typeof getPlanAuditLogs;
+  readonly get_products: typeof getProducts;
+  readonly get_property_list: typeof getPropertyList;
+  readonly get_rights: typeof getRights;
+  readonly get_signals: typeof getSignals;
+  readonly list_accounts: typeof listAccounts;
+  readonly list_collection_lists: typeof listCollectionLists;
+  readonly list_content_standards: typeof listContentStandards;
+  readonly list_creative_formats: typeof listCreativeFormats;
+  readonly list_creatives: typeof listCreatives;
+  readonly list_property_lists: typeof listPropertyLists;
+  readonly log_event: typeof logEvent;
+  readonly preview_creative: typeof previewCreative;
+  readonly provide_performance_feedback: typeof providePerformanceFeedback;
+  readonly report_plan_outcome: typeof reportPlanOutcome;
+  readonly report_usage: typeof reportUsage;
+  readonly si_get_offering: typeof siGetOffering;
+  readonly si_initiate_session: typeof siInitiateSession;
+  readonly si_send_message: typeof siSendMessage;
+  readonly si_terminate_session: typeof siTerminateSession;
+  readonly sync_accounts: typeof syncAccounts;
+  readonly sync_audiences: typeof syncAudiences;
+  readonly sync_catalogs: typeof syncCatalogs;
+  readonly sync_creatives: typeof syncCreatives;
+  readonly sync_event_sources: typeof syncEventSources;
+  readonly sync_governance: typeof syncGovernance;
+  readonly sync_plans: typeof syncPlans;
+  readonly update_collection_list: typeof updateCollectionList;
+  readonly update_content_standards: typeof updateContentStandards;
+  readonly update_media_buy: typeof updateMediaBuy;
+  readonly update_property_list: typeof updatePropertyList;
+  readonly update_rights: typeof updateRights;
+  readonly validate_content_delivery: typeof validateContentDelivery;
+  readonly validate_property_delivery: typeof validatePropertyDelivery;
+} = {
   acquire_rights: acquireRights,
   activate_signal: activateSignal,
   build_creative: buildCreative,
@@ -113,4 +169,4 @@ export const tools = {
   update_rights: updateRights,
   validate_content_delivery: validateContentDelivery,
   validate_property_delivery: validatePropertyDelivery,
-} as const;
+};
