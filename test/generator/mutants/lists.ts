@@ -31,7 +31,12 @@ export const lists: Record<string, Shape> = {
       properties: {
         held: { items: [true, { const: "x" }], contains: { type: "array" } },
         apart: { type: "array", items: [number, number, { type: "integer" }], uniqueItems: true },
-        both: { items: [{ type: "integer" }, text], contains: { const: 1 }, uniqueItems: true, allOf: [{ maxItems: 2 }] },
+        both: {
+          items: [{ type: "integer" }, text],
+          contains: { const: 1 },
+          uniqueItems: true,
+          allOf: [{ maxItems: 2 }],
+        },
       },
     },
     values: [
