@@ -64,6 +64,19 @@ export const ruleProperties = {
     minLength: 1,
     anyOf: [{ type: ["string", "array"] }, { properties: { k: number } }],
   },
+  either_a_or_b: {
+    type: ["object", "null"],
+    properties: { a: text, b: text },
+    anyOf: [{ required: ["a"] }, { required: ["b"] }],
+  },
+  told: { type: ["string", "object"], allOf: [{ properties: { a: text }, required: ["a"] }] },
+  without: {
+    type: ["object", "null"],
+    properties: { a: text },
+    required: ["a"],
+    not: { required: ["b"] },
+    allOf: [{ properties: { z: text } }],
+  },
   unmeant: { type: "string", const: 5 },
   sealed: { properties: { a: text }, additionalProperties: false, ...then({ properties: { c: text } }), if: true },
   level: {

@@ -167,6 +167,24 @@ const rules: [rule: string, right: string[], wrong: string[]][] = [
     ],
   ],
   [
+    "what is demanded of objects leaves null and texts alone, where kinds are listed with them",
+    [
+      "{ ...base, either_a_or_b: null }",
+      '{ ...base, either_a_or_b: { b: "x" } }',
+      '{ ...base, told: "x" }',
+      '{ ...base, told: { a: "x" } }',
+      "{ ...base, without: null }",
+      '{ ...base, without: { a: "x", z: "y" } }',
+    ],
+    [
+      "{ ...base, either_a_or_b: {} }",
+      "{ ...base, told: {} }",
+      "{ ...base, told: null }",
+      "{ ...base, without: {} }",
+      '{ ...base, without: { a: "x", b: "y" } }',
+    ],
+  ],
+  [
     "listed values are the type, whatever is demanded of them beside",
     ['{ ...base, listed: "a" }', '{ ...base, listed: { k: 1, b: "x" } }', "{ ...base, listed: [1] }"],
     ['{ ...base, listed: "b" }', "{ ...base, listed: { k: 2, b: 'x' } }", "{ ...base, unmeant: 5 }"],

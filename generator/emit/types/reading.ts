@@ -62,6 +62,39 @@ export function isSilent(shape: Shape): boolean {
   }
 }
 
+/** The kind of value that a shape speaks of and leaves the others alone; undefined where it is for every value. */
+function lenientKind(shape: Shape): "object" | "array" | undefined {
+  if (shape.kind === "any") return forbidden(shape).length > 0 ? "object" : undefined;
+  if (shape.kind === "union") {
+    const [kind, ...more] = new Set(shape.members.map(lenientKind));
+    return more.length === 0 ? kind : undefined;
+  }
+  if (shape.lenient !== true) return undefined;
+  if (shape.kind === "object" || shape.kind === "map") return "object";
+  return shape.kind === "array" || shape.kind === "tuple" ? "array" : undefined;
+}
+
+/**
+ * Kinds that a value may be of beside the one that a part of an `all` speaks of: a type must take these too, where another
+ * part lists several kinds.
+ */
+export function kindsBeside({ parts }: AllShape, part: Shape): string[] {
+  const spoken = lenientKind(part);
+  if (spoken === undefined) return [];
+  const lists = parts.flatMap((one) =>
+    one.kind === "union" && lenientKind(one) === undefined ? [one.members.flatMap(kindsOf)] : [],
+  );
+  const [kinds = []] = lists;
+  return kinds.filter((kind) => kind !== spoken && lists.every((list) => list.includes(kind)));
+}
+
+function kindsOf(shape: Shape): string[] {
+  if (shape.lenient === true) return [];
+  if (shape.kind === "scalar") return shape.types;
+  if (shape.kind === "object" || shape.kind === "map") return ["object"];
+  return shape.kind === "array" || shape.kind === "tuple" ? ["array"] : [];
+}
+
 /** Longest chain of references followed; a longer one is a loop. */
 const MAX_DEPTH = 64;
 
@@ -89,6 +122,7 @@ export function takesNull(shape: Shape, resolve: Resolve, depth = 0): boolean {
     case "map":
     case "array":
     case "tuple":
+      return shape.lenient === true;
     case "never":
       return false;
   }

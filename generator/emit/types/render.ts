@@ -26,10 +26,11 @@ import {
   isRefinement,
   isSilent,
   isTypedMap,
+  kindsBeside,
   partsOfType,
   takesNull,
 } from "./reading.js";
-import { ABSENT, ANY, ANYTHING_NAMED, EMPTY, literals, NEVER, NULL, type Rendered, sealed } from "./rendered.js";
+import { ABSENT, ANY, ANYTHING_NAMED, EMPTY, literals, NEVER, orKinds, type Rendered, sealed } from "./rendered.js";
 
 export interface RenderOptions {
   /** Objects that a schema does not close take any name, as JSON Schema has it. */
@@ -129,7 +130,11 @@ export class Renderer {
     if (type === ANY || names.length === 0) return type;
     const named = sealed({ properties: Object.fromEntries(names), required: [] });
     // Null has no names, and nothing that has some: beside it they would leave no value.
-    return { allOf: [type, takesNull(shape, this.resolve) ? { anyOf: [named, NULL] } : named] };
+    return { allOf: [type, this.orNull(named, shape)] };
+  }
+
+  private orNull(type: Rendered, shape: Shape): Rendered {
+    return orKinds(type, takesNull(shape, this.resolve) ? ["null"] : []);
   }
 
   private conditional(shape: Shape, context: Context): [string, Rendered][] {
@@ -261,18 +266,18 @@ export class Renderer {
     const inner = [shape, ...context];
     const [only, ...more] = essentialParts(shape);
     if (more.length === 0 && only?.kind === "object" && !this.names.byShape.has(only))
-      return this.object(only, inner, shape);
+      return orKinds(this.object(only, inner, shape), kindsBeside(shape, only));
     let combinations = 1;
     const parts: Rendered[] = [];
     for (const part of partsOfType(shape)) {
       if (part.kind === "union" && !this.names.byShape.has(part)) {
         const alternatives = this.union(part, inner, combinations);
         combinations *= part.members.length;
-        if (alternatives !== undefined) parts.push(alternatives);
-      } else if (!isSilent(part)) parts.push(this.use(part, inner));
+        if (alternatives !== undefined) parts.push(orKinds(alternatives, kindsBeside(shape, part)));
+      } else if (!isSilent(part)) parts.push(orKinds(this.use(part, inner), kindsBeside(shape, part)));
     }
     const refused = this.refusals(shape);
-    if (refused !== undefined) parts.push(refused);
+    if (refused !== undefined) parts.push(this.orNull(refused, shape));
     if (parts.length > 0) return this.taking(parts.length === 1 ? parts[0]! : { allOf: parts }, shape, context);
     const kind = shape.parts.find((part) => part.kind !== "any");
     return kind === undefined ? ANY : this.use(kind, context);

@@ -6,7 +6,6 @@ export type Rendered = { [keyword: string]: unknown };
 
 export const ANY: Rendered = { tsType: "unknown" };
 export const NEVER: Rendered = { tsType: "never" };
-export const NULL: Rendered = { type: "null" };
 /** One word for what would take three lines, wherever it is used. */
 export const ANYTHING_NAMED: Rendered = { tsType: "Record<string, unknown>" };
 
@@ -16,6 +15,12 @@ export const sealed = (body: { properties: Record<string, Rendered>; required: s
   ...body,
   additionalProperties: false,
 });
+
+/** A type, or any value of some further kinds. */
+export const orKinds = (type: Rendered, kinds: readonly string[]): Rendered =>
+  kinds.length === 0
+    ? type
+    : { anyOf: [type, ...kinds.map((kind) => (kind === "object" ? ANYTHING_NAMED : { type: kind }))] };
 
 /** A list without elements. */
 export const EMPTY: Rendered = { tsType: "[]" };
