@@ -61,10 +61,10 @@ export const brokenFiles: BrokenRule[] = [
     "schema-draft",
     (files) => {
       files[request].$schema = "https://json-schema.org/draft/2020-12/schema";
-      files[request].properties.lines = { type: "array", contains: {}, maxContains: 3 };
+      files[request].properties.lines = { type: "array", contains: { type: "string" }, unevaluatedItems: false };
     },
     request,
-    "/properties/lines/maxContains",
+    "/properties/lines/unevaluatedItems",
   ],
   [
     "task-status",
