@@ -210,8 +210,8 @@ export async function runStep(
   if (unknown !== undefined) return { ...skipped(step, phase, story, unknown), ...evidence(answer) };
   const { checks, problem: base } = await judge({ step, task, agent, story, args, answers }, undefined);
   const status = statusOf(base, checks);
-  const problems = [base, status === "failed" ? unfitRequest(task, args, story) : undefined];
-  const problem = problems.filter((one) => one !== undefined).join("; ") || undefined;
+  const unfit = status === "failed" ? unfitRequest(task, args, story) : undefined;
+  const problem = base && unfit ? `${base}; ${unfit}` : (base ?? unfit);
   if (status === "passed" && answer?.payload) story.history.push({ step: step.id, task, payload: answer.payload });
   return {
     ...known(step, phase, story),
@@ -227,10 +227,8 @@ export async function runStep(
 
 /** What the release itself says against the request: a suite of another release asks what this one refuses. */
 function unfitRequest(task: string, args: JsonObject, { run }: StoryState): string | undefined {
-  const [first] = run.schemas.request(task, args) ?? [];
-  if (first === undefined) return undefined;
-  const { word, version } = run.release;
-  return `the request of the storyboard is itself not valid by ${word} ${version}: ${first.pointer || "/"} ${first.message}`;
+  const first = run.schemas.request(task, args)?.[0];
+  return first && `the storyboard's request is not valid by ${run.release.version}: ${first.pointer} ${first.message}`;
 }
 
 /** A placeholder that stands for nothing: the step that should have given the value was left out, or did not give it. */

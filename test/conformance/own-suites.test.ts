@@ -265,7 +265,7 @@ phases:
   });
   assert.match(
     steps.get("unfit")?.problem ?? "",
-    /the task failed: INVALID_REQUEST: No\.; the request of the storyboard is itself not valid by proto 3\.1\.0: \/brief /,
+    /the task failed: INVALID_REQUEST: No\.; the storyboard's request is not valid by 3\.1\.0: \/brief /,
   );
   assert.is(steps.get("fit")?.problem, "the task failed: INVALID_REQUEST: No.");
 });
