@@ -13,7 +13,7 @@ export async function declareAll(
   { specialisms, capabilities = {} }: Pick<BehavingSellerOptions, "specialisms" | "capabilities">,
   { served, settings, answered }: { served: ServedAreas; settings: BehaviourSettings; answered: ReadonlySet<string> },
 ): Promise<void> {
-  const { agentUrl, ports } = settings;
+  const { agentUrl, mode, ports } = settings;
   for (const release of releases) {
     const serving = {
       release,
@@ -21,6 +21,7 @@ export async function declareAll(
       tools: answered,
       specialisms,
       agentUrl,
+      mode,
       ports,
       formats: await offeredFormats(settings),
       version: shortVersion(release.version),

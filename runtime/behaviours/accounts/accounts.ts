@@ -131,12 +131,23 @@ function nameOf({ brand: { domain = "" } = {}, operator = domain, operator_unit:
 }
 
 /**
+ * What is done with a sandbox account must touch no platform and cost nothing. Ports are not told which account is one, so in
+ * production there is none, and nobody's rehearsal is booked and billed.
+ */
+export const isSandboxInProduction = ({ ctx }: BehaviourCall, { sandbox }: Pick<AccountRef, "sandbox">): boolean =>
+  sandbox === true && ctx.mode === "production";
+
+/**
  * The account a request names. In development an id nobody knows is a sandbox account: clients are tested with ids that were
  * agreed on elsewhere.
- * @throws ToolError ACCOUNT_NOT_FOUND for an id that is not one of the caller's
+ * @throws ToolError ACCOUNT_NOT_FOUND for an id that is not one of the caller's, and for a sandbox in production
  */
 export async function resolveAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
   const found = await findAccount(call, await accountId(call, ref));
+  if (isSandboxInProduction(call, found ?? ref))
+    throw new ToolError("ACCOUNT_NOT_FOUND", "there are no sandbox accounts here: nothing is done for this one", {
+      field: ref.sandbox === true ? "account.sandbox" : "account",
+    });
   if (found !== undefined) return found;
   const mayOpen = ref.account_id === undefined || (call.ctx.mode === "development" && mayBeId(ref.account_id));
   if (mayOpen) {

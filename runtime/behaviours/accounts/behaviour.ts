@@ -12,7 +12,7 @@ export const accountsBehaviour: Behaviour = {
   tools: { list_accounts: listAccounts, sync_accounts: syncAccounts },
   // An account whose configs are wrong is refused alone.
   judges: { sync_accounts: ["/accounts/*/notification_configs"] },
-  capabilities: ({ ports }) => ({
+  capabilities: ({ ports, mode }) => ({
     account: {
       require_operator_auth: false,
       supported_billing: ports.accounts.billing,
@@ -20,7 +20,8 @@ export const accountsBehaviour: Behaviour = {
       supported_account_currency_modes: ["per_media_buy"],
       timezone: { mode: "seller_fixed", fixed_timezone: TIMEZONE },
       required_for_products: false,
-      sandbox: true,
+      // Of a sandbox nothing may be done for real, and ports are not told which account is one.
+      sandbox: mode === "development",
     },
   }),
   scenarios: accountScenarios,

@@ -4,7 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { NotificationConfig } from "../../sender/types.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
-import { type AccountRef, boundBy } from "./accounts.js";
+import { type AccountRef, boundBy, isSandboxInProduction } from "./accounts.js";
 
 /** A line names a new or a known account by its brand, or, to change settings only, one that is there in `account`. */
 export interface WantedAccount extends AccountRef {
@@ -54,6 +54,7 @@ export function checkOffered(call: BehaviourCall, wanted: WantedAccount, { befor
   if (account !== undefined && before === undefined) throw notThere(call, account, at);
   const unsupported = [
     ...boundBy(refOf(call, wanted)),
+    ...(isSandboxInProduction(call, refOf(call, wanted)) ? ["sandbox"] : []),
     ...["operator_identity", "destination_billing_entity", "reporting_delivery_configs"].filter(
       (name) => isAsked(wanted[name as keyof WantedAccount]) && knows(call, name),
     ),

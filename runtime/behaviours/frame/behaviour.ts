@@ -23,6 +23,7 @@ export interface Serving {
   readonly tools: ReadonlySet<string>;
   readonly specialisms: readonly string[];
   readonly agentUrl: string;
+  readonly mode: BehaviourSettings["mode"];
   readonly ports: Ports;
   /** Formats that are taken and built. */
   readonly formats: readonly CreativeFormat[];
