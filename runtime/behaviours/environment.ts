@@ -1,13 +1,16 @@
 /** Settings of a seller from the environment, as a container gives them. */
 import { mkdirSync } from "node:fs";
+import { isIP } from "node:net";
+import { transportNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { isLogLevel, jsonLog, type Logger, logLevels } from "../log.js";
+import { issuerKeysUrl } from "../net/issuer.js";
 import { type AuthHook, jwtAuth, tokenAuth } from "../seller/index.js";
 import { keysOfFile, type NamedKey } from "./key-files.js";
 
 /** Names as in the environment; what is left out has a default for development. */
 export interface SellerEnvironment {
-  /** Default 3000. */
+  /** Default 3000; 0, any that is free, wants a BASE_URL. */
   readonly PORT?: string | undefined;
   /** Default 127.0.0.1. */
   readonly HOST?: string | undefined;
@@ -28,7 +31,7 @@ export interface SellerEnvironment {
   readonly RESPONSE_SIGNING_KEY?: string | undefined;
   /** JSON of token -> who holds it; sent as bearer token or `x-api-key`. */
   readonly TOKENS?: string | undefined;
-  /** OAuth issuer whose access tokens callers send. */
+  /** OAuth issuer whose access tokens callers send, as its metadata state it; their audience is an endpoint's URL. */
   readonly ISSUER?: string | undefined;
   /** Bearer token of /metrics, which production serves to nobody else. */
   readonly METRICS_TOKEN?: string | undefined;
@@ -78,7 +81,7 @@ function more({
     }),
     ...(METRICS_TOKEN !== undefined && { metrics: { token: METRICS_TOKEN } }),
     ...(ORIGINS !== undefined && { origins: listOf(ORIGINS) }),
-    ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY === "true" ? true : listOf(TRUST_PROXY) }),
+    ...(TRUST_PROXY !== undefined && { trustProxy: trustedBy(TRUST_PROXY) }),
     // Standard output is the application's.
     ...(LOG_LEVEL !== undefined && { logger: jsonLog({ level: LOG_LEVEL, to: 2 }) }),
   };
@@ -87,15 +90,54 @@ function more({
 const bad = (where: string, what: string, remedy: string): AdbindError =>
   new AdbindError("seller_option_invalid", what, { where, remedy });
 
-/** @throws AdbindError `seller_option_invalid` for a value that cannot be used */
+/** Names of networks that proxies are in, beside their addresses. */
+const networks: ReadonlySet<string> = new Set(["loopback", "linklocal", "uniquelocal"]);
+
+function trustedBy(text: string): true | string[] {
+  if (text === "true") return true;
+  const proxies = listOf(text);
+  const wrong = proxies.find((one) => {
+    const [address = "", bits = "0", ...rest] = one.split("/");
+    const isNetwork = /^\d{1,3}$/.test(bits) && Number(bits) <= (isIP(address) === 4 ? 32 : 128) && rest.length === 0;
+    return !networks.has(one) && (isIP(address) === 0 || !isNetwork);
+  });
+  if (wrong === undefined) return proxies;
+  const remedy = `give addresses or networks of proxies, such as 10.0.0.0/8 or ${[...networks].join(", ")}; or true`;
+  throw bad("TRUST_PROXY", `${wrong} is no address`, remedy);
+}
+
+/** What is set and empty would stand for nothing, or for everybody: neither is what was meant. */
+function refuseEmpty(environment: SellerEnvironment): void {
+  for (const name of names) {
+    if (environment[name]?.trim() === "") throw bad(name, `${name} is set, and empty`, "give a value, or leave it out");
+  }
+}
+
+const names = [
+  ...["PORT", "HOST", "BASE_URL", "MODE", "DATA", "DATABASE_URL", "SIGNING_KEY", "RESPONSE_SIGNING_KEY"],
+  ...["TOKENS", "ISSUER", "METRICS_TOKEN", "ORIGINS", "TRUST_PROXY", "LOG_LEVEL"],
+] as readonly (keyof SellerEnvironment)[];
+
+const MOST_PORT = 65_535;
+
+/** Where callers on this machine reach it. */
+function plainUrl(host: string, port: string): string {
+  if (Number(port) === 0)
+    throw bad("PORT", "nobody is told which port is taken", "give a port, or a BASE_URL beside 0");
+  return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}
+
+/** @throws AdbindError `seller_option_invalid` for a value that cannot be used, such as an empty one */
 export async function fromEnvironment(environment: SellerEnvironment): Promise<EnvironmentSettings> {
+  refuseEmpty(environment);
   const { PORT = "3000", HOST = "127.0.0.1", DATA = "data", MODE = "development" } = environment;
-  const { BASE_URL = `http://${HOST}:${PORT}`, DATABASE_URL, SIGNING_KEY, TOKENS, ISSUER } = environment;
-  if (!/^\d{1,5}$/.test(PORT)) throw bad("PORT", `${PORT} is no port`, "give a number such as 3000");
+  if (!/^\d{1,5}$/.test(PORT) || Number(PORT) > MOST_PORT)
+    throw bad("PORT", `${PORT} is no port`, "give a number such as 3000");
+  const { BASE_URL = plainUrl(HOST, PORT), DATABASE_URL, SIGNING_KEY, TOKENS, ISSUER } = environment;
   if (MODE !== "development" && MODE !== "production")
     throw bad("MODE", `there is no mode ${MODE}`, "give development or production");
   if (DATABASE_URL === undefined) mkdirSync(DATA, { recursive: true });
-  const auth = ISSUER === undefined ? tokensOf(TOKENS) : await issuedBy(ISSUER, `${BASE_URL}/mcp`);
+  const auth = ISSUER === undefined ? tokensOf(TOKENS) : await issuedBy(ISSUER, BASE_URL);
   return {
     listen: { port: Number(PORT), host: HOST },
     baseUrl: BASE_URL,
@@ -127,18 +169,20 @@ function tokensOf(text: string | undefined): AuthHook | undefined {
   return tokenAuth({ tokens: tokens as Record<string, string> });
 }
 
-/** How long the issuer may take to answer at the start, in milliseconds. */
-const ISSUER_MS = 10_000;
+/** Every URL that callers may have their tokens made out to: those of each transport, for older releases too. */
+const audiencesAt = (baseUrl: string): string[] =>
+  ["", "/legacy"].flatMap((at) => transportNames.map((one) => `${baseUrl.replace(/\/+$/, "")}${at}/${one}`));
 
 /** Access tokens of an OAuth issuer, by its published metadata. */
-async function issuedBy(url: string, audience: string): Promise<AuthHook> {
+async function issuedBy(issuer: string, baseUrl: string): Promise<AuthHook> {
   const { createRemoteJWKSet } = await import("jose");
+  const remedy = "give the issuer's URL as its metadata state it";
+  if (!URL.canParse(issuer)) throw bad("ISSUER", `${issuer} is no URL`, remedy);
+  let keys: string;
   try {
-    const signal = AbortSignal.timeout(ISSUER_MS);
-    const answer = await fetch(`${url}/.well-known/oauth-authorization-server`, { signal });
-    const { issuer, jwks_uri } = (await answer.json()) as { issuer: string; jwks_uri: string };
-    return jwtAuth({ issuer, audience, keys: createRemoteJWKSet(new URL(jwks_uri)) });
+    keys = await issuerKeysUrl(issuer, fetch);
   } catch (cause) {
-    throw bad("ISSUER", `${url} has no metadata: ${(cause as Error).message}`, "give the issuer's URL as it states it");
+    throw bad("ISSUER", `keys of ${issuer} cannot be found: ${(cause as Error).message}`, remedy);
   }
+  return jwtAuth({ issuer, audience: audiencesAt(baseUrl), keys: createRemoteJWKSet(new URL(keys)) });
 }

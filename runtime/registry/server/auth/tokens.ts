@@ -5,6 +5,7 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { isPassingFault } from "../../../db/open.js";
 import { AdbindError } from "../../../errors.js";
+import { issuerKeysUrl } from "../../../net/issuer.js";
 import type { TrustedIssuer } from "../trusted-issuer.js";
 
 export type TokenResult =
@@ -19,7 +20,6 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 const METADATA_MS = 3_600_000;
 const FAILURE_MS = 6_000;
 const METADATA_TIMEOUT_MS = 5_000;
-const METADATA_BYTES = 1_048_576;
 
 export interface TokenVerifierOptions {
   readonly issuers: readonly TrustedIssuer[];
@@ -43,41 +43,10 @@ const checkedUrl = (issuer: string): URL => {
   return url;
 };
 
-/** RFC 8414 section 3.1 puts the name before the issuer's path, OpenID Connect Discovery after it. */
-const metadataUrls = (issuer: URL): string[] => {
-  const path = issuer.pathname.replace(/\/$/, "");
-  return [
-    `${issuer.origin}/.well-known/oauth-authorization-server${path}`,
-    `${issuer.origin}${path}/.well-known/openid-configuration`,
-  ];
-};
-
-async function readMetadata(issuer: string, fetcher: typeof fetch): Promise<string> {
-  for (const url of metadataUrls(new URL(issuer))) {
-    const response = await fetcher(url, {
-      redirect: "error",
-      signal: AbortSignal.timeout(METADATA_TIMEOUT_MS),
-      headers: { accept: "application/json" },
-    });
-    if (!response.ok) {
-      await response.body?.cancel();
-      continue;
-    }
-    const text = await response.text();
-    if (text.length > METADATA_BYTES) throw new Error("the metadata are too long");
-    const metadata = JSON.parse(text) as { issuer?: unknown; jwks_uri?: unknown };
-    // RFC 8414 section 3.3: metadata of another issuer must not be used.
-    if (metadata.issuer !== issuer || typeof metadata.jwks_uri !== "string")
-      throw new Error("the metadata are another's");
-    return metadata.jwks_uri;
-  }
-  throw new Error("the issuer has no metadata");
-}
-
 function remoteKeys(issuer: string, fetcher: typeof fetch, now: () => number): JWTVerifyGetKey {
   let known: { keys: Promise<JWTVerifyGetKey>; until: number } | undefined;
   const load = async (): Promise<JWTVerifyGetKey> => {
-    const url = new URL(await readMetadata(issuer, fetcher));
+    const url = new URL(await issuerKeysUrl(issuer, fetcher));
     return createRemoteJWKSet(url, { [customFetch]: fetcher, timeoutDuration: METADATA_TIMEOUT_MS });
   };
   return async (header, token) => {
