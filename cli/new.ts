@@ -84,7 +84,7 @@ export function register(command: Command): void {
     .option("--name <name>", "name for people; the folder's by default")
     .option(
       "--adbind <tarball>",
-      "what the project installs adbind from, adbind-cli from the one beside it; this version by default",
+      "what the project installs adbind from, adbind-cli from the one beside it; by default this version, or what it has",
     )
     .option("--partial", "leave out the tools that missing or dangling files of the release break")
     .option("--force", "write over bindings that were edited by hand")

@@ -43,7 +43,7 @@ export interface NewSellerOptions {
   readonly with?: readonly string[];
   /** For people; the folder's name by default. */
   readonly name?: string;
-  /** What the project installs adbind from: a path or a version range; this version by default. */
+  /** What the project installs adbind from: a path or a version range; by default this version, or what it has where it exists. */
   readonly adbind?: string;
   /** The same of adbind-cli, which its tests and its upgrades take. */
   readonly cli?: string;
@@ -130,7 +130,11 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
   const done = created
     ? writeNew(folder, plan, { name, also })
-    : updateProject(folder, plan, { model, name, also, added: missingIn(claimed.specialisms, specialisms), whole });
+    : updateProject(folder, plan, {
+        ...{ model, name, also, whole },
+        added: missingIn(claimed.specialisms, specialisms),
+        from: { adbind: options.adbind, cli: options.cli },
+      });
   return {
     folder,
     created,

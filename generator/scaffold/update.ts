@@ -12,9 +12,10 @@ import {
   type SourceFile,
   SyntaxKind,
 } from "ts-morph";
-import { hashOf } from "../emit/disk.js";
+import { generatorName, hashOf } from "../emit/disk.js";
 import { pascalCase } from "../emit/names.js";
 import type { Model } from "../model/model.js";
+import { type InstalledFrom, installFrom } from "./installed-from.js";
 import type { ProjectPlan } from "./library-plan.js";
 import { bindingsOf } from "./texts.js";
 import { isUntouched, type KeptFile, readRecord, type ScaffoldRecord, writeRecord, writeUnchanged } from "./written.js";
@@ -82,6 +83,8 @@ export interface UpdateRequest {
   readonly added: readonly string[];
   /** The plan is of all of the project, and not of the ports that it lacks. */
   readonly whole: boolean;
+  /** What the project was asked to install adbind from. */
+  readonly from: InstalledFrom;
 }
 
 /**
@@ -89,7 +92,7 @@ export interface UpdateRequest {
  * changed; every line of its owner's stays as it is.
  */
 export function updateProject(folder: string, plan: ProjectPlan, request: UpdateRequest): ProjectUpdate {
-  const { model, also, added, whole } = request;
+  const { model, also, added, whole, from } = request;
   const record = readRecord(folder);
   const own = [...plan.files].filter(
     ([file]) => file !== MANIFEST && (whole || !ofTheWhole.includes(file) || !existsSync(path.join(folder, file))),
@@ -112,7 +115,9 @@ export function updateProject(folder: string, plan: ProjectPlan, request: Update
     writeFileSync(target, source.getFullText());
     files.push(name);
   }
-  if (pointToBindings(folder, model.version, also)) files.push("package.json");
+  const installed = installFrom(folder, from, generatorName().split(" ")[1]!);
+  byHand.push(...installed.byHand);
+  if (pointToBindings(folder, model.version, also) || installed.changed) files.push(MANIFEST);
   writeRecord(folder, { name: request.name, also, files: known }, record);
   const unnamed = ports.map((file) => `${SELLER}: the port of ${file}`);
   return { files: [...new Set(files)].sort(), byHand: [...byHand, ...unnamed], kept };

@@ -138,6 +138,30 @@ test("the name and the further releases of a project outlast a run that does not
   assert.equal(sourceOf(folder), before);
 });
 
+test("what a project is asked to install adbind from is named in its manifest, and stays where nobody asks", async () => {
+  const folder = await shop(newer);
+  const named = (): string[] => {
+    const { dependencies, devDependencies } = JSON.parse(textOf(folder, "package.json"));
+    return [dependencies.adbind, devDependencies["adbind-cli"]];
+  };
+  const asked = { adbind: "file:../adbind-9.0.0.tgz", cli: "file:../adbind-cli-9.0.0.tgz" };
+  const { files, byHand } = await newSeller({ folder, release: newer, specialisms: [], ...asked });
+  assert.equal([files, byHand], [["package.json"], []]);
+  assert.equal(named(), Object.values(asked));
+  assert.equal((await again(folder)).files, []);
+  assert.equal(named(), Object.values(asked));
+});
+
+test("a range of adbind that lets in no version that wrote the files is told, and left to its owner", async () => {
+  const folder = await shop(newer);
+  const old = textOf(folder, "package.json").replace(/("adbind": )"[^"]*"/, '$1"~0.0.1"');
+  writeFileSync(path.join(folder, "package.json"), old);
+  const { byHand } = await again(folder);
+  assert.is(byHand.length, 1);
+  assert.match(byHand[0]!, /^package\.json: "adbind": "\^\d.*npm install$/);
+  assert.is(textOf(folder, "package.json"), old);
+});
+
 test("a project of another kind is left alone, and told what can be done", async () => {
   const folder = await shop(older);
   writeFileSync(path.join(folder, "src/seller.ts"), 'import { createSeller } from "adbind/seller";\n');
