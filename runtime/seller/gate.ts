@@ -69,9 +69,9 @@ export function createGate<Tx>(app: FastifyInstance, settings: SellerSettings<Tx
     const code = codeOf(release, [presented ? "AUTH_INVALID" : "AUTH_MISSING", "AUTH_REQUIRED"]);
     const message = presented ? "The credentials are not good here." : "This needs credentials.";
     const detail = presented ? ', error="invalid_token"' : "";
-    const { origin, pathname } = new URL(resource);
-    const metadata =
-      auth.authorizationServers === undefined ? "" : `, resource_metadata="${origin}${RESOURCE_METADATA}${pathname}"`;
+    // Below the base: whatever hands a path of its host on to a seller hands this on too.
+    const place = `${settings.baseUrl}${RESOURCE_METADATA}${resource.slice(settings.baseUrl.length)}`;
+    const metadata = auth.authorizationServers === undefined ? "" : `, resource_metadata="${place}"`;
     const challenge = `${auth.challenge ?? "Bearer"} realm="${resource}"${detail}${metadata}`;
     return refuse(401, RPC.unauthenticated, { code, message }, { "www-authenticate": challenge });
   };

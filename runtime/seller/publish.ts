@@ -35,16 +35,16 @@ export function publish<Tx>(app: FastifyInstance, { settings, endpoints: served 
   app.get(`/.well-known/${settings.releases[0]!.word}-agents.json`, cached(agentsFile(settings, endpoints)));
   const { authorizationServers, scopes } = settings.auth ?? {};
   if (authorizationServers === undefined) return;
+  const prefix = new URL(settings.baseUrl).pathname.replace(/\/$/, "");
   for (const { path } of endpoints) {
-    app.get(
-      `${RESOURCE_METADATA}${path}`,
-      cached({
-        resource: `${settings.baseUrl}${path}`,
-        authorization_servers: authorizationServers,
-        bearer_methods_supported: ["header"],
-        ...(scopes !== undefined && { scopes_supported: scopes }),
-      }),
-    );
+    const document = cached({
+      resource: `${settings.baseUrl}${path}`,
+      authorization_servers: authorizationServers,
+      bearer_methods_supported: ["header"],
+      ...(scopes !== undefined && { scopes_supported: scopes }),
+    });
+    // Who was not told where looks by the whole path, at the root of the host.
+    for (const at of new Set([path, `${prefix}${path}`])) app.get(`${RESOURCE_METADATA}${at}`, document);
   }
 }
 

@@ -112,6 +112,19 @@ test("tokens of an issuer are taken for their audience, and the issuer is named"
   });
 });
 
+test("behind a path of a host the issuer is found where the challenge says, below that path, and where the root would have it", async (context) => {
+  const baseUrl = "https://host.example/north";
+  const keys = createLocalJWKSet({ keys: [] });
+  const auth = jwtAuth({ issuer: "https://login.example", audience: `${baseUrl}/mcp`, keys });
+  await with_(context, { auth, baseUrl }, async (seller) => {
+    const { headers } = await tool(seller, "get_products", { buying_mode: "brief", brief: "b" });
+    const place = /resource_metadata="([^"]+)"/.exec(String(headers["www-authenticate"]))![1]!;
+    assert.ok(place.startsWith(`${baseUrl}/`), place);
+    for (const path of [place.slice(baseUrl.length), "/.well-known/oauth-protected-resource/north/mcp"])
+      assert.is((await seller.app.inject(path)).json().resource, `${baseUrl}/mcp`, path);
+  });
+});
+
 test("signed requests are verified, and required where the capabilities say so", async (context) => {
   const pair = generateKeyPairSync("ed25519");
   const jwk = {
