@@ -1,8 +1,8 @@
 /** What a person decides about an order that waits for a signature. */
 import { AdbindError } from "../../errors.js";
 import type { Upkeep } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
 import { abandonInstruction, instructionsOf, keepInstruction } from "./instructions.js";
-import type { Instruction } from "./telling.js";
 
 /** What a person decided on an order that waited. */
 export interface OrderDecision {
@@ -20,22 +20,20 @@ export interface OrderDecision {
  */
 export async function decideOrder(upkeep: Pick<Upkeep, "onBehalf" | "task">, decision: OrderDecision): Promise<void> {
   const { principal, taskId, approved, reason = "The order was not approved." } = decision;
-  const found = await upkeep.onBehalf(principal, async (call): Promise<Instruction | undefined> => {
+  // One reading of the order, and one transaction: of two who decide at once the second finds that nobody waits any more.
+  const decided = async (call: BehaviourCall): Promise<void> => {
     const waiting = (await instructionsOf(call)).find((one) => one.taskId === taskId && one.state === "signature");
-    if (waiting === undefined) return undefined;
+    if (waiting === undefined)
+      throw new AdbindError("task_unknown", "no order waits for a signature under this task", {
+        where: taskId,
+        remedy: "seller.unfinished() lists the tasks that wait, with their principals",
+      });
     const now = call.ctx.now();
     if (approved) keepInstruction(call, { ...waiting, state: "open", signed: now, due: now });
-    return waiting;
-  });
-  if (found === undefined)
-    throw new AdbindError("task_unknown", "no order waits for a signature under this task", {
-      where: taskId,
-      remedy: "seller.unfinished() lists the tasks that wait, with their principals",
-    });
-  if (approved) return;
-  await upkeep.onBehalf(
-    principal,
-    (call) => abandonInstruction(call, found),
-    (write) => upkeep.task(taskId).reject({ code: "IO_REQUIRED", message: reason }, { effect: write }),
+    else await abandonInstruction(call, waiting);
+  };
+  if (approved) return upkeep.onBehalf(principal, decided);
+  await upkeep.onBehalf(principal, decided, (write) =>
+    upkeep.task(taskId).reject({ code: "IO_REQUIRED", message: reason }, { effect: write }),
   );
 }
