@@ -1,6 +1,9 @@
 /** An order that waits for a signature is decided once, whoever decides it at the same time. */
+import { generateKeyPairSync } from "node:crypto";
+import { pino } from "pino";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { tokenAuth } from "../../runtime/seller/index.js";
 import { behavingSeller, key, versions } from "./behaving-seller.js";
 import { notingAdServer } from "./noting-ad-server.js";
 
@@ -34,6 +37,27 @@ for (const version of versions)
       said,
     );
     assert.equal(told, []);
+    await close();
+  });
+
+const [version] = versions;
+if (version !== undefined)
+  test("in production the log says that an order waits for a person, and under which task", async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
+    const { privateKey } = generateKeyPairSync("ed25519");
+    const { ask, close } = await behavingSeller(version, ["sales_guaranteed"], {
+      ...{ logger, mode: "production", auth: tokenAuth({ tokens: { "a token": "buyer" } }) },
+      key: { ...privateKey.export({ format: "jwk" }), kid: "k1" },
+      ports: { adServer: notingAdServer().adServer },
+    });
+    const [one] = order().packages;
+    const { task_id } = await ask("create_media_buy", { ...order(), packages: [{ ...one, budget: 60_000 }] });
+    const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes("waits for a signature"));
+    assert.equal(
+      told.map(({ principal, taskId, total }) => [principal, taskId, total]),
+      [["buyer", task_id, 60_000]],
+    );
     await close();
   });
 

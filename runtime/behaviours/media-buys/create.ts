@@ -45,6 +45,7 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
       release: call.release.version,
     } as const;
     keepInstruction(call, { ...instruction, state: "signature", taskId: call.context.taskId, due });
+    tellSigner(call, total);
     return submitted(call, message);
   }
   const outcome = await instruct(call, { key, kind: "book", buy });
@@ -53,6 +54,15 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
   await saveBuy(call, outcome.buy);
   saveAgreement(call, outcome.buy);
   return booked(call, outcome.buy);
+}
+
+/** Nobody else tells the person who is to sign; in development nobody has to. */
+function tellSigner({ ctx, principal, context: { taskId } }: BehaviourToolCall, total: number): void {
+  if (ctx.mode === "production")
+    ctx.logger?.warn(
+      { principal, taskId, total },
+      "an order waits for a signature: `decide` of the seller books or rejects it",
+    );
 }
 
 /**
