@@ -86,7 +86,7 @@ export interface StepResult {
   };
   /** SHA-256 of the step as published, 12 hex digits: what a list of faulty steps is held by. */
   readonly hash: string;
-  /** The sentence of the published text that the step contradicts, of a faulty one. */
+  /** The sentence of the published text that the step contradicts: of a faulty one, and of one that passes in spite of it. */
   readonly fault?: string;
   readonly tookMs: number;
 }
