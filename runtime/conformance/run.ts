@@ -101,7 +101,7 @@ async function meet(transport: TransportName, options: SessionOptions, word: str
     const answer = await session.call(name, {});
     const capabilities: JsonObject | undefined = answer.failed ? undefined : (answer.payload ?? undefined);
     const told = tools.has(name) ? answer.error?.message : undefined;
-    return { url: options.url, session, tools, capabilities, ...(told !== undefined && { withheld: told }) };
+    return { url: session.url, session, tools, capabilities, ...(told !== undefined && { withheld: told }) };
   } catch (error) {
     throw agentUnreachable(transport, options.url, error);
   }

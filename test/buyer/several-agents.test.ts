@@ -1,102 +1,74 @@
-/** Several agents on one host: each is the one whose URL was given, and no other is called in its place. */
-import { createServer } from "node:http";
+/** Several agents at one host: each is asked at its own path, whoever the host's own card is of. */
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
-import type { JsonObject } from "../../runtime/contract/index.js";
-import { capabilities, release } from "./fixtures.js";
+import { createSeller } from "../../runtime/seller/index.js";
 
-const CARD = "/.well-known/agent-card.json";
-
-/** A host of two agents over A2A, whose first has the card at the origin. `missing`: what it says of places without a card. */
-async function host(version: "1.0" | "0.3", missing: number, own: boolean) {
-  const called: string[] = [];
-  const server = createServer(async (request, response) => {
-    const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const path = request.url ?? "";
-    const reply = (body: object, status = 200): void =>
-      void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-    if (path.endsWith(CARD)) {
-      const agent = path.slice(0, -CARD.length) || "/one";
-      if (path !== CARD && !own) return reply({}, missing);
-      if (missing >= 500 && path !== CARD) return reply({}, missing);
-      const url = `${at}${agent}`;
-      const places =
-        version === "1.0"
-          ? { supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }] }
-          : { url, protocolVersion: "0.3.0", preferredTransport: "JSONRPC" };
-      const modes = { defaultInputModes: ["application/json"], defaultOutputModes: ["application/json"] };
-      return reply({
-        name: agent,
-        description: agent,
-        version: "1",
-        capabilities: {},
-        ...modes,
-        skills: [],
-        ...places,
-      });
+/** Two sellers below paths of a host, whose root has the first one's card, or says nothing of cards. */
+async function withHost(rootStatus: number | undefined, work: (url: string) => Promise<void>): Promise<void> {
+  const listeners = new Map<string, RequestListener>();
+  const server = createServer((request, response) => {
+    const [, at, path] = /^(\/north|\/south)(\/.*)$/.exec(request.url ?? "") ?? [];
+    if (at === "/south" && rootStatus !== undefined && path?.includes("agent-card")) {
+      response.writeHead(rootStatus).end();
+      return;
     }
-    let text = "";
-    for await (const chunk of request) text += chunk;
-    const { id, params } = JSON.parse(text) as { id: unknown; params: { message: { parts: { data: JsonObject }[] } } };
-    const { skill } = params.message.parts[0]!.data;
-    if (skill !== "get_agent_capabilities") called.push(path);
-    const data = skill === "get_agent_capabilities" ? capabilities() : { status: "completed", products: [] };
-    const old = version === "0.3";
-    const parts = [old ? { kind: "data", data } : { data }];
-    const status = { state: old ? "completed" : "TASK_STATE_COMPLETED" };
-    const task = { id: "t", contextId: "c", status, artifacts: [{ artifactId: "a", parts }] };
-    reply({ jsonrpc: "2.0", id, result: old ? { kind: "task", ...task } : { task } });
+    request.url = path ?? request.url;
+    listeners.get(at ?? "/north")!(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const call = async (agent: string): Promise<string> => {
-    const buyer = createBuyer({
+  const sellers = ["north", "south"].map((name) =>
+    createSeller({
       release,
-      agent: agent,
-      transport: "a2a",
-      allowLocal: true,
-      retry: { attempts: 1 },
-    } as never);
-    const { answer } = await buyer.call("get_products", { buying_mode: "brief", brief: "b" });
-    await buyer.close();
-    return answer.status;
-  };
-  const close = (): void => {
+      name,
+      baseUrl: `${url}/${name}`,
+      mode: "development",
+      tools: { get_products: (_request, ctx) => ctx.complete({ products: [], ext: { seller: name } }) },
+    }),
+  );
+  try {
+    for (const seller of await Promise.all(sellers)) {
+      const { listener } = await seller.mount();
+      listeners.set(`/${listeners.size === 0 ? "north" : "south"}`, listener);
+    }
+    await work(url);
+  } finally {
+    for (const seller of await Promise.all(sellers)) await seller.close();
     server.closeAllConnections();
     server.close();
-  };
-  return { url, called, call, close };
+  }
 }
 
-for (const version of ["1.0", "0.3"] as const) {
-  test(`A2A ${version}: the agent whose URL was given is called, not the one whose card is at the origin`, async () => {
-    const { url, called, call, close } = await host(version, 404, true);
-    for (const agent of ["/two", "/two/", "/one", "", `/two${CARD}`])
-      assert.is(await call(`${url}${agent}`), "completed");
-    assert.equal(
-      called,
-      ["/two", "/two", "/one", "/one", "/two"].map((path) => path.replace(/\/$/, "")),
-    );
-    close();
-  });
-
-  test(`A2A ${version}: the card at the origin is read where there is none under the agent's URL`, async () => {
-    for (const missing of [404, 401, 405]) {
-      const { url, called, call, close } = await host(version, missing, false);
-      assert.is(await call(`${url}/one`), "completed", String(missing));
-      assert.equal(called, ["/one"]);
-      close();
-    }
-  });
-
-  test(`A2A ${version}: an agent that is in trouble is not called by another's card`, async () => {
-    const { url, called, call, close } = await host(version, 503, true);
-    assert.is(await call(`${url}/two`), "failed");
-    assert.equal(called, []);
-    close();
-  });
+async function askedAt(agent: string): Promise<unknown> {
+  const buyer = createBuyer({ release, agent: { url: agent, transport: "a2a" }, allowLocal: true });
+  try {
+    const { answer } = await buyer.tools.get_products({ buying_mode: "brief", brief: "sports" });
+    return answer.status === "completed" ? (answer.data.ext as { seller?: unknown })?.seller : answer.status;
+  } finally {
+    await buyer.close();
+  }
 }
+
+test("an agent below a path of its host is called by the card below its URL, and not by the host's", () =>
+  withHost(undefined, async (url) => {
+    assert.is(await askedAt(`${url}/south/a2a`), "south");
+    assert.is(await askedAt(`${url}/north/a2a/`), "north");
+    assert.is(await askedAt(url), "north");
+    assert.is(await askedAt(`${url}/south/.well-known/agent-card.json`), "south");
+  }));
+
+test("an agent whose own card cannot be had now is not taken for the host's", () =>
+  withHost(403, async (url) => {
+    assert.is.not(await askedAt(`${url}/south/a2a`).catch(() => "nobody"), "north");
+  }));
+
+test("where nothing is below an agent's URL its card is the host's", () =>
+  withHost(404, async (url) => {
+    assert.is(await askedAt(`${url}/south/a2a`), "north");
+  }));
 
 test.run();

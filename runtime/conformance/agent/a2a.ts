@@ -1,9 +1,9 @@
 /** Calls over A2A, by the official SDK: 1.0, and 0.3 where an agent has only that. */
 import type { AgentCard, SendMessageRequest } from "@a2a-js/sdk";
-import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { isJsonObject } from "../../contract/index.js";
 import { timerMs } from "../../timers.js";
-import { cardPlaces } from "../../transport/a2a/card-places.js";
+import { findCard } from "../../transport/a2a/find-card.js";
 import { withinBytes, withinLevels } from "./answer-limits.js";
 import { failedAnswer } from "./failed-answer.js";
 import { headersOf } from "./http.js";
@@ -19,20 +19,15 @@ interface Heard {
   message?: unknown;
 }
 
-/** @throws where what is there is no card */
-async function cardOf(resolver: DefaultAgentCardResolver, at: string): Promise<AgentCard> {
-  const none = (): Error => new Error(`what ${at} answers is no agent card: it lists no skills`);
-  const card = await resolver.resolve(at, "").catch((error: unknown) => {
-    // An SDK that looks into what is not there says so of its own code.
-    throw error instanceof TypeError && error.cause === undefined ? none() : error;
-  });
-  if (!Array.isArray(card?.skills)) throw none();
-  return card;
+/** Where calls go: the agent may have been named by its card or its host. */
+function endpointOf({ supportedInterfaces }: AgentCard): string | undefined {
+  const url = supportedInterfaces?.find(({ protocolBinding }) => protocolBinding === "JSONRPC")?.url;
+  return url !== undefined && URL.canParse(url) ? url : undefined;
 }
 
 /** Opens what an agent's card describes. @throws where there is no card */
 export async function openA2aSession(options: SessionOptions): Promise<AgentSession> {
-  const { url, uuid, now, timeoutMs } = options;
+  const { uuid, now, timeoutMs } = options;
   const legacyCompat = { enabled: true };
   const fetchFor =
     (heard: Heard): typeof globalThis.fetch =>
@@ -51,9 +46,8 @@ export async function openA2aSession(options: SessionOptions): Promise<AgentSess
       }
       return new Response(text, { status: response.status, headers: response.headers });
     };
-  const [first, origin = first] = cardPlaces(url);
-  const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ headers: {} }), legacyCompat });
-  const card = await cardOf(resolver, first).catch(() => cardOf(resolver, origin));
+  const card = await findCard(options.url, fetchFor({ headers: {} }));
+  const url = endpointOf(card) ?? options.url;
   return {
     transport: "a2a",
     url,

@@ -1,24 +1,24 @@
 /** Tools over A2A 1.0, and 0.3 where an agent has only that, by the official SDK. */
 import type { AgentCard, GetTaskRequest, SendMessageRequest } from "@a2a-js/sdk";
-import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { isTaskStatus, type JsonObject } from "../../contract/index.js";
 import { dataParts } from "../../extract/a2a.js";
 import { a2aState, extractA2aResponse, extractTransportError, unwrapA2a } from "../../extract/index.js";
 import { list, member } from "../../extract/json-object.js";
 import type { CallerDependencies, Connection, WireAnswer, WireUse } from "../caller.js";
 import { RpcError, shortText, WireFault } from "../fault.js";
-import { cardPlaces } from "./card-places.js";
+import { findCard } from "./find-card.js";
 
 /** `ROLE_USER` of the SDK's enum. */
 const ROLE_USER = 1;
+
 /** Reads the agent's card. @throws WireFault where there is none */
 export async function openA2a(
   { url, word, uuid, fetchFor }: CallerDependencies,
   signal: AbortSignal | undefined,
 ): Promise<Connection> {
   const legacyCompat = { enabled: true };
-  const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ signal }), legacyCompat });
-  const card = await cardAt(resolver, cardPlaces(url));
+  const card = await findCard(url, fetchFor({ signal }));
   const profile = profileOf(card, word);
   const fetchOf = (use: WireUse): typeof globalThis.fetch => {
     const plain = fetchFor(use);
@@ -66,18 +66,6 @@ export async function openA2a(
     tools: async () => card.skills.map(({ id }) => id),
     close: async () => {},
   };
-}
-
-async function cardAt(
-  resolver: DefaultAgentCardResolver,
-  [first, origin]: ReturnType<typeof cardPlaces>,
-): Promise<AgentCard> {
-  if (origin === undefined) return resolver.resolve(first, "");
-  return resolver.resolve(first, "").catch((error: unknown) => {
-    // Who is in trouble, or cannot be reached, has not said that there is none.
-    if (error instanceof WireFault && (error.status === undefined || error.status >= 500)) throw error;
-    return resolver.resolve(origin, "");
-  });
 }
 
 /** URI of the protocol's own extension, where the card offers it: `.../extensions/<word>/v<major>`. */

@@ -1,0 +1,46 @@
+/** An agent's card, by the URL that the agent is known by. */
+import type { AgentCard } from "@a2a-js/sdk";
+import { DefaultAgentCardResolver } from "@a2a-js/sdk/client";
+import { WireFault } from "../fault.js";
+import { CARD_PATHS } from "./card.js";
+
+const [CARD] = CARD_PATHS;
+
+/** Below the agent's own URL, then at the root of its host, which may have several agents; a card's own URL is taken as it is. */
+function placesOf(url: string): readonly string[] {
+  const { origin, pathname } = new URL(url);
+  if (/\/agent-card\.json$/.test(pathname)) return [url];
+  return [...new Set([`${origin}${pathname.replace(/\/+$/, "")}${CARD}`, `${origin}${CARD}`])];
+}
+
+/** Whether an answer says that no card is there. One that says nothing of it may hide the agent's own: the root's is not taken then. */
+const isNone = (status: number | undefined): boolean =>
+  status !== undefined && (status < 400 || status === 404 || status === 405 || status === 410);
+
+const isCard = (found: AgentCard | undefined): found is AgentCard => Array.isArray(found?.skills);
+
+/** @throws Error where there is none, or where that cannot be told */
+export async function findCard(url: string, fetchImpl: typeof globalThis.fetch): Promise<AgentCard> {
+  const places = placesOf(url);
+  for (const [index, at] of places.entries()) {
+    let status: number | undefined;
+    const noting: typeof globalThis.fetch = async (...asked) => {
+      const response = await fetchImpl(...asked);
+      status = response.status;
+      return response;
+    };
+    const none = (): Error => new Error(`what ${at} answers is no agent card: it lists no skills`);
+    try {
+      const resolver = new DefaultAgentCardResolver({ fetchImpl: noting, legacyCompat: { enabled: true } });
+      const found = await resolver.resolve(at, "");
+      if (!isCard(found)) throw none();
+      return found;
+    } catch (error) {
+      const answered = error instanceof WireFault ? error.status : status;
+      if (index < places.length - 1 && isNone(answered)) continue;
+      // An SDK that looks into what is not there says so of its own code.
+      throw error instanceof TypeError && error.cause === undefined && status !== undefined ? none() : error;
+    }
+  }
+  throw new Error("an agent's card has a place");
+}
