@@ -119,22 +119,15 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
       where: folder,
       remedy: "name another folder for the project",
     });
-  const bindings = await generate(
-    [newest, ...further].map(({ source }) => source),
-    {
-      out: path.join(folder, "bindings"),
-      partial,
-      force: options.force ?? false,
-    },
-  );
+  const sources = [newest, ...further].map(({ source }) => source);
+  const out = path.join(folder, "bindings");
+  const bindings = await generate(sources, { out, partial, force: options.force ?? false });
   if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
+  const from = { adbind: options.adbind, cli: options.cli };
+  const added = missingIn(claimed.specialisms, specialisms);
   const done = created
     ? writeNew(folder, plan, { name, also })
-    : updateProject(folder, plan, {
-        ...{ model, name, also, whole },
-        added: missingIn(claimed.specialisms, specialisms),
-        from: { adbind: options.adbind, cli: options.cli },
-      });
+    : updateProject(folder, plan, { model, name, also, added, whole, from });
   return {
     folder,
     created,

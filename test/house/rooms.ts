@@ -34,7 +34,7 @@ const stage = (name: string): string => `generator/${name}/`;
 /**
  * What each part may import beside itself, with rooms that are still to come. Three departures from the drawing, all by
  * intent: the generator uses the shared leaves `errors` and `json`, generated validators use `adbind/standalone`, and
- * behaviours make their seller's sender, since who opens a seller with one call is not asked for a sender too.
+ * behaviours make their seller's sender, and find its issuer, since who opens a seller with one call is asked for neither.
  */
 const allowed: readonly [part: string, uses: readonly string[]][] = [
   ["runtime/contract/", []],
@@ -48,7 +48,10 @@ const allowed: readonly [part: string, uses: readonly string[]][] = [
   [room("queue"), [...base, room("db")]],
   [room("transport"), [...base, ...leaves]],
   ...products.map((name): [string, string[]] => [name, [...base, ...leaves, ...ground]]),
-  [room("behaviours"), [...base, room("facts"), ...ground, room("seller"), "runtime/sender/create"]],
+  [
+    room("behaviours"),
+    [...base, room("facts"), ...ground, room("seller"), "runtime/sender/create", "runtime/net/issuer"],
+  ],
   [room("conformance"), ["runtime/"]],
   [room("testing"), ["runtime/"]],
   ["generator/finding", []],
