@@ -80,7 +80,7 @@ function more({
       responseKey: keysOfFile("RESPONSE_SIGNING_KEY", RESPONSE_SIGNING_KEY).key,
     }),
     ...(METRICS_TOKEN !== undefined && { metrics: { token: METRICS_TOKEN } }),
-    ...(ORIGINS !== undefined && { origins: listOf(ORIGINS) }),
+    ...(ORIGINS !== undefined && { origins: originsOf(ORIGINS) }),
     ...(TRUST_PROXY !== undefined && { trustProxy: trustedBy(TRUST_PROXY) }),
     // Standard output is the application's.
     ...(LOG_LEVEL !== undefined && { logger: jsonLog({ level: LOG_LEVEL, to: 2 }) }),
@@ -89,6 +89,14 @@ function more({
 
 const bad = (where: string, what: string, remedy: string): AdbindError =>
   new AdbindError("seller_option_invalid", what, { where, remedy });
+
+/** As browsers send them: one that is written otherwise would be no page's. */
+const originsOf = (text: string): string[] =>
+  listOf(text).map((one) => {
+    const { origin = "null", href } = URL.parse(one) ?? {};
+    if (origin !== "null" && href === `${origin}/`) return origin;
+    throw bad("ORIGINS", `${one} is no origin`, "give scheme and host, such as https://app.example");
+  });
 
 /** Names of networks that proxies are in, beside their addresses. */
 const networks: ReadonlySet<string> = new Set(["loopback", "linklocal", "uniquelocal"]);

@@ -54,6 +54,13 @@ test("proxies are addresses, networks or their names, and anything else is told 
     assert.is((await refusalOf({ TRUST_PROXY })).where, "TRUST_PROXY", TRUST_PROXY);
 });
 
+test("origins are what browsers send, however they were written, and what is none is refused", async () => {
+  const { origins } = await from({ ORIGINS: "https://App.example/, http://localhost:8080,https://b.example:443" });
+  assert.equal(origins, ["https://app.example", "http://localhost:8080", "https://b.example"]);
+  for (const ORIGINS of ["app.example", "*", "https://app.example/page", "localhost:8080"])
+    assert.is((await refusalOf({ ORIGINS })).where, "ORIGINS", ORIGINS);
+});
+
 /** An issuer with a path, whose metadata are where a standard puts them. */
 async function withIssuer(
   place: (path: string) => string,
