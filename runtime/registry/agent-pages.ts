@@ -1,7 +1,8 @@
 /** A publisher's agents in parts: a file may name thousands, and anybody may claim to be one of them. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
-import { claimsAt, type EdgeWithUrl, ownEdgesOf } from "../store/registry-lookups.js";
+import { claimsAt } from "../store/registry-claims.js";
+import { type EdgeWithUrl, ownEdgesOf } from "../store/registry-lookups.js";
 import { byCodePoint } from "./model.js";
 import type { PublisherLookup } from "./types.js";
 

@@ -2,6 +2,7 @@
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import { agentsByUrl } from "../store/registry-agents.js";
+import { claimsBetween } from "../store/registry-claims.js";
 import { pairChange } from "../store/registry-feed.js";
 import { edgeFactsOf, edgesBetween, propertiesNamed, publishersByDomain } from "../store/registry-lookups.js";
 import type { EdgeRow, PublisherRow } from "../store/registry-publishers.js";
@@ -13,6 +14,8 @@ import type { DiscoveryMethod } from "./types.js";
 
 /** Values of a selector told; an entry may name ten thousand properties. */
 const SELECTOR_VALUES = 50;
+/** What others say of a publisher and an agent is told of so many of them. */
+const CLAIMS_TOLD = 20;
 
 const selectors = ["propertyIds", "propertyTags", "publisherProperties", "signalIds", "signalTags"] as const;
 const wireName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -208,6 +211,12 @@ function* propertyNamed(q: Query, row: PublisherRow, name: string): Coroutine<Kn
   return counting(found, row.valid === 1)[0];
 }
 
+/** What is said of an agent: by the publisher, and the first that others say. */
+function* edgesToTell(q: Query, agent: number, publisher: number): Coroutine<EdgeRow[]> {
+  const own = yield* edgesBetween(q, agent, [publisher]);
+  return [...own, ...(yield* claimsBetween(q, agent, publisher, CLAIMS_TOLD))];
+}
+
 /** @see PagedData.explain */
 export function* explain(
   q: Query,
@@ -215,7 +224,7 @@ export function* explain(
 ): Coroutine<Explanation> {
   const [row] = yield* publishersByDomain(q, [domain]);
   const [agent] = yield* agentsByUrl(q, [agentUrl]);
-  const edges = row === undefined || agent === undefined ? [] : yield* edgesBetween(q, agent.id, [row.id]);
+  const edges = row === undefined || agent === undefined ? [] : yield* edgesToTell(q, agent.id, row.id);
   const property = row === undefined || asked === undefined ? undefined : yield* propertyNamed(q, row, asked);
   const about = { now, valid: row?.valid === 1, property };
   const grants = edges.flatMap((edge) => grantsOf(edge, about)).sort((a, b) => Number(lets(b)) - Number(lets(a)));

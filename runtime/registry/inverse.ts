@@ -1,16 +1,16 @@
 /** From an identifier or an agent back to publishers. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
+import { type AgentEdgeRow, publishersOfAgent, type ReadEdgeRow } from "../store/registry-agent-publishers.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import {
-  type AgentEdgeRow,
-  type EdgeWithUrl,
-  edgesBetween,
-  propertiesOfIdentifier,
-  publishersById,
-  publishersOfAgent,
-  slugsOf,
-} from "../store/registry-lookups.js";
+  type NamingRow,
+  propertiesWith,
+  publishersNaming,
+  publishersNamingWith,
+} from "../store/registry-identifiers.js";
+import { type EdgeWithUrl, edgesBetween, publishersById, slugsOf } from "../store/registry-lookups.js";
+import type { PropertyRow, PublisherRow } from "../store/registry-publishers.js";
 import { AGENTS_LIMIT, edgesAt } from "./agent-pages.js";
 import { activeEntries } from "./feed/changes.js";
 import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
@@ -22,51 +22,104 @@ import type { AgentPublishers, DiscoveryMethod, Page, PropertyAgents, Publishers
  * Anybody may name anybody's app, each in a file of ten megabytes.
  */
 const ENTRY_CHARACTERS = 4_000_000;
+/** Publishers of one identifier whose agents are listed. */
+const PUBLISHERS_LIMIT = 100;
+/** Publishers of one identifier asked at once whether they name an agent. */
+const NAMING_SLICE = 1_000;
+/** What may be read of those that name one agent, in bytes, the shortest first; and what each of them counts for at least. */
+const [AGENT_BYTES, LEAST_BYTES] = [16_000_000, 4_000];
+
+type Identified = Pick<PropertyAgents, "type" | "value">;
+
+/** What lets agents sell the property of an identifier at one publisher. */
+function agentsAt(
+  edges: readonly EdgeWithUrl[],
+  { publisher, named, now }: { publisher: PublisherRow; named: readonly PropertyRow[]; now: number },
+): PropertyAgents["agents"][number][] {
+  const properties = counting(named.map(knownProperty), publisher.valid === 1);
+  return effectiveEdges(edges, publisher.valid === 1, now).flatMap(({ edge, covered }) => {
+    const found = properties.find((one) => covers(covered, edge, one));
+    if (found === undefined) return [];
+    const property_id = found.property.id ?? "";
+    const said = edge.authorized_for === null ? {} : { authorized_for: edge.authorized_for };
+    return [{ url: edge.url, publisher_domain: publisher.domain, property_id, ...said, source: edge.source }];
+  });
+}
+
+const sorted = (agents: readonly PropertyAgents["agents"][number][]) =>
+  [...agents].sort((a, b) => byCodePoint(a.publisher_domain, b.publisher_domain) || byCodePoint(a.url, b.url));
 
 /**
  * Agents that publishers let sell the property of an identifier, by domain and URL; a thousand of them at most.
  * @param asked.agentUrl only this agent, however many others there are
  */
-export function* lookupProperty(
+export const lookupProperty = (
   q: Query,
-  { type, value, agentUrl }: { type: PropertyAgents["type"]; value: string; agentUrl?: string | undefined },
+  { type, value, agentUrl }: Identified & { readonly agentUrl?: string | undefined },
+  now: number,
+): Coroutine<PropertyAgents> =>
+  agentUrl === undefined
+    ? agentsOfProperty(q, { type, value }, now)
+    : agentOfProperty(q, { type, value, agentUrl }, now);
+
+function* agentsOfProperty(q: Query, { type, value }: Identified, now: number): Coroutine<PropertyAgents> {
+  const identifier = { type, value: identifierValue(value) };
+  const ids = yield* publishersNaming(q, identifier, PUBLISHERS_LIMIT + 1);
+  const agents: PropertyAgents["agents"][number][] = [];
+  let [looked, characters] = [0, 0];
+  for (const publisher of yield* publishersById(q, ids.slice(0, PUBLISHERS_LIMIT))) {
+    if (agents.length >= AGENTS_LIMIT || characters >= ENTRY_CHARACTERS) break;
+    looked += 1;
+    const edges = yield* edgesAt(q, publisher.id);
+    for (const { entries } of edges) characters += entries.length;
+    agents.push(...agentsAt(edges, { publisher, named: yield* propertiesWith(q, publisher.id, identifier), now }));
+  }
+  const shown = sorted(agents).slice(0, AGENTS_LIMIT);
+  const truncated = shown.length < agents.length || looked < ids.length;
+  return { type, value, agents: shown, count: shown.length, ...(truncated && { truncated }) };
+}
+
+/** Publishers that name an identifier, and an agent too, those that say least of it first. */
+function* publishersBetween(
+  q: Query,
+  identifier: Identified,
+  agent: number,
+): Coroutine<(NamingRow & { bytes: number })[]> {
+  const found: (NamingRow & { bytes: number })[] = [];
+  for (let [after, more] = [0, true]; more; ) {
+    const rows = yield* publishersNamingWith(q, identifier, { agent, after, limit: NAMING_SLICE });
+    more = rows.length === NAMING_SLICE;
+    after = rows.at(-1)?.publisher ?? after;
+    for (const { publisher, bytes } of rows) if (bytes !== null) found.push({ publisher, bytes });
+  }
+  return found.sort((a, b) => a.bytes - b.bytes);
+}
+
+/**
+ * Where an agent may sell the property of an identifier. It is looked for at every publisher that names both: whoever names them as
+ * well, and earlier, hides nothing.
+ */
+function* agentOfProperty(
+  q: Query,
+  { type, value, agentUrl }: Identified & { readonly agentUrl: string },
   now: number,
 ): Coroutine<PropertyAgents> {
-  const [agent] = agentUrl === undefined ? [] : yield* agentsByUrl(q, [agentUrl]);
-  if (agentUrl !== undefined && agent === undefined) return { type, value, agents: [], count: 0 };
-  const edgesOfOne = function* (publisher: number): Coroutine<EdgeWithUrl[]> {
-    if (agent === undefined) return yield* edgesAt(q, publisher);
-    return (yield* edgesBetween(q, agent.id, [publisher])).map((edge) => ({ ...edge, url: agent.url }));
-  };
-  const rows = yield* propertiesOfIdentifier(q, { type, value: identifierValue(value), agent: agent?.id });
-  const ids = [...new Set(rows.map(({ publisher }) => publisher))];
+  const identifier = { type, value: identifierValue(value) };
+  const [agent] = yield* agentsByUrl(q, [agentUrl]);
+  const between = agent === undefined ? [] : yield* publishersBetween(q, identifier, agent.id);
   const agents: PropertyAgents["agents"][number][] = [];
-  const publishers = yield* publishersById(q, ids);
-  let [looked, characters] = [0, 0];
-  for (const publisher of publishers) {
-    // Whether one agent may sell it is answered for certain.
-    if (agent === undefined && (agents.length >= AGENTS_LIMIT || characters >= ENTRY_CHARACTERS)) break;
+  let [looked, room] = [0, AGENT_BYTES];
+  for (const { publisher: id, bytes } of between) {
+    if (agents.length === AGENTS_LIMIT || (room <= bytes && looked > 0)) break;
     looked += 1;
-    const named = rows.filter((row) => row.publisher === publisher.id).map(knownProperty);
-    const properties = counting(named, publisher.valid === 1);
-    const edges = yield* edgesOfOne(publisher.id);
-    for (const { entries } of edges) characters += entries.length;
-    for (const { edge, covered } of effectiveEdges(edges, publisher.valid === 1, now)) {
-      const found = properties.find((one) => covers(covered, edge, one));
-      if (found === undefined) continue;
-      agents.push({
-        url: edge.url,
-        publisher_domain: publisher.domain,
-        property_id: found.property.id ?? "",
-        ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
-        source: edge.source,
-      });
-    }
+    room -= Math.max(bytes, LEAST_BYTES);
+    const edges = (yield* edgesBetween(q, agent!.id, [id])).map((edge) => ({ ...edge, url: agent!.url }));
+    const [publisher] = yield* publishersById(q, [id]);
+    if (publisher === undefined) continue;
+    agents.push(...agentsAt(edges, { publisher, named: yield* propertiesWith(q, id, identifier), now }));
   }
-  agents.sort((a, b) => byCodePoint(a.publisher_domain, b.publisher_domain) || byCodePoint(a.url, b.url));
-  const shown = agents.slice(0, AGENTS_LIMIT);
-  const truncated = shown.length < agents.length || looked < publishers.length;
-  return { type, value, agents: shown, count: shown.length, ...(truncated && { truncated }) };
+  const truncated = looked < between.length;
+  return { type, value, agents: sorted(agents), count: agents.length, ...(truncated && { truncated }) };
 }
 
 const domainOfCursor = (cursor: string): string | undefined => {
@@ -77,14 +130,20 @@ const domainOfCursor = (cursor: string): string | undefined => {
 /** Properties named on one page of an agent's publishers; a first publisher that has more is told whole. */
 const PAGE_PROPERTIES = 100_000;
 
+/** Up to the first whose entries had no room. */
+function read(rows: readonly AgentEdgeRow[]): ReadEdgeRow[] {
+  const end = rows.findIndex(({ entries }) => entries === null);
+  return (end < 0 ? rows : rows.slice(0, end)) as ReadEdgeRow[];
+}
+
 /** As many rows as have room with the names of their properties. */
-function fitting(rows: readonly AgentEdgeRow[]): AgentEdgeRow[] {
+function fitting(rows: readonly ReadEdgeRow[]): readonly ReadEdgeRow[] {
   let sum = 0;
   const end = rows.findIndex(({ property_count }, at) => {
     sum += property_count;
     return at > 0 && sum > PAGE_PROPERTIES;
   });
-  return end < 0 ? [...rows] : rows.slice(0, end);
+  return end < 0 ? rows : rows.slice(0, end);
 }
 
 /** An agent's publishers by domain, one row per source; undefined for an agent nobody knows. */
@@ -105,7 +164,7 @@ export function* agentPublishers(
     limit: limit + 1,
     source: source ?? null,
   });
-  const page = rows.slice(0, limit);
+  const page = read(rows.slice(0, limit));
   const shown = properties ? fitting(page) : page;
   const end = shown.at(-1);
   const more = rows.length > shown.length;
@@ -128,14 +187,10 @@ export function* agentPublishers(
 }
 
 /** What publishers call the properties that the agent may sell of them. */
-function* namesOf(
-  q: Query,
-  rows: readonly AgentEdgeRow[],
-  now: number,
-): Coroutine<Map<AgentEdgeRow, readonly string[]>> {
+function* namesOf(q: Query, rows: readonly ReadEdgeRow[], now: number): Coroutine<Map<ReadEdgeRow, readonly string[]>> {
   const covered = new Map(rows.map((row) => [row, confirmedCoverage(row, now)]));
   const wide = rows.filter((row) => covered.get(row) === null);
-  const slugs = new Map<AgentEdgeRow, string[]>();
+  const slugs = new Map<ReadEdgeRow, string[]>();
   for (const [source, some] of Map.groupBy(wide, (row) => row.source)) {
     const ids = some.map(({ publisher }) => publisher);
     const found = Map.groupBy(yield* slugsOf(q, ids, source), ({ publisher }) => publisher);
@@ -151,14 +206,14 @@ function* namesOf(
 }
 
 /** What the publisher lets the agent sell: a claim is nobody's word but the claimant's. */
-const confirmedCoverage = (row: AgentEdgeRow, now: number): ReadonlySet<string> | null | undefined =>
+const confirmedCoverage = (row: ReadEdgeRow, now: number): ReadonlySet<string> | null | undefined =>
   row.source === "agent_claim" ? undefined : coverage(row, now);
 
-const pinsKeys = (row: AgentEdgeRow, now: number): boolean =>
+const pinsKeys = (row: ReadEdgeRow, now: number): boolean =>
   row.source !== "agent_claim" &&
   activeEntries(row.entries, now).some(({ signingKeys }) => (signingKeys ?? []).length > 0);
 
-function publisherOfAgent(row: AgentEdgeRow, now: number): AgentPublishers["publishers"][number] {
+function publisherOfAgent(row: ReadEdgeRow, now: number): AgentPublishers["publishers"][number] {
   const covered = confirmedCoverage(row, now);
   return {
     publisher_domain: row.domain,

@@ -1,9 +1,9 @@
 /** Operator lookup: a member and its agents, as far as the caller may see them (docs/protocol/registry.md#operator-lookup). */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
+import { publishersNamingAgent, type ReadEdgeRow } from "../store/registry-agent-publishers.js";
 import type { MemberRow } from "../store/registry-agents.js";
 import { agentsByUrl } from "../store/registry-agents.js";
-import { type AgentEdgeRow, publishersOfAgent } from "../store/registry-lookups.js";
 import { assemble } from "./members.js";
 import { coverage, verifiedOwner } from "./publisher.js";
 import type { Member, MemberAgent, OperatorLookup, OperatorScope, OperatorViewer, Visibility } from "./types.js";
@@ -48,7 +48,7 @@ function withParents(domain: string): string[] {
 
 export interface FoundOperator {
   readonly member: Member;
-  readonly agents: (agent: MemberAgent) => readonly AgentEdgeRow[];
+  readonly agents: (agent: MemberAgent) => readonly ReadEdgeRow[];
 }
 
 /** The member that owns a domain or the nearest parent of it, with what publishers say of its agents. */
@@ -56,13 +56,13 @@ export function* findOperator(q: Query, domain: string): Coroutine<FoundOperator
   const row: MemberRow | undefined = yield* verifiedOwner(q, withParents(domain));
   if (row === undefined) return undefined;
   const [member] = yield* assemble(q, [row]);
-  const edges = new Map<string, readonly AgentEdgeRow[]>();
+  const edges = new Map<string, readonly ReadEdgeRow[]>();
   for (const { id, url } of yield* agentsByUrl(
     q,
     member!.agents.map((agent) => agent.url),
   )) {
     const request = { agent: id, domain: "", after: "", limit: OPERATOR_LIMIT_PUBLISHERS, source: null };
-    edges.set(url, yield* publishersOfAgent(q, request));
+    edges.set(url, yield* publishersNamingAgent(q, request));
   }
   return { member: member!, agents: ({ url }) => edges.get(url) ?? [] };
 }

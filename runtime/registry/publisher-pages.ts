@@ -1,9 +1,9 @@
 /** A publisher's properties in filtered pages, and what changed of what it says. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
+import { claimsAt } from "../store/registry-claims.js";
 import { newestPairs } from "../store/registry-feed.js";
 import {
-  claimsAt,
   type EdgeFacts,
   edgeFactsOf,
   matchingProperties,

@@ -9,6 +9,7 @@ import {
   type MemberRow,
   membersById,
 } from "../store/registry-agents.js";
+import { claimsBetween } from "../store/registry-claims.js";
 import { type EdgeWithUrl, edgesBetween, propertiesOf, publishersByDomain } from "../store/registry-lookups.js";
 import type { EdgeSource, PropertyRow, PublisherRow } from "../store/registry-publishers.js";
 import { AGENTS_LIMIT, edgesAt, pagedAgents, readAgentsCursor } from "./agent-pages.js";
@@ -246,7 +247,8 @@ export function* lookupAuthorization(
   const [row] = yield* publishersByDomain(q, [domain]);
   const [agent] = yield* agentsByUrl(q, [agentUrl]);
   if (row === undefined || agent === undefined) return undefined;
-  const edges = yield* edgesBetween(q, agent.id, [row.id]);
+  const own = yield* edgesBetween(q, agent.id, [row.id]);
+  const edges = [...own, ...(yield* claimsBetween(q, agent.id, row.id, 1))];
   const found = effectiveEdges(edges, row.valid === 1, now)[0];
   if (found === undefined) return undefined;
   const { edge, covered } = found;

@@ -115,8 +115,9 @@ export interface RegistryData extends FollowedData, ListedData, OptOutData, Chec
   agentPublishers(agentUrl: string, page: PublishersPage): Promise<Page<AgentPublishers> | undefined>;
   lookupDomain(domain: string): Promise<DomainAgents>;
   /**
-   * A hundred places of an identifier are looked at, and a thousand agents told.
-   * @param agentUrl only this agent, at a hundred places that name it
+   * A hundred publishers that name an identifier are looked at, and a thousand agents told.
+   * @param agentUrl only this agent, at all publishers that name both, whatever is only claimed of them left out; `truncated` where
+   * those say too much of it to be read at once
    */
   lookupProperty(type: PropertyAgents["type"], value: string, agentUrl?: string): Promise<PropertyAgents>;
   expand(request: ExpandRequest): Promise<ExpandResult>;

@@ -2,6 +2,7 @@
 import type { Coroutine } from "../db/coroutine.js";
 import { likePart } from "../db/like.js";
 import type { ListValue, Query } from "../db/types.js";
+import { IDENTIFIER_LIMIT_PLACES } from "./registry-identifiers.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PublisherRow } from "./registry-publishers.js";
 
 export const publishersByDomain = (q: Query, domains: readonly string[]): Coroutine<PublisherRow[]> =>
@@ -52,17 +53,11 @@ export const edgeFactsOf = (q: Query, publisher: number): Coroutine<EdgeFacts[]>
     [publisher],
   );
 
-/** The first claims about a publisher: anybody may make any number of them. */
-export const claimsAt = (q: Query, publisher: number, limit: number): Coroutine<EdgeWithUrl[]> =>
-  q.rows(
-    "select a.*, g.url from (select * from adbind_registry_authorizations where publisher = ? and source = 'agent_claim' " +
-      "order by publisher, source, agent, claimant limit ?) a join adbind_registry_agents g on g.id = a.agent",
-    [publisher, limit],
-  );
-
+/** What publishers, or files hosted for them, say of one agent. */
 export const edgesBetween = (q: Query, agent: number, publishers: readonly number[]): Coroutine<EdgeRow[]> =>
   q.rows(
-    `select * from adbind_registry_authorizations where agent = ? and ${q.dialect.among("publisher", "bigint")} order by publisher, source`,
+    `select * from adbind_registry_authorizations where agent = ? and ${q.dialect.among("publisher", "bigint")} ` +
+      "and source in ('aao_hosted', 'adagents_json') order by publisher, source",
     [agent, q.dialect.list(publishers)],
   );
 
@@ -142,63 +137,6 @@ export function* matchingProperties(q: Query, given: MatchingProperties, limit: 
   const text = `select count(*) as found from (select 1 as one from adbind_registry_properties where ${condition} limit ?) c`;
   return (yield* q.rows<{ found: number }>(text, [...values, limit]))[0]!.found;
 }
-
-/** Most places of one identifier looked at: real ones have a handful. */
-const IDENTIFIER_LIMIT_PLACES = 100;
-
-/** Where an identifier stands, publishers known longest first. */
-/** @param agent only at publishers that name this agent: others who name the identifier take no place of theirs */
-export const propertiesOfIdentifier = (
-  q: Query,
-  { type, value, agent }: { readonly type: string; readonly value: string; readonly agent: number | undefined },
-): Coroutine<PropertyRow[]> => {
-  const named =
-    agent === undefined
-      ? ""
-      : "and exists (select 1 from adbind_registry_authorizations a where a.publisher = i.publisher and a.agent = ?) ";
-  return q.rows(
-    "select p.* from adbind_registry_identifiers i join adbind_registry_properties p " +
-      "on p.publisher = i.publisher and p.source = i.source and p.key = i.key where i.value = ? and i.type = ? " +
-      `${named}order by i.publisher, i.source, i.key limit ?`,
-    [value, type, ...(agent === undefined ? [] : [agent]), IDENTIFIER_LIMIT_PLACES],
-  );
-};
-
-export interface AgentEdgeRow extends EdgeRow {
-  readonly domain: string;
-  readonly method: string | null;
-  readonly manager_domain: string | null;
-  readonly validated_at: number | null;
-  readonly property_count: number;
-  readonly valid: number | null;
-}
-
-/** Claims looked at of one agent: anybody may make any number. */
-const AGENT_CLAIMS = 1_000;
-
-/** An agent's publishers by domain: one row per source, hosted files left out where the publisher's own is valid. */
-export const publishersOfAgent = (
-  q: Query,
-  given: {
-    readonly agent: number;
-    /** Domain and source of the last row seen. */
-    readonly domain: string;
-    readonly after: string;
-    readonly limit: number;
-    readonly source: EdgeSource | null;
-  },
-): Coroutine<AgentEdgeRow[]> =>
-  q.rows(
-    "select a.*, p.domain, p.method, p.manager_domain, p.validated_at, p.property_count, p.valid from (" +
-      "select * from adbind_registry_authorizations where agent = ? and source <> 'agent_claim' union all select * from (" +
-      "select * from adbind_registry_authorizations where agent = ? and source = 'agent_claim' order by agent, publisher limit ?) c" +
-      ") a join adbind_registry_publishers p on p.id = a.publisher " +
-      "where (p.domain, a.source) > (?, ?) and (cast(? as text) is null or a.source = ?) " +
-      "and (a.source <> 'aao_hosted' or coalesce(p.valid, 0) <> 1) and not exists (select 1 from adbind_registry_authorizations o " +
-      "where o.publisher = a.publisher and o.source = a.source and o.agent = a.agent and o.claimant < a.claimant) " +
-      "order by p.domain, a.source limit ?",
-    [given.agent, given.agent, AGENT_CLAIMS, given.domain, given.after, given.source, given.source, given.limit],
-  );
 
 /** What publishers call the properties of one source. */
 export const slugsOf = (

@@ -4,6 +4,7 @@
  */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query, Statements } from "../db/types.js";
+import { ENTRIES_IN_SHORT } from "./registry-claims.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PropertySource, PublisherRow } from "./registry-publishers.js";
 
 /** Between the parts of an item, and between items. What is crawled has no control characters; what is written by others may. */
@@ -41,8 +42,10 @@ export function offerings(
   take: (row: OfferingRow) => void,
 ): Coroutine<void> {
   const packed = (parts: readonly string[]): string => `string_agg(${parts.join(` || '${PART}' || `)}, '${ITEM}')`;
+  // Claims are anybody's, of any length, and are asked only whether they are there.
+  const said = `case when a.source = 'agent_claim' then ${ENTRIES_IN_SHORT} else a.entries end`;
   const edges =
-    `(select ${packed(["a.source", "a.entries"])} from adbind_registry_authorizations a ` +
+    `(select ${packed(["a.source", said])} from adbind_registry_authorizations a ` +
     "where a.publisher = f.id and a.agent = (select id from adbind_registry_agents where url = ?))";
   const slug = "coalesce('=' || o.slug, '')";
   const properties =

@@ -100,4 +100,23 @@ test("what a file says of others is kept as far as it has the length of a file, 
   assert.equal([all, nothing], [20_000, []]);
 });
 
+test("what a file says of one other publisher is kept as far as a publisher's answers have room for what all say", () => {
+  const selector = { publisher_domain: "victim.example", selection_type: "by_id" };
+  const entries = (count: number) => ({
+    authorized_agents: many(count, (entry) =>
+      agent({
+        authorization_type: "publisher_properties",
+        publisher_properties: [{ ...selector, property_ids: many(1_000, (at) => `${entry}p${at}`.padEnd(50, "x")) }],
+      }),
+    ),
+  });
+  const read = (count: number) => {
+    const found = readAuthorizationFile(entries(count) as unknown as JsonRecord, { ...options, via: "own" });
+    assert.ok(found.ok);
+    return [found.file.others.length, found.problems.filter(({ rule }) => rule === "list_too_long").length];
+  };
+  assert.equal(read(2), [2, 0]);
+  assert.equal(read(20), [3, 17]);
+});
+
 test.run();

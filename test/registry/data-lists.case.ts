@@ -152,6 +152,26 @@ function publishersOfAgents(test: Case): void {
   });
 }
 
+function longEntries(test: Case): void {
+  test("publishers that say megabytes of an agent come a few on a page, and none is passed over", async ({ data }) => {
+    const ids = Array.from({ length: 9_000 }, (_, at) => `p${at}`.padEnd(220, "x"));
+    const properties = ids.map((id) => property(id, { identifiers: [] }));
+    const long = entry(SELLER, { authorizationType: "property_ids", propertyIds: ids });
+    for (const domain of ["a.example", "b.example", "c.example"])
+      await data.applyCrawl(crawl(domain, { properties, agents: [long] }));
+    await data.applyCrawl(crawl("d.example", { properties: [property("d")], agents: [entry(SELLER)] }));
+    const pages: string[][] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await data.agentPublishers(SELLER, { limit: 10, ...(cursor !== undefined && { cursor }) });
+      assert.ok(page?.ok);
+      pages.push(page.value.publishers.map((one) => `${one.publisher_domain} ${one.properties_authorized}`));
+      assert.is(page.value.has_more, page.value.cursor !== null);
+      cursor = page.value.cursor;
+    }
+    assert.equal(pages, [["a.example 9000"], ["b.example 9000"], ["c.example 9000", "d.example 1"]]);
+  });
+}
+
 function agentsPaged(test: Case): void {
   test("a publisher's agents come in pages, and those who claim to be one crowd nobody out", async ({ data }) => {
     const own = Array.from({ length: 60 }, (_, at) => entry(urlOf(`own${String(at).padStart(2, "0")}`)));
@@ -266,6 +286,7 @@ export function dataListsCase(engine: Engine): void {
   agentsListed(test, engine);
   publishersListed(test);
   publishersOfAgents(test);
+  longEntries(test);
   agentsPaged(test);
   brandsFound(test);
   counted(test, engine);

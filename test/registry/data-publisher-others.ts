@@ -96,4 +96,22 @@ export function claims(test: Case): void {
     await data.applyCrawl(crawl("manager.example", { agents: [entry(SELLER)], others: [] }));
     assert.equal((await data.lookupPublisher("child.example")).authorized_agents, []);
   });
+
+  test("of what others say of a publisher twenty are told as reasons, and what is long in one is left out", async ({
+    data,
+  }) => {
+    await data.applyCrawl(crawl("news.example", { properties: [property("app")], agents: [entry(OTHER)] }));
+    const propertyIds = Array.from({ length: 2_000 }, (_, at) => `p${at}`.padEnd(60, "x"));
+    for (let at = 0; at < 22; at += 1) {
+      const said = { publisherProperties: [{ propertyIds: at === 0 ? propertyIds : ["app"] }] };
+      const agent = entry(SELLER, { authorizationType: "publisher_properties", ...said });
+      await data.applyCrawl(crawl(`m${at}.example`, { others: [{ publisherDomain: "news.example", agent }] }));
+    }
+    const { grants, may_sell } = await data.explain("news.example", SELLER, "app");
+    assert.equal([grants.length, may_sell, grants.every(({ source }) => source === "agent_claim")], [20, false, true]);
+    const selectors = new Map(grants.map(({ claimant, selector }) => [claimant, Object.keys(selector)]));
+    assert.equal([selectors.get("m0.example"), selectors.get("m1.example")], [[], ["publisher_properties"]]);
+    const { source, authorized, publisher_wide } = (await data.lookupAuthorization("news.example", SELLER))!;
+    assert.equal([source, authorized, publisher_wide], ["agent_claim", 0, false]);
+  });
 }

@@ -72,4 +72,48 @@ test("no more is read of an identifier than the files of a few publishers, and o
   });
 });
 
+/** Every property of it has the app's identifier; the agent named last may sell one that has not. */
+const squatter = (domain: string, agent: string, ids: number): string => {
+  const line = JSON.parse(publisher(domain, 1, ids)) as {
+    adagents_json: { properties: object[]; authorized_agents: object[] };
+  };
+  const { properties, authorized_agents: agents } = line.adagents_json;
+  const app = [{ type: "ios_bundle", value: APP }];
+  line.adagents_json.properties = [
+    ...properties.map((one) => ({ ...one, identifiers: app })),
+    {
+      property_id: "none",
+      property_type: "website",
+      name: "None",
+      identifiers: [{ type: "ios_bundle", value: "com.none" }],
+    },
+  ];
+  const part = { authorized_for: "All", authorization_type: "property_ids", property_ids: ["none"] };
+  line.adagents_json.authorized_agents = [...agents, { url: agent, ...part }];
+  return JSON.stringify(line);
+};
+
+test("a file that names an app in each of its properties takes one place, and one that names the agent too hides nothing", async () => {
+  const seller = "https://seller.example/mcp";
+  const genuine = publisher("popular.example", 1, 1).replace(agentAt(0), seller);
+  await withPublishers([squatter("squatter.example", seller, 150), genuine], async (data) => {
+    const { agents, truncated } = await data.lookupProperty("ios_bundle", APP);
+    assert.equal([agents.map(({ url }) => url).sort(), truncated], [[agentAt(0), seller], undefined]);
+    const one = await data.lookupProperty("ios_bundle", APP, seller);
+    assert.equal(
+      [one.agents.map(({ publisher_domain }) => publisher_domain), one.truncated],
+      [["popular.example"], undefined],
+    );
+  });
+  const many = Array.from({ length: 120 }, (_, at) => squatter(`s${at}.squatter.example`, seller, 1));
+  await withPublishers([...many, genuine], async (data) => {
+    assert.is((await data.lookupProperty("ios_bundle", APP)).truncated, true);
+    const one = await data.lookupProperty("ios_bundle", APP, seller);
+    assert.equal(
+      [one.agents.map(({ publisher_domain }) => publisher_domain), one.truncated],
+      [["popular.example"], undefined],
+    );
+  });
+});
+
 test.run();

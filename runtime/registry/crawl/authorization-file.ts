@@ -21,6 +21,8 @@ const MAX_SIGNALS = 20_000;
 const MAX_OTHERS = 20_000;
 /** And what they say, in characters as it is kept: one list of tags may be said of all of them. */
 const MAX_OTHERS_CHARACTERS = 8_000_000;
+/** Of one publisher: it is kept beside what a thousand others say of the same one, and read with that. */
+const MAX_CLAIM_CHARACTERS = 200_000;
 const MAX_COLLECTIONS = 10_000;
 const MAX_REVOCATIONS = 10_000;
 
@@ -182,13 +184,16 @@ function entriesIn(given: readonly unknown[], reading: Reading): Entries {
   const others: Entries["others"] = [];
   let [usable, left, room] = [0, MAX_OTHERS, MAX_OTHERS_CHARACTERS];
   const weightsOf = claimWeights();
+  const said = new Map<string, number>();
   given.forEach((value, index) => {
     const read = readAgentEntry(value, `/authorized_agents/${index}`, reading);
     if (read.usable) usable += 1;
     if (read.entry !== undefined) agents.push({ ...read.entry, place: index });
     const weights = weightsOf(read.others);
-    const kept = read.others.filter((_, at) => {
-      if (left === 0 || weights[at]! > room) return false;
+    const kept = read.others.filter(({ publisherDomain }, at) => {
+      const ofIt = (said.get(publisherDomain) ?? 0) + weights[at]!;
+      if (left === 0 || weights[at]! > room || ofIt > MAX_CLAIM_CHARACTERS) return false;
+      said.set(publisherDomain, ofIt);
       left -= 1;
       room -= weights[at]!;
       return true;

@@ -8,7 +8,7 @@ import {
   within,
 } from "../api-request.js";
 import type { Problem } from "../problems.js";
-import { notFound } from "../problems.js";
+import { notFound, unavailable } from "../problems.js";
 import { agentOf, pageOf } from "./inputs.js";
 
 /** The document's own defaults. */
@@ -77,8 +77,14 @@ const propertyChecks =
   async ({ query }: ApiRequest<"validatePropertyAuthorization">) => {
     const agentUrl = agentOf(query.agent_url);
     const { identifier_type, identifier_value } = query;
-    const { agents } = await within(data.lookupProperty(identifier_type, identifier_value, agentUrl));
+    const { agents, truncated } = await within(data.lookupProperty(identifier_type, identifier_value, agentUrl));
     const found = agents.find(({ source }) => source !== "agent_claim");
+    // A no is certain, or none is given.
+    if (found === undefined && truncated === true)
+      throw unavailable(
+        "Publishers say more of the agent and the identifier than is read at once",
+        "publisher_lookup_timeout",
+      );
     return {
       body: {
         agent_url: agentUrl,
