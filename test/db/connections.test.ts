@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { openPostgres } from "../../runtime/db/postgres/open.js";
 import type { Query } from "../../runtime/db/types.js";
 import { AdbindError } from "../../runtime/errors.js";
-import { sharedPostgres } from "../support/postgres.js";
+import { runStatements, sharedPostgres } from "../support/postgres.js";
 import { withLevel } from "./isolation.js";
 
 const postgres = await sharedPostgres();
@@ -23,6 +23,18 @@ test("statements see what others have committed by then, whatever the database h
     ["read committed", "read committed"],
   );
   for (const one of instances) await one.close();
+});
+
+test("values come and go as they are, whatever the database has by default", async () => {
+  const url = await postgres.database();
+  const name = new URL(url).pathname.slice(1);
+  const old = ["array_nulls = off", "extra_float_digits = 0", "standard_conforming_strings = off"];
+  await runStatements(url, ...old.map((one) => `alter database ${name} set ${one}`));
+  const database = await openPostgres({ url });
+  const text = String.raw`select $1::bigint[] as list, 1.188629436111989::float8 * $2 as number, 'a\b' as text`;
+  const { rows } = await database.ask(text, [[1, null], 1.0000000000000002]);
+  assert.equal(rows, [{ list: ["1", null], number: 1.1886294361119891, text: String.raw`a\b` }]);
+  await database.close();
 });
 
 test("a server that stops as a connection is made ends no process", async () => {

@@ -134,13 +134,18 @@ function whereOf(url: string): string {
   }
 }
 
+/**
+ * Values come and go as they are, also where a database or a role has it otherwise for an old application: a backslash in a string is a
+ * character, NULL in an array is none, and a number has all its digits (a search goes on after the score of the last it told).
+ */
+const LITERAL = ["standard_conforming_strings=on", "array_nulls=on", "extra_float_digits=1"].map((one) => `-c ${one}`);
+
 /** Timeouts as parameters of a connection; what the URL says of `options` comes after ours, and wins. */
 function startupOptions(url: string, timeouts: Timeouts): string {
   const given = new URL(url, "postgres://localhost").searchParams.get("options") ?? "";
   const ours = Object.entries(timeouts).map(([name, value]) => `-c ${name}=${value}`);
   const level = `-c default_transaction_isolation=${LEVEL.replace(" ", "\\ ")}`;
-  // A backslash in a string is a character, also where a database has it otherwise for an old application.
-  return [...ours, level, "-c standard_conforming_strings=on", `-c ${MARK}=on`, given].join(" ").trim();
+  return [...ours, level, ...LITERAL, `-c ${MARK}=on`, given].join(" ").trim();
 }
 
 function configOf(given: string, options: PostgresOptions, timeouts: Timeouts | undefined): PostgresClientConfig {
