@@ -1,8 +1,10 @@
 /** A publisher's agents in parts: a file may name thousands, and anybody may claim to be one of them. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
-import { claimsAt } from "../store/registry-claims.js";
-import { type EdgeWithUrl, ownEdgesOf } from "../store/registry-lookups.js";
+import { claimFactsAt, claimsAt } from "../store/registry-claims.js";
+import { type EdgeFacts, type EdgeWithUrl, edgeFactsOf, ownEdgesOf } from "../store/registry-lookups.js";
+import type { PublisherRow } from "../store/registry-publishers.js";
+import { factsIn } from "./coverage.js";
 import { byCodePoint } from "./model.js";
 import type { PublisherLookup } from "./types.js";
 
@@ -19,6 +21,20 @@ const byEdge = (a: Edge, b: Edge): number => byCodePoint(a.source, b.source) || 
 export function* edgesAt(q: Query, publisher: number): Coroutine<EdgeWithUrl[]> {
   const own = yield* ownEdgesOf(q, [publisher]);
   return [...own, ...(yield* claimsAt(q, publisher, CLAIMS_LIMIT))].sort(byEdge);
+}
+
+/** The same as it is worked out: one per agent and source, in their order, of those that are in effect. */
+export function* factsAt(
+  q: Query,
+  { id, valid }: Pick<PublisherRow, "id" | "valid">,
+  now: number,
+): Coroutine<EdgeFacts[]> {
+  const own = (yield* edgeFactsOf(q, id, now)).map((edge) => factsIn(edge, now));
+  const claims = yield* claimFactsAt(q, id, CLAIMS_LIMIT);
+  return [...own, ...claims]
+    .sort(byEdge)
+    .filter((edge) => edge.stands === 1 && !(edge.source === "aao_hosted" && valid === 1))
+    .filter((edge, at, all) => edge.url !== all[at - 1]?.url || edge.source !== all[at - 1]?.source);
 }
 
 /** @returns undefined for a text that no answer gave */

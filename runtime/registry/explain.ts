@@ -196,9 +196,9 @@ function whyNot(
 }
 
 /** Agents of the same host that the file names: a URL that was written otherwise is the most common reason. */
-function* similarAgents(q: Query, publisher: number, agentUrl: string): Coroutine<string[]> {
+function* similarAgents(q: Query, publisher: number, agentUrl: string, now: number): Coroutine<string[]> {
   const { hostname } = new URL(agentUrl);
-  const own = yield* edgeFactsOf(q, publisher);
+  const own = yield* edgeFactsOf(q, publisher, now);
   return own
     .filter(({ url }) => new URL(url).hostname === hostname)
     .map(({ url }) => url)
@@ -230,7 +230,7 @@ export function* explain(
   const grants = edges.flatMap((edge) => grantsOf(edge, about)).sort((a, b) => Number(lets(b)) - Number(lets(a)));
   const file = where(row, domain);
   const may = grants.some(lets) && (asked === undefined || property !== undefined);
-  const similar = row === undefined || may ? [] : yield* similarAgents(q, row.id, agentUrl);
+  const similar = row === undefined || may ? [] : yield* similarAgents(q, row.id, agentUrl, now);
   const change = row === undefined || agent === undefined ? undefined : yield* pairChange(q, row.id, agent.id);
   return {
     publisher_domain: domain,

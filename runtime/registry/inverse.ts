@@ -12,9 +12,11 @@ import {
 import { type EdgeWithUrl, edgesBetween, publishersById, slugsOf } from "../store/registry-lookups.js";
 import type { PropertyRow, PublisherRow } from "../store/registry-publishers.js";
 import { AGENTS_LIMIT, edgesAt } from "./agent-pages.js";
+import { coverage } from "./coverage.js";
 import { activeEntries } from "./feed/changes.js";
 import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
-import { counting, coverage, covers, effectiveEdges, knownProperty } from "./publisher.js";
+import { activeAt, type StoredEntry } from "./project.js";
+import { counting, type KnownProperty, knownProperty } from "./publisher.js";
 import type { AgentPublishers, DiscoveryMethod, Page, PropertyAgents, PublishersPage } from "./types.js";
 
 /**
@@ -31,14 +33,33 @@ const [AGENT_BYTES, LEAST_BYTES] = [16_000_000, 4_000];
 
 type Identified = Pick<PropertyAgents, "type" | "value">;
 
+/** An entry of all the publisher has, as it is stored. */
+const WHOLE = '"covers":null';
+
+/**
+ * The first of some properties that an edge covers. Its entries are read as far as that takes: the lists of a hostile file have
+ * millions of keys.
+ */
+function coveredOf(edge: EdgeWithUrl, properties: readonly KnownProperty[], now: number): KnownProperty | undefined {
+  // As they stand in the text: most entries name none of them.
+  const named = ({ key }: KnownProperty): boolean => edge.entries.includes(JSON.stringify(key));
+  const own = properties.filter((one) => one.source === edge.source && named(one));
+  if (own.length === 0 && !edge.entries.includes(WHOLE)) return undefined;
+  const active = (JSON.parse(edge.entries) as StoredEntry[]).filter((entry) => activeAt(entry, now));
+  if (active.some(({ covers }) => covers === null)) return properties[0];
+  return own.find(({ key }) => active.some(({ covers }) => covers!.includes(key)));
+}
+
 /** What lets agents sell the property of an identifier at one publisher. */
 function agentsAt(
   edges: readonly EdgeWithUrl[],
   { publisher, named, now }: { publisher: PublisherRow; named: readonly PropertyRow[]; now: number },
 ): PropertyAgents["agents"][number][] {
-  const properties = counting(named.map(knownProperty), publisher.valid === 1);
-  return effectiveEdges(edges, publisher.valid === 1, now).flatMap(({ edge, covered }) => {
-    const found = properties.find((one) => covers(covered, edge, one));
+  const valid = publisher.valid === 1;
+  const properties = counting(named.map(knownProperty), valid);
+  return edges.flatMap((edge) => {
+    // A hosted file gives way to the publisher's own.
+    const found = edge.source === "aao_hosted" && valid ? undefined : coveredOf(edge, properties, now);
     if (found === undefined) return [];
     const property_id = found.property.id ?? "";
     const said = edge.authorized_for === null ? {} : { authorized_for: edge.authorized_for };
@@ -67,7 +88,8 @@ function* agentsOfProperty(q: Query, { type, value }: Identified, now: number): 
   const ids = yield* publishersNaming(q, identifier, PUBLISHERS_LIMIT + 1);
   const agents: PropertyAgents["agents"][number][] = [];
   let [looked, characters] = [0, 0];
-  for (const publisher of yield* publishersById(q, ids.slice(0, PUBLISHERS_LIMIT))) {
+  const publishers = yield* publishersById(q, ids.slice(0, PUBLISHERS_LIMIT));
+  for (const publisher of publishers.sort((a, b) => a.id - b.id)) {
     if (agents.length >= AGENTS_LIMIT || characters >= ENTRY_CHARACTERS) break;
     looked += 1;
     const edges = yield* edgesAt(q, publisher.id);

@@ -4,8 +4,9 @@ import type { Query } from "../db/types.js";
 import { publishersNamingAgent, type ReadEdgeRow } from "../store/registry-agent-publishers.js";
 import type { MemberRow } from "../store/registry-agents.js";
 import { agentsByUrl } from "../store/registry-agents.js";
+import { coverage } from "./coverage.js";
 import { assemble } from "./members.js";
-import { coverage, verifiedOwner } from "./publisher.js";
+import { verifiedOwner } from "./publisher.js";
 import type { Member, MemberAgent, OperatorLookup, OperatorScope, OperatorViewer, Visibility } from "./types.js";
 
 /** Most agents one answer has. */

@@ -23,7 +23,7 @@ export const pagedData = ({ db, now, publicUrl, search, domainOf, urlOf }: Paged
   },
   overview: async (publisher, agents) => {
     const domain = domainOf(publisher);
-    return db.read((q) => overview(q, domain, { ...agents, publicUrl }));
+    return db.read((q) => overview(q, domain, { ...agents, publicUrl, now: now() }));
   },
   propertiesPage: async (publisher, request) => {
     const domain = domainOf(publisher);

@@ -1,26 +1,22 @@
 /** A publisher's properties in filtered pages, and what changed of what it says. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
-import { claimsAt } from "../store/registry-claims.js";
 import { newestPairs } from "../store/registry-feed.js";
 import {
   type EdgeFacts,
-  edgeFactsOf,
   matchingProperties,
   propertiesMatching,
   propertySources,
   publishersByDomain,
 } from "../store/registry-lookups.js";
 import type { PropertyRow, PublisherRow } from "../store/registry-publishers.js";
-import { pagedAgents, readAgentsCursor } from "./agent-pages.js";
+import { factsAt, pagedAgents, readAgentsCursor } from "./agent-pages.js";
 import { toldProperty } from "./explain.js";
-import { byCodePoint, iso, isoOrNull } from "./model.js";
+import { iso, isoOrNull } from "./model.js";
 import type { OverviewRequest, PropertiesPage, PropertiesRequest, PublisherChanges } from "./page-types.js";
 import { aboutPublisher, knownProperty } from "./publisher.js";
 import type { PublisherLookup } from "./types.js";
 
-/** Claims looked at of one publisher. */
-const CLAIMS = 1_000;
 /** Matches counted; a page says no more than that there are more. */
 const COUNTED = 10_000;
 
@@ -75,17 +71,12 @@ const shareOf = ({ source, wide, covered }: EdgeFacts, total: number) => ({
 export function* overview(
   q: Query,
   domain: string,
-  { text = "", cursor, limit, publicUrl }: OverviewRequest & { readonly publicUrl: string },
+  { text = "", cursor, limit, publicUrl, now }: OverviewRequest & { readonly publicUrl: string; readonly now: number },
 ): Coroutine<PublisherLookup> {
   const [row] = yield* publishersByDomain(q, [domain]);
-  const own = row === undefined ? [] : yield* edgeFactsOf(q, row.id);
-  const claims = row === undefined ? [] : yield* claimsAt(q, row.id, CLAIMS);
-  const claimed = new Map(claims.map((claim) => [claim.url, { ...claim, stands: 1 }]));
   const wanted = text.toLowerCase();
-  const agents = [...own, ...[...claimed.values()].sort((a, b) => byCodePoint(a.url, b.url))].filter(
-    ({ source, stands, url }) =>
-      stands === 1 && !(source === "aao_hosted" && row?.valid === 1) && url.toLowerCase().includes(wanted),
-  );
+  const stand = row === undefined ? [] : yield* factsAt(q, row, now);
+  const agents = stand.filter(({ url }) => url.toLowerCase().includes(wanted));
   const after = cursor === undefined ? undefined : readAgentsCursor(cursor);
   const page = pagedAgents(
     agents.map((edge) => ({ edge })),

@@ -10,13 +10,14 @@ import {
   membersById,
 } from "../store/registry-agents.js";
 import { claimsBetween } from "../store/registry-claims.js";
-import { type EdgeWithUrl, edgesBetween, propertiesOf, publishersByDomain } from "../store/registry-lookups.js";
+import { type EdgeFacts, edgesBetween, propertiesOf, publishersByDomain } from "../store/registry-lookups.js";
 import type { EdgeSource, PropertyRow, PublisherRow } from "../store/registry-publishers.js";
-import { AGENTS_LIMIT, edgesAt, pagedAgents, readAgentsCursor } from "./agent-pages.js";
+import { AGENTS_LIMIT, factsAt, pagedAgents, readAgentsCursor } from "./agent-pages.js";
 import { brandTold } from "./brand.js";
+import { coverage } from "./coverage.js";
 import type { SetProperty } from "./matching.js";
 import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
-import { activeAt, effective, propertyOfRow, type StoredEntry } from "./project.js";
+import { effective, propertyOfRow } from "./project.js";
 import { fileStateOf, PROPERTIES_LIMIT, paged, readPropertiesCursor } from "./property-pages.js";
 import type { AuthorizationLookup, DiscoveryMethod, DomainAgents, LookupPage, Page, PublisherLookup } from "./types.js";
 
@@ -39,14 +40,6 @@ export const knownProperty = (row: PropertyRow): KnownProperty => ({
 /** Those of the properties that count. */
 export const counting = (known: readonly KnownProperty[], valid: boolean): KnownProperty[] =>
   effective(known, valid, ({ property }) => property);
-
-/** What the entries of an edge cover at a time; null is all, undefined that none of them is in effect. */
-export function coverage(edge: { readonly entries: string }, now: number): ReadonlySet<string> | null | undefined {
-  const active = (JSON.parse(edge.entries) as StoredEntry[]).filter((entry) => activeAt(entry, now));
-  if (active.length === 0) return undefined;
-  if (active.some(({ covers }) => covers === null)) return null;
-  return new Set(active.flatMap(({ covers }) => covers!));
-}
 
 /** A key names a property of the source its edge belongs to. */
 export const covers = (
@@ -72,16 +65,16 @@ export function effectiveEdges<E extends { readonly source: EdgeSource; readonly
   });
 }
 
-/** How much of a publisher's properties an agent may sell. */
-const countsOf = (
-  stored: readonly KnownProperty[],
-  edge: { readonly source: EdgeSource },
-  covered: ReadonlySet<string> | null,
-) => ({
-  properties_authorized: stored.filter((one) => confirmed(edge, covered, one)).length,
-  properties_total: stored.length,
-  publisher_wide: edge.source !== "agent_claim" && covered === null,
-});
+/**
+ * How much of a publisher's properties an agent may sell.
+ * @param stored those that count
+ */
+function countsOf(stored: readonly KnownProperty[], { source, wide, covered }: EdgeFacts) {
+  const all = source !== "agent_claim" && wide === 1;
+  // The properties of one file count all of them, or none.
+  const counted = stored.some((one) => one.source === source) ? covered : 0;
+  return { properties_authorized: all ? stored.length : counted, properties_total: stored.length, publisher_wide: all };
+}
 
 interface LookupOptions extends LookupPage {
   readonly publicUrl: string;
@@ -102,11 +95,9 @@ export function* lookupPublisher(
   // Pages of different files make no list of properties.
   if (cursor !== undefined && cursor.state !== state) return { ok: false, reason: "cursor_expired" };
   const known = row === undefined ? [] : (yield* propertiesOf(q, [row.id])).map(knownProperty);
-  const edges = row === undefined ? [] : yield* edgesAt(q, row.id);
-  const valid = row?.valid === 1;
-  const stored = counting(known, valid);
+  const agents = row === undefined ? [] : (yield* factsAt(q, row, now)).map((edge) => ({ edge }));
+  const stored = counting(known, row?.valid === 1);
   const brand = known.filter(({ source }) => source === "brand_json");
-  const agents = effectiveEdges(distinctEdges(edges), valid, now);
   const claimed = agents.some(({ edge }) => edge.source === "agent_claim");
   // Counts say nothing where every property comes from the brand file and nobody claims any.
   const counted = !(stored.length === 0 && brand.length > 0 && !claimed);
@@ -123,11 +114,11 @@ export function* lookupPublisher(
         kept: known.filter(({ source }) => source === "adagents_json").length,
       },
     }),
-    authorized_agents: page.shown.map(({ edge, covered }, index) => ({
+    authorized_agents: page.shown.map(({ edge }, index) => ({
       url: edge.url,
       ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
       source: edge.source,
-      ...(counted && page.before + index < ROLLUP_CAP_AGENTS && countsOf(stored, edge, covered)),
+      ...(counted && page.before + index < ROLLUP_CAP_AGENTS && countsOf(stored, edge)),
     })),
     ...page.about,
     ...(agents.length > ROLLUP_CAP_AGENTS && {
@@ -169,10 +160,6 @@ function fileStatus(row: PublisherRow | undefined): "valid" | "invalid" | "absen
   if (row?.valid == null) return "unknown";
   return row.valid === 1 ? "valid" : "invalid";
 }
-
-/** One per agent and source, in their order: several may claim the same for an agent. */
-const distinctEdges = (edges: readonly EdgeWithUrl[]): EdgeWithUrl[] =>
-  edges.filter((edge, at) => edge.url !== edges[at - 1]?.url || edge.source !== edges[at - 1]?.source);
 
 const shownSource = {
   adagents_json: "adagents_json",
@@ -272,11 +259,10 @@ export function* lookupAuthorization(
 
 export function* lookupDomain(q: Query, domain: string, now: number): Coroutine<DomainAgents> {
   const [row] = yield* publishersByDomain(q, [domain]);
-  const edges = row === undefined ? [] : yield* edgesAt(q, row.id);
-  const agents = effectiveEdges(distinctEdges(edges), row?.valid === 1, now).map(({ edge }) => edge);
+  const agents = row === undefined ? [] : yield* factsAt(q, row, now);
   const named = agents.filter(({ source }) => source !== "agent_claim");
   const own = new Set(named.map(({ url }) => url));
-  const shown = ({ url, authorized_for }: EdgeWithUrl): DomainAgents["authorized_agents"][number] => ({
+  const shown = ({ url, authorized_for }: EdgeFacts): DomainAgents["authorized_agents"][number] => ({
     url,
     ...(authorized_for !== null && { authorized_for }),
   });

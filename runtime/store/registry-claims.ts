@@ -4,7 +4,7 @@
  */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
-import type { EdgeWithUrl } from "./registry-lookups.js";
+import type { EdgeFacts, EdgeWithUrl } from "./registry-lookups.js";
 import type { EdgeRow } from "./registry-publishers.js";
 
 /**
@@ -23,6 +23,16 @@ export const claimsAt = (q: Query, publisher: number, limit: number): Coroutine<
     `select a.*, g.url from (select ${columns(ENTRIES_IN_SHORT)} from adbind_registry_authorizations ` +
       "where publisher = ? and source = 'agent_claim' order by publisher, source, agent, claimant limit ?) a " +
       "join adbind_registry_agents g on g.id = a.agent",
+    [publisher, limit],
+  );
+
+/** The first claims about a publisher, as they are worked out. */
+export const claimFactsAt = (q: Query, publisher: number, limit: number): Coroutine<EdgeFacts[]> =>
+  q.rows(
+    "select a.source, a.authorized_for, a.wide, a.covered, a.stands, null as entries, g.url from (select publisher, source, agent, " +
+      "claimant, authorized_for, wide, covered, case when wide = 1 or coverage is not null then 1 else 0 end as stands " +
+      "from adbind_registry_authorizations where publisher = ? and source = 'agent_claim' order by publisher, source, agent, claimant " +
+      "limit ?) a join adbind_registry_agents g on g.id = a.agent",
     [publisher, limit],
   );
 

@@ -37,20 +37,23 @@ export const ownEdgesOf = (q: Query, publishers: readonly number[]): Coroutine<E
     [q.dialect.list(publishers)],
   );
 
-/** An edge without its entries, which may name every property of a large file. */
+/** An edge as it is worked out, without its entries: each may name every property of a large file. */
 export interface EdgeFacts extends Pick<EdgeRow, "source" | "authorized_for" | "wide" | "covered"> {
   readonly url: string;
   /** Something of it is in effect. */
   readonly stands: number;
+  /** Those of one whose time has come, which is to be worked out again; else null. */
+  readonly entries: string | null;
 }
 
-/** What a publisher says of agents, or the file hosted for it, as it stands now. */
-export const edgeFactsOf = (q: Query, publisher: number): Coroutine<EdgeFacts[]> =>
+/** What a publisher says of agents, or the file hosted for it, at a time in unix milliseconds. */
+export const edgeFactsOf = (q: Query, publisher: number, now: number): Coroutine<EdgeFacts[]> =>
   q.rows(
     "select a.source, a.authorized_for, a.wide, a.covered, case when a.wide = 1 or a.coverage is not null then 1 else 0 end as stands, " +
-      "g.url from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
+      "case when a.changes_at <= ? then a.entries end as entries, g.url " +
+      "from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
       "where a.publisher = ? and a.source in ('aao_hosted', 'adagents_json') order by a.source, g.url",
-    [publisher],
+    [now, publisher],
   );
 
 /** What publishers, or files hosted for them, say of one agent. */

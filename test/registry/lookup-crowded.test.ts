@@ -7,7 +7,7 @@ import * as assert from "uvu/assert";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import { importRegistry } from "../../runtime/registry/transfer/import.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
-import { openSqliteStore } from "../../runtime/store/index.js";
+import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 
 const APP = "com.big.app";
 const agentAt = (index: number): string => `https://a${index}.seller.example/mcp`;
@@ -36,12 +36,15 @@ function publisher(domain: string, agents: number, ids: number): string {
   });
 }
 
-async function withPublishers(lines: readonly string[], work: (data: RegistryData) => Promise<void>): Promise<void> {
+async function withPublishers(
+  lines: readonly string[],
+  work: (data: RegistryData, store: SqliteStore) => Promise<void>,
+): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-crowded-"));
   const store = openSqliteStore({ path: path.join(folder, "registry.db") });
   try {
     await importRegistry(store, lines, {});
-    await work(createRegistryData(store));
+    await work(createRegistryData(store), store);
   } finally {
     await store.close();
     rmSync(folder, { recursive: true });
@@ -113,6 +116,17 @@ test("a file that names an app in each of its properties takes one place, and on
       [one.agents.map(({ publisher_domain }) => publisher_domain), one.truncated],
       [["popular.example"], undefined],
     );
+  });
+});
+
+test("a lookup of a publisher reads no entry, which may name thousands of properties in each of a file's", async () => {
+  await withPublishers([publisher("p0.example", 60, 100)], async (data, { database }) => {
+    const asked = async () => [await data.lookupPublisher("p0.example"), await data.lookupDomain("p0.example")];
+    const found = await asked();
+    const { authorized_agents: agents } = await data.lookupPublisher("p0.example");
+    assert.equal([agents.length, agents[0]!.properties_authorized, agents[0]!.properties_total], [60, 100, 100]);
+    await database.execute("update adbind_registry_authorizations set entries = 'unread'", []);
+    assert.equal(await asked(), found);
   });
 });
 
