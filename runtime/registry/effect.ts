@@ -12,24 +12,29 @@ import { propertiesOf } from "../store/registry-lookups.js";
 import type { SetProperty } from "./matching.js";
 import { coveredBy, propertyOfRow, type StoredEntry, stateOf } from "./project.js";
 import { finish } from "./recompute.js";
+import { fitting, PROPERTY_BYTES } from "./weights.js";
 
 /** Edges looked for at a time; those of their publishers that are due go with them, in one transaction. */
 const EFFECT_EDGES = 100;
 
 /** Works out again what edges of some publishers cover whose time has come. @returns how many publishers */
 function* recomputeSome(q: Query, now: number): Coroutine<number> {
-  const due = yield* publishersChanging(q, now, EFFECT_EDGES);
+  const changing = yield* publishersChanging(q, now, EFFECT_EDGES);
+  const due = fitting(changing, ({ property_count, bytes }) => property_count * PROPERTY_BYTES + bytes).map(
+    ({ publisher }) => publisher,
+  );
   if (due.length === 0) return 0;
   // As every writer of publishers does, and in the same order: what another instance has recomputed meanwhile is not due any more.
   yield* lockPublishersById(q, due);
   const edges = yield* edgesChanging(q, due, now);
   const publishers = [...new Set(edges.map(({ publisher }) => publisher))];
+  const parsed = edges.map((edge) => ({ ...edge, entries: JSON.parse(edge.entries) as StoredEntry[] }));
+  // Thousands of entries may end one after the other that select none.
+  const selecting = parsed.filter(({ entries }) => entries.some(({ covers }) => covers !== null && covers.length > 0));
   const properties = new Map<string, SetProperty>();
-  for (const row of yield* propertiesOf(q, publishers))
+  for (const row of yield* propertiesOf(q, [...new Set(selecting.map(({ publisher }) => publisher))]))
     properties.set(`${row.publisher} ${row.source} ${row.key}`, propertyOfRow(row));
-  const rows = edges.map((edge): EffectRow => {
-    const { publisher, source, agent, claimant } = edge;
-    const entries = JSON.parse(edge.entries) as StoredEntry[];
+  const rows = parsed.map(({ publisher, source, agent, claimant, entries }): EffectRow => {
     const state = stateOf(
       entries,
       coveredBy((key) => properties.get(`${publisher} ${source} ${key}`)),

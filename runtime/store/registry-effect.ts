@@ -8,15 +8,22 @@ export type EffectState = Pick<EdgeRow, "countries" | "wide" | "covered" | "cove
 
 export type EffectRow = EffectState & Pick<EdgeRow, "publisher" | "source" | "agent" | "claimant">;
 
-/** Publishers with edges that change by a time, in unix milliseconds. */
-export function* publishersChanging(q: Query, by: number, limit: number): Coroutine<number[]> {
-  const rows = yield* q.rows<{ publisher: number }>(
-    "select distinct publisher from (select publisher from adbind_registry_authorizations where changes_at <= ? " +
-      "order by changes_at limit ?) as due",
-    [by, limit],
-  );
-  return rows.map(({ publisher }) => publisher);
+export interface ChangingRow {
+  readonly publisher: number;
+  readonly property_count: number;
+  /** Of the entries that are read for it, in bytes: of what changes, and of all that its file says, to tell it by the feed. */
+  readonly bytes: number;
 }
+
+/** Publishers with edges that change by a time, in unix milliseconds. */
+export const publishersChanging = (q: Query, by: number, limit: number): Coroutine<ChangingRow[]> =>
+  q.rows(
+    "select d.publisher, p.property_count, (select sum(octet_length(e.entries)) from adbind_registry_authorizations e " +
+      "where e.publisher = d.publisher and (e.source <> 'agent_claim' or e.changes_at <= ?)) as bytes from (select distinct publisher from (" +
+      "select publisher from adbind_registry_authorizations where changes_at <= ? order by changes_at limit ?) as due) d " +
+      "join adbind_registry_publishers p on p.id = d.publisher order by d.publisher",
+    [by, by, limit],
+  );
 
 /** Holds publishers until the transaction ends, in the order in which every writer does. */
 export function* lockPublishersById(q: Query, ids: readonly number[]): Coroutine<void> {

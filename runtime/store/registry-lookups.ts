@@ -21,13 +21,6 @@ export const propertiesOf = (q: Query, publishers: readonly number[]): Coroutine
 
 export type EdgeWithUrl = EdgeRow & { readonly url: string };
 
-export const edgesOf = (q: Query, publishers: readonly number[]): Coroutine<EdgeWithUrl[]> =>
-  q.rows(
-    "select a.*, g.url from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
-      `where ${q.dialect.among("a.publisher", "bigint")} order by a.publisher, a.source, g.url`,
-    [q.dialect.list(publishers)],
-  );
-
 /** What publishers say themselves, and files hosted for them: as many as a file may have. */
 export const ownEdgesOf = (q: Query, publishers: readonly number[]): Coroutine<EdgeWithUrl[]> =>
   q.rows(

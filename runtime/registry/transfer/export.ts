@@ -7,17 +7,19 @@ import {
   claimantsAfter,
   claimsOf,
   type EdgeWithUrl,
-  edgesOf,
+  ownEdgesOf,
   propertiesOf,
   publishersAfter,
 } from "../../store/registry-lookups.js";
 import type { PropertyRow, PropertySource, PublisherRow } from "../../store/registry-publishers.js";
+import { bytesOfClaims, bytesOfOwn } from "../../store/registry-sizes.js";
 import { brandTold } from "../brand.js";
 import type { SetProperty } from "../matching.js";
 import { assemble } from "../members.js";
 import { iso } from "../model.js";
 import { propertyOfRow, type StoredEntry } from "../project.js";
 import type { JsonValue } from "../types.js";
+import { fitting, PROPERTY_BYTES } from "../weights.js";
 import { agentOut, memberOut, propertyOut } from "./convert.js";
 import type { AgentLine, ClaimsLine, FileLine, HostedLine, MemberLine, PublisherLine, TransferLine } from "./lines.js";
 
@@ -44,7 +46,12 @@ const sections = [
     kind: "publisher",
     keyOf: ({ domain }: PublisherLine) => domain,
     *page(q, after) {
-      return yield* publisherLines(q, yield* publishersAfter(q, after, PAGE_ROWS));
+      const rows = yield* publishersAfter(q, after, PAGE_ROWS);
+      const bytes = yield* bytesSaid(q, rows);
+      return yield* publisherLines(
+        q,
+        fitting(rows, ({ id, domain, property_count }) => property_count * PROPERTY_BYTES + bytes(id, domain)),
+      );
     },
   },
   {
@@ -80,16 +87,33 @@ export async function* exportRegistry(store: AnyStore, after?: TransferLine): As
       const from = key;
       const lines = await db.read((q) => section.page(q, from));
       for (const line of lines) yield JSON.stringify(line);
-      if (lines.length < PAGE_ROWS) break;
+      if (lines.length === 0) break;
       key = section.keyOf(lines.at(-1)!);
     }
   }
 }
 
+/** How long the entries are that publishers have of their own, and say of others. */
+function* bytesSaid(q: Query, rows: readonly PublisherRow[]): Coroutine<(id: number, domain: string) => number> {
+  const own = yield* bytesOfOwn(
+    q,
+    rows.map(({ id }) => id),
+  );
+  const others = yield* bytesOfClaims(
+    q,
+    rows.map(({ domain }) => domain),
+  );
+  const bytes = new Map<number | string, number>([
+    ...own.map((row) => [row.publisher, row.bytes] as const),
+    ...others.map((row) => [row.claimant, row.bytes] as const),
+  ]);
+  return (id, domain) => (bytes.get(id) ?? 0) + (bytes.get(domain) ?? 0);
+}
+
 function* publisherLines(q: Query, rows: readonly PublisherRow[]): Coroutine<PublisherLine[]> {
   const ids = rows.map(({ id }) => id);
   const properties = Map.groupBy(yield* propertiesOf(q, ids), ({ publisher }) => publisher);
-  const edges = Map.groupBy(yield* edgesOf(q, ids), ({ publisher }) => publisher);
+  const edges = Map.groupBy(yield* ownEdgesOf(q, ids), ({ publisher }) => publisher);
   const claims = Map.groupBy(
     yield* claimsOf(
       q,
