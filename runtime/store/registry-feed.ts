@@ -1,6 +1,6 @@
 /** In which order authorizations changed: one row a pair of publisher and agent, as rows. */
 import type { Coroutine } from "../db/coroutine.js";
-import type { Columns, Query, Value } from "../db/types.js";
+import type { Columns, Query } from "../db/types.js";
 import type { ProfileRow } from "./registry-profiles.js";
 
 /** The latest change of what a publisher says of an agent; of `agent` 0, of the publisher itself. */
@@ -87,90 +87,6 @@ export const saidBy = (q: Query, publishers: readonly number[]): Coroutine<SaidR
       `join adbind_registry_publishers p on p.id = a.publisher where ${q.dialect.among("a.publisher", "bigint")} ` +
       `and ${standing} order by a.publisher, a.agent, a.source`,
     [q.dialect.list(publishers)],
-  );
-
-/** A change with what is said now: null where nothing is. */
-export interface ToldRow extends FeedRow {
-  readonly domain: string;
-  readonly url: string | null;
-  readonly source: SaidRow["source"] | null;
-  readonly entries: string | null;
-  readonly property_count: number;
-}
-
-/**
- * Of rows chosen first, what they tell. Each is looked up by its key: joined, an engine may read all publishers, agents and
- * authorizations for each page, and one that is asked for a million changes does it five hundred times.
- */
-const told = (rows: string): string => {
-  const about =
-    "(select p.domain || ' ' || p.property_count || ' ' || coalesce(p.valid, 0) from adbind_registry_publishers p " +
-    "where p.id = f.publisher)";
-  // The publisher's own word is before that of a file hosted for it.
-  const said =
-    "(select a.source || ' ' || a.entries from adbind_registry_authorizations a where a.publisher = f.publisher " +
-    "and a.agent = f.agent and a.claimant = '' and a.source <> 'agent_claim' order by a.source limit 1)";
-  return (
-    `select f.*, ${about} as about, (select g.url from adbind_registry_agents g where g.id = f.agent) as url, ` +
-    `case when f.gone = 0 then ${said} end as said from (${rows}) f`
-  );
-};
-
-interface StoredTold extends FeedRow {
-  readonly about: string;
-  readonly url: string | null;
-  readonly said: string | null;
-}
-
-function toldRow({ about, said, ...row }: StoredTold): ToldRow {
-  const [domain, count, valid] = about.split(" ");
-  const common = { ...row, domain: domain!, property_count: Number(count) };
-  const at = said?.indexOf(" ") ?? 0;
-  const source = said === null ? null : (said.slice(0, at) as SaidRow["source"]);
-  // As `standing` has it: a hosted file gives way to a valid one of the publisher's own.
-  if (said === null || (source === "aao_hosted" && valid === "1")) return { ...common, source: null, entries: null };
-  return { ...common, source, entries: said.slice(at + 1) };
-}
-
-function* toldRows(q: Query, text: string, values: readonly Value[]): Coroutine<ToldRow[]> {
-  return (yield* q.rows<StoredTold>(text, values)).map(toldRow);
-}
-
-interface FeedAfter {
-  readonly seq: number;
-  readonly position: number;
-  /** Newest clock wanted. */
-  readonly until: number;
-  readonly limit: number;
-}
-
-/** Changes after a place, in their order. */
-export const feedAfter = (q: Query, { seq, position, until, limit }: FeedAfter): Coroutine<ToldRow[]> => {
-  const rows =
-    "select * from adbind_registry_feed where (seq, position) > (?, ?) and seq <= ? order by seq, position limit ?";
-  return toldRows(q, `${told(rows)} order by f.seq, f.position`, [seq, position, until, limit]);
-};
-
-/** What stands, of all pairs after a place, by publisher and agent. */
-export const standingAfter = (
-  q: Query,
-  { publisher, agent, limit }: { readonly publisher: number; readonly agent: number; readonly limit: number },
-): Coroutine<ToldRow[]> => {
-  const rows =
-    "select * from adbind_registry_feed where (publisher, agent) > (?, ?) and gone = 0 and agent <> 0 " +
-    "order by publisher, agent limit ?";
-  return toldRows(q, `${told(rows)} order by f.publisher, f.agent`, [publisher, agent, limit]);
-};
-
-/** What publishers say of one agent, that stands. */
-export const standingOf = (q: Query, agent: number, limit: number): Coroutine<ToldRow[]> =>
-  toldRows(
-    q,
-    `${told(
-      "select x.* from adbind_registry_feed x where x.gone = 0 and x.agent = ? and x.publisher in " +
-        "(select publisher from adbind_registry_authorizations where agent = ? and source <> 'agent_claim') order by x.publisher limit ?",
-    )} order by about`,
-    [agent, agent, limit],
   );
 
 interface ProfileChanges {

@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import type { Coroutine } from "../../runtime/db/coroutine.js";
 import type { Query } from "../../runtime/db/types.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
+import type { SnapshotPlace } from "../../runtime/registry/follow-types.js";
 import { exportRegistry } from "../../runtime/registry/transfer/export.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { crawl, entry, NOW, property, SELLER } from "./data-fixture.js";
@@ -79,6 +80,33 @@ test("an export reads a few of many large files at a time, and has them all", as
     for await (const line of exportRegistry(store)) domains.push((JSON.parse(line) as { domain: string }).domain);
     assert.equal([domains.length, new Set(domains).size], [FILES, FILES]);
     assert.ok(most() > LARGE && most() < 9 * LARGE, `${most()} characters`);
+  });
+});
+
+test("the feed, a snapshot and what one agent may sell read a few of many large files at a time, and tell them all", async () => {
+  await withLarge(async (opened) => {
+    const { store, most } = noting(opened);
+    const data = createRegistryData(store, { now: () => NOW });
+    const fed: string[] = [];
+    for (let [cursor, more] = [undefined as string | undefined, true]; more; ) {
+      const page = await data.feed({
+        types: ["authorization.*"],
+        limit: 1_000,
+        ...(cursor !== undefined && { cursor }),
+      });
+      assert.ok(page.ok);
+      fed.push(...page.value.events.map(({ payload }) => String(payload.publisher_domain)));
+      [cursor, more] = [page.value.cursor ?? undefined, page.value.has_more];
+    }
+    assert.equal([fed.length, new Set(fed).size], [FILES, FILES]);
+    const sources = ["adagents_json"] as const;
+    let parts = 0;
+    for (let place: SnapshotPlace | undefined = { publisher: 0, agent: 0 }; place !== undefined; parts += 1)
+      place = (await data.authorizationsAfter(place, sources)).next;
+    assert.ok(parts > 1 && parts < FILES, `${parts}`);
+    // None of what they select is there.
+    assert.equal(await data.authorizationsOf(SELLER, { sources, limit: 10 }), []);
+    assert.ok(most() > LARGE && most() < 6 * LARGE, `${most()} characters`);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Authorizations as the feed and the snapshot tell them. */
 import { createHash } from "node:crypto";
-import type { ToldRow } from "../../store/registry-feed.js";
+import type { ToldRow } from "../../store/registry-told.js";
 import type { FeedEvent, SnapshotRow } from "../follow-types.js";
 import type { StoredEntry } from "../project.js";
 import { activeEntries, typeOf } from "./changes.js";

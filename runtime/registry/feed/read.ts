@@ -2,16 +2,9 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query, Statements } from "../../db/types.js";
 import { clock, tick } from "../../store/registry-clock.js";
-import {
-  anyGone,
-  feedAfter,
-  feedEndAt,
-  profileChangesAfter,
-  pruneFeed,
-  type StoredFeedEnd,
-  type ToldRow,
-} from "../../store/registry-feed.js";
+import { anyGone, feedEndAt, profileChangesAfter, pruneFeed, type StoredFeedEnd } from "../../store/registry-feed.js";
 import { foldCounts, type ProfileRow } from "../../store/registry-profiles.js";
+import { feedAfter, type ToldRow } from "../../store/registry-told.js";
 import { type FeedEvent, type FeedPage, type FeedRequest, type Page, SEARCH_DIMENSIONS } from "../types.js";
 import { pairEvents, publisherEvent } from "./authorizations.js";
 import { beginning, type Cursor, cursorText, eventId, type FeedPlace, readCursor } from "./cursor.js";
@@ -83,13 +76,13 @@ function* changesFrom(
   q: Query,
   place: FeedPlace,
   { rows, now, mark }: { readonly rows: number; readonly now: number; readonly mark: number },
-): Coroutine<Change[]> {
+): Coroutine<{ readonly changes: readonly Change[]; readonly more: boolean }> {
   // A place among the agents of a clock is behind all its authorizations.
   const position = place.kind === 1 ? Number.MAX_SAFE_INTEGER : place.number;
   const agent = place.kind === 1 ? place.number : 0;
-  const pairs = yield* feedAfter(q, { seq: place.seq, position, until: mark, limit: rows });
-  // Where there are as many pairs as are wanted, no profile behind the last of them can be among the first.
-  const until = pairs.length < rows ? mark : pairs.at(-1)!.seq;
+  const { rows: pairs, more } = yield* feedAfter(q, { seq: place.seq, position, until: mark, limit: rows });
+  // Where there may be more pairs, no profile behind the last of them can be among the first.
+  const until = more ? pairs.at(-1)!.seq : mark;
   const profiles = yield* profileChangesAfter(q, { seq: place.seq, agent, until, limit: rows });
   const all: Change[] = [];
   let [p, g] = [0, 0];
@@ -105,7 +98,7 @@ function* changesFrom(
       g += 1;
     }
   }
-  return all;
+  return { changes: all, more: more || all.length === rows };
 }
 
 /** Whether what was forgotten may be missing to a reader. */
@@ -156,9 +149,9 @@ function* fill(
 ): Coroutine<boolean> {
   while (!page.full) {
     const { rows } = page;
-    const changes = yield* changesFrom(q, page.reached, { rows, ...until });
+    const { changes, more } = yield* changesFrom(q, page.reached, { rows, ...until });
     for (const change of changes) if (page.full || !page.take(change)) return true;
-    if (changes.length < rows) return false;
+    if (!more) return false;
   }
   return true;
 }

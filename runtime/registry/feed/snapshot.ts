@@ -2,7 +2,7 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Query } from "../../db/types.js";
 import { agentsByUrl } from "../../store/registry-agents.js";
-import { standingAfter, standingOf, type ToldRow } from "../../store/registry-feed.js";
+import { standingAfter, standingOf, type ToldRow } from "../../store/registry-told.js";
 import type { AuthorizationSource, SnapshotPart, SnapshotPlace, SnapshotRow } from "../types.js";
 import { snapshotRows } from "./authorizations.js";
 
@@ -24,10 +24,9 @@ export function* snapshotPart(
   after: SnapshotPlace,
   { sources, now }: { readonly sources: readonly AuthorizationSource[]; readonly now: number },
 ): Coroutine<SnapshotPart> {
-  const pairs = yield* standingAfter(q, { ...after, limit: PART_PAIRS });
-  const last = pairs.at(-1);
-  const next =
-    last === undefined || pairs.length < PART_PAIRS ? undefined : { publisher: last.publisher, agent: last.agent };
+  const { rows: pairs, more } = yield* standingAfter(q, { ...after, limit: PART_PAIRS });
+  const last = more ? pairs.at(-1) : undefined;
+  const next = last === undefined ? undefined : { publisher: last.publisher, agent: last.agent };
   return { rows: rowsOf(pairs, sources, now), next };
 }
 
@@ -39,11 +38,15 @@ export function* agentRows(
 ): Coroutine<SnapshotRow[] | undefined> {
   const [agent] = yield* agentsByUrl(q, [agentUrl]);
   if (agent === undefined) return undefined;
-  const pairs = yield* standingOf(q, agent.id, AGENT_PAIRS);
   const rows: SnapshotRow[] = [];
-  for (const row of rowsOf(pairs, wanted.sources, wanted.now)) {
-    if (rows.length === wanted.limit) break;
-    rows.push(row);
+  for (let [skipped, left] = [0, true]; left && rows.length < wanted.limit; ) {
+    const { rows: pairs, more } = yield* standingOf(q, { agent: agent.id, skipped, limit: AGENT_PAIRS });
+    skipped += pairs.length;
+    left = more && skipped < AGENT_PAIRS;
+    for (const row of rowsOf(pairs, wanted.sources, wanted.now)) {
+      if (rows.length === wanted.limit) break;
+      rows.push(row);
+    }
   }
   return rows;
 }
