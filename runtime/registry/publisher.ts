@@ -31,11 +31,19 @@ export interface KnownProperty {
   readonly property: SetProperty;
 }
 
-export const knownProperty = (row: PropertyRow): KnownProperty => ({
-  source: row.source,
-  key: row.key,
-  property: propertyOfRow(row),
-});
+/** A file may have a hundred thousand, of which an answer tells a thousand: one is read where it is looked at. */
+export function knownProperty(row: PropertyRow): KnownProperty {
+  const { source, key } = row;
+  let property: SetProperty | undefined;
+  return {
+    source,
+    key,
+    get property() {
+      property ??= propertyOfRow(row);
+      return property;
+    },
+  };
+}
 
 /** Those of the properties that count. */
 export const counting = (known: readonly KnownProperty[], valid: boolean): KnownProperty[] =>
