@@ -74,6 +74,8 @@ export interface StepResult {
   readonly checks: readonly GradedCheck[];
   /** What went wrong apart from checks. */
   readonly problem?: string;
+  /** What the release itself says against the request of a step that failed: a suite of another release asks what this one refuses. */
+  readonly unfit?: string;
   /** What the published text asks for. */
   readonly required: string;
   readonly request?: SentRequest;

@@ -208,10 +208,9 @@ export async function runStep(
   story.answers.set(step.id, answer!);
   const unknown = unknownScenario(step, task, args, answer);
   if (unknown !== undefined) return { ...skipped(step, phase, story, unknown), ...evidence(answer) };
-  const { checks, problem: base } = await judge({ step, task, agent, story, args, answers }, undefined);
-  const status = statusOf(base, checks);
+  const { checks, problem } = await judge({ step, task, agent, story, args, answers }, undefined);
+  const status = statusOf(problem, checks);
   const unfit = status === "failed" ? unfitRequest(task, args, story) : undefined;
-  const problem = base && unfit ? `${base}; ${unfit}` : (base ?? unfit);
   if (status === "passed" && answer?.payload) story.history.push({ step: step.id, task, payload: answer.payload });
   return {
     ...known(step, phase, story),
@@ -219,13 +218,13 @@ export async function runStep(
     status,
     checks,
     ...(problem !== undefined && { problem }),
+    ...(unfit !== undefined && { unfit }),
     ...((step.validations ?? []).length === 0 && { unchecked: true as const }),
     ...evidence(answer),
     tookMs: answer?.tookMs ?? 0,
   };
 }
 
-/** What the release itself says against the request: a suite of another release asks what this one refuses. */
 function unfitRequest(task: string, args: JsonObject, { run }: StoryState): string | undefined {
   const first = run.schemas.request(task, args)?.[0];
   return first && `the storyboard's request is not valid by ${run.release.version}: ${first.pointer} ${first.message}`;

@@ -1,7 +1,7 @@
 /** A report as one page that works from disk: no script, nothing loaded. */
 import { type ConformanceReport, countsLine, type StepResult, type StoryboardResult } from "../result.js";
 import { escapeXml as escaped } from "./junit.js";
-import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason, subjectOf } from "./parts.js";
+import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason, subjectOf, troublesOf } from "./parts.js";
 
 const style = `:root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--line:#8a929c;--bad:#a40e26;--good:#116329;--dim:#4b535d;--code:#f1f3f5}
 @media(prefers-color-scheme:dark){:root{--ink:#e8ebee;--paper:#14171a;--line:#6b747e;--bad:#ff9492;--good:#7ee2a0;--dim:#b4bcc6;--code:#21262c}}
@@ -29,10 +29,10 @@ function failure(report: ConformanceReport, step: StepResult): string {
           : `<br>schema <code>${escaped(check.schema)}</code> of ${escaped(report.release.version)}`
       }</li>`,
   );
-  const problem = step.problem === undefined ? "" : `<li>${escaped(step.problem)}</li>`;
+  const troubles = troublesOf(step).map((one) => `<li>${escaped(one)}</li>`);
   const status = step.response?.status === undefined ? "" : ` (HTTP ${step.response.status})`;
   return `<details open><summary><span class="failed">failed</span> ${escaped(step.storyboard)} / <strong>${escaped(step.step)}</strong>: ${escaped(step.title)}</summary>
-<dl><dt>Required</dt><dd>${escaped(short(step.required, 1000))}</dd><dt>What did not hold</dt><dd><ul>${problem}${checks.join("")}</ul></dd>
+<dl><dt>Required</dt><dd>${escaped(short(step.required, 1000))}</dd><dt>What did not hold</dt><dd><ul>${[...troubles, ...checks].join("")}</ul></dd>
 <dt>Request: ${escaped(step.request?.operation ?? step.task)}</dt><dd><pre tabindex="0">${body(step.request?.payload)}</pre></dd>
 <dt>Answer${status}</dt><dd><pre tabindex="0">${body(step.response?.payload)}</pre></dd>
 <dt>Run it alone again</dt><dd><pre tabindex="0">${escaped(repeatCommand(report, step))}</pre></dd></dl></details>`;

@@ -1,6 +1,6 @@
 /** A report as JUnit's XML, as build servers read it. */
 import type { ConformanceReport, StepResult } from "../result.js";
-import { brokenChecks, repeatCommand, sentenceOf, short } from "./parts.js";
+import { brokenChecks, repeatCommand, sentenceOf, short, troublesOf } from "./parts.js";
 
 const named: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -19,7 +19,7 @@ function inner(report: ConformanceReport, step: StepResult): string {
   if (step.status === "passed") return "";
   if (step.status === "failed") {
     const reasons = [
-      step.problem ?? "",
+      ...troublesOf(step),
       ...brokenChecks(step).map((check) => `${check.check}: ${sentenceOf(check)}`),
     ].filter((one) => one !== "");
     const more = [...reasons, `required: ${short(step.required, 600)}`, `again: ${repeatCommand(report, step)}`];

@@ -1,6 +1,6 @@
 /** A report as Markdown, for a pull request. */
 import { type ConformanceReport, countsLine } from "../result.js";
-import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason, subjectOf } from "./parts.js";
+import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason, subjectOf, troublesOf } from "./parts.js";
 
 const cell = (text: string): string => short(text, 300).replaceAll("|", "\\|").replaceAll("<", "&lt;");
 
@@ -33,7 +33,7 @@ export function markdownReport(report: ConformanceReport): string {
   if (failed.length > 0) lines.push("", "## Failed");
   for (const step of failed) {
     lines.push("", `### ${cell(step.storyboard)} / ${cell(step.step)}`, "", `Required: ${cell(step.required)}`, "");
-    if (step.problem !== undefined) lines.push(`- ${cell(step.problem)}`);
+    for (const trouble of troublesOf(step)) lines.push(`- ${cell(trouble)}`);
     for (const check of brokenChecks(step))
       lines.push(
         `- \`${check.check}\`: ${cell(sentenceOf(check))}${check.schema ? ` (schema ${cell(check.schema)})` : ""}`,

@@ -62,3 +62,7 @@ export function skipsByReason(steps: readonly StepResult[]): { reason: string; d
   }
   return [...groups.values()];
 }
+
+/** What went wrong apart from checks, and what the release says against the request. */
+export const troublesOf = ({ problem, unfit }: StepResult): string[] =>
+  [problem, unfit].filter((one) => one !== undefined);

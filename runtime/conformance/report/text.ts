@@ -1,6 +1,15 @@
 /** A report for a terminal. */
 import { type ConformanceReport, countsLine, type StepResult, type StoryboardResult } from "../result.js";
-import { brokenChecks, legible, repeatCommand, sentenceOf, short, skipsByReason, subjectOf } from "./parts.js";
+import {
+  brokenChecks,
+  legible,
+  repeatCommand,
+  sentenceOf,
+  short,
+  skipsByReason,
+  subjectOf,
+  troublesOf,
+} from "./parts.js";
 
 export interface TextOptions {
   /** Every step, those that passed and were skipped among them. */
@@ -12,7 +21,7 @@ const marks = { passed: "ok", failed: "FAIL", skipped: "-", not_graded: "?", fau
 function failedStep(report: ConformanceReport, step: StepResult): string[] {
   const lines = [`  FAIL ${step.storyboard}/${step.step} (${step.task}): ${legible(step.title)}`];
   lines.push(`       required: ${short(step.required, 400)}`);
-  if (step.problem !== undefined) lines.push(`       ${short(step.problem, 500)}`);
+  for (const trouble of troublesOf(step)) lines.push(`       ${short(trouble, 500)}`);
   for (const check of brokenChecks(step)) {
     lines.push(`       ${check.check}: ${check.description === undefined ? "" : short(check.description)}`);
     lines.push(`         ${sentenceOf(check)}`);
