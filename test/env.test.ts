@@ -5,7 +5,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { cellsOf } from "./support/cells.js";
-import { provesSetup } from "./support/judges.js";
+import { proves } from "./support/judges.js";
 import { tempFolder } from "./support/release.js";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -62,7 +62,7 @@ function works(folder: string): void {
 
 test("a shell that evaluates it runs the tools, the sources and a test", () => works(root));
 
-if (provesSetup("a clean clone"))
+if (proves("a clean clone"))
   test("so does one in a clean clone", () => {
     if (existsSync(path.join(root, ".git"))) works(clone());
     else console.log("skipped: no git checkout to clone");

@@ -14,7 +14,7 @@ import {
 import { boundFaults, bytesOf } from "../cli/dev/pack/weigh.js";
 import { compiler } from "./runner/compiler.js";
 import { budgets } from "./support/entry-budgets.js";
-import { provesSetup } from "./support/judges.js";
+import { proves } from "./support/judges.js";
 import { closureWeight } from "./support/lock-closure.js";
 import { filesIn, modulesNamed, packageOf } from "./support/package-files.js";
 import { packed, quietNpm, staged, unpack } from "./support/packed.js";
@@ -25,7 +25,7 @@ const root = path.resolve(import.meta.dirname, "..");
 /** Largest tarball we would publish, in bytes. */
 const MAX_TARBALL_BYTES = 1.25 * 1024 * 1024;
 
-const installed = provesSetup("an installed package");
+const installed = proves("an installed package");
 // What is installed was built as what is published is; what is only looked at, by the compiler that takes a quarter of the
 // time and writes the same.
 const tarballs = packed(staged(installed ? "tsc" : compiler()));

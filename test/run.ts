@@ -21,7 +21,7 @@ import { startShared } from "./support/postgres.js";
 /** Files start servers and databases: more at once would wait for memory and disk. */
 const MOST_AT_ONCE = 4;
 /** Of them, those that take what mostly waits first: in one row those files would be the last that end. */
-const WAITERS = 3;
+const WAITERS = 2;
 /** One more than processors, since there are always files that wait for another process or a disk; and those that take what waits. */
 const WORKERS = Math.min(availableParallelism(), MOST_AT_ONCE) + 1 + WAITERS;
 

@@ -8,7 +8,7 @@ import * as assert from "uvu/assert";
 import type { Tarballs } from "../../cli/dev/pack/weigh.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { compiler } from "../runner/compiler.js";
-import { provesSetup } from "../support/judges.js";
+import { proves } from "../support/judges.js";
 import { packed, quietNpm, staged, unpack } from "../support/packed.js";
 import { tempFolder } from "../support/release.js";
 import { until } from "../support/until.js";
@@ -114,7 +114,7 @@ test("the project's Dockerfile says nothing that is not tried, is not root, and 
   for (const word of ["USER", "HEALTHCHECK", "CMD"]) assert.ok(words.includes(word), word);
 });
 
-if (provesSetup("a seller's container"))
+if (proves("a seller's container"))
   test("a container of it is closed, healthy and drained; a newer adbind brings what was mended, and no line of its own changes", async () => {
     const stage = staged(compiler());
     const first = packed(stage);

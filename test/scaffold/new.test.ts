@@ -7,7 +7,7 @@ import { newSeller } from "../../generator/scaffold/index.js";
 import { fromSource } from "../runner/from-source.js";
 import { cellsOf } from "../support/cells.js";
 import { publishedReleases } from "../support/corpus.js";
-import { judgeCommand, provesSetup } from "../support/judges.js";
+import { judgeCommand, proves } from "../support/judges.js";
 import { manifestOf, readFiles } from "../support/mutate-release.js";
 import { tempFolder, writeRelease } from "../support/release.js";
 import { thrownBy } from "../support/thrown.js";
@@ -59,7 +59,7 @@ const projects = {
 };
 const names = Object.keys(projects) as (keyof typeof projects)[];
 const possible = names.filter((name) => published !== undefined || !name.includes("published"));
-for (const name of provesSetup("a seller's project") ? cellsOf(judgeCommand("scaffold"), possible, 1) : []) {
+for (const name of proves("a seller's project") ? cellsOf(judgeCommand("scaffold"), possible, 1) : []) {
   test(`${name} compiles and passes its own tests`, async () => {
     const folder = await projects[name]();
     const types = await typeCheck(folder);

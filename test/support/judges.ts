@@ -12,14 +12,20 @@ export const judges = {
   conformance: "test/conformance/broken.test.ts",
 } as const;
 
-/** Proofs that set everything up from nothing, each the dearest of its file: a commit's run takes one of them. */
-const setups = ["a clean clone", "an installed package", "a seller's project", "a seller's container"] as const;
+/** Proofs that set everything up from nothing, and many kill runs: each the dearest of its file, and a commit's run takes one. */
+const dearest = [
+  "a clean clone",
+  "an installed package",
+  "a seller's project",
+  "a seller's container",
+  "many kill runs",
+] as const;
 
 /** How every one of them is run. */
-const EVERY_SETUP = "ADBIND_CELLS=all ./run test test/env test/package test/scaffold";
+const EVERY_ONE = "ADBIND_CELLS=all ./run test test/env test/package test/scaffold test/faults";
 
 /** @returns whether this run proves it */
-export const provesSetup = (name: (typeof setups)[number]): boolean => cellsOf(EVERY_SETUP, setups, 1).includes(name);
+export const proves = (name: (typeof dearest)[number]): boolean => cellsOf(EVERY_ONE, dearest, 1).includes(name);
 
 /** How the whole of a judge is run. */
 export const judgeCommand = (name: keyof typeof judges): string => `./run judge ${name}`;
