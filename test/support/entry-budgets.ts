@@ -39,7 +39,7 @@ export const budgets: Record<string, number> = {
   "adbind/buyer": 183,
   "adbind/buyer/web": 164,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
-  "adbind-cli/conformance": 680,
+  "adbind-cli/conformance": 681,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
   "adbind-cli/registry": 1419,
