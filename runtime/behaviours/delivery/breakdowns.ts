@@ -49,7 +49,7 @@ export async function breakdownsOf(
   for (const [dimension, said] of Object.entries(wanted)) {
     const name = `by_${dimension}`;
     const asked: AskedBreakdown & JsonObject = isJsonObject(said) ? said : {};
-    if (!isPromised(dimension, reporting[`supports_${dimension}_breakdown`], asked) || !has(name)) continue;
+    if (!has(name) || !isPromised(dimension, reporting[`supports_${dimension}_breakdown`], asked)) continue;
     const known = (await rowsOf(call, buy, { dimension, asked, days }))[package_id];
     const sorted = sortedBy(dimension, known?.rows ?? [], asked);
     const limit = Math.min(asked.limit ?? (SOME.has(dimension) ? SOME_ROWS : MOST_ROWS), MOST_ROWS);
@@ -58,7 +58,7 @@ export async function breakdownsOf(
       cursor: asked.cursor,
       paged: has(`${name}_pagination`),
     });
-    const truncated = more || (known === undefined ? delivered : known.truncated === true);
+    const truncated = more || (known == null ? delivered : known.truncated === true);
     const about = {
       ...{ truncated, suppressed: known?.suppressed === true },
       ...{ sorted_by: sorted.by, sort_direction: sorted.direction },
@@ -83,7 +83,7 @@ function rowsOf(
     const whose = { principal: call.principal, mediaBuyId: buy.media_buy_id, packageIds };
     const own = await reporting.breakdown?.({ ...whose, ...query });
     const said = own ?? (buy.booking === undefined ? undefined : await adServer.breakdown?.(buy.booking, query)) ?? {};
-    for (const [id, one] of Object.entries(said)) checkRows(one, `${dimension} of package ${id}`);
+    for (const [id, one] of Object.entries(said)) if (one != null) checkRows(one, `${dimension} of package ${id}`);
     return said;
   });
 }
