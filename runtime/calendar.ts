@@ -5,12 +5,14 @@ const DAY_MS = 24 * HOUR_MS;
 
 export const UTC = "UTC";
 
+/** By names in small letters, of which there are some hundreds: callers who write one in a million ways have one. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** @throws RangeError where it is no time zone */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const name = timeZone.toLowerCase();
   const known =
-    formats.get(timeZone) ??
+    formats.get(name) ??
     new Intl.DateTimeFormat("en-US", {
       timeZone,
       hourCycle: "h23",
@@ -21,7 +23,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
       minute: "numeric",
       second: "numeric",
     });
-  formats.set(timeZone, known);
+  formats.set(name, known);
   return known;
 }
 
