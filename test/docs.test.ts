@@ -89,7 +89,7 @@ function readersFolder(): { folder: string; PATH: string } {
 const shellOf = (guide: string): Block[] => blocks.filter(({ file, about }) => file === guide && about === "run");
 const shells = guides.filter((guide) => shellOf(guide).length > 0);
 /** Part of them that one commit's run takes. */
-const SHELLS = 0.5;
+const SHELLS = 0.3;
 
 for (const guide of cellsOf(
   "ADBIND_CELLS=all ./run test test/docs.test.ts",

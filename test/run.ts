@@ -14,6 +14,7 @@ import { keepTook, startingOrder, tookBefore } from "./runner/order.js";
 import { PostgresOfRun } from "./runner/postgres-of-run.js";
 import { scratch } from "./runner/scratch.js";
 import { type CheckOutcome, print, runCheck } from "./runner/test-files.js";
+import { notTheirTurn } from "./runner/turns.js";
 import { CHOICE, choice } from "./support/cells.js";
 import { corpus } from "./support/corpus.js";
 import { startShared } from "./support/postgres.js";
@@ -45,11 +46,13 @@ const env = { ...compiled, NODE_OPTIONS: options, [CHOICE]: choice() };
 const mayBeEmpty = !existsSync(path.join(corpus, "releases"));
 
 const asked = process.argv.slice(2).map((name) => name.replace(/^\.\//, ""));
+const left = asked.length > 0 ? [] : notTheirTurn(env[CHOICE]);
 const files = globSync("test/**/*.test.ts", {
   cwd: root,
   exclude: (name) => name === "node_modules",
 })
   .filter((file) => asked.length === 0 || asked.some((start) => file.startsWith(start)))
+  .filter((file) => !left.includes(file))
   .sort();
 
 const checks: readonly Job[] = [
@@ -80,6 +83,7 @@ async function work(...lists: readonly Job[][]): Promise<void> {
 const close = willClose();
 const started = performance.now();
 console.log(`cells of long judges are chosen by ${env[CHOICE]}; ${CHOICE}=<that> takes the same again, =all every one`);
+if (left.length > 0) console.log(`not this run's turn (./run test PATH runs one): ${left.join(", ")}`);
 try {
   await Promise.all(
     Array.from({ length: WORKERS }, (_, at) => (at < WAITERS ? work(waiting, working) : work(working, waiting))),

@@ -7,7 +7,7 @@ import { proves } from "../support/judges.js";
 import { type Example, examples, isInstalled, runOutbox } from "./outbox-run.js";
 
 /** Names of one commit's run: each takes half a minute. */
-const NAMES = proves("many kill runs") ? 4 : 1;
+const NAMES = proves("many kill runs") ? 3 : 1;
 
 const engines = ["sqlite", "postgres"];
 

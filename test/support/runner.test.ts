@@ -9,6 +9,7 @@ import { processesIn } from "../runner/folder-processes.js";
 import { fromSource } from "../runner/from-source.js";
 import { keepTook, startingOrder, tookBefore } from "../runner/order.js";
 import { runFile } from "../runner/test-files.js";
+import { notTheirTurn } from "../runner/turns.js";
 import { tempFolder } from "./release.js";
 import { until } from "./until.js";
 
@@ -65,6 +66,19 @@ test("files that share a process start before one that is alone, where nothing i
     working.map(({ name }) => name),
     ["b", "a", "e"],
   );
+});
+
+test("dear files go by turns: each commit leaves some, the same ones again, and all of them leave none", () => {
+  assert.equal(notTheirTurn("all"), []);
+  const commits = Array.from({ length: 60 }, (_, at) => `commit ${at}`);
+  const left = commits.map((commit) => notTheirTurn(commit));
+  for (const [at, commit] of commits.entries()) {
+    assert.ok(left[at]!.length > 0);
+    assert.equal(notTheirTurn(commit), left[at]);
+    for (const file of left[at]!) assert.ok(existsSync(path.resolve(import.meta.dirname, "../..", file)), file);
+  }
+  const ever = left.reduce((common, files) => common.filter((file) => files.includes(file)));
+  assert.equal(ever, [], "every file has its turn");
 });
 
 test("a test file ends with a runner that is killed, though it has not ended itself", async () => {
