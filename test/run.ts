@@ -14,10 +14,10 @@ import { keepTook, startingOrder, tookBefore } from "./runner/order.js";
 import { PostgresOfRun } from "./runner/postgres-of-run.js";
 import { scratch } from "./runner/scratch.js";
 import { type CheckOutcome, print, runCheck } from "./runner/test-files.js";
-import { notTheirTurn } from "./runner/turns.js";
 import { CHOICE, choice } from "./support/cells.js";
 import { corpus } from "./support/corpus.js";
 import { startShared } from "./support/postgres.js";
+import { notTheirTurn } from "./support/turns.js";
 
 /** Files start servers and databases: more at once would wait for memory and disk. */
 const MOST_AT_ONCE = 4;

@@ -9,8 +9,8 @@ import { processesIn } from "../runner/folder-processes.js";
 import { fromSource } from "../runner/from-source.js";
 import { keepTook, startingOrder, tookBefore } from "../runner/order.js";
 import { runFile } from "../runner/test-files.js";
-import { notTheirTurn } from "../runner/turns.js";
 import { tempFolder } from "./release.js";
+import { notTheirTurn } from "./turns.js";
 import { until } from "./until.js";
 
 test("a folder of kept files is emptied when it holds more than it may, and not before", () => {

@@ -1,6 +1,7 @@
 /** Dear test files that look widely at what others look at closely: a run takes some, chosen as cells are, a run of files named by their path all. */
-import { choose } from "../support/cells.js";
-import { usualSeconds } from "./order.js";
+
+import { usualSeconds } from "../runner/order.js";
+import { choose } from "./cells.js";
 
 const BY_TURNS: readonly string[] = [
   "test/behaviours/project.test.ts",
