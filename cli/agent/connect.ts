@@ -50,7 +50,8 @@ export const agentHelp = `
 Agents:
   A URL, or a name: of ${AGENTS_FILE},
     {"agents": {"acme": {"url": "https://acme.example/mcp", "tokenEnv": "ACME_TOKEN"}}}
-  with "oauth": {"clientId": "...", "clientSecretEnv": "ACME_SECRET"} in place of a token (kept in $XDG_STATE_HOME/adbind/tokens),
+  with "oauth": {"clientId": "...", "clientSecretEnv": "ACME_SECRET", "issuer": "https://..."} in place of a token (tokens are kept
+  in $XDG_STATE_HOME/adbind/tokens; no issuer but the one that is named is shown the secret),
   or of the environment, which wins:
     ADBIND_AGENT_ACME=https://acme.example/mcp  ADBIND_AGENT_ACME_TOKEN=...`;
 

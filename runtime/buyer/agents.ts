@@ -30,8 +30,9 @@ function clientOf(where: string, given: unknown, env: Environment): OAuthOptions
   const clientSecret = typeof clientSecretEnv === "string" ? env[clientSecretEnv] : undefined;
   if (clientSecret === undefined)
     throw badBuyerOption(`${where}.clientSecretEnv`, "name an environment variable that holds the client's secret");
-  const texts = Object.entries({ scope, issuer }).filter(([, value]) => typeof value === "string");
-  return { clientId, clientSecret, ...Object.fromEntries(texts) };
+  if (typeof issuer !== "string")
+    throw badBuyerOption(`${where}.issuer`, "name the issuer that gave the client its secret; no other is shown it");
+  return { clientId, clientSecret, issuer, ...(typeof scope === "string" && { scope }) };
 }
 
 function entryOf(name: string, given: unknown, env: Environment): NamedAgent {

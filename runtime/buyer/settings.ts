@@ -122,6 +122,12 @@ function oauthOf(
       "give clientSecret for the client itself, or authorize and redirectUri for a person",
     );
   }
+  if (options.clientSecret !== undefined && options.issuer === undefined) {
+    throw badBuyerOption(
+      "auth.oauth.issuer",
+      "name the issuer that gave the client its secret: the agent may name another, which would be shown it",
+    );
+  }
   if (options.authorize !== undefined && !URL.canParse(options.redirectUri ?? "")) {
     throw badBuyerOption("auth.oauth.redirectUri", "give the URL that the issuer sends the person back to");
   }

@@ -114,7 +114,7 @@ async function world(oauth: Partial<OAuthOptions>, job: (made: World) => Promise
 }
 
 test("a client speaks for itself: its token is got once, kept, and got anew before it ends or when it is refused", () =>
-  world({ clientSecret: "s&cret", scope: "buy" }, async (made) => {
+  world({ clientSecret: "s&cret", issuer: ISSUER, scope: "buy" }, async (made) => {
     assert.equal(await made.call(), {
       status: "completed",
       said: '{"status":"completed","products":[]}',
@@ -190,7 +190,12 @@ test("a refresh token that another process has used sends nobody to the issuer: 
     await made.call();
     const [[key, kept]] = [...made.tokens] as [[string, OAuthTokens]];
     made.tokens.set(key, { ...kept, refreshToken: "spent", expiresAt: 0 });
-    const other = { accessToken: "of-the-other", refreshToken: "refresh-9", expiresAt: made.clock.ms + 600_000 };
+    const other = {
+      accessToken: "of-the-other",
+      issuer: ISSUER,
+      refreshToken: "refresh-9",
+      expiresAt: made.clock.ms + 600_000,
+    };
     setTimeout(() => {
       made.good = other.accessToken;
       made.tokens.set(key, other);
@@ -232,7 +237,7 @@ test("no token is asked for on the word of a stranger, and why is told", async (
     [{}, { issuer: "https://mine.example" }, /does not name https:\/\/mine\.example/],
   ];
   for (const [documents, more, said] of cases)
-    await world({ clientSecret: "secret", ...more }, async (made) => {
+    await world({ clientSecret: "secret", issuer: ISSUER, ...more }, async (made) => {
       Object.assign(made.documents, documents);
       const { status, said: why } = await made.call();
       assert.is(status, "failed");
@@ -241,14 +246,39 @@ test("no token is asked for on the word of a stranger, and why is told", async (
     });
 });
 
+test("a secret is shown to the issuer that is named only, and a refresh token to whom it came from", async () => {
+  const fetch = createGuardedFetch();
+  assert.throws(
+    () =>
+      createBuyer({
+        ...{ release, agent: "https://a.example/mcp", fetch },
+        auth: { oauth: { clientId: "buyer", clientSecret: "secret" } },
+      }),
+    (error: AdbindError) => error.code === "buyer_option_invalid" && error.where === "auth.oauth.issuer",
+  );
+  await fetch.close();
+  const { oauth, asked } = once();
+  await world(oauth, async (made) => {
+    await made.call();
+    const [[key, kept]] = [...made.tokens] as [[string, OAuthTokens]];
+    // As a process that starts later finds them, once its agent names another.
+    made.tokens.set(key, { ...kept, issuer: "https://first.example", expiresAt: 0 });
+    assert.is((await made.call()).status, "completed");
+    assert.equal(
+      [asked(), made.grants.map(({ grant_type }) => grant_type)],
+      [2, ["authorization_code", "authorization_code"]],
+    );
+  });
+});
+
 test("tokens are kept in files that their owner alone may read, whole or not at all", async () => {
   const folder = path.join(tempFolder(), "state", "tokens");
   const [first, second] = [fileTokens(folder), fileTokens(folder)];
   assert.is(await first.get("https://a.example/mcp"), undefined);
-  const tokens = { accessToken: "a1", refreshToken: "r1", expiresAt: 5 };
+  const tokens = { accessToken: "a1", issuer: ISSUER, refreshToken: "r1", expiresAt: 5 };
   await first.set("https://a.example/mcp", tokens);
   await Promise.all(
-    Array.from({ length: 20 }, (_, n) => second.set("https://b.example/mcp", { accessToken: `b${n}` })),
+    Array.from({ length: 20 }, (_, n) => second.set("https://b.example/mcp", { accessToken: `b${n}`, issuer: ISSUER })),
   );
   assert.equal(await second.get("https://a.example/mcp"), tokens);
   assert.match((await first.get("https://b.example/mcp"))?.accessToken ?? "", /^b\d+$/);
@@ -268,11 +298,17 @@ test("tokens are kept in files that their owner alone may read, whole or not at 
 });
 
 test("an agent of a config file has an OAuth client, whose secret is the environment's", () => {
-  const config = {
-    agents: { acme: { url: "https://acme.example/mcp", oauth: { clientId: "c", clientSecretEnv: "S", scope: "buy" } } },
-  };
+  const oauth = { clientId: "c", clientSecretEnv: "S", issuer: ISSUER, scope: "buy" };
+  const config = { agents: { acme: { url: "https://acme.example/mcp", oauth } } };
   const { acme } = agentsFrom(config, { S: "secret" });
-  assert.equal(acme?.auth, { oauth: { clientId: "c", clientSecret: "secret", scope: "buy" } });
+  assert.equal(acme?.auth, {
+    oauth: { clientId: "c", clientSecret: "secret", issuer: ISSUER, scope: "buy" },
+  });
+  const { issuer: _, ...anyIssuer } = oauth;
+  assert.throws(
+    () => agentsFrom({ agents: { acme: { url: "https://acme.example/mcp", oauth: anyIssuer } } }, { S: "secret" }),
+    (error: Error) => /issuer/.test(error.message),
+  );
   assert.throws(
     () => agentsFrom(config, {}),
     (error: Error) => /clientSecretEnv/.test(error.message),

@@ -71,11 +71,11 @@ export function createOAuthClient(dependencies: OAuthParts): OAuthClient {
 
   async function get(kept: OAuthTokens | undefined): Promise<OAuthTokens> {
     const from = await theIssuer();
-    const renewed = kept?.refreshToken === undefined ? undefined : await renew(dependencies, from, kept.refreshToken);
+    // An agent that names another issuer by now would have it shown what is good at the first.
+    const refresh = kept?.issuer === from.issuer ? kept.refreshToken : undefined;
+    const renewed = refresh === undefined ? undefined : await renew(dependencies, from, refresh);
     const elsewhere =
-      renewed === undefined && kept?.refreshToken !== undefined
-        ? await gotElsewhere(dependencies, kept, isGood)
-        : undefined;
+      renewed === undefined && refresh !== undefined ? await gotElsewhere(dependencies, kept!, isGood) : undefined;
     if (elsewhere !== undefined) return elsewhere;
     const tokens = renewed ?? (await granted(dependencies, from));
     await store.set(agentUrl, tokens);
@@ -168,6 +168,7 @@ async function ask(
   if (typeof access !== "string" || !/^bearer$/i.test(String(type))) return "the issuer gave no Bearer token";
   return {
     accessToken: access,
+    issuer: issuer.issuer,
     ...(typeof refresh === "string" && { refreshToken: refresh }),
     ...(typeof seconds === "number" && seconds > 0 && { expiresAt: now() + seconds * 1_000 }),
   };

@@ -10,10 +10,11 @@ const [FOLDER_MODE, FILE_MODE] = [0o700, 0o600];
 /** A file that is none of ours, or cut short, is as good as none: a token is got anew. */
 function tokensIn(text: string): OAuthTokens | undefined {
   try {
-    const { accessToken, refreshToken, expiresAt } = JSON.parse(text) as Partial<OAuthTokens>;
-    if (typeof accessToken !== "string") return undefined;
+    const { accessToken, refreshToken, issuer, expiresAt } = JSON.parse(text) as Partial<OAuthTokens>;
+    if (typeof accessToken !== "string" || typeof issuer !== "string") return undefined;
     return {
       accessToken,
+      issuer,
       ...(typeof refreshToken === "string" && { refreshToken }),
       ...(typeof expiresAt === "number" && { expiresAt }),
     };

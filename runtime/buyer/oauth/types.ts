@@ -5,6 +5,8 @@ import type { MaybePromise } from "../../contract/index.js";
 export interface OAuthTokens {
   readonly accessToken: string;
   readonly refreshToken?: string;
+  /** Whose they are: nobody else is shown the refresh token, whomever the agent names by then. */
+  readonly issuer: string;
   /** Unix milliseconds; absent where the issuer did not say. */
   readonly expiresAt?: number;
 }
@@ -25,7 +27,10 @@ export interface OAuthOptions {
   /** Without one the client is public: it can only act for a person. */
   readonly clientSecret?: string;
   readonly scope?: string;
-  /** The one issuer that is trusted, where an agent may name several. */
+  /**
+   * The one issuer that is trusted, where an agent may name several. Wanted with `clientSecret`, which is shown to whoever it gave
+   * it only: an agent may name any issuer, and so one of its own.
+   */
   readonly issuer?: string;
   /** Kept in memory by default: after a restart a person is asked again. */
   readonly tokens?: TokenStore;
