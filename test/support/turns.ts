@@ -26,8 +26,8 @@ const BY_TURNS: readonly string[] = [
   "test/types/published.test.ts",
 ];
 
-/** What those of a run may take of a processor together, in seconds: a third of what all do. */
-const MOST_SECONDS = 65;
+/** What those of a run may take of a processor together, in seconds: a quarter of what all do. */
+const MOST_SECONDS = 50;
 
 /**
  * @param by what chooses; `all` leaves none out
