@@ -19,7 +19,10 @@ function market(sourceOf: (site: ReturnType<typeof web>) => KeySource) {
   site.clock.at = NOW;
   const options = { keys: sourceOf(site), replay: memoryReplayStore(), now: site.now };
   const send = async (key: TestKey, change: object = {}) => {
-    const result = await verifyWebhook(withHeaders(signed(key, undefined, { now: site.now }), { ...change }), options);
+    const result = await verifyWebhook(
+      withHeaders(signed(key, undefined, { now: site.now, keyid: key.jwk.kid }), { ...change }),
+      options,
+    );
     return result.ok ? "ok" : result.code;
   };
   return { site, send };
@@ -41,6 +44,33 @@ for (const [name, sourceOf] of Object.entries({ ofSet, ofBrand, pinned })) {
     assert.not.equal(await send(before), "ok");
   });
 }
+
+for (const [what, old] of Object.entries({ "is as it was": setOf(before), "is gone": 404 })) {
+  replaced(`keys that moved elsewhere are believed at their first use, where the place of before ${what}`, async () => {
+    const { site, send } = market(ofBrand);
+    assert.is(await send(before), "ok");
+    const elsewhere = "https://keys.seller.example.com/set.json";
+    site.clock.at += 1;
+    const moved = makeKey("ed25519", { kid: "moved" });
+    Object.assign(site.pages, {
+      [BRAND]: { agents: [{ url: AGENT, jwks_uri: elsewhere }] },
+      [JWKS]: old,
+      [elsewhere]: setOf(moved),
+    });
+    assert.is(await send(moved), "ok");
+    assert.is(await send(before), "webhook_signature_key_unknown", "its owner names it no more");
+  });
+}
+
+replaced("kids that nobody has cause one fetch of the brand file in thirty seconds", async () => {
+  const { site } = market(ofBrand);
+  const keys = ofBrand(site);
+  for (let asked = 0; asked < 20; asked++) await keys.resolve(`made-up-${asked}`);
+  assert.equal([site.count(BRAND), site.count(JWKS)], [2, 2], "at first, and once more");
+  site.clock.at += 30;
+  for (let asked = 0; asked < 20; asked++) await keys.resolve(`more-${asked}`);
+  assert.equal([site.count(BRAND), site.count(JWKS)], [3, 3]);
+});
 
 replaced("a key replaced by one of another algorithm is believed at its first use", async () => {
   const { site, send } = market(ofSet);

@@ -143,15 +143,26 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
     if (!state.ok) return unresolved(state, "brand file");
     if (found?.in !== state.value) found = { in: state.value, located: locate(state.value, agentUrl, rules) };
     const { located } = found;
+    const again = asked.again && !state.fresh;
     if (located.ok) {
       const fault = asked.originFault?.(located.jwksUri);
-      return fault === undefined
-        ? resolveIn(keySet(located.jwksUri), asked.keyid, agentUrl, asked.refuted)
-        : notVouchedFor(fault);
+      if (fault !== undefined) return notVouchedFor(fault);
+      const resolved = resolveIn(keySet(located.jwksUri), asked.keyid, agentUrl, asked.refuted);
+      return chain(resolved, (resolution) => (resolution.ok || !again ? resolution : moved(brand, resolution, asked)));
     }
-    if (!asked.again || state.fresh) return notVouchedFor(located.detail);
+    if (!again) return notVouchedFor(located.detail);
     return chain(brand.refresh(), (next) => fromBrand(brand, next, { ...asked, again: false }));
   };
+
+  /** A key set without the key may be the one of before: the file is asked whether it names another by now. */
+  const moved = (
+    brand: RemoteDocument<BrandDocument>,
+    resolution: KeyResolution,
+    asked: Asked,
+  ): MaybePromise<KeyResolution> =>
+    chain(brand.refresh(), (next) =>
+      next.ok && next.value !== found?.in ? fromBrand(brand, next, { ...asked, again: false }) : resolution,
+    );
 
   /** Down the places: one that has no file leaves the word to the next, one that cannot be asked does not. */
   const lookFrom = (at: number, asked: Asked): MaybePromise<KeyResolution> => {
