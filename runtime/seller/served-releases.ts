@@ -73,10 +73,14 @@ const below = <Tx>(servedReleases: readonly ServedRelease<Tx>[], { major, minor 
     return line !== undefined && !one.version.includes("-") && line.major === major && line.minor <= minor;
   });
 
+/** The newest release of those that are stable; of pre-releases alone, the newest of them. */
+const newestStable = <Tx>(served: readonly ServedRelease<Tx>[]) =>
+  served.find(({ version }) => !version.includes("-")) ?? served[0];
+
 /**
  * The release a request is answered in: the one it pins, else the newest before it of the same major version, which the answer
  * says. Who names a major version alone can say no more: he is answered in the newest release of it that negotiates by nothing else,
- * else in the newest of it. Without either, in the newest.
+ * else in the newest of it. Without either, in the newest. Who does not pin a pre-release gets none where there is a stable one.
  * @param servedReleases newest first
  * @throws ToolError VERSION_UNSUPPORTED where there is none, or two members of the request ask for different ones
  */
@@ -96,9 +100,9 @@ export function negotiate<Tx>(servedReleases: readonly ServedRelease<Tx>[], requ
     if (served !== undefined) return served;
     throw unsupported(servedReleases, field, pin);
   }
-  if (typeof major !== "number") return newest;
+  if (typeof major !== "number") return newestStable(servedReleases) ?? newest;
   const ofMajor = servedReleases.filter((one) => one.major === major);
-  const found = ofMajor.find(({ release }) => !release.facts.envelope.versionEcho.value) ?? ofMajor[0];
+  const found = ofMajor.find(({ release }) => !release.facts.envelope.versionEcho.value) ?? newestStable(ofMajor);
   if (found !== undefined) return found;
   throw unsupported(servedReleases, majorField, major);
 }

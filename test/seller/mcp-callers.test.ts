@@ -213,4 +213,23 @@ test("of two pre-releases the newer one answers who asks for none, in whatever o
   }
 });
 
+test("a pre-release answers who pins it and nobody else, while the seller speaks a stable release too", async (context) => {
+  const echo = { ...release.facts.envelope, versionEcho: { value: true, from: "version" } } as const;
+  const stable = { ...release, facts: { ...release.facts, envelope: echo } };
+  const versions = { next: "3.2.0-beta.0", far: "4.0.0-alpha.1" };
+  const releases = [{ ...stable, version: versions.next }, { ...stable, version: versions.far }, stable];
+  await with_(context, { release: releases[1]!, releases } as never, async (seller) => {
+    const ask = async (pin: object) =>
+      (await tool(seller, "get_agent_capabilities", pin)).body.result.structuredContent as Record<string, unknown>;
+    const served = async (pin: object) => (await ask(pin)).proto_version;
+    assert.is(await served({}), "3.1", "who pins nothing");
+    assert.is(await served({ proto_major_version: 3 }), "3.1", "who pins a major version");
+    assert.is(await served({ proto_version: "3.2" }), "3.1");
+    assert.is(await served({ proto_version: "3.2-beta.0", proto_major_version: 3 }), "3.2-beta.0");
+    assert.is(await served({ proto_major_version: 4 }), "4.0-alpha.1", "there is no other of it");
+    const { proto_error: error } = (await ask({ proto_version: "4.0" })) as { proto_error: { code: string } };
+    assert.is(error.code, "VERSION_UNSUPPORTED");
+  });
+});
+
 test.run();
