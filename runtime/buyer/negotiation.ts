@@ -37,6 +37,10 @@ interface Offer {
   readonly majors: readonly number[];
 }
 
+/** Who is not known to speak a pre-release is not spoken to in one, while there is a stable one. */
+const newestStable = (releases: readonly Release[]): Release | undefined =>
+  releases.find(({ version }) => !version.includes("-")) ?? releases[0];
+
 const offerOf = (versions: unknown, majors: unknown): Offer => ({
   versions: list(versions).filter((one): one is string => typeof one === "string"),
   majors: list(majors).filter((one): one is number => typeof one === "number"),
@@ -52,7 +56,7 @@ function choose(
   if (exact !== undefined) return { release: exact, pinBy: "release" };
   // Agents that name versions have said all there is. Those that name majors only are of before there was more to name.
   const those = versions.length > 0 ? [] : releases.filter((one) => majors.includes(majorOf(one)));
-  const release = those.find(({ facts }) => !facts.envelope.versionEcho.value) ?? those[0];
+  const release = those.find(({ facts }) => !facts.envelope.versionEcho.value) ?? newestStable(those);
   return release && { release, pinBy: "major" };
 }
 
@@ -84,7 +88,7 @@ export function createNegotiation(
     const own = member(declared, word);
     const offer = offerOf(member(own, "supported_versions"), member(own, "major_versions"));
     const silent = offer.versions.length === 0 && offer.majors.length === 0;
-    const chosen = silent ? ({ release: releases[0]!, pinBy: "nothing" } as const) : choose(releases, offer);
+    const chosen = silent ? ({ release: newestStable(releases)!, pinBy: "nothing" } as const) : choose(releases, offer);
     if (chosen === undefined) return { ok: false, failure: noCommon(settings, offer) };
     wire.profile = peerProfile(releases, declared);
     wire.signature = member(declared, "request_signing") as RequestCapability | undefined;

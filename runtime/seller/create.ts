@@ -18,7 +18,7 @@ import { deriveCapabilities, filterCapabilities } from "./capabilities.js";
 import { type Endpoint, endpointsOf, settingsAt, transportPath } from "./endpoint.js";
 import { mediaBuyPlug } from "./media-buys.js";
 import { type MountedSeller, mountOf } from "./mount.js";
-import { createServedRelease, type ServedRelease, type ServedTool } from "./served-releases.js";
+import { createServedRelease, newestStable, type ServedRelease, type ServedTool } from "./served-releases.js";
 import type { ServedEndpoint } from "./server.js";
 import { badSellerOption, builtInNames, checkedSellerSettings, type SellerSettings } from "./settings.js";
 import { getTaskStatus, listTasks } from "./task-tools.js";
@@ -184,14 +184,15 @@ async function servedEndpoint<Tx>(
   closing: AbortSignal,
 ): Promise<ServedEndpoint<Tx>> {
   const { settings, servedReleases, repository } = calls;
-  const [newest] = servedReleases as [ServedRelease<Tx>];
-  const { release } = newest;
+  // What is listed is what calls that pin nothing are judged by.
+  const listed = newestStable(servedReleases)!;
+  const { release } = listed;
   const shared = {
     name: settings.name,
     description: settings.description,
     version: release.version,
     bearer: settings.auth !== undefined && (settings.auth.challenge ?? "Bearer") === "Bearer",
-    tools: offered(newest),
+    tools: offered(listed),
     documents: await release.schemas(),
     listing: settings.listing,
     profile: settings.a2aProfile,

@@ -73,9 +73,9 @@ const below = <Tx>(servedReleases: readonly ServedRelease<Tx>[], { major, minor 
     return line !== undefined && !one.version.includes("-") && line.major === major && line.minor <= minor;
   });
 
-/** The newest release of those that are stable; of pre-releases alone, the newest of them. */
-const newestStable = <Tx>(served: readonly ServedRelease<Tx>[]) =>
-  served.find(({ version }) => !version.includes("-")) ?? served[0];
+/** The newest release of those that are stable; of pre-releases alone, the newest of them. Undefined of none. */
+export const newestStable = <Tx>(servedReleases: readonly ServedRelease<Tx>[]): ServedRelease<Tx> | undefined =>
+  servedReleases.find(({ version }) => !version.includes("-")) ?? servedReleases[0];
 
 /**
  * The release a request is answered in: the one it pins, else the newest before it of the same major version, which the answer

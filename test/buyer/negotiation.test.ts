@@ -74,6 +74,25 @@ test("an agent that names major versions only is of before there was more to nam
     },
   ));
 
+test("an agent that names no pre-release is not called in one, while the buyer has a stable release", async () => {
+  const newer = (version: string) => {
+    const envelope = { ...release.facts.envelope, versionEcho: { value: true, from: "version" } };
+    return { ...release, version, facts: { ...release.facts, envelope } };
+  };
+  const buyer = { release: newer("3.2.0-beta.0"), releases: [newer("3.1.0")] } as never;
+  const majors = capabilities({}, { supported_versions: undefined, major_versions: [3] });
+  for (const declares of [majors, { status: "completed" }]) {
+    await withScene({ declares, buyer }, async ({ buyer, calls }) => {
+      const called = await buyer.call("get_products", { buying_mode: "brief", brief: "sports" });
+      assert.equal([called.release, calls()[0]?.args.proto_version], ["3.1.0", undefined]);
+    });
+  }
+  await withScene({ declares: capabilities({}, { supported_versions: ["3.2-beta.0", "3.1"] }), buyer }, async (made) => {
+    const called = await made.buyer.call("get_products", { buying_mode: "brief", brief: "sports" });
+    assert.equal([called.release, made.calls()[0]?.args.proto_version], ["3.2.0-beta.0", "3.2-beta.0"]);
+  });
+});
+
 test("an answer has a bound and a call a deadline, and either is told", async () => {
   const code = (called: { answer: { data: unknown } }) =>
     (called.answer.data as { errors: JsonObject[] }).errors[0]?.code;
