@@ -87,10 +87,13 @@ test("an agent that names no pre-release is not called in one, while the buyer h
       assert.equal([called.release, calls()[0]?.args.proto_version], ["3.1.0", undefined]);
     });
   }
-  await withScene({ declares: capabilities({}, { supported_versions: ["3.2-beta.0", "3.1"] }), buyer }, async (made) => {
-    const called = await made.buyer.call("get_products", { buying_mode: "brief", brief: "sports" });
-    assert.equal([called.release, made.calls()[0]?.args.proto_version], ["3.2.0-beta.0", "3.2-beta.0"]);
-  });
+  await withScene(
+    { declares: capabilities({}, { supported_versions: ["3.2-beta.0", "3.1"] }), buyer },
+    async (made) => {
+      const called = await made.buyer.call("get_products", { buying_mode: "brief", brief: "sports" });
+      assert.equal([called.release, made.calls()[0]?.args.proto_version], ["3.2.0-beta.0", "3.2-beta.0"]);
+    },
+  );
 });
 
 test("an answer has a bound and a call a deadline, and either is told", async () => {
