@@ -1,9 +1,10 @@
 /** The rules a release must keep, as a table; ids are stable and every finding carries the id of its check. */
 
+import { isRecovery } from "../../runtime/contract/recovery.js";
 import { type Finding, type Found, type Level, pointer } from "../finding.js";
 import type { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
-import { exercising, isExempt, type Manifest, type ManifestTool } from "../load/manifest.js";
+import { exercising, isExempt, type Manifest, type ManifestTool, recoveryClasses } from "../load/manifest.js";
 import { asyncKind, strangeStatuses } from "../model/arms.js";
 import { refLoops } from "./ref-loops.js";
 
@@ -222,6 +223,24 @@ export const lintChecks: readonly Check[] = [
             name,
           ),
         ),
+  },
+  {
+    id: "recovery-class",
+    level: "warning",
+    rule: "every code, and the default for others, has a class of recovery that callers act on",
+    always: true,
+    run: ({ manifest }) =>
+      recoveryClasses(manifest).flatMap(([at, recovery]) =>
+        isRecovery(recovery)
+          ? []
+          : [
+              inManifest(
+                at,
+                `the class of recovery ${JSON.stringify(recovery)} is none that adbind knows`,
+                "It is read as terminal: nobody tries again. Look for a later adbind, which may know what to do.",
+              ),
+            ],
+      ),
   },
   {
     id: "task-status",

@@ -51,7 +51,7 @@ const surfaces = [
 ];
 
 const strings = { type: "array", items: { type: "string" } };
-const recovery = { enum: ["correctable", "transient", "terminal"] };
+const known = { enum: ["correctable", "transient", "terminal"] };
 
 /**
  * The tables of docs/protocol/manifest.md as a schema.
@@ -66,6 +66,8 @@ const tableSchema = (word: string, open: boolean): SchemaObject => {
     additionalProperties: open,
   });
   const text = { type: "string" };
+  // A class that a later release has beside these is told by the rules, and read as terminal.
+  const recovery = open ? text : known;
   const tool = object(
     {
       protocol: open ? text : { enum: surfaces },
@@ -107,6 +109,12 @@ const tableSchema = (word: string, open: boolean): SchemaObject => {
     ["$schema"],
   ) as SchemaObject;
 };
+
+/** Every class of recovery in a manifest, with its place. */
+export const recoveryClasses = ({ error_codes: codes, error_code_policy: policy }: Manifest) => [
+  ...Object.entries(codes).map(([code, { recovery }]) => [pointer("error_codes", code, "recovery"), recovery] as const),
+  [pointer("error_code_policy", "default_unknown_recovery"), policy.default_unknown_recovery] as const,
+];
 
 /** Reads the protocol word off the one `<word>_version` key. */
 export function wordOf(manifest: JsonMap): { word: string | undefined; findings: Finding[] } {

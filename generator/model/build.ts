@@ -1,6 +1,13 @@
 /** Checked release -> IR. */
 import { createHash } from "node:crypto";
-import { answerFields, type Idempotency, type ReleaseFacts, wireNames } from "../../runtime/contract/index.js";
+import {
+  answerFields,
+  type Idempotency,
+  type Recovery,
+  type ReleaseFacts,
+  wireNames,
+} from "../../runtime/contract/index.js";
+import { isRecovery } from "../../runtime/contract/recovery.js";
 import { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
 import { exercising, extensionsOf, isExempt, type Manifest } from "../load/manifest.js";
@@ -47,10 +54,13 @@ function buildTool(name: string, manifest: Manifest, facts: SchemaFacts, extensi
   };
 }
 
+/** A class that is none of those that callers act on leaves them nothing to do, as on the wire. */
+const recoveryClass = (given: string): Recovery => (isRecovery(given) ? given : "terminal");
+
 const buildCodes = (manifest: Manifest): CodeModel[] =>
   sorted(manifest.error_codes).map(([code, entry]) => ({
     code,
-    recovery: entry.recovery,
+    recovery: recoveryClass(entry.recovery),
     description: entry.description,
     suggestion: entry.suggestion,
     addedIn: entry.added_in,
@@ -178,7 +188,7 @@ export function buildModel(
     version: release.version,
     digest: release.digest,
     generatedAt: manifest.generated_at,
-    defaultUnknownRecovery: manifest.error_code_policy.default_unknown_recovery,
+    defaultUnknownRecovery: recoveryClass(manifest.error_code_policy.default_unknown_recovery),
     policyNote: manifest.error_code_policy.note,
     tools: tools.map((tool) => withShapes(tool, shapes, release.word)),
     codes: buildCodes(manifest),

@@ -75,4 +75,13 @@ export const brokenFiles: BrokenRule[] = [
     "media-buy/list-orders-response.json",
     "",
   ],
+  [
+    "recovery-class",
+    (files) => {
+      files["manifest.schema.json"] = { type: "object" };
+      files["manifest.json"].error_codes.BUSY.recovery = "negotiable";
+    },
+    "manifest.json",
+    "/error_codes/BUSY/recovery",
+  ],
 ];

@@ -53,4 +53,26 @@ test("generating from a release with such a status says so, and writes", async (
   );
 });
 
+test("a class of recovery that nobody knows yet is told of and read as terminal, where the release's own schema takes it", async () => {
+  const later = (own: object | undefined) => {
+    const files = fresh();
+    const { error_codes: codes, error_code_policy: policy } = schemaAt(files, "manifest.json");
+    codes.BUDGET_TOO_LOW.recovery = "negotiable";
+    policy.default_unknown_recovery = "negotiable";
+    return { ...files, "manifest.schema.json": own };
+  };
+  const opened = later({ type: "object" });
+  const { releases } = await generate([writeRelease(opened)], { out: tempFolder() });
+  const told = releases[0]!.findings.map(({ level, rule, pointer }) => [level, rule, pointer]);
+  assert.equal(told, [
+    ["warning", "recovery-class", "/error_code_policy/default_unknown_recovery"],
+    ["warning", "recovery-class", "/error_codes/BUDGET_TOO_LOW/recovery"],
+  ]);
+  const { release } = await importGenerated(await accept(opened), false);
+  assert.is(release.errors.BUDGET_TOO_LOW?.recovery, "terminal");
+  assert.is(release.defaultUnknownRecovery, "terminal");
+  const { findings } = await lintRelease(writeRelease(later(undefined)), checkNames);
+  assert.ok(findings.some(({ rule, level }) => rule === "manifest-schema" && level === "error"));
+});
+
 test.run();
