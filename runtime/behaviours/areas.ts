@@ -1,6 +1,6 @@
 /** Every area there is, and which of them a seller serves. */
 import { isJsonObject, type JsonObject, type Release, toolsOfClaim } from "../contract/index.js";
-import { keepNamed } from "./accounts/accounts.js";
+import { keepNamed, requireKnown } from "./accounts/accounts.js";
 import { accountsBehaviour, governanceAgentsBehaviour, governanceChecksBehaviour } from "./accounts/behaviour.js";
 import { contentArtifactsBehaviour } from "./artifacts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
@@ -110,6 +110,23 @@ const resetOf =
     return { message: "what you had here is gone" };
   };
 
+/** Tools that look for offers and negotiate them: nothing is bought by them. */
+const lookingTools: ReadonlySet<string> = new Set([
+  "get_products",
+  "list_products",
+  "get_signals",
+  "request_proposals",
+  "refine_proposals",
+  "decline_proposals",
+]);
+
+const withKnownAccount =
+  (behaviour: ToolBehaviour): ToolBehaviour =>
+  async (request, call) => {
+    await requireKnown(call);
+    return behaviour(request, call);
+  };
+
 /** The areas of what the specialisms name, of what those need, and of what is asked for beside. */
 export function servedAreas({
   releases,
@@ -137,7 +154,12 @@ export function servedAreas({
   ) as Scenarios;
   const all = [...areas, controllerOf(scenarios)];
   const offered = (name: string): boolean => releases.some(({ tools }) => Object.hasOwn(tools, name));
-  const tools = new Map(all.flatMap((one) => Object.entries(one.tools)).filter(([name]) => offered(name)));
+  const tools = new Map(
+    all
+      .flatMap((one) => Object.entries(one.tools))
+      .filter(([name]) => offered(name))
+      .map(([name, behaviour]) => [name, lookingTools.has(name) ? withKnownAccount(behaviour) : behaviour]),
+  );
   const answered = new Set([...tools.keys(), ...own]);
   const missing = [...exercised].filter((name) => offered(name) && !answered.has(name) && !isBuiltIn(name));
   return { areas, tools, scenarios, missing };

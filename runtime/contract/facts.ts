@@ -158,6 +158,8 @@ export interface ToolFacts {
   /** The tools that ask for a task and for a list of tasks; absent where the release has none. */
   readonly task?: Fact<string>;
   readonly tasks?: Fact<string>;
+  /** Any call opens the account that it names, or only those that commit to something: never one that looks for offers. */
+  readonly provisioning: Fact<"naming" | "committing">;
   /** Successors of tools, and what stands in for those that a peer lacks. */
   readonly routes: FactTable<ToolRoute>;
 }

@@ -24,7 +24,7 @@ export function deriveFacts(source: FactSource): PackageFacts {
     envelope: envelopeFacts(source, version),
     results: resultFacts(source),
     events: eventFacts(source),
-    tools: toolFacts(source),
+    tools: toolFacts(source, version),
     roles: roleFacts(source),
     projections: projectionFacts(source),
     recovery: recoveryFacts(source),

@@ -12,6 +12,7 @@ import { isRecovery } from "../../../runtime/contract/recovery.js";
 import { atPointer, isMap, type JsonMap, type SchemaJson } from "../../load/walk.js";
 import { capabilitiesTool } from "./capabilities.js";
 import { below, type FactSource, place, stringsOf } from "./read.js";
+import type { ByVersion } from "./versions.js";
 
 const MANIFEST = "manifest.json";
 
@@ -27,7 +28,7 @@ function namedTool(source: FactSource, name: string, before: string, called: str
   return place(source, before) === undefined ? undefined : { value: called, from: before };
 }
 
-export function toolFacts(source: FactSource): ToolFacts {
+export function toolFacts(source: FactSource, version: ByVersion): ToolFacts {
   const own = capabilitiesTool(source)?.name;
   const task = namedTool(source, "get_task_status", "core/tasks-get-request.json", "tasks/get");
   const tasks = namedTool(source, "list_tasks", "core/tasks-list-request.json", "tasks/list");
@@ -35,6 +36,7 @@ export function toolFacts(source: FactSource): ToolFacts {
     ...(own !== undefined && { capabilities: { value: own, from: below(MANIFEST, "tools", own) } }),
     ...(task !== undefined && { task }),
     ...(tasks !== undefined && { tasks }),
+    provisioning: version.fact("provisioning"),
     routes: byName(
       rowsOf(source.manifest, "tools")
         .filter(([name]) => source.tools.some((tool) => tool.name === name))

@@ -64,6 +64,12 @@ const versionRows = {
   ),
   /** Schemas keep `retry_after` a number; the text makes it whole seconds. */
   retryAfter: row<"number" | "integer">("whether retry_after is whole seconds", ["0", "number"], ["3.2-", "integer"]),
+  /** Who only looks around has no account opened for it. */
+  provisioning: row<"naming" | "committing">(
+    "which calls open the account they name",
+    ["0", "naming"],
+    ["3.3-", "committing"],
+  ),
   /** Servers ignore `context_id` over MCP. */
   contextId: row<"threaded" | "ignored">("what context_id does over MCP", ["0", "threaded"], ["3.2-", "ignored"]),
 } as const satisfies Record<string, Row<unknown>>;

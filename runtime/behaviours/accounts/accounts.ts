@@ -158,6 +158,19 @@ export async function resolveAccount(call: BehaviourCall, ref: AccountRef): Prom
   throw new ToolError("ACCOUNT_NOT_FOUND", `no account ${ref.account_id}`, { field: "account.account_id" });
 }
 
+/**
+ * For who only looks for offers, where the release has no account opened for that: the account that is named is there already.
+ * @throws ToolError ACCOUNT_NOT_FOUND where it is not
+ */
+export async function requireKnown(call: BehaviourCall): Promise<void> {
+  const ref = call.ctx.account as AccountRef | undefined;
+  if (ref === undefined || call.release.facts.tools.provisioning.value === "naming") return;
+  if ((await findAccount(call, await accountId(call, ref))) !== undefined) return;
+  throw new ToolError("ACCOUNT_NOT_FOUND", "there is no such account yet: leave it out, or have it opened first", {
+    field: "account",
+  });
+}
+
 const refusals: { readonly [S in AccountState]: string | undefined } = {
   active: undefined,
   pending_approval: "ACCOUNT_SETUP_REQUIRED",
