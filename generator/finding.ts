@@ -26,6 +26,15 @@ export const pointerToken = (key: string | number): string => String(key).replac
 
 export const pointer = (...keys: (string | number)[]): string => keys.map((key) => `/${pointerToken(key)}`).join("");
 
+/** What a check finds in the manifest. */
+export const inManifest = (at: string, message: string, remedy: string, detail?: string): Found => ({
+  file: "manifest.json",
+  pointer: at,
+  message,
+  ...(detail !== undefined && { detail }),
+  remedy,
+});
+
 const placeOf = ({ file, pointer }: Finding): string => `${file}${pointer === "" ? "" : `#${pointer}`}`;
 
 const detailOf = ({ detail }: Finding): string => (detail === undefined ? "" : ` (${detail})`);

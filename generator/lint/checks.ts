@@ -1,11 +1,11 @@
 /** The rules a release must keep, as a table; ids are stable and every finding carries the id of its check. */
 
-import { isRecovery } from "../../runtime/contract/recovery.js";
-import { type Finding, type Found, type Level, pointer } from "../finding.js";
+import { type Finding, type Found, inManifest, type Level, pointer } from "../finding.js";
 import type { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
-import { exercising, isExempt, type Manifest, type ManifestTool, recoveryClasses } from "../load/manifest.js";
+import { exercising, isExempt, type Manifest, type ManifestTool } from "../load/manifest.js";
 import { asyncKind, strangeStatuses } from "../model/arms.js";
+import { laterClasses, laterLine } from "./later-words.js";
 import { refLoops } from "./ref-loops.js";
 
 export interface LintInput {
@@ -27,14 +27,6 @@ export interface Check {
   always?: true;
   run(input: LintInput): Found[];
 }
-
-const inManifest = (at: string, message: string, remedy: string, detail?: string): Found => ({
-  file: "manifest.json",
-  pointer: at,
-  message,
-  ...(detail !== undefined && { detail }),
-  remedy,
-});
 
 const entries = (manifest: Manifest): [string, ManifestTool][] => Object.entries(manifest.tools);
 
@@ -229,18 +221,14 @@ export const lintChecks: readonly Check[] = [
     level: "warning",
     rule: "every code, and the default for others, has a class of recovery that callers act on",
     always: true,
-    run: ({ manifest }) =>
-      recoveryClasses(manifest).flatMap(([at, recovery]) =>
-        isRecovery(recovery)
-          ? []
-          : [
-              inManifest(
-                at,
-                `the class of recovery ${JSON.stringify(recovery)} is none that adbind knows`,
-                "It is read as terminal: nobody tries again. Look for a later adbind, which may know what to do.",
-              ),
-            ],
-      ),
+    run: ({ manifest }) => laterClasses(manifest),
+  },
+  {
+    id: "later-line",
+    level: "warning",
+    rule: "the release is of a line whose rules adbind knows",
+    always: true,
+    run: ({ release }) => laterLine(release),
   },
   {
     id: "task-status",

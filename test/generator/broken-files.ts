@@ -84,4 +84,12 @@ export const brokenFiles: BrokenRule[] = [
     "manifest.json",
     "/error_codes/BUSY/recovery",
   ],
+  [
+    "later-line",
+    (files) => {
+      files["manifest.json"].proto_version = "3.4.0-beta.0";
+    },
+    "manifest.json",
+    "/proto_version",
+  ],
 ];

@@ -5,7 +5,7 @@
 import type { Fact } from "../../../runtime/contract/index.js";
 
 /** The newest line that the rows below know. */
-const NEWEST_KNOWN = "3.3";
+export const NEWEST_KNOWN = "3.3";
 
 interface Row<T> {
   /** For people: what is decided. */
@@ -97,6 +97,12 @@ function reached(version: string, since: string): boolean {
   return !own.pre || since.endsWith("-");
 }
 
+/** Is a release of a line after the newest that the rows know? */
+export function isLaterLine(version: string): boolean {
+  const [own, known] = [parsed(version).numbers, parsed(NEWEST_KNOWN).numbers];
+  return own[0]! > known[0]! || (own[0] === known[0] && own[1]! > known[1]!);
+}
+
 /** What the rows say of one release. */
 export class ByVersion {
   /** What was assumed of a release that the rows do not know. */
@@ -104,8 +110,7 @@ export class ByVersion {
   private readonly unknown: boolean;
 
   constructor(private readonly version: string) {
-    const [own, known] = [parsed(version).numbers, parsed(NEWEST_KNOWN).numbers];
-    this.unknown = own[0]! > known[0]! || (own[0] === known[0] && own[1]! > known[1]!);
+    this.unknown = isLaterLine(version);
   }
 
   fact<K extends VersionRow>(name: K): Fact<ValueOf<K>> {
