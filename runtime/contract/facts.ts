@@ -49,6 +49,8 @@ export interface DiscoveryFacts {
   readonly keyOrigins: Fact<"nobody" | "advised" | "requests" | "everybody">;
   /** What a publisher's pin holds a key by. */
   readonly pin: Fact<"kid" | "thumbprint">;
+  /** What becomes of an agent that one list of a brand file has twice: it is refused, or is one where the entries agree. */
+  readonly twice: Fact<"refused" | "agreeing">;
   /** Largest brand file, in bytes. */
   readonly brandBytes: Fact<number>;
 }

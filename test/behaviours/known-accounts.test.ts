@@ -1,5 +1,5 @@
 /** Whether an account has to be there for who looks for offers: where a release says so, nothing is opened by looking. */
-import { randomUUID } from "node:crypto";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
 import path from "node:path";
 import { pino } from "pino";
 import { test } from "uvu";
@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
 import { openSeller } from "../../runtime/behaviours/index.js";
 import type { JsonObject, Release } from "../../runtime/contract/index.js";
+import { tokenAuth } from "../../runtime/seller/index.js";
 import { tempFolder } from "../support/release.js";
 
 const folder = tempFolder();
@@ -17,7 +18,7 @@ const opening = (value: "naming" | "committing"): Release => {
 };
 
 /** A seller, and how many accounts it was asked to open. */
-async function counting(given: Release) {
+async function counting(given: Release, mode: "development" | "production" = "production") {
   const asked = { count: 0 };
   const open = async <T>(account: T): Promise<T> => {
     asked.count += 1;
@@ -29,7 +30,9 @@ async function counting(given: Release) {
     database: `sqlite:${path.join(folder, `${randomUUID()}.db`)}`,
     baseUrl: "https://seller.example",
     name: "Test seller",
-    mode: "development",
+    mode,
+    auth: tokenAuth({ tokens: { "a token": "buyer" } }),
+    key: { ...generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }), kid: "k1" } as never,
     logger: pino({ level: "silent" }),
     ports: { accounts: { open, billing: ["operator"] } },
   });
@@ -63,10 +66,15 @@ test("who looks for offers has no account opened for it, where the release has t
   await close();
 });
 
-test("in older releases an account that is named is there", async () => {
-  const { call, close } = await counting(opening("naming"));
-  for (const [tool, args] of looking) assert.is(await call(tool, { ...args, account }), "answered", tool);
-  await close();
+test("in older releases, and in development, an account that is named is there", async () => {
+  for (const [value, mode] of [
+    ["naming", "production"],
+    ["committing", "development"],
+  ] as const) {
+    const { call, close } = await counting(opening(value), mode);
+    for (const [tool, args] of looking) assert.is(await call(tool, { ...args, account }), "answered", tool);
+    await close();
+  }
 });
 
 test.run();

@@ -136,6 +136,54 @@ test("the file that an agent declares is the only one; where it cannot be asked,
   assert.is(reasons.length, 1);
 });
 
+test("a declared brand file is at the agent's domain, or of a house that lets the agent speak for it", async () => {
+  const house = "https://house.example.org/brand.json";
+  const key_origins = { webhook_signing: new URL(JWKS).origin, request_signing: new URL(JWKS).origin };
+  const declared = { identity: { brand_json_url: house, key_origins } };
+  const judged = async (
+    file: Page,
+    over: Record<string, unknown> = { keyOrigins: "everybody" },
+    purpose?: "request_signing",
+  ) =>
+    codeOf(
+      await keysFrom({ [house]: file, [JWKS]: { keys: [key("a")] } }, declared, {
+        release: releaseWith(over),
+        ...(purpose && { purpose }),
+      }).resolve("a"),
+    );
+  const of = (operator: object) => ({ house: { domain: "example.org", ...brand }, authorized_operators: [operator] });
+  assert.is(await judged(brand), "untrusted");
+  assert.is(await judged(brand, { keyOrigins: "requests" }, "request_signing"), "untrusted");
+  assert.is(await judged(brand, { keyOrigins: "requests" }), "ok", "webhooks are bound from 3.3 on");
+  assert.is(await judged(of({ domain: "seller.example.com" })), "ok");
+  assert.is(await judged(of({ domain: "Example.com", valid_from: "2026-01-01T00:00:00Z" })), "ok");
+  for (const operator of [
+    ...[{ domain: "other.example.net" }, { domain: "ller.example.com" }, {}],
+    { domain: "example.com", valid_until: "2026-01-01T00:00:00Z" },
+    { domain: "example.com", valid_from: "some day" },
+  ])
+    assert.is(await judged(of(operator)), "untrusted", JSON.stringify(operator));
+  const noHouse = { ...brand, authorized_operators: [{ domain: "example.com" }] };
+  assert.is(await judged(noHouse), "untrusted", "only a house has operators");
+});
+
+test("entries of one agent are one where they agree, as the release has it", async () => {
+  const [entry] = brand.agents as [object];
+  const judged = async (agents: Page, over: Record<string, unknown>) => {
+    const pages = { [BRAND]: agents, [JWKS]: { keys: [key("a")] } };
+    return codeOf(await keysFrom(pages, { identity }, { release: releaseWith(over) }).resolve("a"));
+  };
+  const agreeing = { twice: "agreeing", urlMatch: "canonical" };
+  const twice = { agents: [entry, { ...entry, id: "b", url: AGENT.replace("https:", "HTTPS:") }] };
+  assert.is(await judged(twice, agreeing), "ok");
+  assert.is(await judged(twice, { urlMatch: "canonical" }), "untrusted");
+  const other = { ...entry, type: "creative" };
+  assert.is(await judged({ agents: [entry, other] }, agreeing), "untrusted");
+  const apart = { house: brand, brands: [{ agents: [other] }] };
+  assert.is(await judged(apart, agreeing), "untrusted", "whatever list it stands in");
+  assert.is(await judged({ agents: [entry, { ...entry, jwks_uri: "https://x.example" }] }, agreeing), "untrusted");
+});
+
 test("a brand file that is given is read, and nobody asked", async () => {
   const keys = keysFrom({ [BRAND]: brand, [JWKS]: { keys: [key("a")] } }, undefined, {
     brandUrl: BRAND,

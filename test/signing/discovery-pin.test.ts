@@ -119,6 +119,16 @@ pin(
   },
 );
 
+pin("by thumbprint a key is pinned beside another of its kid, and without any", async () => {
+  const at = "2026-04-18T14:00:00Z";
+  const judged = async (...entries: object[]) =>
+    pinned(web({ [PIN]: pins(...entries) }), { rule: "thumbprint" }).resolve("a");
+  assert.is(codeOf(await judged({ kid: "a", ...material, x: "older" }, { kid: "a", ...material })), "ok");
+  assert.is(codeOf(await judged(material)), "ok");
+  const twice = await judged(material, { kid: "b", ...material, revoked_at: at });
+  assert.is(twice.ok && twice.key.revokedAt, Date.parse(at) / 1000, "the sooner end holds");
+});
+
 pin("a pin vouches for a key, not for an agent its brand file does not list", async () => {
   const site = web({ [PIN]: pins({ kid: "p", kty: "OKP", crv: "Ed25519", x: "pinned" }) });
   for (const code of ["untrusted", "unavailable"] as const) {

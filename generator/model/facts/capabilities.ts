@@ -88,6 +88,7 @@ export function discoveryFacts(source: FactSource, version: ByVersion): Discover
     urlMatch: urlMatch(source, named, version),
     keyOrigins: origins === undefined ? { value: "nobody", from: without } : version.fact("keyOrigins"),
     pin: version.fact("pin"),
+    twice: version.fact("twice"),
     brandBytes: version.fact("brandBytes"),
   };
 }

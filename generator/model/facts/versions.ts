@@ -53,6 +53,12 @@ const versionRows = {
   ),
   /** A pin holds a key by its RFC 7638 thumbprint. */
   pin: row<"kid" | "thumbprint">("what a pin holds a key by", ["0", "kid"], ["3.3-", "thumbprint"]),
+  /** Entries of one agent that agree on what it is and on its keys are one, though one list has both. */
+  twice: row<"refused" | "agreeing">(
+    "what becomes of an agent that a brand file lists twice",
+    ["0", "refused"],
+    ["3.3-", "agreeing"],
+  ),
   /** Bytes of the largest brand file: 256 KiB, then 2 MiB. */
   brandBytes: row<number>("the largest brand file", ["0", 262_144], ["3.3-", 2_097_152]),
   /** Schemas never require `recovery`; the text does. */

@@ -12,26 +12,59 @@ const MAX_NESTING_LEVELS = 32;
 /** One `agents[]` entry, as far as keys go. */
 interface AgentEntry {
   readonly url: string;
+  readonly type: string;
   /** Absent: the default place. */
   readonly jwksUri: string | undefined;
   /** The array it stands in: URLs are unique within one. */
   readonly list: number;
 }
 
-export type BrandDocument = readonly AgentEntry[];
+/** Whom a house lets speak for it. */
+interface OperatorEntry {
+  readonly domain: string;
+  /** When it may, in seconds since 1970; a bound that cannot be read lets nobody. */
+  readonly from: number;
+  readonly until: number;
+}
+
+/** What a brand file says of whose keys are whose. */
+export interface BrandDocument {
+  readonly agents: readonly AgentEntry[];
+  /** Of a house; nobody in any other file. */
+  readonly operators: readonly OperatorEntry[];
+}
 
 /** Agents of a document: its own, its house's and those of its brands. */
-function readAgents(document: JsonRecord): BrandDocument {
+function readAgents(document: JsonRecord): AgentEntry[] {
   const owners = [document, document.house, ...(Array.isArray(document.brands) ? document.brands : [])];
   return owners.filter(isJsonObject).flatMap((owner, list) =>
     (Array.isArray(owner.agents) ? owner.agents : []).flatMap((entry): AgentEntry[] => {
       if (!isJsonObject(entry) || typeof entry.url !== "string") return [];
       // A jwks_uri of the wrong type is kept as an unusable one: the default must not stand in for a mistake.
       const { jwks_uri } = entry;
-      return [{ url: entry.url, list, jwksUri: jwks_uri === undefined ? undefined : String(jwks_uri) }];
+      const jwksUri = jwks_uri === undefined ? undefined : String(jwks_uri);
+      return [{ url: entry.url, type: String(entry.type), list, jwksUri }];
     }),
   );
 }
+
+const instant = (value: unknown, absent: number): number =>
+  value === undefined || value === null ? absent : Date.parse(String(value)) / 1_000;
+
+const readOperators = ({ house, authorized_operators: given }: JsonRecord): OperatorEntry[] =>
+  !isJsonObject(house) || !Array.isArray(given)
+    ? []
+    : given.flatMap((entry) =>
+        isJsonObject(entry) && typeof entry.domain === "string" && entry.domain !== ""
+          ? [
+              {
+                domain: entry.domain.toLowerCase(),
+                from: instant(entry.valid_from, Number.NEGATIVE_INFINITY),
+                until: instant(entry.valid_until, Number.POSITIVE_INFINITY),
+              },
+            ]
+          : [],
+      );
 
 /** Where a brand file that only points elsewhere points to; undefined when it is the file itself. */
 export function brandPointer(document: JsonRecord): string | undefined {
@@ -44,7 +77,7 @@ export const brandUrlOf = (domain: string): string => `https://${domain}/.well-k
 /** What stands at one URL. */
 interface Page {
   readonly pointer: string | undefined;
-  readonly agents: BrandDocument;
+  readonly document: BrandDocument;
 }
 
 interface Caps {
@@ -76,7 +109,11 @@ export function brandLoader(
     const read = objectIn(fetched.bytes, MAX_NESTING_LEVELS);
     if (!read.ok) return read;
     const pointer = brandPointer(read.value);
-    const page: Page = { pointer, agents: pointer === undefined ? readAgents(read.value) : [] };
+    const document =
+      pointer === undefined
+        ? { agents: readAgents(read.value), operators: readOperators(read.value) }
+        : { agents: [], operators: [] };
+    const page: Page = { pointer, document };
     const { etag } = fetched.headers;
     if (etag !== undefined) keep.set(at, { etag, page });
     return { ok: true, page, ttlSeconds };
@@ -89,12 +126,12 @@ export function brandLoader(
     const { pointer } = first.page;
     if (pointer === undefined) {
       remembered = keep;
-      return { ok: true, value: first.page.agents, ttlSeconds: first.ttlSeconds };
+      return { ok: true, value: first.page.document, ttlSeconds: first.ttlSeconds };
     }
     const second = await pageAt(pointer, keep);
     if (!second.ok) return second;
     if (second.page.pointer !== undefined) return failure("refused", "the brand file is more than one redirect away");
     remembered = keep;
-    return { ok: true, value: second.page.agents, ttlSeconds: Math.min(first.ttlSeconds, second.ttlSeconds) };
+    return { ok: true, value: second.page.document, ttlSeconds: Math.min(first.ttlSeconds, second.ttlSeconds) };
   };
 }

@@ -62,6 +62,8 @@ export interface BrandRules {
   readonly webhooks: "host" | "capabilities";
   /** Whose key set must be at the origin that the agent declares; it binds only who is asked what it declares. */
   readonly keyOrigins: "nobody" | "advised" | "requests" | "everybody";
+  /** An agent that one list has twice: `refused`, the default; or one agent, where the entries are `agreeing`, as from 3.3 on. */
+  readonly twice?: "refused" | "agreeing";
 }
 
 const rulesOf31: BrandRules = {
@@ -77,16 +79,18 @@ const compared = (url: string, { urlMatch }: BrandRules): string =>
 
 /**
  * The key set of an agent. The same URL twice in one list is ambiguous; in the lists of several brands it is one agent that
- * serves them all, so long as they agree on its keys.
+ * serves them all, so long as they agree on its keys. Where the release says so, entries are one agent wherever they stand, so
+ * long as they agree on what it is as well.
  */
-function locate(agents: BrandDocument, agentUrl: string, rules: BrandRules): Located {
+function locate({ agents }: BrandDocument, agentUrl: string, rules: BrandRules): Located {
   const wanted = compared(agentUrl, rules);
   const matches = agents.filter((entry) => compared(entry.url, rules) === wanted);
   if (matches.length === 0) return { ok: false, detail: "the brand file does not list this agent" };
-  const lists = new Set(matches.map((entry) => entry.list));
+  const apart = new Set(matches.map((entry) => (rules.twice === "agreeing" ? entry.type : entry.list)));
+  const many = rules.twice === "agreeing" ? apart.size > 1 : apart.size < matches.length;
   const uris = new Set(matches.map((entry) => entry.jwksUri ?? `${new URL(agentUrl).origin}/.well-known/jwks.json`));
   const [jwksUri, ...others] = uris;
-  if (lists.size < matches.length || others.length > 0 || jwksUri === undefined) {
+  if (many || others.length > 0 || jwksUri === undefined) {
     return { ok: false, detail: "the brand file lists this agent more than once" };
   }
   return { ok: true, jwksUri };
@@ -145,7 +149,7 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
     const { located } = found;
     const again = asked.again && !state.fresh;
     if (located.ok) {
-      const fault = asked.originFault?.(located.jwksUri);
+      const fault = asked.originFault?.(located.jwksUri, state.value);
       if (fault !== undefined) return notVouchedFor(fault);
       const resolved = resolveIn(keySet(located.jwksUri), asked.keyid, agentUrl, asked.refuted);
       return chain(resolved, (resolution) => (resolution.ok || !again ? resolution : moved(brand, resolution, asked)));
@@ -174,8 +178,9 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
     );
   };
   if (declared === undefined) return { resolve: (keyid, refuted) => lookFrom(0, { keyid, refuted, again: true }) };
-  return declaredKeys(declaredPlace(declared, shared, ttl), ({ brandUrl, keyOrigins }, wanted) => {
-    const asked = { ...wanted, again: true, ...originRule(options, keyOrigins) };
+  return declaredKeys(declaredPlace(declared, shared, ttl), (identity, wanted) => {
+    const { brandUrl } = identity;
+    const asked = { ...wanted, again: true, ...originRule(options, identity, shared.now) };
     if (brandUrl === undefined) return lookFrom(0, asked);
     const brand = documentAt(brandUrl);
     return chain(brand.get(), (state) => fromBrand(brand, state, asked));
@@ -193,16 +198,33 @@ interface Asked extends Wanted {
   /** The brand file may be fetched once more, where it does not list the agent. */
   readonly again: boolean;
   /** What is wrong with a place of keys; absent where any is good. */
-  readonly originFault?: (jwksUri: string) => string | undefined;
+  readonly originFault?: (jwksUri: string, document: BrandDocument) => string | undefined;
 }
 
-/** Whether the release binds keys of this purpose to the origin that the agent declares. */
+/** Whether the release binds keys of this purpose to the origin that the agent declares, and its brand file to its domain. */
 function originRule(
-  { rules = rulesOf31, purpose = "webhook_signing" }: BrandKeysOptions,
-  declared: DeclaredIdentity["keyOrigins"],
+  { agentUrl, rules = rulesOf31, purpose = "webhook_signing" }: BrandKeysOptions,
+  { brandUrl, keyOrigins }: DeclaredIdentity,
+  now: () => number,
 ): Pick<Asked, "originFault"> {
   const binds = rules.keyOrigins === "everybody" || (rules.keyOrigins === "requests" && purpose === "request_signing");
-  return binds ? { originFault: (jwksUri) => originFault(jwksUri, declared?.[purpose]) } : {};
+  if (!binds) return {};
+  return {
+    originFault: (jwksUri, document) =>
+      (brandUrl === undefined || speaksFor(agentUrl, brandUrl, document, now())
+        ? undefined
+        : "brand_origin_mismatch: the brand file is at another domain than the agent, and does not let it speak for it") ??
+      originFault(jwksUri, keyOrigins?.[purpose]),
+  };
+}
+
+/** A brand file speaks of agents at its own domain, and of those that a house lets operate for it. */
+function speaksFor(agentUrl: string, brandUrl: string, { operators }: BrandDocument, now: number): boolean {
+  const [agent, brand] = [agentUrl, brandUrl].map((url) => new URL(url).hostname) as [string, string];
+  if (registrableDomain(agent) === registrableDomain(brand)) return true;
+  return operators.some(
+    ({ domain, from, until }) => (agent === domain || agent.endsWith(`.${domain}`)) && from <= now && now <= until,
+  );
 }
 
 /** Keys are believed from the host that their agent declares, and from nowhere else. */

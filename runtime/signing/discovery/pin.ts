@@ -58,8 +58,12 @@ interface Pin {
   merged?: { readonly from: VerificationKey | undefined; readonly key: VerificationKey };
 }
 
-/** Pins by kid; null where the file gives one kid two different keys. */
-type PinSet = ReadonlyMap<string, Pin | null>;
+interface PinSet {
+  /** Null where the file gives one kid two different keys. */
+  readonly byKid: ReadonlyMap<string, Pin | null>;
+  /** Every key that is pinned, whatever it is called: a thumbprint knows no kid. */
+  readonly keys: readonly Pin[];
+}
 /** Pins by canonical agent URL; only of agents that have any. */
 type PinDocument = ReadonlyMap<string, PinSet>;
 
@@ -79,10 +83,17 @@ const sameKey = (left: Pin, right: Pin): boolean => sameMaterial(left.members, r
 const earlier = (left: number | undefined, right: number | undefined): number | undefined =>
   left === undefined ? right : right === undefined ? left : Math.min(left, right);
 
-function addPins(pins: Map<string, Pin | null>, keys: readonly unknown[]): void {
+interface OpenPins {
+  readonly byKid: Map<string, Pin | null>;
+  readonly keys: Pin[];
+}
+
+function addPins({ byKid: pins, keys: all }: OpenPins, keys: readonly unknown[]): void {
   for (const key of keys) {
-    if (!isJsonObject(key) || typeof key.kid !== "string") continue;
+    if (!isJsonObject(key)) continue;
     const pin: Pin = { members: key as Jwk, revokedAt: revokedAtOf(key.revoked_at) };
+    all.push(pin);
+    if (typeof key.kid !== "string") continue;
     const known = pins.get(key.kid);
     if (known === undefined) pins.set(key.kid, pin);
     else if (known === null || !sameKey(known, pin)) pins.set(key.kid, null);
@@ -92,11 +103,11 @@ function addPins(pins: Map<string, Pin | null>, keys: readonly unknown[]): void 
 
 /** An agent may be listed several times, for several properties: its pins are those of all its entries together. */
 function readPins(agents: readonly unknown[]): PinDocument {
-  const byAgent = new Map<string, Map<string, Pin | null>>();
+  const byAgent = new Map<string, OpenPins>();
   for (const agent of agents) {
     if (!isJsonObject(agent) || typeof agent.url !== "string" || agent.signing_keys === undefined) continue;
     const url = canonicalAgentUrl(agent.url) ?? agent.url;
-    const pins = byAgent.get(url) ?? new Map<string, Pin | null>();
+    const pins = byAgent.get(url) ?? { byKid: new Map<string, Pin | null>(), keys: [] };
     byAgent.set(url, pins);
     // Present and unreadable pins everything out: the publisher wanted a pin.
     if (Array.isArray(agent.signing_keys)) addPins(pins, agent.signing_keys);
@@ -182,14 +193,17 @@ function narrowed(pin: Pin, from: VerificationKey): VerificationKey {
   return pin.merged.key;
 }
 
-/** The published key where some pin carries it; a thumbprint knows no kid. */
-function applyThumbprints(pins: PinSet, inner: KeyResolution): KeyResolution | undefined {
+/** The published key where some pin carries it, revoked as soon as one of them says. */
+function applyThumbprints({ keys }: PinSet, inner: KeyResolution): KeyResolution | undefined {
   if (!inner.ok) return inner;
-  for (const pin of pins.values()) {
-    if (pin === null || !hasMaterial(pin.members) || !sameMaterial(pin.members, inner.key.jwk)) continue;
-    return pin.revokedAt === undefined ? inner : { ok: true, key: narrowed(pin, inner.key), sender: inner.sender };
-  }
-  return undefined;
+  const carrying = keys.filter(({ members }) => hasMaterial(members) && sameMaterial(members, inner.key.jwk));
+  const [first] = carrying;
+  if (first === undefined) return undefined;
+  const soonest = carrying.reduce((one, other) =>
+    earlier(one.revokedAt, other.revokedAt) === one.revokedAt ? one : other,
+  );
+  if (soonest.revokedAt === undefined) return inner;
+  return { ok: true, key: narrowed(soonest, inner.key), sender: inner.sender };
 }
 
 /**
@@ -233,7 +247,7 @@ export function publisherPin(options: PublisherPinOptions): KeySource {
         (inner) => applyThumbprints(pins, inner) ?? lookAgain("no pin of the publisher carries this key"),
       );
     }
-    const pin = pins.get(keyid);
+    const pin = pins.byKid.get(keyid);
     if (pin === null) return lookAgain("the pin gives this kid two keys");
     if (pin === undefined) return lookAgain("the publisher's pin leaves this kid out");
     const apply = (inner: KeyResolution) => applyPin(pin, inner, { agentUrl, useMember, unpublished });
