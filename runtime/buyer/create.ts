@@ -132,8 +132,8 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
   const settings = checkedBuyerSettings(options, platform);
   const wire = createWire(settings);
   const exchange = createExchange({ settings, wire });
-  const negotiation = createNegotiation({ settings, wire }, async (tool, release, signal) => {
-    const call = { args: {}, push: undefined, contextId: undefined, signal };
+  const negotiation = createNegotiation({ settings, wire }, async (tool, release, pin, signal) => {
+    const call = { args: pin ?? {}, push: undefined, contextId: undefined, signal };
     const asked = await repeat(settings, { signal, mayRepeat: () => true }, () => exchange.send(tool, release, call));
     return asked.outcome;
   });

@@ -14,7 +14,7 @@ import type { RequestCapability } from "../signing/index.js";
 import type { ExchangeResult } from "./exchange.js";
 import { failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
-import { majorOf, type PinBy } from "./pin.js";
+import { majorOf, type PinBy, pinOf } from "./pin.js";
 import type { BuyerSettings } from "./settings.js";
 import type { NegotiatedRelease } from "./types.js";
 import type { Wire } from "./wire.js";
@@ -60,6 +60,13 @@ function choose(
   return release && { release, pinBy: "major" };
 }
 
+type Ask = (
+  tool: AnyTool,
+  release: Release,
+  pin: JsonObject | undefined,
+  signal: AbortSignal | undefined,
+) => Promise<ExchangeResult>;
+
 export interface Negotiation {
   get(signal: AbortSignal | undefined): Promise<PinnedResult>;
   /** What is agreed now, without asking. */
@@ -70,10 +77,7 @@ export interface Negotiation {
   expire(): void;
 }
 
-export function createNegotiation(
-  { settings, wire }: { settings: BuyerSettings; wire: Wire },
-  ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<ExchangeResult>,
-): Negotiation {
+export function createNegotiation({ settings, wire }: { settings: BuyerSettings; wire: Wire }, ask: Ask): Negotiation {
   const { releases, names, word } = settings;
   let current: { pinned: PinnedRelease; until: number } | undefined;
   let asking: Promise<PinnedResult> | undefined;
@@ -93,9 +97,17 @@ export function createNegotiation(
     wire.profile = peerProfile(releases, declared);
     wire.signature = member(declared, "request_signing") as RequestCapability | undefined;
     const idempotent = member(member(own, "idempotency"), "supported") === true;
-    const pinned = { ...chosen, capabilities: declared, idempotent };
+    const pinned = { ...chosen, capabilities: await inItsTerms(declared, chosen.release, signal), idempotent };
     current = { pinned, until: settings.now() + KEEP_MS };
     return { ok: true, pinned };
+  }
+  /** Who asks without a pin is told nothing that is new in a pre-release: what it is to be called in is asked for by its name. */
+  async function inItsTerms(declared: JsonObject | null, release: Release, signal: AbortSignal | undefined) {
+    const echo = member(declared, names.version);
+    const told = shortVersion(release.version);
+    if (typeof echo !== "string" || echo === told || !told.includes("-")) return declared;
+    const again = await capabilitiesOf(settings, ask, signal, release);
+    return again.ok ? again.declared : declared;
   }
   return {
     get(signal) {
@@ -134,15 +146,21 @@ const unknownTool = (outcome: ExchangeResult): boolean => {
 /** The agent's own declaration, under the name it has it by: releases differ. */
 async function capabilitiesOf(
   { releases, names }: BuyerSettings,
-  ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<ExchangeResult>,
+  ask: Ask,
   signal: AbortSignal | undefined,
+  pinned?: Release,
 ): Promise<Declared> {
-  const [newest] = releases as [Release];
+  const newest = pinned ?? releases[0]!;
   const known = ["get_agent_capabilities", names.capabilitiesTool];
   // Its own name first: the other is an alias that not every agent has.
   const asked = known.sort((a, b) => Number(Object.hasOwn(newest.tools, b)) - Number(Object.hasOwn(newest.tools, a)));
   for (const name of asked) {
-    const outcome = await ask(newest.tools[name] ?? stubTool(name), newest, signal);
+    const outcome = await ask(
+      newest.tools[name] ?? stubTool(name),
+      newest,
+      pinned && pinOf(pinned, name, "release"),
+      signal,
+    );
     if (outcome.answer.status === "completed") return { ok: true, declared: outcome.payload };
     if (outcome.answer.status !== "failed" || !unknownTool(outcome)) return { ok: false, failure: outcome };
   }

@@ -1,8 +1,9 @@
 /** What an agent speaks and has, and what becomes of a call that it does not; bounds on what it answers. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { createBuyer } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
-import type { Says } from "../support/agent.js";
+import { type Says, startAgent } from "../support/agent.js";
 import { capabilities, release, release30, scene, withScene } from "./fixtures.js";
 
 test("a tool the agent lacks is answered as its release routes it, and by nothing else unasked", async () => {
@@ -94,6 +95,31 @@ test("an agent that names no pre-release is not called in one, while the buyer h
       assert.equal([called.release, made.calls()[0]?.args.proto_version], ["3.2.0-beta.0", "3.2-beta.0"]);
     },
   );
+});
+
+test("an agent is called in a pre-release by what it declares in that, not by what it tells who pins nothing", async () => {
+  const newer = { ...release, version: "3.2.0-beta.0" };
+  const said = { supported_versions: ["3.2-beta.0", "3.1"] };
+  const pins: unknown[] = [];
+  const answer = ({ args }: { args: JsonObject }): Says => {
+    const pin = args.proto_version as string | undefined;
+    pins.push(pin);
+    const features = pin === undefined ? {} : { media_buy: { features: { newest: true } } };
+    return { payload: capabilities({ proto_version: pin ?? "3.1", ...features }, said) };
+  };
+  const agent = await startAgent({ a2a: false, answer });
+  const buyer = createBuyer({ release: newer as never, releases: [release], agent: agent.mcp, allowLocal: true });
+  try {
+    const negotiation = await buyer.negotiate();
+    assert.ok(negotiation.ok);
+    const { release: agreed, capabilities: own } = negotiation.negotiated;
+    const { features } = (own as { media_buy?: { features?: object } }).media_buy ?? {};
+    assert.equal([agreed.version, features], ["3.2.0-beta.0", { newest: true }]);
+    assert.equal(pins, [undefined, "3.2-beta.0"]);
+  } finally {
+    await buyer.close();
+    await agent.close();
+  }
 });
 
 test("an answer has a bound and a call a deadline, and either is told", async () => {
