@@ -179,10 +179,9 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
   };
   if (declared === undefined) return { resolve: (keyid, refuted) => lookFrom(0, { keyid, refuted, again: true }) };
   return declaredKeys(declaredPlace(declared, shared, ttl), (identity, wanted) => {
-    const { brandUrl } = identity;
     const asked = { ...wanted, again: true, ...originRule(options, identity, shared.now) };
-    if (brandUrl === undefined) return lookFrom(0, asked);
-    const brand = documentAt(brandUrl);
+    if (identity.brandUrl === undefined) return lookFrom(0, asked);
+    const brand = documentAt(identity.brandUrl);
     return chain(brand.get(), (state) => fromBrand(brand, state, asked));
   });
 }
