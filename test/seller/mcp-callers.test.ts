@@ -232,4 +232,18 @@ test("a pre-release answers who pins it and nobody else, while the seller speaks
   });
 });
 
+test("tools are listed as the stable release has them, while a pre-release has lost one", async (context) => {
+  const { get_products: _, ...tools } = release.tools;
+  const next = { ...release, version: "3.2.0-beta.0", tools };
+  await with_(context, { release: next, releases: [release] } as never, async (seller) => {
+    const { tools: listed } = (await mcp(seller, "tools/list", {})).body.result as { tools: { name: string }[] };
+    assert.ok(listed.some(({ name }) => name === "get_products"));
+    const brief = { buying_mode: "brief", brief: "b" };
+    const answered = async (pin: object) => (await tool(seller, "get_products", { ...brief, ...pin })).body.result;
+    assert.is((await answered({})).structuredContent.proto_error, undefined);
+    const { proto_error: error } = (await answered({ proto_version: "3.2-beta.0" })).structuredContent;
+    assert.is(error.code, "UNSUPPORTED_FEATURE");
+  });
+});
+
 test.run();
