@@ -1,16 +1,12 @@
-/** Tokens: found where the agent says, got for the client or for a person, renewed, and never asked of anybody else. */
-import { readdirSync, statSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { missOf } from "../../runtime/buyer/fault.js";
-import { agentsFrom, createBuyer, fileTokens, type OAuthOptions, type OAuthTokens } from "../../runtime/buyer/index.js";
+import { agentsFrom, createBuyer, type OAuthOptions, type OAuthTokens } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import type { AdbindError } from "../../runtime/errors.js";
 import { createGuardedFetch, type Fetcher, type FetchResult } from "../../runtime/net/index.js";
 import { WireFault } from "../../runtime/transport/fault.js";
 import { type Says, startAgent } from "../support/agent.js";
-import { tempFolder } from "../support/release.js";
 import { capabilities, release } from "./fixtures.js";
 
 const ISSUER = "https://issuer.example/tenant";
