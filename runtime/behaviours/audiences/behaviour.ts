@@ -5,7 +5,6 @@ import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import { accountCollection } from "../accounts/of-accounts.js";
 import { type Dependency, toldOf } from "../buys/impairments.js";
-import { targetedAudiences } from "../buys/targets.js";
 import type { Behaviour, ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { repetitionOf } from "../frame/repetition.js";
@@ -70,16 +69,20 @@ const syncAudiences: ToolBehaviour = async (request: Wanted, call) => {
   const { account_id: accountId } = await spendingAccount(call, request.account);
   if (request.audiences === undefined) return discovered(call, await kept.list(call, accountId));
   const results: JsonObject[] = [];
-  for (const [index, upload] of request.audiences.entries())
-    results.push(await syncOne(call, accountId, { upload, key: `adbind-${repetitionOf(call, request, index)}` }));
+  const changes: Dependency[] = [];
+  for (const [index, upload] of request.audiences.entries()) {
+    const key = `adbind-${repetitionOf(call, request, index)}`;
+    results.push(await syncOne(call, accountId, { upload, key, changes }));
+  }
   if (request.delete_missing === true) {
     const named = new Set(request.audiences.map(({ audience_id }) => audience_id));
     for (const one of await kept.list(call, accountId)) {
       if (named.has(one.audience_id)) continue;
-      await removed(call, one, `adbind-${repetitionOf(call, request, one.audience_id)}`);
+      changes.push(await removed(call, one, `adbind-${repetitionOf(call, request, one.audience_id)}`));
       results.push({ audience_id: one.audience_id, action: "deleted" });
     }
   }
+  await toldOf(call, changes);
   return call.answer({ audiences: results });
 };
 
@@ -93,25 +96,20 @@ function discovered(call: BehaviourToolCall, all: readonly Audience[]): Behaviou
   return { status, data: { ...data, audiences: tagged } };
 }
 
-async function removed(call: BehaviourCall, audience: Audience, idempotencyKey: string): Promise<void> {
+async function removed(call: BehaviourCall, audience: Audience, idempotencyKey: string): Promise<Dependency> {
   const { audience_id, seller_id, account_id: accountId } = audience;
   kept.remove(call, accountId, audience_id);
   const change = { audience_id, seller_id, add: [], remove: [], deleted: true } as const;
   await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey });
-  await tellBuys(call, audience, {
-    to: "suspended",
-    reason_code: "seller_removed",
-    reason: "The audience was deleted.",
-  });
+  const reason = "The audience was deleted.";
+  return dependency(audience, { to: "suspended", reason_code: "seller_removed", reason });
 }
 
 /** The buys that are for an audience, or not for it, hear that it is gone, or there again. */
-const tellBuys = (
-  call: BehaviourCall,
+const dependency = (
   { audience_id: id, account_id: account }: Audience,
   offline: Dependency["offline"],
-): Promise<void> =>
-  toldOf(call, { type: "audience", id, account, uses: ({ terms }) => targetedAudiences(terms).includes(id), offline });
+): Dependency => ({ type: "audience", id, account, offline });
 
 /** Two syncs at one time, and one that is repeated, mean one audience: it has one name, whichever of them is told. */
 const sellerId = ({ principal }: BehaviourCall, accountId: string, audienceId: string): string =>
@@ -128,13 +126,13 @@ const saidIn = (upload: Upload): JsonObject =>
 async function syncOne(
   call: BehaviourCall,
   accountId: string,
-  { upload, key }: { readonly upload: Upload; readonly key: string },
+  { upload, key, changes }: { readonly upload: Upload; readonly key: string; readonly changes: Dependency[] },
 ): Promise<JsonObject> {
   const { audience_id, name, add = [], remove = [] } = upload;
   const before = await kept.get(call, accountId, audience_id);
   if (upload.delete === true) {
     if (before === undefined) return failed(audience_id, `no audience ${audience_id}`);
-    await removed(call, before, key);
+    changes.push(await removed(call, before, key));
     return { audience_id, action: "deleted" };
   }
   if (upload.source !== undefined)
@@ -162,7 +160,7 @@ async function syncOne(
     const change = { audience_id, seller_id: synced.seller_id, ...(name !== undefined && { name }), add, remove };
     await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey: key });
   }
-  if (before === undefined) await tellBuys(call, synced, undefined);
+  if (before === undefined) changes.push(dependency(synced, undefined));
   return shown(synced, before === undefined ? "created" : same ? "unchanged" : "updated", add.length);
 }
 

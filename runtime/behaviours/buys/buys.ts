@@ -8,7 +8,7 @@ import { recordChange } from "../frame/changes.js";
 import { collection } from "../frame/collection.js";
 import { summed } from "../frame/currency.js";
 import { written } from "../frame/effects.js";
-import { creativeFor } from "../library/creatives.js";
+import { type Creative, type CreativeState, findCreative, mayUse } from "../library/creatives.js";
 import type { Booking, CreativeAssignment } from "../ports/ad-server.js";
 import type { Negotiated } from "../products/terms.js";
 import { goalSources, promotedCatalogs, targetedAudiences } from "./targets.js";
@@ -130,13 +130,12 @@ export async function buyOf(call: BehaviourCall, id: string, account?: AccountRe
   return found;
 }
 
-export async function buyOfPackage(call: BehaviourCall, packageId: string): Promise<MediaBuy | undefined> {
-  const place = await places.get(call, call.principal, packageId);
-  return place === undefined ? undefined : findBuy(call, place.media_buy_id);
-}
+/** The id of the buy that a package is of. */
+export const buyIdOfPackage = async (call: BehaviourCall, packageId: string): Promise<string | undefined> =>
+  (await places.get(call, call.principal, packageId))?.media_buy_id;
 
 /** What a package depends on, by its sort. */
-const dependsOn: { readonly [T in BuyImpairment["resource_type"]]: (one: BuyPackage) => readonly string[] } = {
+export const dependsOn: { readonly [T in BuyImpairment["resource_type"]]: (one: BuyPackage) => readonly string[] } = {
   creative: (one) => one.creative_assignments.map(({ creative_id }) => creative_id),
   audience: ({ terms }) => targetedAudiences(terms),
   event_source: ({ terms }) => goalSources(terms),
@@ -146,11 +145,13 @@ const dependsOn: { readonly [T in BuyImpairment["resource_type"]]: (one: BuyPack
 /** A buy is not held back by what none of its packages has any more: buyers are told that it is over. */
 function withoutMoot(call: BehaviourCall, buy: MediaBuy): MediaBuy {
   const { impairments = [], packages, media_buy_id } = buy;
-  const live = packages.filter(({ canceled }) => canceled !== true);
-  const moot = impairments.filter(
-    ({ resource_type: type, resource_id: id }) => !live.some((one) => dependsOn[type](one).includes(id)),
+  if (impairments.length === 0) return buy;
+  const live = packages.filter(isLivePackage);
+  const needed = new Map(
+    Object.entries(dependsOn).map(([type, idsOf]) => [type, new Set(live.flatMap((one) => idsOf(one)))]),
   );
-  if (moot.length === 0) return buy;
+  const moot = new Set(impairments.filter(({ resource_type: type, resource_id: id }) => !needed.get(type)?.has(id)));
+  if (moot.size === 0) return buy;
   const { sender } = call.ctx;
   for (const one of moot) {
     const event = {
@@ -162,7 +163,7 @@ function withoutMoot(call: BehaviourCall, buy: MediaBuy): MediaBuy {
     if (sender !== undefined)
       call.ctx.effect((tx) => written(sender.channels.impairment(media_buy_id, event, { tx, principal })));
   }
-  return { ...buy, impairments: impairments.filter((one) => !moot.includes(one)) };
+  return { ...buy, impairments: impairments.filter((one) => !moot.has(one)) };
 }
 
 /** Keeps a buy. With its end its channels end too. */
@@ -212,28 +213,40 @@ export async function buysOf(call: BehaviourCall, { account, ids }: BuyFilter = 
 async function hasCreative(
   call: BehaviourCall,
   { creative_assignments }: BuyPackage,
-  { account_id, impairments = [] }: MediaBuy,
+  { account_id }: MediaBuy,
+  heldBack: ReadonlySet<string>,
 ): Promise<boolean> {
   for (const { creative_id } of creative_assignments) {
-    if (impairments.some((one) => one.resource_type === "creative" && one.resource_id === creative_id)) return true;
-    if (await serves(call, creative_id, account_id)) return true;
+    if (heldBack.has(creative_id) || (await serves(call, creative_id, account_id))) return true;
   }
   return false;
 }
 
+const serving: readonly CreativeState[] = ["approved", "pending_review", "processing"];
+
 /** It is the account's, was not refused, and not taken away. */
+export const isServed = (creative: Creative, accountId: string): boolean =>
+  creative.purge === undefined && mayUse(accountId, creative) && serving.includes(creative.status);
+
+/** The same of what is there by an id. */
 export async function serves(call: BehaviourCall, creativeId: string, accountId: string): Promise<boolean> {
-  const status = (await creativeFor(call, creativeId, accountId))?.status;
-  return status === "approved" || status === "pending_review" || status === "processing";
+  const found = await findCreative(call, creativeId);
+  return found !== undefined && isServed(found, accountId);
 }
+
+/** Is its state one that it never leaves? Nothing but the buy is looked at: what its packages lack does not matter. */
+export const isOver = ({ now }: BehaviourCall, buy: MediaBuy): boolean =>
+  buy.fixed === undefined ? Date.parse(endOf(buy)) < now.getTime() : terminalStates.has(buy.fixed);
 
 /** The state a buy is in: what was decided, else what it lacks, else the calendar. */
 export async function buyState(call: BehaviourCall, buy: MediaBuy): Promise<BuyState> {
   if (buy.fixed !== undefined) return buy.fixed;
   const now = call.now.getTime();
-  if (Date.parse(endOf(buy)) < now) return "completed";
+  if (isOver(call, buy)) return "completed";
+  const ofCreatives = (buy.impairments ?? []).filter((one) => one.resource_type === "creative");
+  const heldBack = new Set(ofCreatives.map((one) => one.resource_id));
   for (const one of buy.packages)
-    if (one.canceled !== true && !(await hasCreative(call, one, buy))) return "pending_creatives";
+    if (isLivePackage(one) && !(await hasCreative(call, one, buy, heldBack))) return "pending_creatives";
   if (buy.paused) return "paused";
   return Date.parse(startOf(buy)) > now ? "pending_start" : "active";
 }

@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import { type Dependency, toldOf } from "../buys/impairments.js";
-import { promotedCatalogs } from "../buys/targets.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { lineErrors } from "../frame/line-error.js";
@@ -89,40 +88,40 @@ export const syncCatalogs: ToolBehaviour = async (request: Wanted, call) => {
   }
   if (request.validation_mode !== "lenient") refuseFaulty(uploads);
   const results: JsonObject[] = [];
-  for (const upload of uploads) results.push(await syncOne(call, accountId, upload, dryRun));
+  const changes: Dependency[] = [];
+  for (const upload of uploads) results.push(await syncOne(call, { accountId, upload, dryRun, changes }));
   // Asked for by id, the others are left as they are.
   if (request.delete_missing === true && wanted === undefined) {
     const named = new Set(results.map(({ catalog_id }) => catalog_id));
     for (const { catalog_id } of await catalogs.list(call, accountId)) {
       if (named.has(catalog_id)) continue;
-      if (!dryRun) await removed(call, accountId, catalog_id);
+      if (!dryRun) changes.push(removed(call, accountId, catalog_id));
       results.push({ catalog_id, action: "deleted" });
     }
   }
+  await toldOf(call, changes);
   return call.answer({ catalogs: results, ...(dryRun && { dry_run: true }) });
 };
 
 /** An impairment has no word for a whole catalogue: its items are withdrawn with it. */
-async function removed(call: BehaviourCall, accountId: string, id: string): Promise<void> {
-  catalogs.remove(call, accountId, id);
-  await tellBuys(call, accountId, id, {
-    to: "withdrawn",
-    reason_code: "seller_removed",
-    reason: "The catalogue was deleted.",
-  });
+function removed(call: BehaviourCall, account: string, id: string): Dependency {
+  catalogs.remove(call, account, id);
+  const offline = { to: "withdrawn", reason_code: "seller_removed", reason: "The catalogue was deleted." };
+  return { type: "catalog_item", id, account, offline };
 }
 
-/** The buys that are filled from a catalogue hear that it is gone, or there again. */
-const tellBuys = (call: BehaviourCall, account: string, id: string, offline: Dependency["offline"]): Promise<void> =>
-  toldOf(call, {
-    type: "catalog_item",
-    id,
-    account,
-    uses: ({ terms }) => promotedCatalogs(terms).includes(id),
-    offline,
-  });
+interface SyncedCatalog {
+  readonly accountId: string;
+  readonly upload: Upload;
+  readonly dryRun: boolean;
+  /** What the buys that are filled from catalogues are to be told of. */
+  readonly changes: Dependency[];
+}
 
-async function syncOne(call: BehaviourCall, accountId: string, upload: Upload, dryRun: boolean): Promise<JsonObject> {
+async function syncOne(
+  call: BehaviourCall,
+  { accountId, upload, dryRun, changes }: SyncedCatalog,
+): Promise<JsonObject> {
   const id = upload.catalog_id ?? call.id("cat");
   const fault = faultOf(upload);
   if (fault !== undefined) return { catalog_id: id, action: "failed", errors: lineErrors(call, fault) };
@@ -142,7 +141,7 @@ async function syncOne(call: BehaviourCall, accountId: string, upload: Upload, d
   };
   if (!dryRun) {
     catalogs.put(call, id, made);
-    if (before === undefined) await tellBuys(call, accountId, id, undefined);
+    if (before === undefined) changes.push({ type: "catalog_item", id, account: accountId, offline: undefined });
   }
   return shown(made, before === undefined ? "created" : "updated", issues);
 }

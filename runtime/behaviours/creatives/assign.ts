@@ -1,6 +1,15 @@
 /** Creatives onto packages of buys that still change. */
 import { isDeepStrictEqual } from "node:util";
-import { buyOfPackage, buyState, revised, saveBuy, terminalStates } from "../buys/buys.js";
+import {
+  type BuyPackage,
+  buyIdOfPackage,
+  buyState,
+  findBuy,
+  isOver,
+  type MediaBuy,
+  revised,
+  saveBuy,
+} from "../buys/buys.js";
 import { tellLater } from "../buys/news.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { creativeFor } from "../library/creatives.js";
@@ -25,21 +34,67 @@ export interface AssignmentsOf {
   readonly rehearsed?: ReadonlySet<string> | undefined;
 }
 
+/** A buy as the assignments so far leave it: read once and kept once, however many of its packages are named. */
+interface OpenBuy {
+  readonly buy: MediaBuy;
+  /** Why nothing more can be assigned in it. */
+  readonly over: string | undefined;
+  readonly packages: BuyPackage[];
+  /** Where each package stands, by its id. */
+  readonly places: ReadonlyMap<string, number>;
+  /** Packages that have been changed. */
+  readonly changed: string[];
+}
+
 export async function assignAll(
   call: BehaviourCall,
   wanted: readonly WantedAssignment[],
   of: AssignmentsOf,
 ): Promise<Map<string, Assigned>> {
   const outcome = new Map<string, Assigned>();
+  const open = new Map<string, OpenBuy | undefined>();
   for (const one of wanted) {
     const { creative_id, package_id } = one;
     const own = outcome.get(creative_id) ?? {};
     outcome.set(creative_id, own);
-    const reason = await assignOne(call, one, of);
+    const reason = await assignOne(call, one, of, open);
     if (reason === undefined) own.assigned_to = [...(own.assigned_to ?? []), package_id];
     else own.assignment_errors = { ...own.assignment_errors, [package_id]: reason };
   }
+  for (const one of open.values()) if (one !== undefined && one.changed.length > 0) await saveAssigned(call, one);
   return outcome;
+}
+
+/** All of it is one change of the buy: who knew the revision before is one behind. */
+async function saveAssigned(call: BehaviourCall, { buy, packages, changed }: OpenBuy): Promise<void> {
+  const done = changed.map((package_id) => ({ action: "creative_assigned", package_id }));
+  const after = revised({ ...buy, packages }, call.time, done);
+  await saveBuy(call, after);
+  tellLater(call, after);
+}
+
+async function openBuy(
+  call: BehaviourCall,
+  packageId: string,
+  accountId: string,
+  open: Map<string, OpenBuy | undefined>,
+): Promise<OpenBuy | undefined> {
+  const id = await buyIdOfPackage(call, packageId);
+  if (id === undefined) return undefined;
+  if (open.has(id)) return open.get(id);
+  const buy = await findBuy(call, id);
+  const own =
+    buy === undefined || buy.account_id !== accountId
+      ? undefined
+      : {
+          buy,
+          over: isOver(call, buy) ? `its media buy is ${await buyState(call, buy)}` : undefined,
+          packages: [...buy.packages],
+          places: new Map(buy.packages.map(({ package_id }, at) => [package_id, at])),
+          changed: [],
+        };
+  open.set(id, own);
+  return own;
 }
 
 /** @returns why it cannot be */
@@ -47,17 +102,19 @@ async function assignOne(
   call: BehaviourCall,
   { creative_id, package_id, weight, placement_ids }: WantedAssignment,
   { accountId, rehearsed }: AssignmentsOf,
+  open: Map<string, OpenBuy | undefined>,
 ): Promise<string | undefined> {
   if (rehearsed?.has(creative_id) !== true && (await creativeFor(call, creative_id, accountId)) === undefined)
     return `no creative ${creative_id}`;
-  const buy = await buyOfPackage(call, package_id);
-  if (buy === undefined || buy.account_id !== accountId) return `no package ${package_id}`;
-  const state = await buyState(call, buy);
-  if (terminalStates.has(state)) return `its media buy is ${state}`;
-  const named = buy.packages.find((one) => one.package_id === package_id);
-  if (named?.canceled === true) return "it is canceled";
+  const found = await openBuy(call, package_id, accountId, open);
+  const place = found?.places.get(package_id);
+  if (found === undefined || place === undefined) return `no package ${package_id}`;
+  if (found.over !== undefined) return found.over;
+  const named = found.packages[place]!;
+  if (named.canceled === true) return "it is canceled";
   if (rehearsed !== undefined) return undefined;
-  const there = named?.creative_assignments.find((one) => one.creative_id === creative_id);
+  const { creative_assignments: before } = named;
+  const there = before.find((one) => one.creative_id === creative_id);
   // How it takes turns is not said here, and stays.
   const { weight: _w, placement_ids: _p, ...turn } = there ?? {};
   const assignment = {
@@ -67,20 +124,9 @@ async function assignOne(
     ...(placement_ids !== undefined && { placement_ids }),
   };
   // Said again, it changes nothing: who knows the revision still knows the buy.
-  if (named?.creative_assignments.some((one) => isDeepStrictEqual(one, assignment)) === true) return undefined;
-  const packages = buy.packages.map((one) =>
-    one.package_id !== package_id
-      ? one
-      : {
-          ...one,
-          creative_assignments: [
-            ...one.creative_assignments.filter((other) => other.creative_id !== creative_id),
-            assignment,
-          ],
-        },
-  );
-  const changed = revised({ ...buy, packages }, call.time, [{ action: "creative_assigned", package_id }]);
-  await saveBuy(call, changed);
-  tellLater(call, changed);
+  if (before.some((one) => isDeepStrictEqual(one, assignment))) return undefined;
+  const others = before.filter((other) => other.creative_id !== creative_id);
+  found.packages[place] = { ...named, creative_assignments: [...others, assignment] };
+  found.changed.push(package_id);
   return undefined;
 }

@@ -3,7 +3,7 @@ import type { JsonObject, ProtocolError } from "../../contract/index.js";
 import { AdbindError } from "../../errors.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
-import { saveCreative } from "../buys/impairments.js";
+import { type CreativeChange, keepChanged, toldOfCreatives } from "../buys/impairments.js";
 import { takenFormat } from "../formats/formats.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
@@ -47,13 +47,15 @@ export const syncCreatives: ToolBehaviour = async (request: Wanted, call) => {
   const uploads = (request.creatives ?? []).filter((one) => wanted?.has(one.creative_id) ?? true);
   if (request.validation_mode !== "lenient") await refuseInvalid(call, uploads);
   const results: SyncedLine[] = [];
+  const all = { accountId, dryRun, changes: [] };
   for (const [index, upload] of uploads.entries())
-    results.push(await takeUpload(call, { accountId, upload, dryRun, field: `creatives[${index}]` }));
-  if (request.delete_missing === true) results.push(...(await archiveMissing(call, { accountId, uploads, dryRun })));
+    results.push(await takeUpload(call, { ...all, upload, field: `creatives[${index}]` }));
+  if (request.delete_missing === true) results.push(...(await archiveMissing(call, { ...all, uploads })));
+  await toldOfCreatives(call, all.changes);
   const rehearsed = dryRun ? new Set(results.flatMap((one) => (isKept(one) ? one.creative_id : []))) : undefined;
   const assigned = await assignAll(call, request.assignments ?? [], { accountId, rehearsed });
-  for (const id of assigned.keys())
-    if (results.every(({ creative_id }) => creative_id !== id)) results.push(await assignedLine(call, id, accountId));
+  const sent = new Set(results.map(({ creative_id }) => creative_id));
+  for (const id of assigned.keys()) if (!sent.has(id)) results.push(await assignedLine(call, id, accountId));
   const shown = results.map((one) => ({ ...one, ...assigned.get(one.creative_id) }));
   return call.answer({ creatives: shown, ...(dryRun && { dry_run: true }) });
 };
@@ -69,7 +71,8 @@ async function archiveMissing(
     accountId,
     uploads,
     dryRun,
-  }: Pick<Upload, "accountId" | "dryRun"> & { readonly uploads: readonly CreativeUpload[] },
+    changes,
+  }: Omit<Upload, "upload" | "field"> & { readonly uploads: readonly CreativeUpload[] },
 ): Promise<SyncedLine[]> {
   const named = new Set(uploads.map(({ creative_id }) => creative_id));
   const missing = (await creativesOf(call)).filter(
@@ -77,7 +80,7 @@ async function archiveMissing(
       account_id === accountId && status !== "archived" && !named.has(creative_id),
   );
   for (const one of missing)
-    if (!dryRun) await saveCreative(call, { ...one, status: "archived", updated_date: call.time });
+    if (!dryRun) await kept(call, { ...one, status: "archived", updated_date: call.time }, changes);
   return missing.map(({ creative_id }) => ({ creative_id, action: "deleted" }));
 }
 
@@ -111,6 +114,13 @@ interface Upload {
   readonly upload: LocalizedUpload;
   readonly dryRun: boolean;
   readonly field: string;
+  /** What buys are to be told of, when all of the request is taken. */
+  readonly changes: CreativeChange[];
+}
+
+async function kept(call: BehaviourCall, creative: Creative, changes: CreativeChange[]): Promise<void> {
+  const change = await keepChanged(call, creative);
+  if (change !== undefined) changes.push(change);
 }
 
 async function takeUpload(call: BehaviourCall, given: Upload): Promise<SyncedLine> {
@@ -120,10 +130,10 @@ async function takeUpload(call: BehaviourCall, given: Upload): Promise<SyncedLin
     ...(await uploadProblems(call, upload, field)),
     ...(await languageProblems(call, given)),
   ];
-  const kept = found.length > 0 ? found : await keepUpload(call, given);
-  return Array.isArray(kept)
-    ? { creative_id: upload.creative_id, action: "failed", errors: kept }
-    : { creative_id: upload.creative_id, ...(kept as JsonObject) };
+  const outcome = found.length > 0 ? found : await keepUpload(call, given);
+  return Array.isArray(outcome)
+    ? { creative_id: upload.creative_id, action: "failed", errors: outcome }
+    : { creative_id: upload.creative_id, ...(outcome as JsonObject) };
 }
 
 /** A creative stays with the account that it was uploaded for. */
@@ -150,15 +160,17 @@ export async function storeCreatives(
   accountId: string,
   uploads: readonly CreativeUpload[],
 ): Promise<void> {
+  const all = { accountId, dryRun: false, changes: [] };
   for (const [index, upload] of uploads.entries()) {
-    const taken = await takeUpload(call, { accountId, upload, dryRun: false, field: `creatives[${index}]` });
+    const taken = await takeUpload(call, { ...all, upload, field: `creatives[${index}]` });
     const [first] = (taken.errors ?? []) as ProtocolError[];
     if (first !== undefined) throw new ToolError("CREATIVE_REJECTED", first.message, { field: first.field ?? "" });
   }
+  await toldOfCreatives(call, all.changes);
 }
 
 async function keepUpload(call: BehaviourCall, given: Upload): Promise<JsonObject | readonly ProtocolError[]> {
-  const { accountId, upload, dryRun } = given;
+  const { accountId, upload, dryRun, changes } = given;
   const { creative_id, name, format_id, assets, tags, localization: wanted, ...more } = upload;
   const before = await findCreative(call, creative_id);
   const localization = wanted === undefined ? before?.localization : (wanted ?? undefined);
@@ -171,7 +183,7 @@ async function keepUpload(call: BehaviourCall, given: Upload): Promise<JsonObjec
     return { action: "unchanged", status: before.status, ...read };
   const verdict = await reviewed(call, upload, before?.status);
   if (typeof verdict !== "string") return verdict;
-  const kept: Creative = {
+  const made: Creative = {
     creative_id,
     account_id: accountId,
     name,
@@ -185,8 +197,8 @@ async function keepUpload(call: BehaviourCall, given: Upload): Promise<JsonObjec
     ...(localization !== undefined && { localization }),
     more: { ...more },
   };
-  if (!dryRun) await saveCreative(call, kept);
-  return { action: before === undefined ? "created" : "updated", status: kept.status, ...read };
+  if (!dryRun) await kept(call, made, changes);
+  return { action: before === undefined ? "created" : "updated", status: made.status, ...read };
 }
 
 /** The seller's word; else formats that it takes are checked by machine, and another agent's by a human. */

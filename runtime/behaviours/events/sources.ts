@@ -2,7 +2,6 @@
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import { type Dependency, toldOf } from "../buys/impairments.js";
-import { goalSources } from "../buys/targets.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
@@ -50,22 +49,30 @@ export const syncEventSources: ToolBehaviour = async (request: Wanted, call) => 
       event_sources: (await sourcesOf(call, accountId)).map((one) => shown(call, one, "unchanged")),
     });
   const results: JsonObject[] = [];
-  for (const upload of request.event_sources) results.push(await syncOne(call, accountId, upload));
+  const changes: Dependency[] = [];
+  for (const upload of request.event_sources) results.push(await syncOne(call, accountId, upload, changes));
   if (request.delete_missing === true) {
     const named = new Set(request.event_sources.map(({ event_source_id }) => event_source_id));
     for (const { event_source_id } of await sourcesOf(call, accountId)) {
       if (named.has(event_source_id)) continue;
       kept.remove(call, call.principal, event_source_id);
-      await tellBuys(call, event_source_id, { to: "insufficient", reason_code: "source_offline" });
+      changes.push(dependency(event_source_id, { to: "insufficient", reason_code: "source_offline" }));
       results.push({ event_source_id, action: "deleted" });
     }
   }
+  await toldOf(call, changes);
   return call.answer({ event_sources: results });
 };
 
 const told = ["name", "event_types", "value_currencies", "action_source", "surface", "allowed_domains"] as const;
 
-async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): Promise<JsonObject> {
+/** @param changes what buys are to be told of, of which it makes one more */
+async function syncOne(
+  call: BehaviourCall,
+  accountId: string,
+  upload: Upload,
+  changes: Dependency[],
+): Promise<JsonObject> {
   const { event_source_id } = upload;
   const before = await findEventSource(call, event_source_id);
   // Events name their source and no account: an id is one account's alone.
@@ -78,13 +85,12 @@ async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): 
   };
   const same = before !== undefined && JSON.stringify(before) === JSON.stringify(made);
   if (!same) kept.put(call, call.principal, event_source_id, made);
-  if (before === undefined) await tellBuys(call, event_source_id, undefined);
+  if (before === undefined) changes.push(dependency(event_source_id, undefined));
   return shown(call, made, before === undefined ? "created" : same ? "unchanged" : "updated");
 }
 
 /** The buys that are steered by what comes from a source hear that it is gone, or there again. */
-const tellBuys = (call: BehaviourCall, id: string, offline: Dependency["offline"]): Promise<void> =>
-  toldOf(call, { type: "event_source", id, uses: ({ terms }) => goalSources(terms).includes(id), offline });
+const dependency = (id: string, offline: Dependency["offline"]): Dependency => ({ type: "event_source", id, offline });
 
 const taken = (event_source_id: string): JsonObject => ({
   event_source_id,

@@ -64,10 +64,13 @@ export function checkAssigned(
     invalid(call, message, `${at}[${index}].${member}`);
   const mixed = all.findIndex((one) => modeOf(one) !== modeOf(all[0]!));
   if (mixed >= 0) throw wrong(mixed, "rotation_mode", `the creatives of one package rotate ${modeOf(all[0]!)}`);
-  const again = all.findIndex(
-    (one, index) =>
-      one.sequence_position !== undefined && all.findIndex((other) => turnOf(other) === turnOf(one)) < index,
-  );
+  const taken = new Set<string>();
+  const again = all.findIndex((one) => {
+    if (one.sequence_position === undefined) return false;
+    const isTaken = taken.has(turnOf(one));
+    taken.add(turnOf(one));
+    return isTaken;
+  });
   if (again >= 0) throw wrong(again, "sequence_position", "this turn is another creative's");
   const bought = boughtIn(overlay);
   const lost = bought === undefined ? -1 : all.findIndex((one) => !routesOf(one).every((ref) => isBought(bought, ref)));

@@ -1,7 +1,5 @@
 import { audienceState, findAudience, saveAudience } from "../audiences/behaviour.js";
-import type { BuyPackage } from "../buys/buys.js";
 import { toldOf } from "../buys/impairments.js";
-import { targetedAudiences } from "../buys/targets.js";
 import { ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
 
 const states: readonly string[] = ["processing", "ready", "too_small", "suspended"];
@@ -20,8 +18,7 @@ export const audienceScenarios: Scenarios = {
     const reason = typeof params.reason === "string" ? params.reason : "policy_violation";
     const offline = status === "suspended" ? { to: status, reason_code: reason } : undefined;
     const { account_id: account } = found;
-    const uses = ({ terms }: BuyPackage): boolean => targetedAudiences(terms).includes(id);
-    await toldOf(call, { type: "audience", id, account, uses, offline });
+    await toldOf(call, [{ type: "audience", id, account, offline }]);
     return { previous_state: previous, current_state: status };
   },
 };

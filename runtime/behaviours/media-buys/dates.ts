@@ -1,12 +1,18 @@
 /** When packages may run. */
 import { ToolError } from "../../seller/tool-error.js";
-import { type BuyPackage, endOf, type MediaBuy, startOf } from "../buys/buys.js";
+import type { BuyPackage } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 
 /** Dates that are said, ISO 8601. */
 interface Moved {
   readonly start: string | undefined;
   readonly end: string | undefined;
+}
+
+/** When a buy runs, ISO 8601. */
+interface Lasting {
+  readonly start: string;
+  readonly end: string;
 }
 
 /** What may be in the past by the time a request arrives, in milliseconds. */
@@ -39,9 +45,10 @@ export function checkEnd({ now }: BehaviourCall, end: string, field: string): vo
 /**
  * A package as new dates of its buy leave it: it moves with them where it ran as long as the buy; dates of its own stay, within
  * those of the buy.
+ * @param of when its buy runs by now
  */
-export function movedWith(buy: MediaBuy, one: BuyPackage, { start, end }: Moved): BuyPackage {
-  const [from, to] = [Date.parse(startOf(buy)), Date.parse(endOf(buy))];
+export function movedWith(of: Lasting, one: BuyPackage, { start, end }: Moved): BuyPackage {
+  const [from, to] = [Date.parse(of.start), Date.parse(of.end)];
   const [own, until] = [Date.parse(one.start_time), Date.parse(one.end_time)];
   const begins = start !== undefined && (own <= from || own < Date.parse(start));
   const ends = end !== undefined && (until >= to || until > Date.parse(end));
@@ -52,7 +59,7 @@ export function movedWith(buy: MediaBuy, one: BuyPackage, { start, end }: Moved)
  * @param within the dates of the buy, ISO 8601
  * @throws ToolError INVALID_REQUEST for a package that would run when its buy does not
  */
-export function checkWithin(one: Moved, within: { readonly start: string; readonly end: string }, field: string): void {
+export function checkWithin(one: Moved, within: Lasting, field: string): void {
   const early = one.start !== undefined && Date.parse(one.start) < Date.parse(within.start);
   if (!early && (one.end === undefined || Date.parse(one.end) <= Date.parse(within.end))) return;
   const message = `a package runs within its media buy, from ${within.start} to ${within.end}`;

@@ -173,13 +173,13 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
     );
   }
   await checkAllGrowth(call, buy, packages, request);
+  // An amendment has dates of its own.
+  const { start_time: from = startOf(buy), end_time: to = endOf(buy) } = request.accepted?.commercial_terms ?? {};
+  const flight = { start: start ?? from, end: end ?? to, accountId: buy.account_id };
   for (const [index, wanted] of (request.new_packages ?? []).entries()) {
-    // An amendment has dates of its own.
-    const { start_time: from = startOf(buy), end_time: to = endOf(buy) } = request.accepted?.commercial_terms ?? {};
-    const flight = { start: start ?? from, end: end ?? to, accountId: buy.account_id };
     const added = await newPackage(call, wanted, flight, `new_packages[${index}]`);
     await storeCreatives(call, buy.account_id, wanted.creatives ?? []);
-    packages = [...packages, added];
+    packages.push(added);
     done.push({ action: "package_added", package_id: added.package_id });
   }
   if (total !== undefined) checkTotal(call, { currency: buy.currency, packages }, total);
@@ -208,13 +208,21 @@ async function checkAllGrowth(
   packages: readonly BuyPackage[],
   request: Wanted,
 ): Promise<void> {
+  const places = placesIn(request.packages ?? []);
   for (const [at, after] of packages.entries()) {
-    const index = request.packages?.findIndex(({ package_id }) => package_id === after.package_id) ?? -1;
-    const own = index < 0 ? undefined : request.packages?.[index];
+    const index = places.get(after.package_id) ?? -1;
+    const own = request.packages?.[index];
     await checkGrowth(call, { before: buy.packages[at]!, after }, (name) =>
       own?.[name] === undefined ? (name === "budget" ? "total_budget" : name) : `packages[${index}].${name}`,
     );
   }
+}
+
+/** Where a request speaks of each package first. */
+function placesIn(wanted: readonly PackageUpdate[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const [index, { package_id: id }] of wanted.entries()) if (!places.has(id)) places.set(id, index);
+  return places;
 }
 
 async function updatedPackages(
@@ -230,17 +238,19 @@ async function updatedPackages(
     throw new ToolError("PACKAGE_NOT_FOUND", `no package ${wanted[unknown]!.package_id} in this media buy`, {
       field: `packages[${unknown}].package_id`,
     });
-  const twice = wanted.findIndex(({ package_id: id }, at) => wanted.findIndex((one) => one.package_id === id) < at);
+  const places = placesIn(wanted);
+  const twice = wanted.findIndex(({ package_id: id }, at) => places.get(id) !== at);
   if (twice >= 0)
     throw new ToolError("INVALID_REQUEST", `package ${wanted[twice]!.package_id} is changed twice: say it once`, {
       field: `packages[${twice}].package_id`,
     });
   const done: UpdatedBuy["done"][number][] = [];
   const packages: BuyPackage[] = [];
+  const lasting = { start: startOf(buy), end: endOf(buy) };
   for (const one of buy.packages) {
     const { package_id } = one;
-    const index = wanted.findIndex((update) => update.package_id === package_id);
-    const moved = one.canceled === true ? one : movedWith(buy, one, { start, end });
+    const index = places.get(package_id) ?? -1;
+    const moved = one.canceled === true ? one : movedWith(lasting, one, { start, end });
     if (index >= 0) {
       const action = wanted[index]!.canceled === true ? "package_canceled" : "package_updated";
       done.push({ action, package_id });

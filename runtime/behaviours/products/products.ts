@@ -11,8 +11,11 @@ import { configuredProduct, findConfigured } from "./configured.js";
 
 const seeded = collection<Product>("product");
 
-export const seedProduct = (call: BehaviourCall, product: Product): void =>
+export async function seedProduct(call: BehaviourCall, product: Product): Promise<void> {
+  const known = await productsById(call);
   seeded.put(call, call.principal, product.product_id, product);
+  known.set(product.product_id, product);
+}
 
 /** Metrics that are reported unless a product says otherwise. */
 export const usualMetrics: readonly string[] = ["impressions", "spend", "clicks", "completion_rate"];
@@ -59,13 +62,22 @@ export async function onOffer(call: BehaviourCall, request: { readonly brief?: s
   return stocked.length > 0 ? stocked : productsOf(call, request);
 }
 
+/** Everything on sale, by its id: gathered once in a call, since each package of thousands asks for its product. */
+const productsById = (call: BehaviourCall): Promise<Map<string, Product>> =>
+  call.once("products by id", async () => {
+    const byId = new Map<string, Product>();
+    // Of several by one id the first is meant.
+    for (const one of await productsOf(call)) if (!byId.has(one.product_id)) byId.set(one.product_id, one);
+    return byId;
+  });
+
 /** A product by its id; one that was configured for the caller too, at today's price of what it was made from. */
 export async function findProduct(call: BehaviourCall, id: string): Promise<Product | undefined> {
-  const all = await productsOf(call);
-  const found = all.find(({ product_id }) => product_id === id);
+  const all = await productsById(call);
+  const found = all.get(id);
   if (found !== undefined) return found;
   const configured = await findConfigured(call, id);
-  const base = configured && all.find(({ product_id }) => product_id === configured.base);
+  const base = configured && all.get(configured.base);
   return configured && base && configuredProduct(base, configured);
 }
 

@@ -95,7 +95,7 @@ export const productScenarios: Scenarios = {
     const before = await findProduct(call, id);
     await seedFormats(call, seeded);
     const given = (params.fixture as JsonObject | undefined)?.pricing_options !== undefined;
-    seedProduct(call, {
+    await seedProduct(call, {
       ...seeded,
       ...(before !== undefined && !given && { pricing_options: before.pricing_options }),
     });
@@ -113,7 +113,7 @@ export const productScenarios: Scenarios = {
     );
     const { fixed_price: _, ...bare } = usualPrice;
     const seeded = { ...bare, ...fixture, pricing_option_id: option } as PricingOption;
-    seedProduct(call, { ...found, pricing_options: [...others, seeded] });
+    await seedProduct(call, { ...found, pricing_options: [...others, seeded] });
     return { message: `pricing option ${option} of ${id} is there` };
   },
 };
