@@ -81,9 +81,40 @@ export const isAdjustment = (entry: Entry): entry is AdjustmentEntry => entry.ty
 /** Says what an action has bound; a report of delivery does not. */
 export const isSettling = (entry: Entry): entry is OutcomeEntry => isOutcome(entry) && entry.outcome !== "delivery";
 
+/** What was told of one action, oldest first. */
+interface Told {
+  readonly settling: OutcomeEntry[];
+  readonly adjustments: AdjustmentEntry[];
+}
+
+const nothingTold: Told = { settling: [], adjustments: [] };
+
+/** By lists of entries, which stay as they were made: each action of a plan is asked about, and plans have thousands. */
+const toldOfAll = new WeakMap<readonly Entry[], ReadonlyMap<string, Told>>();
+
+function toldIn(all: readonly Entry[]): ReadonlyMap<string, Told> {
+  const before = toldOfAll.get(all);
+  if (before !== undefined) return before;
+  const told = new Map<string, Told>();
+  for (const entry of all) {
+    if (!isSettling(entry) && !isAdjustment(entry)) continue;
+    const { governance_context: context } = entry;
+    const own = told.get(context) ?? { settling: [], adjustments: [] };
+    if (isAdjustment(entry)) own.adjustments.push(entry);
+    else own.settling.push(entry);
+    told.set(context, own);
+  }
+  toldOfAll.set(all, told);
+  return told;
+}
+
+/** What says what an action has bound, oldest first. */
+export const settlingOf = (all: readonly Entry[], context: string): readonly OutcomeEntry[] =>
+  (toldIn(all).get(context) ?? nothingTold).settling;
+
 /** What one action has bound: its last completed outcome counts, a failed one releases it. */
 function boundBy(all: readonly Entry[], context: string): number {
-  const last = all.filter(isSettling).findLast(({ governance_context }) => governance_context === context);
+  const last = settlingOf(all, context).at(-1);
   return last?.outcome === "completed" ? last.committed : 0;
 }
 
@@ -91,7 +122,7 @@ function boundBy(all: readonly Entry[], context: string): number {
 export const committedBy = (all: readonly Entry[], context: string): number =>
   summed([
     boundBy(all, context),
-    ...all.filter(isAdjustment).flatMap((one) => (one.governance_context === context ? -one.restored : [])),
+    ...(toldIn(all).get(context) ?? nothingTold).adjustments.map(({ restored }) => -restored),
   ]);
 
 /** Money bound under a plan, by purchase type. */

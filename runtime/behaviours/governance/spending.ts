@@ -13,9 +13,9 @@ import {
   type Entry,
   entriesOf,
   isCheck,
-  isSettling,
   type OutcomeEntry,
   planPart,
+  settlingOf,
 } from "./ledger.js";
 import type { KeptPlan } from "./plans.js";
 
@@ -46,9 +46,9 @@ export const isSpending = ({ collection: name }: DocumentPlace): boolean => name
 /** Is it whose turn it is under a plan? */
 export const isSpendingTurn = ({ collection: name }: DocumentPlace): boolean => name.startsWith(`${TURNS}/`);
 
-/** Does an entry say what came of it? */
-const tells = (entry: Entry, { governance_context: token, order }: Spending): entry is OutcomeEntry =>
-  isSettling(entry) && entry.governance_context === token && entry.order >= order;
+/** Entries that say what came of it. */
+const tellingOf = (entries: readonly Entry[], { governance_context: token, order }: Spending): OutcomeEntry[] =>
+  settlingOf(entries, token).filter((entry) => entry.order >= order);
 
 /** What was spent under a plan, but for what has failed since: that was given back. @param entries of the plan */
 export async function spendingUnder(
@@ -58,7 +58,7 @@ export async function spendingUnder(
 ): Promise<Spending[]> {
   await turns.get(call, planPart(plan), TURN);
   const all = await kept.list(call, planPart(plan));
-  return all.filter((one) => !entries.some((entry) => tells(entry, one) && entry.outcome === "failed"));
+  return all.filter((one) => !tellingOf(entries, one).some(({ outcome }) => outcome === "failed"));
 }
 
 /**
@@ -119,7 +119,7 @@ const amountOf = (some: readonly Spending[]): number => summed(some.map(({ amoun
 
 /** What nobody has told the outcome of: then what it says is bound. */
 const untold = (all: readonly Spending[], entries: readonly Entry[]): Spending[] =>
-  all.filter((one) => !entries.some((entry) => tells(entry, one)));
+  all.filter((one) => tellingOf(entries, one).length === 0);
 
 /** What one thing binds: as much as it has cost, or as little as is left of that by what was told since. */
 export function boundOn(all: readonly Spending[], entries: readonly Entry[], what: string): number {
@@ -137,7 +137,12 @@ export function boundOn(all: readonly Spending[], entries: readonly Entry[], wha
 
 /** What a token has ordered, as far as nobody has told the outcome. */
 export const untoldOf = (all: readonly Spending[], entries: readonly Entry[], token: string): number =>
-  amountOf(untold(all, entries).filter((one) => one.governance_context === token));
+  amountOf(
+    untold(
+      all.filter((one) => one.governance_context === token),
+      entries,
+    ),
+  );
 
 /** Money bound under a plan, by purchase type: what outcomes say, and what was ordered since. */
 export function moneyBound(all: readonly Spending[], entries: readonly Entry[]): { [purchase: string]: number } {
@@ -160,7 +165,11 @@ export function boundWhere(
   const checks = entries.filter(isCheck).filter((check) => check.decision !== "denied" && says(check));
   const tokens = new Set(checks.map(({ governance_context }) => governance_context));
   if (own !== undefined) tokens.delete(own);
-  return summed([...tokens].flatMap((token) => [committedBy(entries, token), untoldOf(all, entries, token)]));
+  const open = untold(
+    all.filter((one) => tokens.has(one.governance_context)),
+    entries,
+  );
+  return summed([...[...tokens].map((token) => committedBy(entries, token)), amountOf(open)]);
 }
 
 /** How much of an approval other things have used up. */

@@ -124,7 +124,8 @@ async function faultOf(call: BehaviourCall, record: Usage, period: Period): Prom
 async function buyFault(call: BehaviourCall, record: Usage): Promise<Fault | undefined> {
   const { media_buy_id: id, package_id, pricing_option_id: option, currency } = record;
   if (id === undefined) return { field: "creative_id", message: "it names neither a creative nor a media buy" };
-  const buy = await findBuy(call, id);
+  // Thousands of records may be of one, and no report changes it.
+  const buy = await call.once(`buy ${id} that was used`, () => findBuy(call, id));
   // Another account's is not told apart from one that is not there.
   const foreign =
     record.account !== undefined && (await resolveAccount(call, record.account)).account_id !== buy?.account_id;
