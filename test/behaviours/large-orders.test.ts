@@ -86,6 +86,25 @@ for (const version of versions) {
     await close();
   });
 
+  test(`${version}: figures of many buys leave turns to others`, async () => {
+    const { ask, close } = await selling(version);
+    const packages = [{ product_id: "p0", pricing_option_id: "cpm", budget: 1_000, bid_price: 3 }];
+    const times = { start_time: "asap", end_time: "2099-01-01T00:00:00Z" };
+    const ids: string[] = [];
+    for (let n = 0; n < 20; n++)
+      ids.push((await ask("create_media_buy", { ...key(), account, brand, ...times, packages })).media_buy_id);
+    let [turns, asking] = [0, true];
+    const turn = (): void => {
+      turns += 1;
+      if (asking) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await ask("get_media_buy_delivery", { media_buy_ids: ids, include_package_daily_breakdown: true });
+    asking = false;
+    assert.ok(turns >= 2 * ids.length, `${turns} turns`);
+    await close();
+  });
+
   test(`${version}: creatives that are assigned to many packages of a buy, or taken away, are one change of it`, async () => {
     const { ask, buy, ids, close } = await selling(version);
     const named = ids.map((_: string, at: number) => `c${at}`);

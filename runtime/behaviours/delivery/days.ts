@@ -1,4 +1,5 @@
 /** Days of reports, `YYYY-MM-DD`, in the time zone of what was bought. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { dayAfter, dayAt } from "../../calendar.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { endOf, type MediaBuy, startOf } from "../buys/buys.js";
@@ -66,6 +67,7 @@ async function rowsIn(
   const days = daysOf(call, buy, range);
   const figures: ReadonlyMap<string, DeliveredTotals>[] = [];
   for (let at = 0; at < days.length; at += AT_A_TIME) {
+    await nextTurn();
     const some = days.slice(at, at + AT_A_TIME);
     const asked = (day: string) =>
       deliveredByPackage(call, buy, { from: day, before: dayAfter(day), timezone, dated: true });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { UTC } from "../../calendar.js";
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
@@ -53,6 +54,8 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
   const { reporting_dimensions: dimensions } = request;
   const deliveries: JsonObject[] = [];
   for (const buy of fitting) {
+    // A year of a thousand buys takes many seconds, in which others are answered too.
+    await nextTurn();
     const windows = await windowsOf(call, buy, request);
     deliveries.push({
       ...(await deliveryOf(call, buy, { daily, days, only, dimensions })),
@@ -164,6 +167,7 @@ async function windowsOf(
   const only = narrowedTo(call, request.requested_metrics);
   const shown: JsonObject[] = [];
   for (let at = 0; at < periods.length; at += AT_A_TIME) {
+    await nextTurn();
     const some = periods.slice(at, at + AT_A_TIME);
     shown.push(...(await Promise.all(some.map((period) => windowOf(call, buy, { ...period, timezone }, only)))));
   }
