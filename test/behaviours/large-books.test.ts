@@ -1,8 +1,16 @@
 /** Books with thousands of lines: what is asked of all of them is found by one look at each. */
+import { existsSync } from "node:fs";
+import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { committed, type Entry, planAccounts } from "../../runtime/behaviours/governance/ledger.js";
 import { boundWhere, moneyBound, type Spending } from "../../runtime/behaviours/governance/spending.js";
+import type { ReportFeed } from "../../runtime/behaviours/index.js";
+import { exampleProperties } from "../../runtime/behaviours/ports/example-properties.js";
+import type { Database } from "../../runtime/db/types.js";
+import { openStore } from "../../runtime/store/stores.js";
+import { corpus } from "../support/corpus.js";
+import { tempFolder } from "../support/release.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
 const ACTIONS = 100;
@@ -75,6 +83,77 @@ for (const version of versions)
     }
     assert.ok(reads <= 2, `the buy is read ${reads} times`);
     await close();
+  });
+
+/** A site that counts how often its names are read. */
+function countedSites(count: number) {
+  const read = { times: 0 };
+  const all = Array.from({ length: count }, (_, at) => ({
+    ...{ property_id: `p${at}`, publisher_domain: `p${at}.example`, property_type: "website" },
+    ...{ tags: [], channels: ["display"], countries: ["US"], features: {} },
+    get identifiers() {
+      read.times += 1;
+      return [{ type: "domain", value: `p${at}.example` }];
+    },
+  }));
+  return { all, read };
+}
+
+for (const version of versions)
+  test(`${version}: many records of delivery are held to properties that are looked through once`, async () => {
+    const { all, read } = countedSites(20);
+    const properties = { ...exampleProperties, properties: async () => all };
+    const { ask, close } = await behavingSeller(version, ["property_lists"], { ports: { properties } });
+    const { list } = await ask("create_property_list", { ...key(), name: "list" });
+    read.times = 0;
+    const records = all.flatMap(({ publisher_domain: value }) =>
+      Array.from({ length: 5 }, (_, at) => ({
+        ...{ identifier: { type: "domain", value }, impressions: 1 },
+        sales_agent_url: `https://agent${at}.example`,
+      })),
+    );
+    const { summary } = await ask("validate_property_delivery", { list_id: list.list_id, records });
+    assert.is(summary.total_records, records.length);
+    assert.ok(read.times < 6 * all.length, `${read.times} looks at ${all.length} properties`);
+    await close();
+  });
+
+const published = { uri: "https://reports.example.com/rows.json", sha256: "0".repeat(64) };
+const HOUR_MS = 3_600_000;
+const begun = Date.parse("2026-11-01T00:00:00Z");
+const feed: ReportFeed = {
+  ...{ id: "hourly", version: 1, purpose: "analytics", finality: "snapshot" },
+  definition: { id: "by_package", ...published },
+  profile: { id: "rows", version: "1", ...published, grain: "package", primaryKeys: ["package_id"] },
+  schedule: { period: "PT1H", slaSeconds: 3600 },
+  since: new Date(begun).toISOString(),
+  ...{ mediaBuyIds: [], packageIds: [] },
+};
+
+if (!existsSync(path.join(corpus, "releases", "3.2.4"))) console.log(`skipped: no release 3.2.4 in ${corpus}`);
+else
+  test("reports that have become known are taken by one look at the books", async () => {
+    const store = await openStore(`sqlite:${path.join(tempFolder(), "books.db")}`);
+    const database = store.database as Database;
+    const reporting = {
+      delivery: async () => undefined,
+      feeds: async () => [feed],
+      report: async () => ({ rows: [{ package_id: "p1", impressions: 1 }], totals: [] }),
+    };
+    const options = { with: ["reporting"], ports: { reporting }, now: () => begun + 30 * HOUR_MS, database: store };
+    const { ask, close } = await behavingSeller("3.2.4", ["sales_guaranteed"], options);
+    const own = database.query;
+    let asked = 0;
+    database.query = (flow) => {
+      asked += 1;
+      return own.call(database, flow) as never;
+    };
+    const pagination = { max_results: 50 };
+    const { revisions } = await ask("get_reporting_status", { account, view: "periods", pagination });
+    assert.is(revisions.length, 24);
+    assert.ok(asked < 2 * revisions.length, `${asked} questions to the database`);
+    await close();
+    await store.close();
   });
 
 test.run();

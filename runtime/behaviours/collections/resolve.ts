@@ -35,9 +35,12 @@ const identity = ({ type, value }: DistributionId): string => `${type} ${value}`
 export const collectionIdentity = ({ publisher_domain, collection_id }: KnownCollection): string =>
   JSON.stringify([publisher_domain, collection_id]);
 
-function collectionOf(known: readonly KnownCollection[], id: DistributionId): KnownCollection | undefined {
-  const wanted = identity(id);
-  return known.find(({ distribution_ids }) => distribution_ids.some((own) => identity(own) === wanted));
+/** Collections by what they are distributed under; of several under one name the first is meant. */
+function byDistribution(known: readonly KnownCollection[]): ReadonlyMap<string, KnownCollection> {
+  const found = new Map<string, KnownCollection>();
+  for (const one of known)
+    for (const id of one.distribution_ids) if (!found.has(identity(id))) found.set(identity(id), one);
+  return found;
 }
 
 /** What is only known by an identifier has no other name. */
@@ -50,9 +53,10 @@ const unknown = (id: DistributionId): KnownCollection => ({
 
 function drawn(known: readonly KnownCollection[], base: readonly Source[] | undefined): KnownCollection[] {
   if (base === undefined) return [...known];
+  const distributed = byDistribution(known);
   return base.flatMap((source) => {
     if (source.selection_type === "distribution_ids") {
-      return (source.identifiers ?? []).map((id) => collectionOf(known, id) ?? unknown(id));
+      return (source.identifiers ?? []).map((id) => distributed.get(identity(id)) ?? unknown(id));
     }
     const published = known.filter(({ publisher_domain }) => publisher_domain === source.publisher_domain);
     return published.filter(({ collection_id, genre = [] }) =>
@@ -108,7 +112,9 @@ export async function resolveCollections(call: BehaviourCall, list: KeptList): P
     const judged = Object.entries(verdicts(filters, own));
     if (judged.some(([, passes]) => passes === false)) return false;
     for (const [dimension, passes] of judged) {
-      if (passes === undefined) gaps[dimension] = [...(gaps[dimension] ?? []), ...own.distribution_ids];
+      if (passes !== undefined) continue;
+      gaps[dimension] ??= [];
+      gaps[dimension].push(...own.distribution_ids);
     }
     return true;
   });

@@ -5,11 +5,10 @@ import type { BehaviourCall } from "../frame/call.js";
 import { findList, type KeptList, type ListNamed, resolution } from "../lists/lists.js";
 import type { PropertyIdentifier } from "../ports/properties.js";
 import {
-  byIdentity,
   identity,
-  knownProperties,
   meets,
   type PropertyFilters,
+  propertiesByIdentity,
   propertyLists,
   resolveProperties,
 } from "./resolve.js";
@@ -44,7 +43,7 @@ async function judgeBy(
   list: KeptList,
 ): Promise<(record: Delivered) => Pick<Judged, "state" | "features">> {
   const { identifiers, gaps } = await resolveProperties(call, list);
-  const known = byIdentity(await knownProperties(call));
+  const known = await propertiesByIdentity(call);
   const types = new Set(call.ports.properties.identifierTypes);
   const allowed = new Set(identifiers.map(identity));
   const uncovered = new Set(Object.values(gaps).flat().map(identity));
@@ -75,7 +74,7 @@ async function authorityOf(call: BehaviourCall, record: Delivered): Promise<Auth
   const { sales_agent_url: salesAgentUrl, identifier } = record;
   if (salesAgentUrl === undefined) return undefined;
   const { properties } = call.ports;
-  const publisherDomain = byIdentity(await knownProperties(call)).get(identity(identifier))?.publisher_domain;
+  const publisherDomain = (await propertiesByIdentity(call)).get(identity(identifier))?.publisher_domain;
   const key = `authorized ${JSON.stringify([salesAgentUrl, identity(identifier)])}`;
   const said = await call.once(key, async () =>
     properties.authorized?.({ salesAgentUrl, identifier, publisherDomain }),

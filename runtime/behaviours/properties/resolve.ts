@@ -42,8 +42,13 @@ export const knownProperties = (call: BehaviourCall): Promise<readonly MeasuredP
   call.once("properties", () => call.ports.properties.properties({ principal: call.principal }));
 
 /** Properties by what identifies them. */
-export const byIdentity = (known: readonly MeasuredProperty[]): ReadonlyMap<string, MeasuredProperty> =>
-  new Map(known.flatMap((one) => one.identifiers.map((own): [string, MeasuredProperty] => [identity(own), one])));
+export const propertiesByIdentity = (call: BehaviourCall): Promise<ReadonlyMap<string, MeasuredProperty>> =>
+  call.once("properties by identity", async () => {
+    const known = await knownProperties(call);
+    return new Map(
+      known.flatMap((one) => one.identifiers.map((own): [string, MeasuredProperty] => [identity(own), one])),
+    );
+  });
 
 function drawn(known: readonly MeasuredProperty[], base: readonly Source[] | undefined): PropertyIdentifier[] {
   if (base === undefined) return known.flatMap(({ identifiers }) => identifiers);
@@ -95,7 +100,7 @@ function unmeasured(
 
 export async function resolveProperties(call: BehaviourCall, list: KeptList): Promise<ResolvedProperties> {
   const known = await knownProperties(call);
-  const index = byIdentity(known);
+  const index = await propertiesByIdentity(call);
   const filters = (list.filters ?? {}) as PropertyFilters;
   const excluded = new Set((filters.exclude_identifiers ?? []).map(identity));
   const candidates = new Map(
@@ -109,7 +114,10 @@ export async function resolveProperties(call: BehaviourCall, list: KeptList): Pr
     const missing = unmeasured(property, filters);
     if (missing === undefined) continue;
     identifiers.push(identifier);
-    for (const feature of missing) gaps[feature] = [...(gaps[feature] ?? []), identifier];
+    for (const feature of missing) {
+      gaps[feature] ??= [];
+      gaps[feature].push(identifier);
+    }
   }
   return { identifiers, gaps };
 }

@@ -24,7 +24,18 @@ export async function dropStatements(call: BehaviourCall, owner: DocumentOwner):
   for (const { statement } of await statementsOf(call, owner)) kept.remove(call, owner, statement.reporting_status_id);
 }
 
-/** Is it of this feed and period? Instants are compared, however they are written. */
+const subjectOf = (id: string, version: unknown, definition: string, { start, end }: FeedPeriod): string =>
+  JSON.stringify([id, version, definition, Date.parse(start), Date.parse(end)]);
+
+/** What a statement is of, as one text: instants are compared, however they are written. */
+export const statementSubject = (one: ConsumerStatement): string =>
+  subjectOf(one.delivery_config_id, one.delivery_config_version, one.report_definition_id, one.period);
+
+/** The same of a feed and one of its periods. */
+export const periodSubject = ({ id, version, definition }: ReportFeed, period: FeedPeriod): string =>
+  subjectOf(id, version, definition.id, period);
+
+/** Is it of this feed and period? */
 export const isOf = (
   { delivery_config_id, delivery_config_version, report_definition_id, period: of }: ConsumerStatement,
   feed: ReportFeed,

@@ -10,7 +10,14 @@ import type { BehaviourCall } from "../frame/call.js";
 import { collection, type DocumentOwner, type OwnedPart, ownerText } from "../frame/collection.js";
 import { isLate } from "../frame/patience.js";
 import type { ControlTotal, FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "../ports/report-feeds.js";
-import { currentOf, dropStatements, isOf, type RecordedStatement, statementsOf } from "./consumer-status.js";
+import {
+  currentOf,
+  dropStatements,
+  periodSubject,
+  type RecordedStatement,
+  statementSubject,
+  statementsOf,
+} from "./consumer-status.js";
 import { dropReceipts, type RecordedReceipt, receiptsOf } from "./kept-receipts.js";
 import { checkedFeed, elapsedPeriods, expectedAt } from "./schedule.js";
 
@@ -130,17 +137,22 @@ export async function openReportLedger(
     all.filter((one) => at === undefined || one.sequence <= sequence);
   const own = await seeded.list(call, owner);
   const feeds = own.length > 0 ? own : ((await call.ports.reporting.feeds?.(account)) ?? []).map(checkedFeed);
-  const given = known(await revisions.list(call, owner));
-  const corrected = known(await adjustments.list(call, owner));
-  const received = known(await receiptsOf(call, owner));
-  const said = known(await statementsOf(call, owner)).sort((a, b) => a.sequence - b.sequence);
+  const ofIt = <T extends { readonly obligationId: string }>(all: readonly T[]) =>
+    Map.groupBy(all, ({ obligationId }) => obligationId);
+  const given = ofIt(known(await revisions.list(call, owner)));
+  const corrected = ofIt(known(await adjustments.list(call, owner)));
+  const received = ofIt(known(await receiptsOf(call, owner)));
+  const said = Map.groupBy(
+    known(await statementsOf(call, owner)).sort((a, b) => a.sequence - b.sequence),
+    ({ statement }) => statementSubject(statement),
+  );
   const obligations = feeds.flatMap((feed) =>
     elapsedPeriods(feed.schedule, Date.parse(feed.since), now).map((period): Obligation => {
       const id = idOf("obl", ownerText(owner), feed.id, feed.version, period.start);
       const due = expectedAt(period, feed.schedule);
       const deadline = Date.parse(due) + RECOVERY_SECONDS * 1000;
-      const revision = given.find(({ obligationId }) => obligationId === id);
-      const statements = said.filter((one) => isOf(one.statement, feed, period));
+      const [revision] = given.get(id) ?? [];
+      const statements = said.get(periodSubject(feed, period)) ?? [];
       const statement = currentOf(statements);
       return {
         id,
@@ -152,8 +164,8 @@ export async function openReportLedger(
         revision,
         statements,
         statement,
-        receipts: received.filter(({ obligationId }) => obligationId === id),
-        adjustments: corrected.filter(({ obligationId }) => obligationId === id),
+        receipts: received.get(id) ?? [],
+        adjustments: corrected.get(id) ?? [],
       };
     }),
   );
@@ -180,7 +192,7 @@ export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): 
     // Whoever waits does not wait for all of them, one after the other.
     if (report === "late") break;
     if (report == null) continue;
-    await giveReport(call, await openReportLedger(call, account), obligation, report);
+    await giveReport(call, before, obligation, report);
     taken = true;
   }
   return taken ? openReportLedger(call, account) : before;

@@ -15,6 +15,7 @@ import {
   keepStatement,
   type RecordedStatement,
   shownStatement,
+  statementSubject,
   statementsOf,
 } from "./consumer-status.js";
 import { advance, type Obligation, type ReportLedger } from "./ledger.js";
@@ -25,12 +26,6 @@ interface Wanted {
   readonly account: AccountRef;
   readonly statuses: readonly ConsumerStatement[];
 }
-
-const chainOf = ({ delivery_config_id, delivery_config_version, report_definition_id, period }: ConsumerStatement) =>
-  JSON.stringify([
-    ...[delivery_config_id, delivery_config_version, report_definition_id],
-    ...[Date.parse(period.start), Date.parse(period.end)],
-  ]);
 
 /** The period it is of, where what it names beside is there too. @throws ToolError */
 function obligationOf(call: BehaviourCall, ledger: ReportLedger, given: ConsumerStatement): Obligation {
@@ -112,7 +107,7 @@ export const syncReportingStatus: ToolBehaviour = async (request: Wanted, call) 
   const ids = new Set(statuses.map(({ reporting_status_id }) => reporting_status_id));
   if (ids.size < statuses.length)
     throw new ToolError("INVALID_REQUEST", "every statement has an id of its own", { field: "statuses" });
-  const chains = statuses.map(chainOf);
+  const chains = statuses.map(statementSubject);
   const ledger = await callersLedger(call, request.account);
   const results: JsonObject[] = [];
   for (const [index, given] of statuses.entries()) {
