@@ -1,12 +1,15 @@
 /** What one call does with an order of many packages grows with them, and not with their square: others wait for it meanwhile. */
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
 import { checkAssigned } from "../../runtime/behaviours/media-buys/assigned.js";
 import type { Database } from "../../runtime/db/types.js";
+import { documentStore } from "../../runtime/store/documents.js";
 import { openStore } from "../../runtime/store/stores.js";
+import { corpus } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
@@ -129,6 +132,27 @@ for (const version of versions) {
     await close();
   });
 }
+
+if (!existsSync(path.join(corpus, "releases", "3.2.4"))) console.log(`skipped: no release 3.2.4 in ${corpus}`);
+else
+  test("of the products that fit a wish those are kept that a page shows", async () => {
+    const store = await openStore(`sqlite:${path.join(folder, `${randomUUID()}.db`)}`);
+    const made = (_: unknown, at: number): Product => ({
+      ...product(_, at),
+      more: { overlay_support: { geo_countries: true } },
+    });
+    const all = listedCatalogue(Array.from({ length: PACKAGES }, made));
+    const options = { ports: { catalogue: all }, database: store };
+    const { ask, close } = await behavingSeller("3.2.4", ["sales_non_guaranteed"], options);
+    const targeting_overlay = { geo_countries: ["US"] };
+    const wish = { buying_mode: "wholesale", account, targeting_overlay, pagination: { max_results: 3 } };
+    const { products, pagination } = await ask("get_products", wish);
+    assert.equal([products.length, pagination.total_count], [3, PACKAGES]);
+    const kept = await documentStore(store.database as Database).list("configured_product", "buyer");
+    assert.equal(kept.map(({ id }) => id).sort(), products.map((one: { product_id: string }) => one.product_id).sort());
+    await close();
+    await store.close();
+  });
 
 test("turns of many creatives in one package are each compared once", async () => {
   const all = Array.from({ length: 200 }, (_, at) => ({

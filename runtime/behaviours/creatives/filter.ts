@@ -40,11 +40,11 @@ export function assignedPlaces(all: readonly Creative[], buys: readonly MediaBuy
   for (const { account_id, media_buy_id, packages, updated_at } of buys)
     for (const { package_id, creative_assignments } of packages)
       for (const { creative_id } of creative_assignments)
-        if (mayUse(account_id, known.get(creative_id) ?? { account_id }))
-          places.set(creative_id, [
-            ...(places.get(creative_id) ?? []),
-            { media_buy_id, package_id, assigned_date: updated_at },
-          ]);
+        if (mayUse(account_id, known.get(creative_id) ?? { account_id })) {
+          const own = places.get(creative_id) ?? [];
+          own.push({ media_buy_id, package_id, assigned_date: updated_at });
+          places.set(creative_id, own);
+        }
   return places;
 }
 

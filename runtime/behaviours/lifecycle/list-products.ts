@@ -5,6 +5,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage } from "../frame/page.js";
 import type { Product } from "../ports/catalogue.js";
+import { keepConfigured } from "../products/configured.js";
 import { filtered, inWantedPrices, type ProductFilters } from "../products/filters.js";
 import type { Overlay } from "../products/overlay.js";
 import { onOffer, productsOf, shownProduct } from "../products/products.js";
@@ -97,12 +98,17 @@ export const listProducts: ToolBehaviour = async (request: Wanted, call) => {
     isSameFeed(seen, versions, price !== undefined) &&
     (price ?? versions.pricing_version) === versions.pricing_version;
   if (same) return call.answer({ outcome: "unchanged", ...versions, ...scope });
-  const { products } = targeted(call, await offered(call, request.criteria), request.criteria ?? {});
+  const { products, configured } = targeted(call, await offered(call, request.criteria), request.criteria ?? {});
   const wanted = {
     ...(request.max_results !== undefined && { max_results: request.max_results }),
     ...(request.cursor !== undefined && { cursor: request.cursor }),
   };
   const { items, pagination } = listPage(products, wanted, ({ product_id }) => product_id, SIZE);
+  keepConfigured(
+    call,
+    configured,
+    items.map(({ product_id }) => product_id),
+  );
   const shown = await Promise.all(items.map((one) => shownProduct(call, one)));
   const isWanted = (name: string): boolean =>
     request.fields === undefined || request.fields.includes(name) || call.shape.requires("products", "*", name);

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../contract/index.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import { statedBudget } from "../products/brief.js";
-import { findConfigured } from "../products/configured.js";
+import { keepConfigured } from "../products/configured.js";
 import { draftOf } from "../products/draft.js";
 import { relevantTo } from "../products/find.js";
 import { shownProduct } from "../products/products.js";
@@ -28,7 +28,7 @@ export const requestProposals: ToolBehaviour = async (request: Wanted, call) => 
   const budget = statedBudget(request.brief);
   const { criteria = {} } = request;
   refuseResults(criteria, "criteria");
-  const { products: all } = targeted(call, await offered(call, criteria), criteria);
+  const { products: all, configured } = targeted(call, await offered(call, criteria), criteria);
   const priced = all.flatMap((product) => {
     const option = product.pricing_options.find((one) => budget === undefined || one.currency === budget.currency);
     return option === undefined ? [] : [{ product, option }];
@@ -43,13 +43,16 @@ export const requestProposals: ToolBehaviour = async (request: Wanted, call) => 
       suggestions: ["List the products to see what is on offer.", "Name another channel or currency."],
     });
   const { opportunity_id } = request.opportunity ?? {};
+  keepConfigured(
+    call,
+    configured,
+    chosen.map(({ product }) => product.product_id),
+  );
   const drafted = draftOf(call, {
-    lines: await Promise.all(
-      chosen.map(async (one) => {
-        const configured = await findConfigured(call, one.product.product_id);
-        return { ...one, share: 1, overlay: configured?.overlay ?? criteria.targeting_overlay };
-      }),
-    ),
+    lines: chosen.map((one) => {
+      const own = configured.get(one.product.product_id);
+      return { ...one, share: 1, overlay: own?.overlay ?? criteria.targeting_overlay };
+    }),
     total: budget ?? { amount: leastOf(chosen), currency },
     brief: request.brief,
     brand: request.brand ?? request.account?.brand,

@@ -2,7 +2,7 @@
 import type { BehaviourToolCall } from "../frame/call.js";
 import type { Product } from "../ports/catalogue.js";
 import { statedBudget, statedExtension } from "../products/brief.js";
-import { findConfigured } from "../products/configured.js";
+import { findConfigured, keepConfigured } from "../products/configured.js";
 import { divided } from "../products/draft.js";
 import { onOffer, productsBought } from "../products/products.js";
 import { sharesCap } from "../products/shared-caps.js";
@@ -96,17 +96,22 @@ async function withCriteria(
   terms: CommercialTerms,
   criteria: NonNullable<ProposalRefinement["criteria"]>,
 ): Promise<CommercialTerms | undefined> {
-  const { products } = targeted(call, await offered(call, criteria), criteria);
+  const { products, configured } = targeted(call, await offered(call, criteria), criteria);
   const lines: Purchase[] = [];
   const bases = await basesOf(call, terms.purchases);
   for (const product of products) {
     // What was configured for another wish is the same product still, and so is its line.
-    const configured = await findConfigured(call, product.product_id);
-    const known = terms.purchases[bases.indexOf(configured?.base ?? product.product_id)];
+    const own = configured.get(product.product_id);
+    const known = terms.purchases[bases.indexOf(own?.base ?? product.product_id)];
     const line = known ?? (criteria.product_ids === undefined ? undefined : lineOf(terms, product));
-    const overlay = configured?.overlay ?? criteria.targeting_overlay;
+    const overlay = own?.overlay ?? criteria.targeting_overlay;
     if (line !== undefined) lines.push(overlay === undefined ? line : { ...line, targeting_overlay: { ...overlay } });
   }
+  keepConfigured(
+    call,
+    configured,
+    lines.map(({ product_id }) => product_id),
+  );
   return lines.length === 0 ? undefined : over(terms, lines);
 }
 

@@ -36,22 +36,35 @@ export const configuredProduct = (base: Product, { product_id, modifications, ex
   },
 });
 
-/** Configures a product for an overlay; the same for the same request. Undefined where nothing of it would be left. */
-export function configure(call: BehaviourCall, base: Product, wanted: Overlay): Product | undefined {
+/**
+ * What a product is to be for an overlay; the same for the same request. Undefined where nothing of it would be left. It can be
+ * ordered once it is kept: see `keepConfigured`.
+ */
+export function configure(call: BehaviourCall, base: Product, wanted: Overlay): Configured | undefined {
   const resolved = resolve(base, wanted);
   if (resolved === undefined) return undefined;
   const digest = createHash("sha256")
     .update(`${base.product_id}\0${canonicalize(wanted)}`)
     .digest("hex")
     .slice(0, 12);
-  const configured: Configured = {
+  return {
     product_id: `${base.product_id}_for_${digest}`,
     base: base.product_id,
     ...resolved,
     expires_at: new Date(call.now.getTime() + HOLD_MS).toISOString(),
   };
-  kept.put(call, call.principal, configured.product_id, configured);
-  return configuredProduct(base, configured);
+}
+
+/** Keeps what was configured of the products that are shown: of thousands that fit a wish, a buyer has seen a page. */
+export function keepConfigured(
+  call: BehaviourCall,
+  configured: ReadonlyMap<string, Configured>,
+  shown: readonly string[],
+): void {
+  for (const id of new Set(shown)) {
+    const one = configured.get(id);
+    if (one !== undefined) kept.put(call, call.principal, id, one);
+  }
 }
 
 /** What of an overlay can be done, and what was changed for that. */

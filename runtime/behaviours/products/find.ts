@@ -4,6 +4,7 @@ import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/
 import { forcedAnswer, forcedReply } from "../frame/forced.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import type { Product } from "../ports/catalogue.js";
+import { keepConfigured } from "./configured.js";
 import { divergences } from "./divergence.js";
 import { keepPlans } from "./draft.js";
 import { filtered, inWantedPrices, type ProductFilters } from "./filters.js";
@@ -32,7 +33,7 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
   if (request.buying_mode === "brief" && (request.brief ?? "").trim() === "")
     throw new ToolError("INVALID_REQUEST", "buying_mode brief needs a brief", { field: "brief" });
   const refined = request.buying_mode === "refine";
-  const { products: found, resolution } = targeted(call, await ranked(call, request), request);
+  const { products: found, configured, resolution } = targeted(call, await ranked(call, request), request);
   const { kept, proposals, applied } = refined
     ? await applyRefinements(call, request.refine ?? [], {
         found,
@@ -45,6 +46,8 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
     ({ product_id }) => product_id,
   );
   const plans = request.buying_mode === "brief" ? await proposalsFor(call, items) : proposals;
+  const planned = plans.flatMap(({ allocations }) => allocations.map(({ product_id }) => product_id));
+  keepConfigured(call, configured, [...items.map(({ product_id }) => product_id), ...planned]);
   await keepPlans(call, plans, { brief: request.brief, brand: request.brand ?? request.account?.brand });
   const products = await Promise.all(items.map((one) => shown(call, inWantedPrices(one, request.filters), request)));
   const errors = call.shapes.knowsError("FORMAT_DECLARATION_DIVERGENT") ? divergences(products) : [];

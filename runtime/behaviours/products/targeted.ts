@@ -4,7 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourToolCall } from "../frame/call.js";
 import type { Product } from "../ports/catalogue.js";
 import { hardTargeting } from "./brief-targeting.js";
-import { configure } from "./configured.js";
+import { type Configured, configure, configuredProduct } from "./configured.js";
 import { type Overlay, reaches, supportsAll, termsOf } from "./overlay.js";
 import { sharesCap, withCounters } from "./shared-caps.js";
 
@@ -20,6 +20,8 @@ export interface TargetedRequest {
 
 export interface Targeted {
   readonly products: Product[];
+  /** Those of them that were made for the request, by their ids: what is shown of them is to be kept. */
+  readonly configured: ReadonlyMap<string, Configured>;
   /** What the brief was taken to demand, told to its writer. */
   readonly resolution?: JsonObject;
 }
@@ -36,7 +38,7 @@ function checkOneVoice({ filters, targeting_overlay: overlay }: TargetedRequest)
 
 /** Releases that have no targeting-aware discovery get the products as they are. */
 export function targeted(call: BehaviourToolCall, found: Product[], request: TargetedRequest): Targeted {
-  if (!call.shape.has("products", "*", "targeting_resolution")) return { products: found };
+  if (!call.shape.has("products", "*", "targeting_resolution")) return { products: found, configured: new Map() };
   checkOneVoice(request);
   const { required_overlay_support: support = {}, required_media_buy_support: shared = {} } = request;
   const { media_buy_frequency_cap: cap } = request;
@@ -48,12 +50,16 @@ export function targeted(call: BehaviourToolCall, found: Product[], request: Tar
   );
   const stated = request.buying_mode === "brief" ? hardTargeting(request.brief ?? "") : undefined;
   const overlay = request.targeting_overlay ?? stated;
-  if (overlay === undefined) return { products: able };
+  if (overlay === undefined) return { products: able, configured: new Map() };
+  const configured = new Map<string, Configured>();
   const products = able.flatMap((one) => {
     const how = reaches(one, overlay);
     if (how !== "configured") return how === undefined ? [] : [one];
-    return configure(call, one, overlay) ?? [];
+    const made = configure(call, one, overlay);
+    if (made === undefined) return [];
+    configured.set(made.product_id, made);
+    return configuredProduct(one, made);
   });
   const told = request.targeting_overlay === undefined && products.length > 0;
-  return { products, ...(told && { resolution: { brief_targeting: overlay } }) };
+  return { products, configured, ...(told && { resolution: { brief_targeting: overlay } }) };
 }
