@@ -16,7 +16,7 @@ import { account, behavingSeller, brand, key, versions } from "./behaving-seller
 const ACTIONS = 100;
 
 /** A trail of checks, of which the first half was completed, and a count of how often its lines were read. */
-function trail() {
+function manyLines() {
   const read = { times: 0 };
   const entries = Array.from({ length: ACTIONS * 1.5 }, (_, order) => {
     const isCheck = order < ACTIONS;
@@ -43,7 +43,7 @@ function trail() {
 }
 
 test("what thousands of actions have bound is summed by a few looks at each line of the trail", () => {
-  const { entries, spending, read } = trail();
+  const { entries, spending, read } = manyLines();
   const says = ({ seller }: { seller?: string | undefined }): boolean => seller === "s";
   const plan = { budget: { total: 5_000, currency: "USD" } };
   assert.equal(

@@ -214,10 +214,10 @@ async function hasCreative(
   call: BehaviourCall,
   { creative_assignments }: BuyPackage,
   { account_id }: MediaBuy,
-  heldBack: ReadonlySet<string>,
+  impaired: ReadonlySet<string>,
 ): Promise<boolean> {
   for (const { creative_id } of creative_assignments) {
-    if (heldBack.has(creative_id) || (await serves(call, creative_id, account_id))) return true;
+    if (impaired.has(creative_id) || (await serves(call, creative_id, account_id))) return true;
   }
   return false;
 }
@@ -235,18 +235,18 @@ export async function serves(call: BehaviourCall, creativeId: string, accountId:
 }
 
 /** Is its state one that it never leaves? Nothing but the buy is looked at: what its packages lack does not matter. */
-export const isOver = ({ now }: BehaviourCall, buy: MediaBuy): boolean =>
+export const buyIsOver = ({ now }: BehaviourCall, buy: MediaBuy): boolean =>
   buy.fixed === undefined ? Date.parse(endOf(buy)) < now.getTime() : terminalStates.has(buy.fixed);
 
 /** The state a buy is in: what was decided, else what it lacks, else the calendar. */
 export async function buyState(call: BehaviourCall, buy: MediaBuy): Promise<BuyState> {
   if (buy.fixed !== undefined) return buy.fixed;
   const now = call.now.getTime();
-  if (isOver(call, buy)) return "completed";
+  if (buyIsOver(call, buy)) return "completed";
   const ofCreatives = (buy.impairments ?? []).filter((one) => one.resource_type === "creative");
-  const heldBack = new Set(ofCreatives.map((one) => one.resource_id));
+  const impaired = new Set(ofCreatives.map((one) => one.resource_id));
   for (const one of buy.packages)
-    if (isLivePackage(one) && !(await hasCreative(call, one, buy, heldBack))) return "pending_creatives";
+    if (isLivePackage(one) && !(await hasCreative(call, one, buy, impaired))) return "pending_creatives";
   if (buy.paused) return "paused";
   return Date.parse(startOf(buy)) > now ? "pending_start" : "active";
 }

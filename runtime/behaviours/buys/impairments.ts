@@ -6,10 +6,10 @@ import { type Creative, findCreative, keepCreative, mayUse } from "../library/cr
 import {
   type BuyImpairment,
   type BuyPackage,
+  buyIsOver,
   buysOf,
   dependsOn,
   isLivePackage,
-  isOver,
   isServed,
   type MediaBuy,
   saveBuy,
@@ -121,7 +121,7 @@ export async function toldOf(call: BehaviourCall, dependencies: readonly Depende
 
 /** Buys that are not over, with what they depend on: read once, and each kept once, however much is told of. */
 async function liveBuys(call: BehaviourCall) {
-  const live = (await buysOf(call)).filter((buy) => !isOver(call, buy));
+  const live = (await buysOf(call)).filter((buy) => !buyIsOver(call, buy));
   const now = new Map(live.map((buy) => [buy.media_buy_id, buy]));
   const changed = new Set<string>();
   const users = new Map<Dependency["type"], ReturnType<typeof usersOf>>();

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from "node:util";
 import {
   type BuyPackage,
   buyIdOfPackage,
+  buyIsOver,
   buyState,
   findBuy,
-  isOver,
   type MediaBuy,
   revised,
   saveBuy,
@@ -88,7 +88,7 @@ async function openBuy(
       ? undefined
       : {
           buy,
-          over: isOver(call, buy) ? `its media buy is ${await buyState(call, buy)}` : undefined,
+          over: buyIsOver(call, buy) ? `its media buy is ${await buyState(call, buy)}` : undefined,
           packages: [...buy.packages],
           places: new Map(buy.packages.map(({ package_id }, at) => [package_id, at])),
           changed: [],

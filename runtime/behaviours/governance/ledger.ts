@@ -82,20 +82,20 @@ export const isAdjustment = (entry: Entry): entry is AdjustmentEntry => entry.ty
 export const isSettling = (entry: Entry): entry is OutcomeEntry => isOutcome(entry) && entry.outcome !== "delivery";
 
 /** What was told of one action, oldest first. */
-interface Told {
+interface ActionEntries {
   readonly settling: OutcomeEntry[];
   readonly adjustments: AdjustmentEntry[];
 }
 
-const nothingTold: Told = { settling: [], adjustments: [] };
+const nothingTold: ActionEntries = { settling: [], adjustments: [] };
 
 /** By lists of entries, which stay as they were made: each action of a plan is asked about, and plans have thousands. */
-const toldOfAll = new WeakMap<readonly Entry[], ReadonlyMap<string, Told>>();
+const toldOfAll = new WeakMap<readonly Entry[], ReadonlyMap<string, ActionEntries>>();
 
-function toldIn(all: readonly Entry[]): ReadonlyMap<string, Told> {
+function toldIn(all: readonly Entry[]): ReadonlyMap<string, ActionEntries> {
   const before = toldOfAll.get(all);
   if (before !== undefined) return before;
-  const told = new Map<string, Told>();
+  const told = new Map<string, ActionEntries>();
   for (const entry of all) {
     if (!isSettling(entry) && !isAdjustment(entry)) continue;
     const { governance_context: context } = entry;
