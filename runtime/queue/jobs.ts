@@ -38,8 +38,8 @@ export function checkJobNames(topic: string, jobs: readonly NewJob[]): void {
   }
 }
 
-/** A job as operators see it. Times are unix milliseconds. */
-export interface JobRecord {
+/** A job as it is listed: with others, whose bodies may be a gigabyte. Times are unix milliseconds. */
+export interface ListedJob {
   readonly id: number;
   readonly topic: string;
   readonly key: string;
@@ -58,6 +58,12 @@ export interface JobRecord {
   /** Why the last attempt failed, or why it is kept. */
   readonly error: string | null;
   readonly meta: string;
+  /** Of its body, as it is stored. */
+  readonly bytes: number;
+}
+
+/** A job as operators see it. */
+export interface JobRecord extends Omit<ListedJob, "bytes"> {
   readonly body: Uint8Array;
 }
 
@@ -245,42 +251,6 @@ export const UNATTEMPTED = "(attempts = 0 or first_at is null)";
 
 /** Jobs of an endpoint given up in one transaction. */
 export const GIVE_UP_LIMIT_ROWS = 500;
-
-export interface JobRow {
-  id: number;
-  topic: string;
-  key: string;
-  endpoint: string;
-  ordering_key: string | null;
-  state: string;
-  due: number;
-  attempts: number;
-  created_at: number;
-  first_at: number | null;
-  started_at: number | null;
-  token: string | null;
-  error: string | null;
-  /** Of a row by itself; null where somebody else's hand has removed it. */
-  meta: string | null;
-  body: Uint8Array | null;
-}
-
-export const toJobRecord = (row: JobRow): JobRecord => ({
-  id: row.id,
-  topic: row.topic,
-  key: row.key,
-  endpoint: row.endpoint,
-  orderingKey: row.ordering_key,
-  state: row.state as JobState,
-  due: row.due,
-  attempts: row.attempts,
-  createdAt: row.created_at,
-  firstAt: row.first_at,
-  startedAt: row.started_at,
-  error: row.error,
-  meta: row.meta ?? "",
-  body: row.body ?? new Uint8Array(),
-});
 
 /** The endpoint a job has moved to. */
 export const movedTo = ({ outcome }: Ack): string | null =>

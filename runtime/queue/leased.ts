@@ -1,5 +1,6 @@
 /** Jobs as leases find them, whatever the engine. */
-import type { Job, JobRow, JobTask } from "./jobs.js";
+import type { JobRow } from "./job-rows.js";
+import type { Job, JobTask } from "./jobs.js";
 
 /** What is not the same for all that are leased in one go. */
 export interface LeasedColumns extends Omit<JobRow, "topic" | "state" | "due" | "started_at" | "token" | "id"> {

@@ -19,6 +19,7 @@ import type {
   JobState,
   JobTask,
   JobUnderWay,
+  ListedJob,
   NewJob,
 } from "./jobs.js";
 import type { OrderingKeys } from "./ordering-keys.js";
@@ -40,6 +41,7 @@ export type {
   JobState,
   JobTask,
   JobUnderWay,
+  ListedJob,
   NewJob,
 };
 
@@ -208,7 +210,7 @@ export interface Queue {
   pull(horizon: number, now: number): Promise<number>;
   /** Jobs under some ordering keys whose attempts are under way, of every worker. */
   underWay(query: Query, orderingKeys: readonly string[]): Coroutine<JobUnderWay[]>;
-  list(filter?: Omit<JobFilter, "topic">): Promise<JobRecord[]>;
+  list(filter?: Omit<JobFilter, "topic">): Promise<ListedJob[]>;
   get(id: number): Promise<JobRecord | undefined>;
   /** Makes a kept job due now, with a new time to live. False when there is none. */
   replay(id: number, now: number, first?: JobGuard): Promise<boolean>;

@@ -3,7 +3,7 @@ import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { NetFault, publicReason } from "../net/codes.js";
 import type { NetPolicy } from "../net/policy.js";
-import type { JobRecord, Queue } from "../queue/types.js";
+import type { ListedJob, Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
 import type { TaskPlace } from "../store/sender-upkeep.js";
 import { channelOrderingKey } from "./channel.js";
@@ -106,7 +106,7 @@ async function moveEvents(
   const { queue, now } = parts;
   let [events, at]: [number, string | undefined] = [0, undefined];
   for (let after: number | undefined = 0; after !== undefined; ) {
-    const jobs: JobRecord[] = await queue.list({ endpoint: from, after, limit: PAGE_EVENTS });
+    const jobs: ListedJob[] = await queue.list({ endpoint: from, after, limit: PAGE_EVENTS });
     const places = await queue.read((q) => placesOf(parts, q, jobs));
     for (const [to, { principal, ids }] of places) {
       if (to === from) continue;
@@ -125,7 +125,7 @@ interface Place {
 }
 
 /** Jobs by the endpoint of their registration; without those that have none any more, or cannot be read. */
-function* placesOf({ tables }: MoveParts, q: Query, jobs: readonly JobRecord[]): Coroutine<Map<string, Place>> {
+function* placesOf({ tables }: MoveParts, q: Query, jobs: readonly ListedJob[]): Coroutine<Map<string, Place>> {
   const deliveries = jobs.flatMap((job) => {
     const meta = readableMeta(job);
     return meta === undefined ? [] : [{ id: job.id, meta }];

@@ -1,6 +1,6 @@
 /** The outbox as operators see it, and what they do to it. */
 import { hash } from "node:crypto";
-import type { JobFilter, JobGuard, JobRecord, Queue } from "../queue/types.js";
+import type { JobFilter, JobGuard, ListedJob, Queue } from "../queue/types.js";
 import type { Worker } from "../queue/worker-options.js";
 import type { StoredRecord } from "./activity.js";
 import { principalPart } from "./endpoint-names.js";
@@ -33,7 +33,9 @@ export interface OutboxEntry {
 }
 
 /** What is shown of a row's meta, whatever is in it. */
-function shownMeta(job: JobRecord): Pick<OutboxEntry, "type" | "subject" | "url"> & { readonly principal: string } {
+function shownMeta(
+  job: Pick<ListedJob, "id" | "meta">,
+): Pick<OutboxEntry, "type" | "subject" | "url"> & { readonly principal: string } {
   try {
     const meta = metaOf(job);
     if (isChange(meta)) return { type: "change", subject: meta.taskId, url: "", principal: "" };
@@ -43,12 +45,12 @@ function shownMeta(job: JobRecord): Pick<OutboxEntry, "type" | "subject" | "url"
   }
 }
 
-const entryMeta = (job: JobRecord) => {
+const entryMeta = (job: Pick<ListedJob, "id" | "meta">) => {
   const { type, subject, url } = shownMeta(job);
   return { type, subject, url };
 };
 
-const toEntry = (job: JobRecord): OutboxEntry => ({
+const toEntry = (job: ListedJob): OutboxEntry => ({
   ...entryMeta(job),
   id: job.id,
   key: job.key,
@@ -58,7 +60,7 @@ const toEntry = (job: JobRecord): OutboxEntry => ({
   createdAt: job.createdAt,
   firstAt: job.firstAt,
   error: job.error,
-  bytes: job.body.length,
+  bytes: job.bytes,
 });
 
 /** Which events. */
@@ -210,7 +212,7 @@ async function showEvent({ queue, tables, bodies, now }: MoveParts, id: number):
   const records = rows.map(({ record }) => JSON.parse(record) as StoredRecord);
   const opened = bodies.open(job.body, { principal, key: job.key });
   return {
-    ...toEntry(job),
+    ...toEntry({ ...job, bytes: job.body.length }),
     endpoint: job.endpoint,
     principal,
     body: opened.ok ? new TextDecoder().decode(opened.body) : "",

@@ -1,4 +1,4 @@
-/** Names of jobs, as long as any may be, on every engine. */
+/** Names of jobs, as long as any may be, and lists of jobs, however large those are, on every engine. */
 import * as assert from "uvu/assert";
 import { thrownBy } from "../support/thrown.js";
 import { wide } from "../support/wide.js";
@@ -17,6 +17,14 @@ export function jobNamesCase(of: QueueCase): void {
     assert.is((await thrownBy(() => queue.stop(wide(1_024), clock.at))).code, "name_invalid");
     await put(queue, job({ key: wide(600), endpoint: wide(600), orderingKey: wide(600) }));
     assert.is((await queue.list()).length, 4);
+  });
+
+  test("a list has no bodies, of which a page may be a gigabyte", async ({ queue }) => {
+    await put(queue, job({ body: "é" }));
+    assert.equal(
+      (await queue.list()).map((one) => [one.bytes, "body" in one]),
+      [[2, false]],
+    );
   });
   test.run();
 }

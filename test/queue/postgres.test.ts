@@ -5,7 +5,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { openQueue } from "../../runtime/queue/index.js";
-import type { JobRecord } from "../../runtime/queue/types.js";
+import type { ListedJob } from "../../runtime/queue/types.js";
 import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
@@ -156,7 +156,7 @@ test("what waits under an ordering key goes on, whoever ends two before it at th
     const orderingKey = second;
     await put(queue, ...["a", "b", "c"].map((key) => job({ key: `${second} ${key}`, orderingKey })));
     const [first] = await queue.take({ now: Date.now(), ...all });
-    const [, { id }] = (await queue.list({ orderingKeys: [orderingKey] })) as [JobRecord, JobRecord, JobRecord];
+    const [, { id }] = (await queue.list({ orderingKeys: [orderingKey] })) as [ListedJob, ListedJob, ListedJob];
     // Of a transaction that was still open as the second was leased.
     if (second === "is under way") await other.query("update adbind_jobs set due = 0, token = 't' where id = $1", [id]);
     await other.query("begin");
@@ -183,7 +183,7 @@ test("who drops an event and has to give way to another that ends one under its 
   await put(queue, ...["a", "b", "c", "d"].map((key) => job({ key, orderingKey: "o" })));
   // Those after the first wait for it.
   const [first] = await queue.take({ now: Date.now(), ...all });
-  const [, b, c] = (await queue.list()) as [JobRecord, JobRecord, JobRecord, JobRecord];
+  const [, b, c] = (await queue.list()) as [ListedJob, ListedJob, ListedJob, ListedJob];
   const [drops, ends] = [new pg.Client(url), new pg.Client(url)];
   await Promise.all([drops.connect(), ends.connect()]);
   // Which of the two gives way: whose time is over first.

@@ -1,6 +1,6 @@
 /** What is kept of jobs that ended, and of those that wait: one body, run against each engine. */
 import * as assert from "uvu/assert";
-import type { Job, JobRecord } from "../../runtime/queue/types.js";
+import type { Job, ListedJob } from "../../runtime/queue/types.js";
 import { end, keys, none, take } from "./queue-steps.js";
 import { type Context, job, LEASE, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
@@ -151,7 +151,7 @@ function droppedCase(of: QueueCase): void {
   test("what is dropped by what it is stays where it is something else by then", async (context) => {
     const { queue, clock } = context;
     await dead(context, "replayed");
-    const [{ id, createdAt }] = (await queue.list()) as [JobRecord];
+    const [{ id, createdAt }] = (await queue.list()) as [ListedJob];
     for (const meant of [{ state: "dead" }, { endpoint: "b" }, { orderingKeys: ["u"] }, { to: createdAt }] as const)
       assert.not(await queue.drop(id, clock.at, { meant }));
     assert.is(await bodyCount(context), 1);

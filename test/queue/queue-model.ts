@@ -1,7 +1,7 @@
 /** What a queue promises, kept in memory: what the real one does is judged by it. Times are unix milliseconds. */
 import * as assert from "uvu/assert";
 import { LATE_MS } from "../../runtime/queue/jobs.js";
-import type { EndpointHealth, EndpointNote, Job, JobOutcome, JobRecord, JobState } from "../../runtime/queue/types.js";
+import type { EndpointHealth, EndpointNote, Job, JobOutcome, JobState, ListedJob } from "../../runtime/queue/types.js";
 
 export const ENDPOINTS = ["a", "b", "c"] as const;
 export const ORDERING_KEYS = ["x", "y", "z"] as const;
@@ -79,7 +79,10 @@ export class QueueModel {
     return [...this.jobs.values()].filter(({ state }) => state !== "ready");
   }
 
-  added({ id, key, orderingKey, endpoint }: JobRecord, due: number): void {
+  added(
+    { id, key, orderingKey, endpoint }: Pick<ListedJob, "id" | "key" | "orderingKey" | "endpoint">,
+    due: number,
+  ): void {
     const fresh = { state: "ready", attempts: 0, createdAt: this.now, firstAt: null, startedAt: 0 } as const;
     const job: ModelJob = { id, key, orderingKey, endpoint, due, late: due, lease: undefined, ...fresh };
     this.jobs.set(id, job);

@@ -2,6 +2,7 @@
 import type { Coroutine, Query } from "../../db/index.js";
 import { checkIndexNames } from "../../db/names.js";
 import { CLOCK } from "../../db/postgres/clock.js";
+import { type JobRow, LISTED_BODY, type ListedRow, toJobRecord, toListedJob } from "../job-rows.js";
 import {
   BEHIND_DUE_MS,
   ENDPOINTS_SQL,
@@ -16,13 +17,12 @@ import {
   type JobCounts,
   type JobFilter,
   type JobRecord,
-  type JobRow,
   type JobState,
   LIST_LIMIT_JOBS,
+  type ListedJob,
   NOTED,
   noJobs,
   toEndpointRecord,
-  toJobRecord,
   UNATTEMPTED,
   UNWELL_SQL,
 } from "../jobs.js";
@@ -194,13 +194,13 @@ export function* pullJobs(q: Query, topic: string, horizon: number, now: number)
   return changed;
 }
 
-export function* listJobs(q: Query, filter: JobFilter): Coroutine<JobRecord[]> {
+export function* listJobs(q: Query, filter: JobFilter): Coroutine<ListedJob[]> {
   const { where, values } = filterSql(filter);
-  const rows = yield* q.rows<JobRow>(
-    `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where ${where} order by id limit ?::int`,
+  const rows = yield* q.rows<ListedRow>(
+    `select j.*, ${LISTED_BODY} from adbind_jobs j ${BODY} where ${where} order by id limit ?::int`,
     [...values, Math.min(filter.limit ?? LIST_LIMIT_JOBS, LIST_LIMIT_JOBS)],
   );
-  return rows.map(toJobRecord);
+  return rows.map(toListedJob);
 }
 
 /**

@@ -13,8 +13,8 @@ import type {
   JobAdjustment,
   JobCounts,
   JobFilter,
-  JobRecord,
   JobUnderWay,
+  ListedJob,
   NewJob,
 } from "../jobs.js";
 import { jobsUnderWay, type OrderingKeys } from "../ordering-keys.js";
@@ -230,11 +230,11 @@ export class PostgresQueue implements Queue {
     return jobsUnderWay(query, this.topic, orderingKeys);
   }
 
-  list(filter: Omit<JobFilter, "topic"> = {}): Promise<JobRecord[]> {
+  list(filter: Omit<JobFilter, "topic"> = {}): Promise<ListedJob[]> {
     return this.database.query((q) => kept.listJobs(q, { ...filter, topic: this.topic }));
   }
 
-  get(id: number): Promise<JobRecord | undefined> {
+  get(id: number): ReturnType<Queue["get"]> {
     return this.database.query((q) => kept.getJob(q, id));
   }
 

@@ -1,12 +1,12 @@
 /** Jobs on SQLite. Everything here runs inside a transaction the caller holds, and never waits. */
 import type { Database } from "better-sqlite3";
+import type { JobRow } from "../job-rows.js";
 import {
   BEHIND_DUE_MS,
   ENDPOINTS_SQL,
   type EndpointHealth,
   type EndpointRow,
   GIVE_UP_LIMIT_ROWS,
-  type JobRow,
   type JobState,
   NOTED,
   toEndpointRecord,

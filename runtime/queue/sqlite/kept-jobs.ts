@@ -1,5 +1,6 @@
 /** Jobs on SQLite as an operator sees them: listed, counted, sent again, dropped. */
 import type { Database } from "better-sqlite3";
+import { type JobRow, LISTED_BODY, type ListedRow, toJobRecord, toListedJob } from "../job-rows.js";
 import {
   BEHIND_DUE_MS,
   filterSql,
@@ -7,16 +8,15 @@ import {
   type JobCounts,
   type JobFilter,
   type JobRecord,
-  type JobRow,
   type JobState,
   LIST_LIMIT_JOBS,
+  type ListedJob,
   noJobs,
-  toJobRecord,
 } from "../jobs.js";
 import { JOB_BODY, type SqliteJobs } from "./sqlite-jobs.js";
 
 export interface KeptJobs {
-  list(filter: JobFilter): JobRecord[];
+  list(filter: JobFilter): ListedJob[];
   get(id: number): JobRecord | undefined;
   replay(id: number, now: number): boolean;
   drop(id: number, meant: JobFilter, now: number): boolean;
@@ -67,14 +67,14 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
   };
 }
 
-function listJobs(db: Database, filter: JobFilter): JobRecord[] {
+function listJobs(db: Database, filter: JobFilter): ListedJob[] {
   const { where, values } = filterSql(filter);
   return db
-    .prepare<(string | number)[], JobRow>(
-      `select j.*, b.meta, b.body from adbind_jobs j ${JOB_BODY} where ${where} order by id limit ?`,
+    .prepare<(string | number)[], ListedRow>(
+      `select j.*, ${LISTED_BODY} from adbind_jobs j ${JOB_BODY} where ${where} order by id limit ?`,
     )
     .all(...values, Math.min(filter.limit ?? LIST_LIMIT_JOBS, LIST_LIMIT_JOBS))
-    .map(toJobRecord);
+    .map(toListedJob);
 }
 
 function adjustJobs(db: Database, { touch }: SqliteJobs, topic: string, what: JobAdjustment, now: number): number {

@@ -1,6 +1,7 @@
 /** Leases jobs on SQLite, endpoint by endpoint: who has waited longest comes first, and no look reads more than its part of them. */
 import type { Database } from "better-sqlite3";
-import { BEHIND_DUE_MS, type JobRow, LATE_MS } from "../jobs.js";
+import type { JobRow } from "../job-rows.js";
+import { BEHIND_DUE_MS, LATE_MS } from "../jobs.js";
 import { jobIn, type LeasedTask, taskIn } from "../leased.js";
 import {
   type Basics,
