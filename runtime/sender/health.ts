@@ -30,6 +30,34 @@ export interface HealthParts {
   readonly activityDays: number;
 }
 
+const sum = <Name extends string>(all: readonly Readonly<Record<Name, number>>[], name: Name): number =>
+  all.reduce((total, one) => total + one[name], 0);
+
+export const addedCounts = (all: readonly OutboxCounts[]): OutboxCounts => ({
+  waiting: sum(all, "waiting"),
+  dead: sum(all, "dead"),
+  expired: sum(all, "expired"),
+  refused: sum(all, "refused"),
+});
+
+/** Of several databases. */
+export function addedHealth(
+  all: readonly SenderHealth[],
+): Pick<SenderHealth, "problems" | "counts" | "oldestMs" | "endpoints"> {
+  const oldest = all.map(({ oldestMs }) => oldestMs).filter((ms) => ms !== null);
+  const endpoints = all.map((one) => one.endpoints);
+  return {
+    problems: all.flatMap(({ problems }) => problems),
+    counts: addedCounts(all.map(({ counts }) => counts)),
+    oldestMs: oldest.length === 0 ? null : Math.max(...oldest),
+    endpoints: {
+      paused: sum(endpoints, "paused"),
+      resting: sum(endpoints, "resting"),
+      failing: sum(endpoints, "failing"),
+    },
+  };
+}
+
 const nothing = {
   counts: { waiting: 0, dead: 0, expired: 0, refused: 0 },
   oldestMs: null,

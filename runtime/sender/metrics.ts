@@ -2,15 +2,13 @@
 import { type Meter, metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Job } from "../queue/types.js";
 import type { AttemptReport } from "./attempt.js";
-import type { SenderHealth } from "./health.js";
+import { addedHealth, type SenderHealth } from "./health.js";
 
 export interface SenderMetrics {
   attempted(job: Job, report: AttemptReport): void;
   /** Events that ended undelivered. */
   ended(state: "dead" | "expired" | "refused", count: number): void;
-  /** @param count things that an operator should see to */
-  alarmed(count: number): void;
-  /** Asks `read` whenever metrics are collected. @returns ends it */
+  /** Asks `read` whenever metrics are collected; of several that are told by one meter the sum is. @returns ends it */
   observe(read: () => Promise<SenderHealth>): () => void;
 }
 
@@ -31,10 +29,7 @@ export function senderMetrics(meter: Meter = metrics.getMeter("adbind")): Sender
     meter.createHistogram(`adbind.sender.${name}`, { description, unit: "ms" });
   const lag = ms("first_attempt", "From an event's making to its first attempt");
   const duration = ms("duration", "From sending a request to its answer");
-  const alarms = meter.createGauge("adbind.sender.alarms", { description: "What an operator should see to" });
-  const seen = observed(meter);
   return {
-    alarmed: (count) => alarms.record(count),
     attempted(job, report) {
       const { status, handled, responseMs } = report;
       attempts.add(1, { status, class: classOf(report) });
@@ -43,47 +38,64 @@ export function senderMetrics(meter: Meter = metrics.getMeter("adbind")): Sender
       if (job.attempts === 0) lag.record(Math.max(0, job.startedAt - job.createdAt));
     },
     ended: (state, count) => ended[state].add(count),
-    observe: seen,
+    observe: gaugesOf(meter),
   };
 }
 
-function observed(meter: Meter): SenderMetrics["observe"] {
+type Observe = SenderMetrics["observe"];
+
+/** A meter has one gauge of a name: of senders that each told their own it would show the last one's. */
+const gauges = new WeakMap<Meter, Observe>();
+
+function gaugesOf(meter: Meter): Observe {
+  const known = gauges.get(meter) ?? observed(meter);
+  gauges.set(meter, known);
+  return known;
+}
+
+function observed(meter: Meter): Observe {
   const gauge = (name: string, description: string, unit?: string) =>
     meter.createObservableGauge(`adbind.sender.${name}`, { description, ...(unit !== undefined && { unit }) });
-  const backlog = gauge("backlog", "Events in the outbox by state");
-  const oldest = gauge("oldest_age", "Age of the oldest event that waits; 0 where none does", "s");
-  const endpoints = gauge("endpoints", "Endpoints that are paused, are left alone or fail, by state");
-  return (read) => {
-    let reading: Promise<SenderHealth> | undefined;
-    // Three gauges, one look.
-    const once = (): Promise<SenderHealth> => {
-      reading ??= read().finally(() => {
-        reading = undefined;
-      });
-      return reading;
+  const reads = new Set<() => Promise<SenderHealth>>();
+  let reading: Promise<readonly SenderHealth[]> | undefined;
+  // Four gauges, one look.
+  const once = (): Promise<readonly SenderHealth[]> => {
+    reading ??= Promise.all([...reads].map((read) => read())).finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  const told =
+    (tell: (health: Omit<SenderHealth, "ok" | "reachable" | "keepsSecrets">, result: ObservableResult) => void) =>
+    async (result: ObservableResult) => {
+      const there = (await once()).filter(({ reachable }) => reachable);
+      // What cannot be seen is not told as nothing.
+      if (there.length > 0) tell(addedHealth(there), result);
     };
-    const told =
-      <Result>(tell: (health: SenderHealth, result: Result) => void) =>
-      async (result: Result) => {
-        const health = await once();
-        // What cannot be seen is not told as nothing.
-        if (health.reachable) tell(health, result);
-      };
-    const byState = (of: (health: SenderHealth) => object) =>
-      told((health: SenderHealth, result: ObservableResult) => {
-        for (const [state, count] of Object.entries(of(health))) result.observe(count as number, { state });
-      });
-    const pairs = [
-      [backlog, byState(({ counts }) => counts)],
-      [
-        oldest,
-        told((health: SenderHealth, result: ObservableResult) => result.observe((health.oldestMs ?? 0) / 1_000)),
-      ],
-      [endpoints, byState((health) => health.endpoints)],
-    ] as const;
-    for (const [instrument, callback] of pairs) instrument.addCallback(callback);
+  const byState = (counts: object, result: ObservableResult): void => {
+    for (const [state, count] of Object.entries(counts)) result.observe(count as number, { state });
+  };
+  const pairs = [
+    [
+      gauge("alarms", "What an operator should see to"),
+      told(({ problems }, result) => result.observe(problems.length)),
+    ],
+    [gauge("backlog", "Events in the outbox by state"), told(({ counts }, result) => byState(counts, result))],
+    [
+      gauge("oldest_age", "Age of the oldest event that waits; 0 where none does", "s"),
+      told(({ oldestMs }, result) => result.observe((oldestMs ?? 0) / 1_000)),
+    ],
+    [
+      gauge("endpoints", "Endpoints that are paused, are left alone or fail, by state"),
+      told(({ endpoints }, result) => byState(endpoints, result)),
+    ],
+  ] as const;
+  return (read) => {
+    if (reads.size === 0) for (const [instrument, callback] of pairs) instrument.addCallback(callback);
+    reads.add(read);
     return () => {
-      for (const [instrument, callback] of pairs) instrument.removeCallback(callback);
+      if (reads.delete(read) && reads.size === 0)
+        for (const [instrument, callback] of pairs) instrument.removeCallback(callback);
     };
   };
 }

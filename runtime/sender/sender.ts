@@ -255,7 +255,6 @@ function upkeepOf(
     now,
     logger,
     activityDays: retention.activityDays,
-    alarmed: metrics.alarmed,
   });
 }
 

@@ -33,8 +33,6 @@ export interface UpkeepParts {
   readonly logger: Logger | undefined;
   /** How long activity is kept. */
   readonly activityDays: number;
-  /** Told how many alarms there are. */
-  readonly alarmed: (count: number) => void;
 }
 
 export function senderUpkeep(parts: UpkeepParts): Periodic {
@@ -94,7 +92,7 @@ export function keysStep(keyring: Pick<Keyring, "refresh">, everyMs = KEYS_MS): 
   };
 }
 
-function alarms({ queue, now, activityDays, logger, alarmed }: UpkeepParts): PeriodicStep {
+function alarms({ queue, now, activityDays, logger }: UpkeepParts): PeriodicStep {
   let next = Number.NEGATIVE_INFINITY;
   return {
     name: "look for what an operator should see to",
@@ -103,7 +101,6 @@ function alarms({ queue, now, activityDays, logger, alarmed }: UpkeepParts): Per
       if (performance.now() < next) return;
       const found = await queue.alarms(now(), activityDays);
       next = performance.now() + ALARM_MS;
-      alarmed(found.length);
       for (const alarm of found) logger?.warn({ alarm }, alarm);
     },
   };

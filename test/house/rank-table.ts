@@ -108,7 +108,7 @@ export const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/queue/": [
     "each jobs evicting endpoint-options",
-    "ordering-keys",
+    "ordering-keys job-rows",
     "types leased",
     "sqlite/ postgres/ nats/",
     "*",

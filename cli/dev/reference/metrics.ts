@@ -90,7 +90,6 @@ async function ofSenders(): Promise<Instrument[]> {
   metrics.attempted(job as Parameters<typeof metrics.attempted>[0], report as Parameters<typeof metrics.attempted>[1]);
   metrics.ended("expired", 1);
   metrics.ended("refused", 1);
-  metrics.alarmed(1);
   metrics.observe(async () => ({
     ...{ ok: true, reachable: true, problems: [], oldestMs: 1, keepsSecrets: true },
     counts: { waiting: 1, dead: 0, expired: 0, refused: 0 },

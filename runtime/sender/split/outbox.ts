@@ -4,10 +4,11 @@ import { KeyspaceElsewhere } from "../../store/split/elsewhere.js";
 import { innerId, outerId } from "../../store/split/ids.js";
 import { SLOTS } from "../../store/split/placement.js";
 import type { KeyspaceRow } from "../../store/split/rows.js";
+import { addedCounts } from "../health.js";
 import { checkSoughtNames } from "../ids.js";
 import { isKnown, namesNear, OR_AHEAD, OR_MOVED, unknownEndpoint } from "../known-endpoints.js";
 import type { Moved } from "../move.js";
-import type { EndpointEntry, Outbox, OutboxCounts } from "../operators.js";
+import type { EndpointEntry, Outbox } from "../operators.js";
 import { inEach } from "./channels.js";
 import type { OneSender, SplitSenders } from "./members.js";
 
@@ -150,13 +151,6 @@ async function pauseWhere(senders: SplitSenders, endpoint: string, ahead: boolea
     if (names.length === 0 || names.includes(name)) await sender.outbox.pause(endpoint, { ahead: true });
   });
 }
-
-export const addedCounts = (counts: readonly OutboxCounts[]): OutboxCounts => ({
-  waiting: sumOf(counts, "waiting"),
-  dead: sumOf(counts, "dead"),
-  expired: sumOf(counts, "expired"),
-  refused: sumOf(counts, "refused"),
-});
 
 /** An endpoint that several databases know, of a principal that moves, is one. */
 function joined(entries: readonly EndpointEntry[]): EndpointEntry[] {

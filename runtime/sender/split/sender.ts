@@ -3,12 +3,12 @@ import { AdbindError } from "../../errors.js";
 import { waitWithin } from "../../queue/pauses.js";
 import { createPeriodic, tellLog } from "../../queue/periodic.js";
 import type { PrincipalStore } from "../../store/split/principals.js";
-import type { SenderHealth } from "../health.js";
+import { addedHealth, type SenderHealth } from "../health.js";
 import { type Sender, STOP_MS } from "../sender.js";
 import type { SenderOptions } from "../types.js";
 import { inEach, splitChannels, splitNotifications } from "./channels.js";
 import { type OneSender, openSenders, type SplitSenders } from "./members.js";
-import { addedCounts, splitOutbox } from "./outbox.js";
+import { splitOutbox } from "./outbox.js";
 import { splitTasks } from "./tasks.js";
 
 /** Pause between two tries to open a database that was away, in milliseconds. */
@@ -104,17 +104,13 @@ async function healthOf(senders: SplitSenders, store: PrincipalStore): Promise<S
   const there = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const away = store.databases().flatMap(({ name, reachable }) => (reachable ? [] : [name]));
   const lost = answers.length - there.length;
-  const oldest = there.map(({ oldestMs }) => oldestMs).filter((ms) => ms !== null);
-  const count = (of: keyof SenderHealth["endpoints"]): number => there.reduce((sum, one) => sum + one.endpoints[of], 0);
-  const problems = there.flatMap((one) => one.problems);
+  const { problems, ...numbers } = addedHealth(there);
   const gone = lost === 0 ? [] : [`${lost} of ${answers.length} databases cannot be reached: ${away.join(", ")}`];
   return {
     ok: lost === 0 && problems.length === 0,
     reachable: there.length > 0,
     problems: [...gone, ...problems],
-    counts: addedCounts(there.map(({ counts }) => counts)),
-    oldestMs: oldest.length === 0 ? null : Math.max(...oldest),
-    endpoints: { paused: count("paused"), resting: count("resting"), failing: count("failing") },
+    ...numbers,
     keepsSecrets: senders.shared.keyring.seals,
   };
 }
