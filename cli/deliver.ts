@@ -1,17 +1,16 @@
 /** `adbind deliver`: a process that delivers what waits in the outboxes of databases, beside as many others as there are. */
 import type { Command } from "commander";
 import { pino } from "pino";
-import { databaseAnswers } from "../runtime/behaviours/health.js";
 import { type Metrics, openMetrics } from "../runtime/behaviours/metrics.js";
 import type { Release } from "../runtime/contract/index.js";
 import { openDatabase } from "../runtime/db/open.js";
 import { isDatabaseUrl } from "../runtime/db/urls.js";
 import { AdbindError } from "../runtime/errors.js";
 import { natsQueue, type OpenQueue } from "../runtime/queue/index.js";
-import { createSender, type Sender, type SenderOptions } from "../runtime/sender/index.js";
 import { secretKeysIn } from "../runtime/sender/secret-keys.js";
-import { type AnyStore, type PrincipalStore, shardedByPrincipal } from "../runtime/store/index.js";
+import { type PrincipalStore, shardedByPrincipal } from "../runtime/store/index.js";
 import { releaseForPeers } from "./check/release-value.js";
+import { type DeliveredDatabases, deliverFrom, type OpenDelivered } from "./deliver-databases.js";
 import { type DeliverHealth, serveDeliverHealth } from "./deliver-health.js";
 import { signingKey } from "./key-file.js";
 import { portNumber } from "./listening.js";
@@ -65,20 +64,6 @@ const queueOf = ({ queue, replicas }: DeliverOptions): OpenQueue | undefined =>
     ? undefined
     : natsQueue({ servers: queue, replicas: wholeNumber(replicas, "number of replicas", "give 1, 3 or 5") });
 
-interface Running {
-  readonly sender: Sender;
-  readonly store: AnyStore | PrincipalStore;
-}
-
-const answers = (database: AnyStore["database"]): Promise<boolean> => databaseAnswers({ database });
-
-/** Whether each database of a store answers. */
-async function answering({ store }: Running): Promise<boolean[]> {
-  if (!("principals" in store)) return [await answers(store.database)];
-  const members = [...store.principals.members.values()];
-  return Promise.all(members.map((member) => member.use(({ database }) => answers(database)).catch(() => false)));
-}
-
 /** A split that the environment names, where no database is. */
 async function splitStore({ database }: DeliverOptions): Promise<PrincipalStore | undefined> {
   const named = database.length > 0 ? [] : splitInEnvironment();
@@ -91,13 +76,11 @@ async function splitStore({ database }: DeliverOptions): Promise<PrincipalStore 
   );
 }
 
-/** Stores that the command line or the environment names. */
-async function storesOf(options: DeliverOptions): Promise<Running["store"][]> {
+/** What opens the databases that the command line or the environment names. */
+async function opensOf(options: DeliverOptions): Promise<OpenDelivered[]> {
   const split = await splitStore(options);
-  if (split !== undefined) return [split];
-  const stores: AnyStore[] = [];
-  for (const place of databasesOf(options)) stores.push(await openNamedStore(place, "change"));
-  return stores;
+  if (split !== undefined) return [async () => split];
+  return databasesOf(options).map((place) => () => openNamedStore(place, "change"));
 }
 
 /** A signature under another protocol's word is refused by every receiver, and that for a day before anybody is told. */
@@ -115,7 +98,7 @@ function assertWord(key: object, releases: readonly Release[]): void {
 async function senderOptions(
   options: DeliverOptions,
   metrics: Metrics | undefined,
-): Promise<Omit<SenderOptions, "store">> {
+): Promise<Parameters<typeof deliverFrom>[1]> {
   if (options.key === undefined)
     throw usage("nothing to sign with", "give --key <file>, as adbind keys generate writes it");
   const { kid, ...key } = signingKey(userPath(options.key), options.kid);
@@ -140,13 +123,13 @@ async function senderOptions(
 
 async function healthServed(
   { healthPort, host }: DeliverOptions,
-  running: readonly Running[],
+  databases: DeliveredDatabases,
   metrics: Metrics | undefined,
 ): Promise<DeliverHealth | undefined> {
   if (metrics === undefined) return undefined;
   const port = portNumber(healthPort!);
   const served = await serveDeliverHealth({
-    answering: async () => (await Promise.all(running.map(answering))).flat(),
+    answering: () => databases.answering(),
     ...{ metrics, host, port },
   });
   console.log(`health at ${served.address}/healthz, /readyz and /metrics`);
@@ -163,27 +146,21 @@ function interruption(): () => Promise<void> {
 async function deliver(options: DeliverOptions): Promise<void> {
   const metrics = options.healthPort === undefined ? undefined : await openMetrics();
   const common = await senderOptions(options, metrics);
-  const running: Running[] = [];
+  const opens = await opensOf(options);
+  // From now on there is something to put in order before the end.
+  const interrupted = interruption();
+  let databases: DeliveredDatabases | undefined;
   let health: DeliverHealth | undefined;
   try {
-    for (const store of await storesOf(options))
-      running.push({ sender: await createSender({ ...common, store }), store });
-    // From now on there is something to put in order before the end.
-    const interrupted = interruption();
-    for (const { sender } of running) sender.start();
-    health = await healthServed(options, running, metrics);
+    databases = await deliverFrom(opens, common);
+    health = await healthServed(options, databases, metrics);
     const by = options.queue === undefined ? "" : ", handed out by NATS";
-    const count = (await Promise.all(running.map(answering))).flat().length;
+    const count = (await databases.answering()).length;
     console.log(`delivering what waits in ${plural(count, "database")}${by}; Ctrl-C ends it`);
     await interrupted();
   } finally {
     health?.drain();
-    await Promise.all(
-      running.map(async ({ sender, store }) => {
-        await sender.stop();
-        await store.close();
-      }),
-    );
+    await databases?.stop();
     await health?.close();
     await metrics?.stop();
   }
@@ -217,7 +194,8 @@ export function register(command: Command): void {
 Any number of these share the work; each that is killed is made up for by the others. Without --queue they lease from the
 database itself, which may be sqlite:<path> then. The database is that of the application, or the one that another
 language fills by adbind_enqueue; registrations and their secrets are looked up there for each attempt. ADBIND_STORE may name
-several, with blanks between: a password on the command line is in everybody's list of processes. Databases that are split
+several, with blanks between: a password on the command line is in everybody's list of processes. One of several that is
+away keeps no other's events, and is opened when it is back. Databases that are split
 by principal are given by ADBIND_SPLIT, as to adbind split.
 
 Example: adbind deliver --queue nats://a:4222,nats://b:4222,nats://c:4222 --database postgres://deliver@db/shop --key keys.private.json`,

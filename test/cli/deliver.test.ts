@@ -15,6 +15,7 @@ import { fromSource } from "../runner/from-source.js";
 import { start } from "../sender/sender-suite.js";
 import { hasNats, NO_NATS, startNats } from "../support/nats.js";
 import { sharedPostgres } from "../support/postgres.js";
+import { startRelay } from "../support/relay.js";
 import { until } from "../support/until.js";
 import { commandFolder, runCommand } from "./run-command.js";
 
@@ -96,51 +97,94 @@ test("a deliverer without a database that answers is not ready, nor is one that 
 });
 
 const postgres = await sharedPostgres();
+
+/** As another language stores an event. */
+async function stored(place: string, url: string, message: string): Promise<void> {
+  const store = await openPostgresStore({ url: place });
+  const net = { allowHttp: true, allowLoopback: true };
+  const sender = await createSender({
+    store,
+    release,
+    net,
+    signerFor: () => Promise.reject(new Error("nothing is sent here")),
+  });
+  await sender.tasks.register(start(), { push: { url, operation_id: "o" } });
+  await store.pool.query("select adbind_enqueue('task-1', 'working', message => $1)", [message]);
+  await sender.stop();
+  await store.close();
+}
+
+/** @param argv beside the key */
+function deliverer(argv: readonly string[], env: NodeJS.ProcessEnv) {
+  const given = ["deliver", "--key", at("keys.json"), "--local", "--log-level", "error", ...argv];
+  const child = spawn(process.execPath, [...fromSource, main, ...given], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
+  return { child, said: () => said };
+}
+
+test("a database that is away as a deliverer starts keeps no other's events, and is delivered from when it is back", async () => {
+  const { server, url, seen } = await receiver();
+  const [there, away] = [await postgres.database(), await postgres.database()];
+  await stored(there, url, "there");
+  await stored(away, url, "away");
+  const relay = await startRelay(Number(new URL(away).port));
+  relay.freeze();
+  const behind = Object.assign(new URL(away), { port: String(relay.port), search: "connect_timeout=1" }).href;
+  const { child, said } = deliverer(["--health-port", "0"], { ADBIND_STORE: `${behind} ${there}` });
+  try {
+    await until(
+      () => seen.length === 1 && said().includes("/healthz") && said().includes("2 databases"),
+      () => `one event; it said: ${said()}`,
+    );
+    assert.equal(seen, ["there signed"]);
+    assert.equal(((await answers(said())) as { readyz: string }).readyz, '{"status":"ok","databases":2,"away":1}');
+    relay.thaw();
+    await until(
+      () => seen.length === 2,
+      () => `the other; it said: ${said()}`,
+    );
+    assert.equal(seen[1], "away signed");
+    assert.is(await ended(child), 0, said());
+  } finally {
+    child.kill("SIGKILL");
+    server.close();
+    server.closeAllConnections();
+    await relay.close();
+  }
+});
+
 for (const by of ["the database", "nats"] as const)
   test(`what another language has stored in two databases is delivered, handed out by ${by}`, async () => {
     if (by === "nats" && !hasNats()) return console.log(NO_NATS);
     const nats = by === "nats" ? await startNats() : undefined;
     const { server, url, seen } = await receiver();
     const places = [await postgres.database(), await postgres.database()];
-    for (const [n, place] of places.entries()) {
-      const store = await openPostgresStore({ url: place });
-      const net = { allowHttp: true, allowLoopback: true };
-      const sender = await createSender({
-        store,
-        release,
-        net,
-        signerFor: () => Promise.reject(new Error("nothing is sent here")),
-      });
-      await sender.tasks.register(start(), { push: { url, operation_id: "o" } });
-      await store.pool.query("select adbind_enqueue('task-1', 'working', message => $1)", [`of ${n}`]);
-      await sender.stop();
-      await store.close();
-    }
-    const given = ["deliver", "--key", at("keys.json"), "--local", "--log-level", "error"];
+    for (const [n, place] of places.entries()) await stored(place, url, `of ${n}`);
     // By option, or by the environment.
     const databases = nats ? places.flatMap((place) => ["--database", place]) : [];
     const queue = nats === undefined ? [] : ["--queue", nats.url];
-    const health = ["--health-port", "0"];
-    const child = spawn(process.execPath, [...fromSource, main, ...given, ...databases, ...queue, ...health], {
-      cwd: folder,
-      env: { ...process.env, ADBIND_STORE: nats ? "" : places.join(" ") },
-      stdio: ["ignore", "pipe", "pipe"],
+    const { child, said } = deliverer([...databases, ...queue, "--health-port", "0"], {
+      ADBIND_STORE: nats ? "" : places.join(" "),
     });
-    let said = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
     try {
       // Events may be here before what it says is.
       await until(
-        () => seen.length === 2 && said.includes("/healthz") && said.includes("delivering what waits in 2 databases"),
-        () => `two events; it said: ${said}`,
+        () =>
+          seen.length === 2 && said().includes("/healthz") && said().includes("delivering what waits in 2 databases"),
+        () => `two events; it said: ${said()}`,
       );
       assert.equal(seen.sort(), ["of 0 signed", "of 1 signed"]);
       const readyz = '{"status":"ok","databases":2,"away":0}';
       const expected = { healthz: 200, readyz, delivered: 2 };
       // Asked within a second, a database of a busy machine may be away.
-      await until(async () => ((await answers(said)) as typeof expected).readyz === readyz);
-      assert.equal(await answers(said), expected);
-      assert.is(await ended(child), 0, said);
+      await until(async () => ((await answers(said())) as typeof expected).readyz === readyz);
+      assert.equal(await answers(said()), expected);
+      assert.is(await ended(child), 0, said());
     } finally {
       // What fails here is to end the run, not to hold it up.
       child.kill("SIGKILL");
