@@ -177,7 +177,7 @@ export function* letOlderGo(q: Query, topic: string, keys: readonly string[], no
  * Of those that were never attempted under an ordering key the first goes, unless one is under way: then it goes after that, which is
  * locked against being acknowledged, so that whoever does that sees what waits.
  */
-export function* orderAnew(q: Query, topic: string, key: string, now: number): Coroutine<void> {
+function* orderAnew(q: Query, topic: string, key: string, now: number): Coroutine<void> {
   const waiting = "topic = ? and ordering_key = ? and state = 'ready' and attempts = 0";
   yield* q.run(
     `update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, lease_until = null, started_at = null
@@ -187,6 +187,24 @@ export function* orderAnew(q: Query, topic: string, key: string, now: number): C
   );
   yield* q.rows(`select id from adbind_jobs where ${waiting} and lease_until > ${CLOCK} for share`, [topic, key]);
   yield* letNextGo(q, topic, [key], now);
+}
+
+/**
+ * Of a job that was replayed, and waits: where another goes first, that lets it go as it ends, and is locked against that until
+ * it sees what waits. So the rest, of which there may be a hundred thousand, is looked through for the first of them only.
+ */
+export function* orderReplayed(
+  q: Query,
+  topic: string,
+  { id, key }: { readonly id: number; readonly key: string },
+  now: number,
+): Coroutine<void> {
+  const [head] = yield* q.rows<{ id: number; due: number }>(
+    `select id, due from adbind_jobs where topic = ? and ordering_key = ? and state = 'ready' and attempts = 0
+      order by id limit 1 for share`,
+    [topic, key],
+  );
+  if (head === undefined || head.id === id || head.due === BEHIND_DUE_MS) yield* orderAnew(q, topic, key, now);
 }
 
 const RENEW = kept(`with mine as materialized (

@@ -27,7 +27,7 @@ import {
   UNWELL_SQL,
 } from "../jobs.js";
 import { boundsOf, type OrderingKeys } from "../ordering-keys.js";
-import { BODY, BY_NOW, letNextGo, orderAnew, UNLEASED } from "./jobs.js";
+import { BODY, BY_NOW, letNextGo, orderReplayed, UNLEASED } from "./jobs.js";
 
 /** Has a statement wait a moment for a row that somebody holds: what is learnt of an endpoint is learnt again. */
 const IMPATIENT = "(select set_config('lock_timeout', '100', true)) impatient";
@@ -268,7 +268,8 @@ export function* replayJob(q: Query, id: number, now: number): Coroutine<boolean
     where id = ?::bigint and state <> 'ready' returning topic, ordering_key, attempts`,
     [now, now, id],
   );
-  if (row?.ordering_key != null && row.attempts === 0) yield* orderAnew(q, row.topic, row.ordering_key, now);
+  if (row?.ordering_key != null && row.attempts === 0)
+    yield* orderReplayed(q, row.topic, { id, key: row.ordering_key }, now);
   return row !== undefined;
 }
 

@@ -32,6 +32,9 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
       `due = iif(ordering_key is null or attempts > 0, ?, ${BEHIND_DUE_MS}) ` +
       "where id = ? and state <> 'ready' returning *",
   );
+  const first = db.prepare<[string, string], Pick<JobRow, "id" | "due">>(
+    "select id, due from adbind_jobs where topic = ? and ordering_key = ? and state = 'ready' and attempts = 0 order by id limit 1",
+  );
   const removeBody = db.prepare<[number]>("delete from adbind_job_bodies where job = ?");
   const counts = db.prepare<[string], { state: JobState; n: number }>(
     "select state, count(*) as n from adbind_jobs where topic = ? group by state",
@@ -46,8 +49,12 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
     replay(id, now) {
       const row = revive.get(now, now, id);
       if (row === undefined) return false;
-      if (row.ordering_key !== null && row.attempts === 0) orderAnew(row.topic, row.ordering_key, now);
-      else touch(row.topic, row.endpoint, now);
+      if (row.ordering_key === null || row.attempts > 0) touch(row.topic, row.endpoint, now);
+      else {
+        // Where another goes first that lets it go as it ends, the rest is not looked through: it may be a hundred thousand.
+        const head = first.get(row.topic, row.ordering_key)!;
+        if (head.id === id || head.due === BEHIND_DUE_MS) orderAnew(row.topic, row.ordering_key, now);
+      }
       return true;
     },
     drop(id, meant, now) {
