@@ -5,6 +5,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { AdServer, Order } from "../../runtime/behaviours/index.js";
 import { ToolError, tokenAuth } from "../../runtime/seller/index.js";
+import { documentStore } from "../../runtime/store/documents.js";
 import { openStore } from "../../runtime/store/index.js";
 import { passLeases } from "../seller/store-suite.js";
 import { cellsOf } from "../support/cells.js";
@@ -73,6 +74,27 @@ if (version !== undefined) {
     );
     assert.is(server.booked.size, 1);
     assert.is([...server.booked.values()][0]!.mediaBuyId, result.media_buy_id);
+    const again = await ask("create_media_buy", wanted);
+    assert.is(again.task_id, first.task_id);
+    await close();
+  });
+
+  test("what is booked is not among what waits, which is looked through all the time", async () => {
+    const server = countingServer(async (call) => {
+      if (call % 2 === 1) throw new Error("connection reset");
+    });
+    const database = await databaseOf();
+    const { ask, start, close } = await sellerOf(server.adServer, { database });
+    await start();
+    for (const wanted of [order(), order()]) {
+      const { task_id } = await ask("create_media_buy", wanted);
+      await until(async () => (await ask("get_task_status", { task_id })).status === "completed");
+    }
+    const store = await openStore(database);
+    const documents = documentStore(store.database as never);
+    const of = (collection: string) => documents.owners(collection);
+    assert.equal([(await of("ad_server_instruction")).length, (await of("ad_server_finished")).length], [0, 1]);
+    await store.close();
     await close();
   });
 

@@ -25,12 +25,12 @@ for (const how of ["its deadline", "its caller"] as const)
   test(`a call that ${how} ends while the agent is at work is still told of by its webhook`, () =>
     hooked(
       async () => {
-        await sleep(1_500);
+        await sleep(4_000);
         return submitted;
       },
       async ({ made, hooks, seen }) => {
         const caller = new AbortController();
-        const options = how === "its deadline" ? { deadlineMs: 700 } : { signal: caller.signal };
+        const options = how === "its deadline" ? { deadlineMs: 2_500 } : { signal: caller.signal };
         const calling = made.buyer.tools.create_media_buy(order, options);
         await until(() => made.calls().length === 1, "the agent has it");
         if (how === "its caller") caller.abort();

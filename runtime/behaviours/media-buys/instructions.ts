@@ -6,11 +6,13 @@
 import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import canonicalize from "canonicalize";
+import { eachAlone } from "../../queue/periodic.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type DocumentChange, type DocumentPlace, StaleDocument } from "../../store/documents.js";
 import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
+import { seldom } from "../frame/seldom.js";
 import { reopenProposal } from "../products/proposal-ends.js";
 import { isEnd, takenBack, writtenAhead } from "./ahead.js";
 import { giveBackEnded } from "./governed.js";
@@ -18,6 +20,9 @@ import { saveAgreement } from "./orders.js";
 import { type Instruction, type InstructionOutcome, PATIENCE_MS, tellAdServer } from "./telling.js";
 
 const kept = collection<Instruction>("ad_server_instruction");
+/** Those that are done, apart: what waits is looked through twice a second. */
+const FINISHED = "ad_server_finished";
+const finished = collection<Instruction>(FINISHED);
 const TURN = "ad_server_turn";
 /** Whose turn it is with a buy: changes of one buy are told one after the other, each made on what the one before left. */
 const turns = collection<{ readonly key: string }>(TURN);
@@ -30,6 +35,8 @@ const MAX_PAUSE_MS = 60_000;
 const TURN_MS = { most: 5_000, look: 50 } as const;
 /** How long what was carried on is remembered, in milliseconds: as long as a call may be repeated. */
 const REMEMBERED_MS = 7 * 86_400_000;
+/** How often those that are older are looked for, in milliseconds. */
+const FORGETTING_MS = 3_600_000;
 
 /** The same for every repetition of a call. */
 export function instructionKey(call: BehaviourToolCall): string {
@@ -38,16 +45,28 @@ export function instructionKey(call: BehaviourToolCall): string {
   return `adbind-${createHash("sha256").update(canonicalize(parts)!).digest("hex").slice(0, 40)}`;
 }
 
-export const findInstruction = (call: BehaviourCall, key: string): Promise<Instruction | undefined> =>
-  kept.get(call, call.principal, key);
+export const findInstruction = async (call: BehaviourCall, key: string): Promise<Instruction | undefined> =>
+  // In this order: one that is finished meanwhile is found among those.
+  (await kept.get(call, call.principal, key)) ?? finished.get(call, call.principal, key);
 
+/** Those that are not done. */
 export const instructionsOf = (call: BehaviourCall): Promise<Instruction[]> => kept.list(call, call.principal);
+
+export const finishedOf = (call: BehaviourCall): Promise<Instruction[]> => finished.list(call, call.principal);
 
 export const keepInstruction = (call: BehaviourCall, instruction: Instruction): void =>
   kept.put(call, call.principal, instruction.key, instruction);
 
-/** Its outcome is remembered no more. */
-export const forgetInstruction = (call: BehaviourCall, key: string): void => kept.remove(call, call.principal, key);
+/** Outcomes that were remembered for long enough are so no more. */
+export const forgetFinished = seldom(FORGETTING_MS, async ({ settings, stopping, onBehalf }) => {
+  await eachAlone(await settings.store.owners(FINISHED), async (principal) => {
+    if (stopping.aborted) return;
+    await onBehalf(principal, async (call) => {
+      for (const { key, due } of await finishedOf(call))
+        if (due <= call.ctx.now()) finished.remove(call, principal, key);
+    });
+  });
+});
 
 /** Refused, or not wanted any more: nothing comes of it. */
 export async function abandonInstruction(call: BehaviourCall, instruction: Instruction): Promise<void> {
@@ -224,16 +243,18 @@ export async function finishInstruction(
     if ((now?.version ?? 0) !== version || body === undefined) continue;
     call.documents.put(name, owner, id, JSON.parse(body) as object);
   }
-  const finished = await onWhatIsThere(call, instruction, buy);
-  await saveBuy(call, finished);
-  await giveBackEnded(call, finished);
-  if (instruction.kind === "book") saveAgreement(call, finished);
+  const booked = await onWhatIsThere(call, instruction, buy);
+  await saveBuy(call, booked);
+  await giveBackEnded(call, booked);
+  if (instruction.kind === "book") saveAgreement(call, booked);
   // Nobody repeats what nobody asked for.
   if (found.buy.revision === found.base?.revision) {
     dropInstruction(call, found);
-    return finished;
+    return booked;
   }
   endTurn(call, instruction);
-  keepInstruction(call, { ...found, buy: finished, state: "done", writes: [], due: call.ctx.now() + REMEMBERED_MS });
-  return finished;
+  kept.remove(call, call.principal, found.key);
+  const over = { ...found, buy: booked, state: "done", writes: [], due: call.ctx.now() + REMEMBERED_MS } as const;
+  finished.put(call, call.principal, found.key, over);
+  return booked;
 }

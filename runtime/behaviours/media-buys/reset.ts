@@ -4,7 +4,7 @@ import { buyState, buysOf, type MediaBuy, terminalStates } from "../buys/buys.js
 import { ScenarioError } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { written } from "../frame/effects.js";
-import { instructionsOf } from "./instructions.js";
+import { finishedOf, instructionsOf } from "./instructions.js";
 import { tellAdServer } from "./telling.js";
 
 /**
@@ -24,13 +24,13 @@ async function takeBack(call: BehaviourCall, buys: readonly MediaBuy[]): Promise
   }
 }
 
-/** Tasks that wait for an order, which nobody would ever end, go; what reports are due of a buy is not sent any more. */
+/** Tasks of orders go, those that wait, which nobody would ever end, and those that are over; what reports are due of a buy is not sent any more. */
 export async function resetOrders(call: BehaviourCall): Promise<void> {
   const { principal } = call;
   const { sender } = call.ctx;
   const buys = await buysOf(call);
   await takeBack(call, buys);
-  for (const { taskId } of await instructionsOf(call))
+  for (const { taskId } of [...(await instructionsOf(call)), ...(await finishedOf(call))])
     if (taskId !== undefined) await freeTaskId(call.ctx, taskId, true);
   if (sender === undefined) return;
   for (const { media_buy_id: mediaBuyId, terms } of buys)

@@ -11,7 +11,7 @@ import {
   abandonInstruction,
   findInstruction,
   finishInstruction,
-  forgetInstruction,
+  forgetFinished,
   InstructionOver,
   instructionsOf,
   instructLater,
@@ -39,15 +39,13 @@ export async function carryOn(upkeep: Upkeep): Promise<void> {
         atOnce: AT_ONCE.buyers,
       }),
   ];
-  await eachAlone([...everywhere, () => askStates(upkeep)], (work) => work());
+  await eachAlone([...everywhere, () => forgetFinished(upkeep), () => askStates(upkeep)], (work) => work());
 }
 
 /** What waits of a principal: one instruction that fails keeps none of the others waiting. */
 async function carryOnOf(upkeep: Upkeep, principal: string): Promise<void> {
   const due = await upkeep.onBehalf(principal, async (call) => {
     const waiting = (await instructionsOf(call)).filter(({ due: at }) => at <= call.ctx.now());
-    // What was remembered long enough is forgotten.
-    for (const one of waiting) if (one.state === "done") forgetInstruction(call, one.key);
     return waiting.filter(({ state }) => state === "open" || (state === "signature" && signsItself(call)));
   });
   const carryOnNext = ({ key }: Instruction) => carryOnOne(upkeep, principal, key);

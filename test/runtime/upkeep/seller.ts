@@ -213,7 +213,7 @@ const ofOther = (collection: string, more = ""): Omit<Kind, "step"> => ({
 
 const documents: Readonly<Record<string, object>> = {
   ad_server_news: { media_buy_id: "i" },
-  ad_server_instruction: { key: "i", state: "done", due: 1, writes: [], release: "3.1.0" },
+  ad_server_finished: { key: "i", state: "done", due: 1, writes: [], release: "3.1.0" },
   build_variant: { build_variant_id: "i", made_at: "2020-01-01T00:00:00Z" },
   rights_grant: {
     grant_id: "i",
@@ -233,14 +233,14 @@ export const behaviours: World = {
   name: "seller of behaviours",
   kinds: [
     document(buys, "ad_server_news"),
-    document(buys, "ad_server_instruction"),
+    document(buys, "ad_server_finished"),
     document(leaves, "build_variant"),
     document(rights, "rights_grant", " and body like '%pending%'"),
     document(talks, "si_session", " and body like '%active%'"),
   ],
   breaches: [
     written("delete", "ad_server_news", buys),
-    written("delete", "ad_server_instruction", buys),
+    written("delete", "ad_server_finished", buys),
     written("delete", "build_variant", leaves),
     written("update", "rights_grant", rights),
     written("update", "si_session", talks),
@@ -251,7 +251,7 @@ export const behaviours: World = {
         when: `old.owner = '${FIRST}'`,
         fails: [buys, leaves, talks],
       } as const),
-      done: ["ad_server_news", "ad_server_instruction", "build_variant"].map((collection) => ofOther(collection)),
+      done: ["ad_server_news", "ad_server_finished", "build_variant"].map((collection) => ofOther(collection)),
     },
     {
       ...({
