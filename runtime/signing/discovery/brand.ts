@@ -109,6 +109,21 @@ function placesOf({ agentUrl, operator, brandUrl, rules = rulesOf31 }: BrandKeys
   return [...new Set(places)];
 }
 
+/** The set of keys that a brand file names, which is kept until it names another. */
+function keySetOf(
+  { agentUrl, onJwksUriChange }: BrandKeysOptions,
+  documentAt: (uri: string) => RemoteDocument<JwksDocument>,
+): (uri: string) => RemoteDocument<JwksDocument> {
+  let kept: { readonly uri: string; readonly document: RemoteDocument<JwksDocument> } | undefined;
+  return (uri) => {
+    if (kept?.uri === uri) return kept.document;
+    const before = kept?.uri;
+    if (before !== undefined) safely(() => onJwksUriChange?.({ agentUrl, before, after: uri }));
+    kept = { uri, document: documentAt(uri) };
+    return kept.document;
+  };
+}
+
 /**
  * Keys of an agent, found through its operator's brand file.
  * An agent that is not listed, or twice, is `untrusted`; a file that cannot be fetched is `unavailable`.
@@ -126,18 +141,10 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
       now: shared.now,
     }));
   const candidates = places.map(documentAt);
-  let keys: { readonly uri: string; readonly document: RemoteDocument<JwksDocument> } | undefined;
-
   /** The agent's place in the file at hand, looked up once per file. */
   let found: { readonly in: BrandDocument; readonly located: Located } | undefined;
 
-  const keySet = (uri: string): RemoteDocument<JwksDocument> => {
-    if (keys?.uri === uri) return keys.document;
-    const before = keys?.uri;
-    if (before !== undefined) safely(() => options.onJwksUriChange?.({ agentUrl, before, after: uri }));
-    keys = { uri, document: jwksDocument(shared, uri, ttl) };
-    return keys.document;
-  };
+  const keySet = keySetOf(options, (uri) => jwksDocument(shared, uri, ttl));
 
   const fromBrand = (
     brand: RemoteDocument<BrandDocument>,
@@ -148,25 +155,19 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
     if (found?.in !== state.value) found = { in: state.value, located: locate(state.value, agentUrl, rules) };
     const { located } = found;
     const again = asked.again && !state.fresh;
-    if (located.ok) {
-      const fault = asked.originFault?.(located.jwksUri, state.value);
-      if (fault !== undefined) return notVouchedFor(fault);
-      const resolved = resolveIn(keySet(located.jwksUri), asked.keyid, agentUrl, asked.refuted);
-      return chain(resolved, (resolution) => (resolution.ok || !again ? resolution : moved(brand, resolution, asked)));
-    }
-    if (!again) return notVouchedFor(located.detail);
-    return chain(brand.refresh(), (next) => fromBrand(brand, next, { ...asked, again: false }));
+    const asksAgain = (otherwise: KeyResolution | undefined): MaybePromise<KeyResolution> =>
+      chain(brand.refresh(), (next) =>
+        otherwise !== undefined && (!next.ok || next.value === found?.in)
+          ? otherwise
+          : fromBrand(brand, next, { ...asked, again: false }),
+      );
+    if (!located.ok) return again ? asksAgain(undefined) : notVouchedFor(located.detail);
+    const fault = asked.originFault?.(located.jwksUri, state.value);
+    if (fault !== undefined) return notVouchedFor(fault);
+    // A key set without the key may be the one of before: the file is asked whether it names another by now.
+    const resolved = resolveIn(keySet(located.jwksUri), asked.keyid, agentUrl, asked.refuted);
+    return chain(resolved, (resolution) => (resolution.ok || !again ? resolution : asksAgain(resolution)));
   };
-
-  /** A key set without the key may be the one of before: the file is asked whether it names another by now. */
-  const moved = (
-    brand: RemoteDocument<BrandDocument>,
-    resolution: KeyResolution,
-    asked: Asked,
-  ): MaybePromise<KeyResolution> =>
-    chain(brand.refresh(), (next) =>
-      next.ok && next.value !== found?.in ? fromBrand(brand, next, { ...asked, again: false }) : resolution,
-    );
 
   /** Down the places: one that has no file leaves the word to the next, one that cannot be asked does not. */
   const lookFrom = (at: number, asked: Asked): MaybePromise<KeyResolution> => {
