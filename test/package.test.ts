@@ -14,11 +14,11 @@ import {
 import { boundFaults, bytesOf } from "../cli/dev/pack/weigh.js";
 import { compiler } from "./runner/compiler.js";
 import { budgets } from "./support/entry-budgets.js";
-import { proves } from "./support/judges.js";
 import { closureWeight } from "./support/lock-closure.js";
 import { filesIn, modulesNamed, packageOf } from "./support/package-files.js";
 import { packed, quietNpm, staged, unpack } from "./support/packed.js";
 import { tempFolder } from "./support/release.js";
+import { proves } from "./support/turns.js";
 
 const root = path.resolve(import.meta.dirname, "..");
 

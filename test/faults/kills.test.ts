@@ -3,7 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { cellsOf } from "../support/cells.js";
 import { judged } from "../support/judged.js";
-import { proves } from "../support/judges.js";
+import { proves } from "../support/turns.js";
 import { type Example, examples, isInstalled, runOutbox } from "./outbox-run.js";
 
 /** Names of one commit's run: each takes half a minute. */

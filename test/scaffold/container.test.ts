@@ -8,9 +8,9 @@ import * as assert from "uvu/assert";
 import type { Tarballs } from "../../cli/dev/pack/weigh.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { compiler } from "../runner/compiler.js";
-import { proves } from "../support/judges.js";
 import { packed, quietNpm, staged, unpack } from "../support/packed.js";
 import { tempFolder } from "../support/release.js";
+import { proves } from "../support/turns.js";
 import { until } from "../support/until.js";
 import { root } from "./project.js";
 

@@ -7,10 +7,11 @@ import { newSeller } from "../../generator/scaffold/index.js";
 import { fromSource } from "../runner/from-source.js";
 import { cellsOf } from "../support/cells.js";
 import { publishedReleases } from "../support/corpus.js";
-import { judgeCommand, proves } from "../support/judges.js";
+import { judgeCommand } from "../support/judges.js";
 import { manifestOf, readFiles } from "../support/mutate-release.js";
 import { tempFolder, writeRelease } from "../support/release.js";
 import { thrownBy } from "../support/thrown.js";
+import { proves } from "../support/turns.js";
 import { ownTests, root, run, typeCheck, workspace } from "./project.js";
 
 const ours = path.join(root, "manifests/3.1.0");

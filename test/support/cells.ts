@@ -29,10 +29,15 @@ const SEED_DIGITS = 8;
 export const seedOf = (judge: string): number =>
   Number.parseInt(hashOf(`${choice()}\0${judge}`).slice(0, SEED_DIGITS), 16);
 
-/** @returns the cells that come first when a hash of their names and of what chooses orders them, as they stood */
-export function choose<Name extends string>(by: string, cells: readonly Name[], take: number): Name[] {
+/** @returns the cells in the order of a hash of their names and of what chooses */
+export function inTurn<Name extends string>(by: string, cells: readonly Name[]): Name[] {
   const hash = (cell: string): string => hashOf(`${by}\0${cell}`);
-  const chosen = new Set([...cells].sort((a, b) => (hash(a) < hash(b) ? -1 : 1)).slice(0, take));
+  return [...cells].sort((a, b) => (hash(a) < hash(b) ? -1 : 1));
+}
+
+/** @returns the cells whose turn is first, as they stood */
+export function choose<Name extends string>(by: string, cells: readonly Name[], take: number): Name[] {
+  const chosen = new Set(inTurn(by, cells).slice(0, take));
   return cells.filter((cell) => chosen.has(cell));
 }
 

@@ -75,10 +75,11 @@ test("dear files go by turns: each commit leaves some, the same ones again, and 
   for (const [at, commit] of commits.entries()) {
     assert.ok(left[at]!.length > 0);
     assert.equal(notTheirTurn(commit), left[at]);
-    for (const file of left[at]!) assert.ok(existsSync(path.resolve(import.meta.dirname, "../..", file)), file);
+    for (const file of left[at]!.filter((name) => name.startsWith("test/")))
+      assert.ok(existsSync(path.resolve(import.meta.dirname, "../..", file)), file);
   }
   const ever = left.reduce((common, files) => common.filter((file) => files.includes(file)));
-  assert.equal(ever, [], "every file has its turn");
+  assert.equal(ever, [], "everything has its turn");
 });
 
 test("a test file ends with a runner that is killed, though it has not ended itself", async () => {
