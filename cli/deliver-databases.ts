@@ -2,12 +2,10 @@
 import { databaseAnswers } from "../runtime/behaviours/health.js";
 import { AdbindError } from "../runtime/errors.js";
 import type { Logger } from "../runtime/log.js";
-import { createPeriodic, eachAlone, tellLog } from "../runtime/queue/periodic.js";
+import { eachAlone } from "../runtime/queue/periodic.js";
 import { createSender, type Sender, type SenderOptions } from "../runtime/sender/index.js";
+import { openingRest } from "../runtime/sender/opening.js";
 import type { AnyStore, PrincipalStore } from "../runtime/store/index.js";
-
-/** Pause between two tries to open a database that was away, in milliseconds. */
-const OPEN_MS = 1_000;
 
 /** Opens a database, or a split. */
 export type OpenDelivered = () => Promise<AnyStore | PrincipalStore>;
@@ -54,22 +52,14 @@ export async function deliverFrom(
       throw error;
     }
   };
-  const opening = createPeriodic({
-    pauseMs: OPEN_MS,
-    firstPause: true,
-    steps: [
-      {
-        name: "open the databases that could not be used",
-        meanwhile: "events in them wait, and those of the others are delivered",
-        run: () =>
-          eachAlone(
-            opens.filter((open) => !running.has(open)),
-            begin,
-          ),
-      },
-    ],
-    telling: tellLog(options.logger),
-  });
+  const opening = openingRest(
+    () =>
+      eachAlone(
+        opens.filter((open) => !running.has(open)),
+        begin,
+      ),
+    options.logger,
+  );
   const delivered: DeliveredDatabases = {
     answering: async () =>
       (

@@ -24,7 +24,10 @@ async function takeBack(call: BehaviourCall, buys: readonly MediaBuy[]): Promise
   }
 }
 
-/** Tasks of orders go, those that wait, which nobody would ever end, and those that are over; what reports are due of a buy is not sent any more. */
+/**
+ * Tasks of orders go, those that wait, which nobody would ever end, and those that are over; what reports are due of a buy is not
+ * sent any more.
+ */
 export async function resetOrders(call: BehaviourCall): Promise<void> {
   const { principal } = call;
   const { sender } = call.ctx;

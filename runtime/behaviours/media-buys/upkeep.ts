@@ -114,8 +114,11 @@ async function withheld(
       const undecided = error.error.code === "GOVERNANCE_UNAVAILABLE" && call.ctx.now() - signed < UNDECIDED_MS;
       return undecided ? { kind: "open" } : { kind: "refused", error };
     }
-    const { signed: _, ...asked } = (await findInstruction(call, key)) ?? {};
-    if ("key" in asked) keepInstruction(call, asked as Instruction);
+    const found = await findInstruction(call, key);
+    // One that somebody else has finished meanwhile waits no more.
+    if (found === undefined || found.state === "done") return undefined;
+    const { signed: _, ...asked } = found;
+    keepInstruction(call, asked);
     return undefined;
   });
 }

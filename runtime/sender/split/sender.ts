@@ -1,18 +1,15 @@
 /** A sender on several databases: each has its own tasks, queue and deliverer, and a principal is in one of them. */
 import { AdbindError } from "../../errors.js";
 import { waitWithin } from "../../queue/pauses.js";
-import { createPeriodic, tellLog } from "../../queue/periodic.js";
 import type { PrincipalStore } from "../../store/split/principals.js";
 import { addedHealth, type SenderHealth } from "../health.js";
+import { openingRest } from "../opening.js";
 import { type Sender, STOP_MS } from "../sender.js";
 import type { SenderOptions } from "../types.js";
 import { inEach, splitChannels, splitNotifications } from "./channels.js";
 import { type OneSender, openSenders, type SplitSenders } from "./members.js";
 import { splitOutbox } from "./outbox.js";
 import { splitTasks } from "./tasks.js";
-
-/** Pause between two tries to open a database that was away, in milliseconds. */
-const OPEN_MS = 1_000;
 
 /** @throws AdbindError as `createSender`, and what a database says that cannot be opened, where none can */
 export async function splitSender(options: SenderOptions & { readonly store: PrincipalStore }): Promise<Sender> {
@@ -59,20 +56,9 @@ export async function splitSender(options: SenderOptions & { readonly store: Pri
 /** Has each database's events delivered, and those of one that was away as soon as it can be opened. */
 function deliverers(senders: SplitSenders, logger: SenderOptions["logger"]) {
   const { router, opened } = senders;
-  const opening = createPeriodic({
-    pauseMs: OPEN_MS,
-    firstPause: true,
-    steps: [
-      {
-        name: "open the databases that could not be used",
-        meanwhile: "events in them wait, and those of the others are delivered",
-        run: async () => {
-          if (opened.size < router.members.size) await senders.openRest();
-        },
-      },
-    ],
-    telling: tellLog(logger),
-  });
+  const opening = openingRest(async () => {
+    if (opened.size < router.members.size) await senders.openRest();
+  }, logger);
   let begun = false;
   senders.onOpen(({ sender }) => {
     if (begun) sender.start();
