@@ -15,9 +15,6 @@ export interface FaultyStep {
   readonly sometimes?: true;
 }
 
-const otherBeta =
-  "universal/version-negotiation.yaml: VERSION_UNSUPPORTED is the answer to a buyer that pins a release outside the seller's supported_versions; the step pins 3.2-beta.3 in the suite of 3.2.0-beta.4";
-
 const noPreviewThere =
   "creative/preview-render.json: preview_html is of a render, in preview.previews[].renders[] of what build_creative answers; core/creative-manifest.json has none, and the step looks for it there";
 
@@ -61,13 +58,6 @@ export const faultySteps: readonly FaultyStep[] = [
     contradicts:
       "enums/error-code.json: a denial by governance MUST be placed in the task's structured rejection arm when one exists, as acquire_rights has; the step asks for an error instead, and for dates that have passed",
     sometimes: true,
-  },
-  {
-    release: "3.2.0-beta.4",
-    storyboard: "media_buy_seller/get_products_rejected",
-    step: "force_get_products_rejected",
-    hash: "1b3fb47520d6",
-    contradicts: otherBeta,
   },
   {
     release: "3.0.26",

@@ -16,6 +16,7 @@ import type { OwnOutcome } from "./own-task.js";
 import { ownTask } from "./own-tasks.js";
 import { dispatchParallel } from "./parallel.js";
 import { isNameUsed } from "./phases.js";
+import { currentPin } from "./pins.js";
 import { requestOf, substituteIn } from "./request.js";
 import { type GradedCheck, isBroken, type Skip, type StepResult } from "./result.js";
 import { agentFor } from "./routes.js";
@@ -198,11 +199,12 @@ export async function runStep(
     const outcome = await own(step, phase, story);
     return { ...(await ownStep(step, phase, story, outcome)), ...(outcome.endsPhase && { endsPhase: true }) };
   }
-  const { args, unresolved, unfilled, problem: unmade } = await requestOf(step, task, agent, story);
+  const { args: given, unresolved, unfilled, problem: unmade } = await requestOf(step, task, agent, story);
   if (unfilled !== undefined) return skipped(step, phase, story, { reason: "fixture_unavailable", detail: unfilled });
   if (unresolved.length > 0) return unresolvedStep(step, phase, story, unresolved);
   if (unmade !== undefined)
     return { ...known(step, phase, story), task, status: "failed", problem: unmade, checks: [], tookMs: 0 };
+  const args = step.expect_error === true ? given : currentPin(given, agent, story.run.release);
   const answers = await send(step, task, args, agent, story);
   const [answer] = answers;
   story.answers.set(step.id, answer!);
