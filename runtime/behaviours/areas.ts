@@ -21,6 +21,7 @@ import type { BehaviourCall } from "./frame/call.js";
 import { forcedScenarios, resetForced } from "./frame/forced.js";
 import { governanceBehaviour } from "./governance/behaviour.js";
 import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
+import { manifestsBehaviour } from "./manifests/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { previewsBehaviour } from "./previews/behaviour.js";
 import { principalsBehaviour } from "./principals/behaviour.js";
@@ -42,6 +43,7 @@ export const behaviours: readonly Behaviour[] = [
   productsBehaviour,
   provenanceBehaviour,
   previewsBehaviour,
+  manifestsBehaviour,
   creativesBehaviour,
   deliveryBehaviour,
   mediaBuysBehaviour,

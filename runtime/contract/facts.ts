@@ -174,6 +174,9 @@ export interface CanonicalSlot {
   readonly asset_group_id: string;
   readonly asset_type: string;
   readonly required: boolean;
+  /** How many assets go into it, where that is bounded. */
+  readonly min?: number;
+  readonly max?: number;
 }
 
 /** What a release says of how to recover from its errors. */

@@ -154,7 +154,7 @@ export const ranks: Readonly<Record<string, readonly string[]>> = {
     "reporting/",
     "delivery/ creatives/ usage/ artifacts/ audiences/ events/ catalogs/",
     "building/ financials/",
-    "media-buys/",
+    "media-buys/ manifests/",
     "lifecycle/",
     "areas",
     "assembled report-source",

@@ -33,13 +33,13 @@ export const budgets: Record<string, number> = {
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 2127,
+  "adbind/behaviours": 2142,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 184,
   "adbind/buyer/web": 165,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
-  "adbind-cli/conformance": 682,
+  "adbind-cli/conformance": 683,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
   "adbind-cli/registry": 1421,

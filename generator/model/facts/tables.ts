@@ -97,13 +97,19 @@ export function formatFacts({ documents }: FactSource): Record<string, Fact<read
       const kind = CANONICAL.exec(path)?.[1];
       const slots = atPointer(schema as SchemaJson, "/properties/slots/default");
       if (kind === undefined || !Array.isArray(slots)) return [];
-      const value = slots
-        .filter(isMap)
-        .flatMap(({ asset_group_id: id, asset_type: type, required }) =>
-          typeof id === "string" && typeof type === "string"
-            ? [{ asset_group_id: id, asset_type: type, required: required === true }]
-            : [],
-        );
+      const value = slots.filter(isMap).flatMap(({ asset_group_id: id, asset_type: type, required, min, max }) =>
+        typeof id === "string" && typeof type === "string"
+          ? [
+              {
+                asset_group_id: id,
+                asset_type: type,
+                required: required === true,
+                ...(typeof min === "number" && { min }),
+                ...(typeof max === "number" && { max }),
+              },
+            ]
+          : [],
+      );
       return [[kind, { value, from: below(path, "properties", "slots", "default") }]];
     }),
   );

@@ -13,9 +13,15 @@ function operated({ agentUrl, formats, shapes, tools, word }: Serving): JsonObje
   const answer = shapes.answer(`get_${word}_capabilities`);
   const named = answer.has("creative", "supported_formats", "*", "operations");
   const drawn = named && tools.has("preview_creative");
+  const known = answer.values("creative", "supported_formats", "*", "operations", "*") ?? [];
+  const judged = known.includes("validate") && tools.has("validate_input");
   const supported = formatOptions(agentUrl, formats, shapes).flatMap(
     ({ v1_format_ref: _, format_option_id: id, ...format }, at) => {
-      const operations = [...(isBuilt(formats[at]!) ? ["build"] : []), ...(drawn ? ["preview"] : [])];
+      const operations = [
+        ...(isBuilt(formats[at]!) ? ["build"] : []),
+        ...(drawn ? ["preview"] : []),
+        ...(judged ? ["validate"] : []),
+      ];
       return operations.length === 0 ? [] : [{ capability_id: capabilityId(shapes, String(id)), format, operations }];
     },
   );

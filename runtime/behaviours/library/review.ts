@@ -1,9 +1,10 @@
 /** Whether a creative is what its format asks for. */
-import type { ProtocolError } from "../../contract/index.js";
+import type { JsonObject, ProtocolError } from "../../contract/index.js";
+import { type Misfit, misfits, narrowedMisfits } from "../formats/fit.js";
 import { formatFromId, formatId, formatsOf, sameFormat } from "../formats/formats.js";
-import { narrowedProblems } from "../formats/narrowed.js";
-import { canonicalKind } from "../formats/options.js";
+import { canonicalKind, formatOptions } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { invalidCode } from "../frame/invalid.js";
 import type { CreativeAsset, CreativeUpload, FormatAsset } from "../ports/creatives.js";
 import { onOffer, productsOf } from "../products/products.js";
 import { listedVerifiers, provenanceProblems, sharedPolicy } from "../provenance/policy.js";
@@ -38,7 +39,9 @@ export async function formatProblems(
   if (format_id === undefined) return canonicalProblems(call, upload, field);
   const known = (await formatsOf(call)).get(format_id.id);
   // Formats move between agents and keep their names: what is narrowed here is narrowed for whoever names it.
-  const narrowed = narrowedProblems(known?.canonical?.params ?? {}, assets, { shapes: call.shapes, field });
+  const narrowed = narrowedMisfits(known?.canonical?.params ?? {}, assets).map((one) =>
+    misfitProblem(call, one, field),
+  );
   if (narrowed.length > 0) return narrowed;
   const taken = known !== undefined && sameFormat(formatId(call, known), format_id);
   if (!taken && format_id.agent_url !== call.agentUrl) return [];
@@ -62,10 +65,19 @@ async function canonicalProblems(
 ): Promise<ProtocolError[]> {
   const ofKind = [...(await formatsOf(call)).values()].filter((one) => canonicalKind(one) === kind);
   const named = ofKind.filter(({ id }) => id === option?.format_option_id);
-  const all = (named.length > 0 ? named : ofKind).map(({ canonical }) =>
-    narrowedProblems(canonical?.params ?? {}, assets, { shapes: call.shapes, field }),
-  );
-  return all.reduce((least, one) => (one.length < least.length ? one : least), all[0] ?? []);
+  const usual = call.shapes.canonical(kind ?? "");
+  const options = formatOptions(call.agentUrl, named.length > 0 ? named : ofKind, call.shapes);
+  const all = options.map(({ params }) => misfits(params as JsonObject, assets, usual));
+  const least = all.reduce((best, one) => (one.length < best.length ? one : best), all[0] ?? []);
+  return least.map((one) => misfitProblem(call, one, field));
+}
+
+/** The release's word for what an asset is not. */
+function misfitProblem({ shapes }: BehaviourCall, { rule, field, message }: Misfit, at: string): ProtocolError {
+  const listed = rule.endsWith("_values") && shapes.knowsError("CREATIVE_VALUE_NOT_ALLOWED");
+  const refused = rule.endsWith("_values") || rule === "required_slot";
+  const code = listed ? "CREATIVE_VALUE_NOT_ALLOWED" : refused ? "CREATIVE_REJECTED" : invalidCode(shapes);
+  return problem(code, message, `${at}.${field}`);
 }
 
 function assetProblems(asset: FormatAsset, given: readonly CreativeAsset[], field: string): ProtocolError[] {
