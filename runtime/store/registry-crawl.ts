@@ -244,7 +244,7 @@ export const setPlace = (q: Query, name: string, place: number): Coroutine<unkno
 export const endTurn = (q: Query, name: string, owner: string): Coroutine<unknown> =>
   q.rows("update adbind_crawl_turns set until = 0 where name = ? and owner = ?", [name, owner]);
 
-/** Remembers what a file revokes, in one order: files of one host may be taken side by side. @param source host of the file */
+/** Remembers what a file revokes, in one order: one file may be taken for several domains side by side. @param source the file */
 export function* addRevocations(q: Query, source: string, domains: readonly string[], until: number): Coroutine<void> {
   for (const domain of [...domains].sort())
     yield* q.rows(

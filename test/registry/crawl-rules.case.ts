@@ -53,6 +53,7 @@ export const crawlRulesCase = (test: Test, name: string, open: () => Promise<Sql
     ["what was not asked for since does not end, and one that ended begins like a new one", kept],
     ["while its last file is kept a domain that fails is asked once a day at least", daily],
     ["an authorization that begins counts then, and not at the next crawl", dated],
+    ["a file revokes nothing of another file that lies on the same host", neighbours],
   ]);
 
 async function moved(world: World): Promise<void> {
@@ -270,4 +271,20 @@ async function dated(world: World): Promise<void> {
   clock.at = from;
   await until(async () => (await data.revision()) !== before, "it is worked out again");
   assert.is(origins.times("news.example/adagents.json"), 1);
+}
+
+async function neighbours(world: World): Promise<void> {
+  const { origins, clock } = world;
+  // Whoever rents room on a host of files says nothing about what the other tenants keep there.
+  const point = (domain: string, at: string) =>
+    origins.answers.set(`${domain}/adagents.json`, { authoritative_location: `https://files.example/${at}` });
+  point("news.example", "news/adagents.json");
+  point("thief.example", "thief/adagents.json");
+  origins.answers.set("files.example/news/adagents.json", fileOf(SELLER));
+  const revoked_publisher_domains = [{ publisher_domain: "news.example", revoked_at: "2026-03-01T00:00:00Z" }];
+  origins.answers.set("files.example/thief/adagents.json", fileOf(THIEF, { revoked_publisher_domains }));
+  assert.equal((await crawled(world)).agents, [SELLER]);
+  assert.equal((await crawled(world, "thief.example")).agents, [THIEF]);
+  clock.at += HOUR_MS;
+  assert.equal((await crawled(world)).agents, [SELLER]);
 }

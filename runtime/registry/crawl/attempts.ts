@@ -19,10 +19,11 @@ import {
 } from "../../store/registry-crawl.js";
 import { isKept, type KeptFileRow, keptFile } from "../../store/registry-crawl-files.js";
 import { isOptedOut } from "../../store/registry-opt-outs.js";
+import { expectedUrl } from "../model.js";
 import type { CrawlResult, RegistryData } from "../types.js";
 import { type Crawled, crawlDomain } from "./crawl.js";
 import { CRAWL_ERRORS } from "./errors.js";
-import { FileRules } from "./file-rules.js";
+import { FileRules, revokerOf } from "./file-rules.js";
 import type { Origin } from "./locate.js";
 import type { CrawlMetrics } from "./metrics.js";
 import type { CrawlJob } from "./requests.js";
@@ -100,6 +101,9 @@ export function crawlAttempts(dependencies: AttemptDependencies): Attempts {
 
 const failed = (error: string): Report => ({ status: "failed", error, found: false, heldUntil: null });
 
+/** Most files are at their domain's own place. */
+const ownRevoker = (domain: string): string => revokerOf(expectedUrl(domain));
+
 /** What an attempt goes by, as it was when it began: nobody else crawls the domain meanwhile. */
 interface Begun {
   readonly start: CrawlStart;
@@ -114,7 +118,7 @@ function* begin(q: Query, { id, domain }: CrawlJob, attempt: number, now: number
   const start = yield* beginAttempt(q, { id, attempt, now }, restAfter);
   if (start === undefined) return undefined;
   const optedOut = yield* isOptedOut(q, domain);
-  return { start, optedOut, kept: yield* keptFile(q, domain), revoked: yield* revokedBy(q, domain, now) };
+  return { start, optedOut, kept: yield* keptFile(q, domain), revoked: yield* revokedBy(q, ownRevoker(domain), now) };
 }
 
 async function attempt(
@@ -206,7 +210,8 @@ async function crawlOnce(
       ...{ robots, fresh, now },
       pointer: (location) => rules.pointer(location),
       file: (found) => rules.file(found),
-      revokedBy: async (host) => (host === domain ? revoked : store.query((q) => revokedBy(q, host, now()))),
+      revokedBy: async (revoker) =>
+        revoker === ownRevoker(domain) ? revoked : store.query((q) => revokedBy(q, revoker, now())),
     },
     domain,
   );
@@ -216,7 +221,7 @@ async function crawlOnce(
     // With the lock, whoever notes the wish meanwhile waits for the end of this.
     yield* lockDomain(q, domain, now());
     if (yield* isOptedOut(q, domain)) throw new OptedOutMeanwhile();
-    if (revocations !== null) yield* addRevocations(q, revocations.host, revocations.domains, now() + REVOCATION_MS);
+    if (revocations !== null) yield* addRevocations(q, revocations.revoker, revocations.domains, now() + REVOCATION_MS);
     yield* rules.keep(q, domain);
   });
   return crawled;

@@ -7,14 +7,14 @@ import type { CrawlResult } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type BrandOrigin, crawlBrand } from "./brand.js";
 import { CRAWL_ERRORS } from "./errors.js";
-import type { FoundFile, Quarantine } from "./file-rules.js";
+import { type FoundFile, type Quarantine, revokerOf } from "./file-rules.js";
 import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
 import type { Robots } from "./robots.js";
 
 export interface CrawlContext extends Origin {
   readonly now: () => number;
-  /** Domains whose revocation by a host's file is still held. */
-  readonly revokedBy: (host: string) => Promise<readonly string[]>;
+  /** Domains whose revocation by a file is still held. @param revoker the file, as `revokerOf` names it */
+  readonly revokedBy: (revoker: string) => Promise<readonly string[]>;
   /** Judges a valid file; default none is held back. @returns undefined where it is taken */
   readonly file?: (found: FoundFile) => Quarantine | undefined;
   /** What the domain's robots.txt says; default nobody asks it. */
@@ -33,8 +33,8 @@ export interface Crawled {
   readonly detail: string | null;
   /** What the result says when it is the last word: an answer that stays no JSON is the file's fault. */
   readonly last: CrawlResult;
-  /** What the file revokes, and its host. */
-  readonly revocations: { readonly host: string; readonly domains: readonly string[] } | null;
+  /** What the file revokes, and which file it is. */
+  readonly revocations: { readonly revoker: string; readonly domains: readonly string[] } | null;
   /** When a file that is held back is taken if it stays, in unix milliseconds. */
   readonly heldUntil: number | null;
 }
@@ -57,14 +57,14 @@ const provenanceOf = (found: Located | NotLocated): Omit<Adagents, "outcome" | "
 });
 
 async function judged(found: Located, domain: string, { now, revokedBy, file: ruleOf }: CrawlContext): Promise<Judged> {
-  const host = new URL(found.url).hostname;
+  const revoker = revokerOf(found.url);
   // It was parsed in this turn, and is read in another: a large file must not keep everything else waiting.
   const large = (found.bytes ?? 0) >= LARGE_BYTES;
   if (large) await nextTurn();
   const read = readAuthorizationFile(found.document, {
     domain,
     via: found.via,
-    revoked: await revokedBy(host),
+    revoked: await revokedBy(revoker),
     now: now(),
   });
   if (large) await nextTurn();
@@ -91,7 +91,7 @@ async function judged(found: Located, domain: string, { now, revokedBy, file: ru
     ...none,
     adagents: { ...provenance, outcome: "valid", problems, file },
     error: null,
-    revocations: revokes.length === 0 ? null : { host, domains: revokes },
+    revocations: revokes.length === 0 ? null : { revoker, domains: revokes },
   };
 }
 

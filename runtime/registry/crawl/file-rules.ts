@@ -2,6 +2,7 @@
  * When a file that was found takes the place of the one that is kept (docs/protocol/files.md#what-a-crawl-does): a
  * pointer that was changed may be an attacker's, and an older file gives back what was taken away since.
  */
+import { createHash } from "node:crypto";
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Query } from "../../db/types.js";
 import { type KeptFileRow, keptFile, putFile } from "../../store/registry-crawl-files.js";
@@ -31,6 +32,14 @@ export interface FoundFile {
   /** The file's `last_updated`, in unix milliseconds. */
   readonly lastUpdated: number | null;
 }
+
+/**
+ * A file as what it revokes is kept under. By its whole URL: many lie on one host that lets room to strangers, and none of them
+ * speaks for another.
+ * @returns short, whatever the length of the URL: it is part of a key
+ */
+export const revokerOf = (url: string): string =>
+  `${new URL(url).hostname} ${createHash("sha256").update(url).digest("base64url").slice(0, 22)}`;
 
 /** Two files have one history where they have one place, or both were pointed to: then one took over from the other. */
 const follows = (kept: KeptFileRow, { source, pointed }: FoundFile): boolean =>
