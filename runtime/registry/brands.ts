@@ -7,7 +7,7 @@ import { brandsAfter, brandsNamed, brandsOf } from "../store/registry-lists.js";
 import { counts } from "../store/registry-profiles.js";
 import { nameWords } from "./brand-files.js";
 import type { BrandData, ResolvedBrand } from "./listed-types.js";
-import { iso, publisherDomain } from "./model.js";
+import { iso, publisherDomain, sameSite } from "./model.js";
 import type { BrandAgent } from "./types.js";
 
 interface Row {
@@ -33,33 +33,42 @@ type Manifest = Readonly<Record<string, unknown>>;
 const domainIn = (value: unknown): string | undefined =>
   typeof value === "string" ? publisherDomain(value) : undefined;
 
-const site = (domain: string | undefined): string | undefined => domain?.replace(/^(?:www|m)\./, "");
-
 /** A brand of a house's list is the domain's by its URL, or by a website among its properties. */
 const isOf = (brand: Manifest, domain: string): boolean =>
-  [brand.url, ...list(brand.properties).map((one) => (isJsonObject(one) ? one.identifier : undefined))].some(
-    (name) => site(domainIn(name)) === site(domain),
-  );
+  [brand.url, ...list(brand.properties).map((one) => (isJsonObject(one) ? one.identifier : undefined))].some((name) => {
+    const named = domainIn(name);
+    return named !== undefined && sameSite(named, domain);
+  });
+
+/**
+ * Whether a file is a house's own word: it lies at the house's own site, or where the house itself was last found to have its
+ * file. Anybody can write a portfolio that names somebody else's house.
+ */
+function* isOfHouse(q: Query, { url }: BrandFileRow, domain: string, house: string): Coroutine<boolean> {
+  if (sameSite(house, domain) || sameSite(house, new URL(url).hostname)) return true;
+  return (yield* brandFileOf(q, house))?.url === url;
+}
 
 const kellerTypes = ["master", "sub_brand", "endorsed", "independent"] as const;
 
 /** What the file says beyond the name. A house counts as the brand's where its own file lists the brand. */
-function detailsOf(domain: string, { file, variant }: BrandFileRow): Partial<ResolvedBrand> {
+function* detailsOf(q: Query, domain: string, row: BrandFileRow): Coroutine<Partial<ResolvedBrand>> {
+  const { file, variant } = row;
   const document = JSON.parse(file) as Manifest;
   const house = isJsonObject(document.house) ? document.house : undefined;
   const listed = list(document.brands).find((brand): brand is Manifest => isJsonObject(brand) && isOf(brand, domain));
   const manifest = listed ?? (variant === "house_portfolio" ? house : document) ?? document;
   const names = list(manifest.names).filter(isJsonObject);
   const houseDomain = domainIn(house?.domain);
-  const claimed = domainIn(manifest.house_domain);
+  const counts = listed !== undefined && houseDomain !== undefined && (yield* isOfHouse(q, row, domain, houseDomain));
+  const claimed = domainIn(manifest.house_domain) ?? houseDomain;
   const keller = kellerTypes.find((type) => type === manifest.keller_type);
   return {
     ...(names.length > 0 && { names: names as Record<string, unknown>[] }),
     ...(keller !== undefined && { keller_type: keller }),
-    ...(listed !== undefined &&
-      houseDomain !== undefined && { house_domain: houseDomain, relationship_trust: "inline" }),
-    ...(listed !== undefined && typeof house?.name === "string" && { house_name: house.name }),
-    ...(listed === undefined && claimed !== undefined && { claimed_house_domain: claimed }),
+    ...(counts && { house_domain: houseDomain, relationship_trust: "inline" }),
+    ...(counts && typeof house?.name === "string" && { house_name: house.name }),
+    ...(!counts && claimed !== undefined && !sameSite(claimed, domain) && { claimed_house_domain: claimed }),
     brand_manifest: manifest,
   };
 }
@@ -100,7 +109,7 @@ export const brandData = (db: Database): BrandData => ({
       const [row] = yield* brandsOf(q, [domain]);
       if (row === undefined) return undefined;
       const file = yield* brandFileOf(q, domain);
-      return { ...resolvedBrand(row), ...(file !== undefined && detailsOf(domain, file)) };
+      return { ...resolvedBrand(row), ...(file !== undefined && (yield* detailsOf(q, domain, file))) };
     }),
   brandFile: (domain) =>
     db.read(function* (q) {

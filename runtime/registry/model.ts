@@ -38,6 +38,10 @@ export function siteOf(domain: string): string {
   return rest === domain || registrableDomain(rest) !== registrableDomain(domain) ? domain : rest;
 }
 
+/** A domain stands for its `www.` and `m.` too, and for no other host (docs/protocol/files.md#domains). */
+export const sameSite = (a: string, b: string): boolean =>
+  a === b || (siteOf(a) === siteOf(b) && (a === siteOf(a) || b === siteOf(b)));
+
 /** Longest agent URL kept, in characters. */
 export const AGENT_URL_LIMIT = 2048;
 

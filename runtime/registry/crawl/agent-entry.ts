@@ -2,14 +2,14 @@
 
 import { isJsonObject } from "../../contract/json-object.js";
 import type { FileProblems } from "../file-problems.js";
-import { agentUrlOf } from "../model.js";
+import { agentUrlOf, sameSite } from "../model.js";
 import type { AgentEntry, AuthorizationType, DelegationType, PropertyRecord, PropertySelector } from "../types.js";
 import type { JsonRecord } from "./document.js";
 import { limitsOf, MAX_VALUE, MAX_VALUES, Unusable } from "./entry-limits.js";
 import type { Via } from "./locate.js";
 import { readProperty } from "./properties.js";
 import { type ReadSignals, signalForm } from "./signals.js";
-import { domainIn, instantOf, sameSite, textOf, textsOf } from "./values.js";
+import { domainIn, instantOf, textOf, textsOf } from "./values.js";
 
 /** docs/protocol/files.md#authorized-agents. */
 const MAX_AUTHORIZED_FOR = 500;

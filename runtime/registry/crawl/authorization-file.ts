@@ -6,13 +6,14 @@
 import { isJsonObject } from "../../contract/json-object.js";
 import { type FileProblem, FileProblems, fileProblem, type ProblemRule } from "../file-problems.js";
 import { unreached } from "../matching.js";
+import { sameSite } from "../model.js";
 import type { AgentEntry, AuthorizationFile, PropertyRecord } from "../types.js";
 import { type Reading, readAgentEntry } from "./agent-entry.js";
 import type { JsonRecord } from "./document.js";
 import type { Via } from "./locate.js";
 import { readProperty } from "./properties.js";
 import { readSignals } from "./signals.js";
-import { domainIn, instantOf, sameSite, textOf, textsOf } from "./values.js";
+import { domainIn, instantOf, textOf, textsOf } from "./values.js";
 
 /** Most of each that one file may have. What they make is written in one transaction. */
 const MAX_AGENTS = 5_000;

@@ -2,10 +2,10 @@
 import { isJsonObject } from "../../contract/json-object.js";
 import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
 import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand-file.js";
-import { agentTypes, agentUrlOf } from "../model.js";
+import { agentTypes, agentUrlOf, sameSite } from "../model.js";
 import type { BrandAgent, BrandProperty, CrawlResult, DelegationType, KeptBrandFile } from "../types.js";
 import { fetchDocument, type JsonRecord, type NotFetched, notFetched } from "./document.js";
-import { domainIn, sameSite, textOf } from "./values.js";
+import { domainIn, textOf } from "./values.js";
 
 /** Pointers followed (docs/protocol/files.md#brandjson). */
 const MAX_POINTERS = 3;

@@ -4,10 +4,10 @@
  */
 import { isJsonObject } from "../../contract/json-object.js";
 import { safely } from "../../listener.js";
-import { expectedUrl } from "../model.js";
+import { expectedUrl, sameSite } from "../model.js";
 import type { JsonRecord } from "./document.js";
 import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
-import { domainIn, sameSite } from "./values.js";
+import { domainIn } from "./values.js";
 
 /** Publishers of one file that are looked at. */
 const MAX_PUBLISHERS = 100_000;

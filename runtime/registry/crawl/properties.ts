@@ -2,8 +2,9 @@
 
 import { isJsonObject } from "../../contract/json-object.js";
 import type { FileProblems, ProblemRule } from "../file-problems.js";
+import { sameSite } from "../model.js";
 import type { Identifier, PropertyRecord } from "../types.js";
-import { coversDomain, domainIn, sameSite, textOf, textsOf } from "./values.js";
+import { coversDomain, domainIn, textOf, textsOf } from "./values.js";
 
 const MAX_IDENTIFIERS = 1_000;
 const MAX_TAGS = 200;

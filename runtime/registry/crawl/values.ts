@@ -1,6 +1,6 @@
 /** Reads values out of files that anyone may write: what cannot be used is left out and noted. */
 import { registrableDomain } from "../../net/index.js";
-import { publisherDomain, siteOf } from "../model.js";
+import { publisherDomain, sameSite, siteOf } from "../model.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /[\u0000-\u001f\u007f]+/g;
@@ -38,10 +38,6 @@ export function instantOf(value: unknown): number | undefined {
 /** A publisher's domain as files write it: some with a scheme, a port or a final dot. */
 export const domainIn = (value: unknown): string | undefined =>
   typeof value === "string" ? publisherDomain(value) : undefined;
-
-/** A domain stands for its `www.` and `m.` too, and for no other host (docs/protocol/files.md#domains). */
-export const sameSite = (a: string, b: string): boolean =>
-  a === b || (siteOf(a) === siteOf(b) && (a === siteOf(a) || b === siteOf(b)));
 
 /**
  * A domain speaks for itself, its `www.` and `m.`, and whatever is under it, since it hands those names out; never for
