@@ -1,6 +1,7 @@
 /** Lists of domains and identifiers that somebody buys by, gone through against what is known. */
 import { randomUUID } from "node:crypto";
 import type { components } from "../../generated/registry/openapi.js";
+import type { Coroutine } from "../db/coroutine.js";
 import type { Database } from "../db/types.js";
 import {
   type KnownDomainRow,
@@ -190,10 +191,17 @@ export const checkedData = ({ db, now }: CheckDependencies): CheckedData => {
       return keep("domains", domainCheck(texts, known, randomUUID()));
     },
     async checkIdentifiers(texts) {
-      const values = [...new Set(texts.flatMap((text) => identified(text)?.value ?? []))];
+      const values = new Map(texts.flatMap((text) => identified(text) ?? []).map(({ type, value }) => [value, type]));
       const known = new Map<string, KnownValueRow>();
-      for (const some of slices(values))
-        for (const row of await db.read((q) => knownValues(q, some))) known.set(row.value, row);
+      for (const some of slices([...values])) {
+        const [domains, others] = [true, false].map((domain) =>
+          some.filter(([, type]) => (type === "domain") === domain).map(([value]) => value),
+        );
+        const rows = await db.read(function* (q): Coroutine<KnownValueRow[]> {
+          return [...(yield* knownValues(q, domains!, true)), ...(yield* knownValues(q, others!, false))];
+        });
+        for (const row of rows) known.set(row.value, row);
+      }
       return keep("identifiers", identifierCheck(texts, known, randomUUID()));
     },
     propertyCheck: (id) => read("domains", id),

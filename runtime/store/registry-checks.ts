@@ -1,5 +1,5 @@
 /** Lists that somebody has, looked at against what is known; and the reports of it. */
-import type { Coroutine } from "../db/coroutine.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import type { Expiring } from "./types.js";
 
@@ -39,11 +39,18 @@ export interface KnownValueRow {
   readonly valid: number;
 }
 
-/** Where values stand, of whatever type: the best place of each. */
-export function knownValues(q: Query, values: readonly string[]): Coroutine<KnownValueRow[]> {
+/** Types of which a file names none but its owner's: what is written as a domain under any other proves nothing. */
+const OWNED = " and i.type in ('domain', 'subdomain')";
+
+/**
+ * Where values stand: the best place of each.
+ * @param domains the values are domains, and only who may name one is looked for; else they may be of whatever type
+ */
+export function knownValues(q: Query, values: readonly string[], domains: boolean): Coroutine<KnownValueRow[]> {
+  if (values.length === 0) return wait([]);
   const places =
     "(select i.*, p.domain, coalesce(p.valid, 0) as said from (select * from adbind_registry_identifiers i " +
-    `where i.value = asked.key order by i.value, i.type, i.publisher, i.source, i.key limit ${VALUE_PLACES}) i ` +
+    `where i.value = asked.key${domains ? OWNED : ""} order by i.value, i.type, i.publisher, i.source, i.key limit ${VALUE_PLACES}) i ` +
     "join adbind_registry_publishers p on p.id = i.publisher)";
   // A publisher's own valid file, then a file hosted for it, then what was found elsewhere.
   const rank =

@@ -86,6 +86,19 @@ export function dataChecksCase(engine: Engine): void {
   domainsChecked(test);
   identifiersChecked(test);
 
+  test("a domain is known by who owns it, and not by who writes its name as something else", async ({ data }) => {
+    const written = property("net", { identifiers: [{ type: "network_id", value: "news.example" }] });
+    await data.applyCrawl(crawl("a-thief.example", file([written])));
+    const checked = async () => {
+      const { entries } = await data.checkIdentifiers(["news.example"]);
+      return [entries[0]!.verdict, entries[0]!.action, entries[0]!.publisher_domain];
+    };
+    assert.equal(await checked(), ["unknown", "assess", undefined]);
+    const own = property("site", { identifiers: [{ type: "domain", value: "news.example" }] });
+    await data.applyCrawl(crawl("news.example", file([own])));
+    assert.equal(await checked(), ["ready", "none", "news.example"]);
+  });
+
   test("ten thousand of each are gone through at once", async ({ data }) => {
     await data.applyCrawl(crawl("d9999.example", file([property("site"), app("com.x9999.app")])));
     const many = (name: (at: number) => string) => Array.from({ length: 10_000 }, (_, at) => name(at));
