@@ -24,6 +24,20 @@ interface Filters {
  */
 const MATCHING_LIMIT = 4_000_000;
 
+/**
+ * What a verdict on a product may name, in characters: it repeats identifiers that were asked for at each publisher that they were
+ * asked of, which makes a short question a long answer.
+ */
+const VERDICT_CHARACTERS = 16_000_000;
+/** What an item takes beside its text, in the same measure. */
+const ITEM_CHARACTERS = 16;
+
+const lengthOf = (items: Iterable<string>): number => {
+  let sum = 0;
+  for (const item of items) sum += item.length + ITEM_CHARACTERS;
+  return sum;
+};
+
 const present = (list: readonly string[] | undefined): ReadonlySet<string> | undefined =>
   list === undefined || list.length === 0 ? undefined : new Set(list);
 
@@ -156,6 +170,29 @@ export function* expand(
 
 type Verdict = ProductAuthorization["selectors"][number];
 
+/**
+ * What every selector comes to at each publisher.
+ * @throws AdbindError `registry_data_invalid` when they name too much
+ */
+function verdicts(asked: readonly PublisherSelector[], views: ReadonlyMap<string, OfferedView>): Verdict[] {
+  const lengths = new Map<Filters, number>();
+  let left = VERDICT_CHARACTERS;
+  const take = (characters: number): void => {
+    left -= characters;
+    if (left < 0) throw tooMuch();
+  };
+  return asked.map(({ filters, domain }) => {
+    const named = lengths.get(filters) ?? lengthOf(filters.ids ?? []);
+    lengths.set(filters, named);
+    // Before they are gone through: there may be as many as the request has room for, at as many publishers.
+    take(named + domain.length + ITEM_CHARACTERS);
+    const found = verdict(filters, domain, views.get(domain) ?? nothing);
+    if (filters.ids === undefined) take(lengthOf(found.unauthorized_items));
+    return found;
+  });
+}
+
+/** @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once */
 export function* validateProduct(
   q: Statements,
   request: ExpandRequest,
@@ -163,7 +200,7 @@ export function* validateProduct(
 ): Coroutine<ProductAuthorization> {
   const asked = publisherSelectors(request);
   const views = yield* agentViews(q, { agentUrl: request.agent_url, asked }, dependencies, (one) => one);
-  const selectors = asked.map(({ filters, domain }) => verdict(filters, domain, views.get(domain) ?? nothing));
+  const selectors = verdicts(asked, views);
   const requested = selectors.reduce((sum, one) => sum + one.requested_count, 0);
   const authorized = selectors.reduce((sum, one) => sum + one.authorized_count, 0);
   return {

@@ -31,6 +31,28 @@ export function busyExpansions(test: Case): void {
   });
 }
 
+/** A short question that would have a long answer. */
+export function longVerdicts(test: Case): void {
+  test("identifiers that are asked of many publishers at once are refused before they are gone through", async ({
+    data,
+  }) => {
+    const many = (letter: string, count: number) => Array.from({ length: count }, (_, at) => `${letter}${at}.example`);
+    const asked = (domains: number, ids: number) => ({
+      agent_url: SELLER,
+      publisher_properties: [{ publisher_domains: many("d", domains), property_ids: many("p", ids) }],
+    });
+    const fine = await data.validateProduct(asked(100, 1_000));
+    assert.equal([fine.total_requested, fine.selectors[99]!.unauthorized_items.length], [100_000, 1_000]);
+    const refused = await data.validateProduct(asked(2_000, 2_000)).catch(String);
+    assert.match(String(refused), "too much at once");
+    assert.is((await data.expand(asked(2_000, 2_000))).property_count, 0, "an expansion names nothing of them");
+    // One identifier may be as long as the request.
+    const publisher_properties = [{ publisher_domains: many("d", 2_000), property_ids: ["x".repeat(1_000_000)] }];
+    const long = { agent_url: SELLER, publisher_properties };
+    assert.match(String(await data.validateProduct(long).catch(String)), "too much at once");
+  });
+}
+
 /** A publisher that is large: on one of the databases in a commit's run, since two hundred thousand rows take most of the time. */
 export function hugePublisher(test: Case, { name }: Engine): void {
   const engines: readonly Engine["name"][] = ["sqlite", "postgres"];
