@@ -38,12 +38,26 @@ export function keyedProperties(set: SourceSet): Map<string, SetProperty> {
  */
 const MATCHING_LIMIT = 4_000_000;
 
-/** The properties of a set, and how much work may still be spent on telling which of them are meant. */
+/**
+ * What is kept of all selections of one file, in characters of keys: each of thousands of agents has its own list, and a file of a
+ * megabyte would be kept, read and searched as hundreds of them. Two million keys as usual ones are long.
+ */
+const KEPT_CHARACTERS = 20_000_000;
+/** What a key takes beside its text in a list that is kept. */
+const KEY_CHARACTERS = 3;
+
+interface Selection {
+  readonly keys: string[];
+  readonly characters: number;
+}
+
+/** The properties of a set, and how much may still be spent on telling which of them are meant, and on keeping it. */
 export class Matcher {
   #left = MATCHING_LIMIT;
+  #room = KEPT_CHARACTERS;
   /** Looking at all properties once, tags included. */
   readonly #cost: number;
-  readonly #selected = new Map<string, string[]>();
+  readonly #selected = new Map<string, Selection>();
 
   constructor(readonly keyed: ReadonlyMap<string, SetProperty>) {
     this.#cost = [...keyed.values()].reduce((sum, { tags }) => sum + 1 + tags.length, 0);
@@ -55,21 +69,23 @@ export class Matcher {
     return this.#left >= 0;
   }
 
-  /** Whether there was work left for all that an entry selects. */
-  reaches(entry: AgentEntry): boolean {
-    const selectors = selectorsOf(entry);
-    return selectors === null || this.#spends(selectors);
-  }
-
-  /** Keys of the properties that any of the selectors means; one list for all who select the same by tags or types. */
-  select(selectors: readonly PropertySelector[]): string[] {
-    if (!this.#spends(selectors)) return [];
+  /**
+   * Keys of the properties that any of the selectors means; one list for all who select the same by tags or types.
+   * @returns undefined where entries before have used up what there is
+   */
+  select(selectors: readonly PropertySelector[]): string[] | undefined {
+    if (this.#room < 0 || !this.#spends(selectors)) return undefined;
     const name = selectors.some(({ propertyIds }) => propertyIds !== undefined) ? undefined : JSON.stringify(selectors);
     const known = name === undefined ? undefined : this.#selected.get(name);
-    if (known !== undefined) return known;
-    const found = this.#find(selectors);
-    if (name !== undefined) this.#selected.set(name, found);
-    return found;
+    const { keys, characters } = known ?? this.#measured(selectors);
+    if (name !== undefined && known === undefined) this.#selected.set(name, { keys, characters });
+    this.#room -= characters;
+    return this.#room < 0 ? undefined : keys;
+  }
+
+  #measured(selectors: readonly PropertySelector[]): Selection {
+    const keys = this.#find(selectors);
+    return { keys, characters: keys.reduce((sum, key) => sum + key.length + KEY_CHARACTERS, 0) };
   }
 
   #find(selectors: readonly PropertySelector[]): string[] {
@@ -113,7 +129,7 @@ function selectorsOf(entry: AgentEntry): readonly PropertySelector[] | null {
 export function coversOf(entry: AgentEntry, matcher: Matcher): string[] | null {
   if (entry.authorizationType === "inline_properties") return (entry.properties ?? []).map(propertyKey);
   const selectors = selectorsOf(entry);
-  return selectors === null ? null : matcher.select(selectors);
+  return selectors === null ? null : (matcher.select(selectors) ?? []);
 }
 
 /** Entries by agent: a file may name one in several. */
@@ -121,8 +137,13 @@ export function inOrderOfAgents(agents: readonly AgentEntry[]): AgentEntry[][] {
   return [...Map.groupBy(agents, ({ agentUrl }) => agentUrl).values()];
 }
 
-/** The entries of a set that cover nothing, since those before them select among more than is looked at. */
+/** The entries of a set that cover nothing, since those before them select more than is looked at, or kept. */
 export function unreached(set: SourceSet): AgentEntry[] {
   const matcher = new Matcher(keyedProperties(set));
-  return inOrderOfAgents(set.agents).flatMap((entries) => entries.filter((entry) => !matcher.reaches(entry)));
+  return inOrderOfAgents(set.agents).flatMap((entries) =>
+    entries.filter((entry) => {
+      const selectors = selectorsOf(entry);
+      return selectors !== null && matcher.select(selectors) === undefined;
+    }),
+  );
 }

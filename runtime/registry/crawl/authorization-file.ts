@@ -257,7 +257,7 @@ export function readAuthorizationFile(document: JsonRecord, options: ReadOptions
     problems.add(
       "selects_too_much",
       `/authorized_agents/${place}`,
-      "the entries before it select among more properties than are looked at: it selects none",
+      "the entries before it select more properties than are looked at, or kept: it selects none",
     );
   return { ok: true, file, problems: problems.list, revokes: listed };
 }
