@@ -142,6 +142,16 @@ export const retryRequest = (q: Query, id: string, nextAt: number, error: string
     id,
   ]);
 
+/** Ends a request that waits for its next attempt. @returns false where that has begun, or the request is over */
+export function* endWaiting(q: Query, id: string, now: number): Coroutine<boolean> {
+  const ended = yield* q.rows(
+    "update adbind_crawl_requests set status = 'failed', completed_at = ?, next_attempt_at = null where id = ? and status = 'retrying' " +
+      "returning id",
+    [now, id],
+  );
+  return ended.length > 0;
+}
+
 /** An attempt that did not come to an end counts for nothing. */
 export const requeueRequest = (q: Query, id: string, attempts: number): Coroutine<unknown> =>
   q.rows(
@@ -161,7 +171,7 @@ export interface FinishedRequest {
 
 export function* finishRequest(q: Query, done: FinishedRequest): Coroutine<void> {
   yield* q.rows(
-    "update adbind_crawl_requests set status = ?, error = ?, completed_at = ?, next_attempt_at = null where id = ?",
+    "update adbind_crawl_requests set status = ?, error = ?, completed_at = ?, next_attempt_at = null where id = ? and completed_at is null",
     [done.status, done.error, done.now, done.id],
   );
   yield* q.rows(

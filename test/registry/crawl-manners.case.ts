@@ -169,12 +169,44 @@ async function askedToWait({ origins, clock, crawler }: World): Promise<void> {
     await until(async () => (await one.read(id))?.status === "retrying", `${domain} is tried again`);
     assert.is(Date.parse((await one.read(id))!.next_attempt_at!), clock.at + minutes * MINUTE_MS, domain);
   }
+  clock.at += 6 * MINUTE_MS;
+  const asked = origins.times("never.example/adagents.json");
+  const { status } = queued(await one.request("never.example", by("b")));
+  assert.equal([status, origins.times("never.example/adagents.json")], ["retrying", asked], "whoever asks for it");
+}
+
+/** An origin was down while its owner published a file; the owner asks for it long before it would be tried again. */
+async function askedAgain({ origins, clock, crawler, data, ended }: World): Promise<void> {
+  const one = await crawler({ retryMs: [2 * HOUR_MS, 2 * HOUR_MS] });
+  one.start();
+  origins.answers.set(`${NEWS}/adagents.json`, 503);
+  const request = async (who: string) => queued(await one.request(NEWS, by(who)));
+  const { crawl_request_id: first } = await request("a");
+  await until(async () => (await one.read(first))?.status === "retrying", "it waits to be tried again");
+  origins.answers.set(`${NEWS}/adagents.json`, valid(NEWS));
+  clock.at += 4 * MINUTE_MS;
+  assert.is((await request("owner")).crawl_request_id, first, "it was tried just now");
+  assert.is(await one.autoCrawl(NEWS), false, "a lookup is no reason");
+  clock.at += MINUTE_MS;
+  assert.is(await one.autoCrawl(NEWS), false);
+  const { crawl_request_id: second } = await request("owner");
+  assert.is((await ended(one, second))?.status, "completed");
+  assert.is((await data.lookupPublisher(NEWS)).authorized_agents.length, 1);
+  assert.equal([(await one.read(first))?.status, (await one.read(first))?.attempts], ["failed", 1]);
+  // The job of the one that gave way comes to nothing.
+  const asked = origins.times(`${NEWS}/adagents.json`);
+  clock.at += 2 * HOUR_MS;
+  const other = queued(await one.request("other.example", by("a"))).crawl_request_id;
+  await ended(one, other);
+  assert.is(origins.times(`${NEWS}/adagents.json`), asked);
+  assert.is((await one.read(first))?.status, "failed");
 }
 
 export function crawlMannersCase(test: Test, name: string, open: () => Promise<SqliteStore | PostgresStore>): void {
   crawlCases(test, name, open, [
     ["what robots.txt forbids is not fetched, and what is known ends when its time is over", forbidden],
     ["an origin that says when to come again is asked no sooner, and in an hour at the latest", askedToWait],
+    ["who asks for a crawl has it, though another one waits for hours to be tried again", askedAgain],
     ["of a domain whose owner opts out nothing is fetched, and what was found ends", leftAlone],
     ["what was being fetched of a domain when its owner opted out is not kept", leftAloneMeanwhile],
   ]);

@@ -4,8 +4,9 @@ import * as assert from "uvu/assert";
 import type { Fetcher } from "../../runtime/net/index.js";
 import { crawlDomain } from "../../runtime/registry/crawl/crawl.js";
 import { notFetched } from "../../runtime/registry/crawl/document.js";
+import { inspector } from "../../runtime/registry/crawl/inspect.js";
 import { sharedFiles } from "../../runtime/registry/crawl/shared-files.js";
-import { agent, context, file, property } from "./crawl-fixture.js";
+import { agent, context, file, property, publicLookup } from "./crawl-fixture.js";
 import { robotsRules } from "./crawl-manners.case.js";
 import { MINUTE_MS, Origins } from "./crawl-world.js";
 
@@ -36,6 +37,19 @@ function managerOf(origins: Origins, domains: readonly string[]): void {
     file({ authorized_agents: parts.map((one) => one.agents), properties: parts.map((one) => one.property) }),
   );
 }
+
+test("who looks at a publisher's file is told of its manager's as it is now", async () => {
+  const { origins, shared, crawl, clock } = world();
+  origins.answers.set("a.example/ads.txt", "managerdomain=manager.example");
+  managerOf(origins, ["b.example"]);
+  assert.is((await crawl("a.example")).result.adagents.outcome, "invalid");
+  const origin = { ...context({ fetch: origins.fetch }), shared };
+  const look = inspector(origin, { lookup: publicLookup, optedOut: async () => false, now: () => clock.at });
+  managerOf(origins, ["a.example", "b.example"]);
+  assert.is((await look("a.example"))?.outcome, "valid");
+  assert.is((await crawl("a.example")).result.adagents.outcome, "valid", "and so is the next who asks");
+  assert.is(origins.times(MANAGER), 2);
+});
 
 test("a manager is asked once for publishers crawled side by side, and each gets what is said of it alone", async () => {
   const { origins, crawl } = world();

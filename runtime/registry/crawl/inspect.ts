@@ -25,7 +25,8 @@ export function inspector(
   const safe = safetyCheck(lookup);
   return async (domain) => {
     if ((await optedOut(domain)) || (await safe(domain)) === "unsafe") return undefined;
-    const { last }: Crawled = await crawlDomain({ ...origin, now, revokedBy: async () => [] }, domain);
+    // Whoever looks has just changed something as often as not, and it may be the manager's file.
+    const { last }: Crawled = await crawlDomain({ ...origin, fresh: true, now, revokedBy: async () => [] }, domain);
     return last.adagents;
   };
 }

@@ -11,6 +11,7 @@ import {
   askedSince,
   type CrawlRequestRow,
   domainRow,
+  endWaiting,
   lockDomain,
   postponeDomain,
   requestRow,
@@ -23,6 +24,8 @@ import type { SafetyCheck } from "./safety.js";
 import type { Crawler, CrawlLimits, CrawlRefusal, CrawlRequestRecord } from "./types.js";
 
 const HOUR_MS = 3_600_000;
+/** The longest an attempt takes, and more, in milliseconds: the pause before the next one begins when it ends. */
+const ATTEMPT_MS = 60_000;
 /** What a caller waits before it asks again while the queue is full, in seconds. */
 const FULL_RETRY_S = 60;
 /** And where the domain's owner wants nothing fetched. */
@@ -86,12 +89,27 @@ const refuse = (refused: CrawlRefusal["refused"], retryMs: number): Answer => ({
   refusal: refusal(refused, retryMs),
 });
 
+/**
+ * Whether a request may give way to that of somebody who wants what is there now: it waits for another attempt, for half an hour or
+ * two, and the last one was a while ago. Where the origin itself asked for that much time it is left alone.
+ */
+function givesWay({ status, attempts, started_at, next_attempt_at }: CrawlRequestRow, asking: Asking): boolean {
+  if (!asking.counted || status !== "retrying" || started_at === null || next_attempt_at === null) return false;
+  const own = (asking.retryMs[attempts - 1] ?? 0) + ATTEMPT_MS;
+  return asking.now >= started_at + asking.debounceMs && next_attempt_at - started_at <= own;
+}
+
+interface Asking extends Asked, Pick<CrawlLimits, "retryMs"> {
+  readonly now: number;
+}
+
 /** The one that is active, or why there may be none now; undefined where one may be added. */
-function* standing(q: Query, domain: string, { debounceMs }: Asked, now: number): Coroutine<Answer | undefined> {
+function* standing(q: Query, domain: string, asking: Asking): Coroutine<Answer | undefined> {
+  const { debounceMs, now } = asking;
   const row = yield* domainRow(q, domain);
   if (row === undefined) return undefined;
   const active = row.active === null ? undefined : yield* requestRow(q, row.active);
-  if (active !== undefined) return { kind: "known", row: active };
+  if (active !== undefined) return givesWay(active, asking) ? undefined : { kind: "known", row: active };
   // What was asked in a time that is to come was asked by a clock that has been set back.
   const asked = row.asked_at !== null && row.asked_at <= now + debounceMs ? row.asked_at : undefined;
   const wait = asked === undefined ? 0 : Math.min(debounceMs, asked + debounceMs - now);
@@ -103,16 +121,20 @@ function* added(dependencies: CrawlRequestDependencies, q: Query, domain: string
   const at = now();
   const { requestedBy, reason } = asked;
   if (asked.counted) yield* q.lock(requestedBy);
-  yield* lockDomain(q, domain, at);
+  const { active } = yield* lockDomain(q, domain, at);
   if (yield* isOptedOut(q, domain)) {
     yield* postponeDomain(q, domain, at + OPTED_OUT_RETRY_S * 1000);
     return refuse("opted_out", OPTED_OUT_RETRY_S * 1000);
   }
-  const found = yield* standing(q, domain, asked, at);
+  const found = yield* standing(q, domain, { ...asked, retryMs: limits.retryMs, now: at });
   if (found !== undefined) return found;
   if (asked.counted) {
     const { count, first } = yield* askedSince(q, requestedBy, at - HOUR_MS);
     if (count >= limits.perCallerHourly) return refuse("limited", (first ?? at) + HOUR_MS - at);
+  }
+  if (active !== null && !(yield* endWaiting(q, active, at))) {
+    const begun = yield* requestRow(q, active);
+    if (begun !== undefined && begun.completed_at === null) return { kind: "known", row: begun };
   }
   if ((yield* activeCount(q)) >= asked.room) return refuse("queue_full", FULL_RETRY_S * 1000);
   const row = yield* addRequest(q, { id: randomUUID(), domain, requestedBy, reason, now: at });
@@ -142,7 +164,8 @@ export function crawlRequests(dependencies: CrawlRequestDependencies): Requests 
     if (answer.kind === "refused") metrics.refused(answer.refusal.refused);
     return answer;
   };
-  const standingOf = (domain: string, asked: Asked) => store.query((q) => standing(q, domain, asked, now()));
+  const standingOf = (domain: string, asked: Asked) =>
+    store.query((q) => standing(q, domain, { ...asked, retryMs: limits.retryMs, now: now() }));
   return {
     async request(domain, { requestedBy, reason }) {
       const { debounceMs, capacity: room } = limits;
