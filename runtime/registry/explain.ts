@@ -6,10 +6,11 @@ import { claimsBetween } from "../store/registry-claims.js";
 import { pairChange } from "../store/registry-feed.js";
 import { edgeFactsOf, edgesBetween, propertiesNamed, publishersByDomain } from "../store/registry-lookups.js";
 import type { EdgeRow, PublisherRow } from "../store/registry-publishers.js";
+import { counting, type KnownProperty, knownProperty } from "./known-properties.js";
 import { expectedUrl, iso, isoOrNull } from "./model.js";
 import type { EntryGrant, Explanation, PathStep, ToldProperty, WhyNot, WhyNotCode } from "./page-types.js";
 import { activeAt, type StoredEntry } from "./project.js";
-import { counting, covers, type KnownProperty, knownProperty } from "./publisher.js";
+import { covers } from "./publisher.js";
 import type { DiscoveryMethod } from "./types.js";
 
 /** Values of a selector told; an entry may name ten thousand properties. */

@@ -14,9 +14,9 @@ import type { PropertyRow, PublisherRow } from "../store/registry-publishers.js"
 import { AGENTS_LIMIT, edgesAt } from "./agent-pages.js";
 import { coverage } from "./coverage.js";
 import { activeEntries } from "./feed/changes.js";
+import { counting, type KnownProperty, knownProperty } from "./known-properties.js";
 import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
 import { activeAt, type StoredEntry } from "./project.js";
-import { counting, type KnownProperty, knownProperty } from "./publisher.js";
 import type { AgentPublishers, DiscoveryMethod, Page, PropertyAgents, PublishersPage } from "./types.js";
 
 /**

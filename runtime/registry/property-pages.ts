@@ -20,17 +20,20 @@ export function readPropertiesCursor(text: string): PropertiesCursor | undefined
   return found === null ? undefined : { offset: Number(found[1]), state: found[2]! };
 }
 
-/** The part of the properties that is asked for, and what is said of the others. */
-export function paged<T>(
-  all: readonly T[],
-  { offset, limit, state }: { readonly offset: number; readonly limit: number; readonly state: string },
-): {
-  readonly shown: readonly T[];
-  readonly about: Partial<Pick<PublisherLookup, "properties_total" | "properties_cursor">>;
-} {
-  const shown = all.slice(offset, offset + limit);
-  const end = offset + shown.length;
-  if (offset === 0 && end === all.length) return { shown, about: {} };
-  const next = end < all.length ? Buffer.from(`${end} ${state}`).toString("base64url") : null;
-  return { shown, about: { properties_total: all.length, properties_cursor: next } };
+/** What is said of the properties that a part leaves out. */
+export function aboutPart({
+  offset,
+  shown,
+  total,
+  state,
+}: {
+  readonly offset: number;
+  readonly shown: number;
+  readonly total: number;
+  readonly state: string;
+}): Partial<Pick<PublisherLookup, "properties_total" | "properties_cursor">> {
+  const end = offset + shown;
+  if (offset === 0 && end === total) return {};
+  const next = end < total ? Buffer.from(`${end} ${state}`).toString("base64url") : null;
+  return { properties_total: total, properties_cursor: next };
 }

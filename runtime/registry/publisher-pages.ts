@@ -12,9 +12,10 @@ import {
 import type { PropertyRow, PublisherRow } from "../store/registry-publishers.js";
 import { factsAt, pagedAgents, readAgentsCursor } from "./agent-pages.js";
 import { toldProperty } from "./explain.js";
+import { knownProperty } from "./known-properties.js";
 import { iso, isoOrNull } from "./model.js";
 import type { OverviewRequest, PropertiesPage, PropertiesRequest, PublisherChanges } from "./page-types.js";
-import { aboutPublisher, knownProperty } from "./publisher.js";
+import { aboutPublisher } from "./publisher.js";
 import type { PublisherLookup } from "./types.js";
 
 /** Matches counted; a page says no more than that there are more. */

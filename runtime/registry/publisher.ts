@@ -10,44 +10,32 @@ import {
   membersById,
 } from "../store/registry-agents.js";
 import { claimsBetween } from "../store/registry-claims.js";
-import { type EdgeFacts, edgesBetween, propertiesOf, publishersByDomain } from "../store/registry-lookups.js";
-import type { EdgeSource, PropertyRow, PublisherRow } from "../store/registry-publishers.js";
+import {
+  type EdgeFacts,
+  edgesBetween,
+  propertiesAt,
+  propertyCount,
+  propertyKeys,
+  publishersByDomain,
+} from "../store/registry-lookups.js";
+import type { EdgeSource, PublisherRow } from "../store/registry-publishers.js";
 import { AGENTS_LIMIT, factsAt, pagedAgents, readAgentsCursor } from "./agent-pages.js";
 import { brandTold } from "./brand.js";
 import { coverage } from "./coverage.js";
-import type { SetProperty } from "./matching.js";
+import {
+  comesFrom,
+  type KnownProperty,
+  knownProperty,
+  type PropertyList,
+  partOf,
+  propertyLists,
+} from "./known-properties.js";
 import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
-import { effective, propertyOfRow } from "./project.js";
-import { fileStateOf, PROPERTIES_LIMIT, paged, readPropertiesCursor } from "./property-pages.js";
+import { aboutPart, fileStateOf, PROPERTIES_LIMIT, readPropertiesCursor } from "./property-pages.js";
 import type { AuthorizationLookup, DiscoveryMethod, DomainAgents, LookupPage, Page, PublisherLookup } from "./types.js";
 
 /** Most agents whose counts a lookup makes (docs/protocol/registry.md#rollup). */
 const ROLLUP_CAP_AGENTS = 50;
-
-/** A property with where it comes from and what its source calls it. */
-export interface KnownProperty {
-  readonly source: PropertyRow["source"];
-  readonly key: string;
-  readonly property: SetProperty;
-}
-
-/** A file may have a hundred thousand, of which an answer tells a thousand: one is read where it is looked at. */
-export function knownProperty(row: PropertyRow): KnownProperty {
-  const { source, key } = row;
-  let property: SetProperty | undefined;
-  return {
-    source,
-    key,
-    get property() {
-      property ??= propertyOfRow(row);
-      return property;
-    },
-  };
-}
-
-/** Those of the properties that count. */
-export const counting = (known: readonly KnownProperty[], valid: boolean): KnownProperty[] =>
-  effective(known, valid, ({ property }) => property);
 
 /** A key names a property of the source its edge belongs to. */
 export const covers = (
@@ -57,8 +45,11 @@ export const covers = (
 ): boolean => covered === null || (property.source === edge.source && covered.has(property.key));
 
 /** What an agent claims, or somebody else says of the publisher, is listed; the publisher authorizes none of it. */
-const confirmed = (edge: { readonly source: EdgeSource }, covered: ReadonlySet<string> | null, one: KnownProperty) =>
-  edge.source !== "agent_claim" && covers(covered, edge, one);
+const confirmed = (
+  edge: { readonly source: EdgeSource },
+  covered: ReadonlySet<string> | null,
+  one: Pick<KnownProperty, "source" | "key">,
+) => edge.source !== "agent_claim" && covers(covered, edge, one);
 
 /** Edges that count: a hosted file gives way to the publisher's own, and what is out of effect is not there. */
 export function effectiveEdges<E extends { readonly source: EdgeSource; readonly entries: string }>(
@@ -77,11 +68,11 @@ export function effectiveEdges<E extends { readonly source: EdgeSource; readonly
  * How much of a publisher's properties an agent may sell.
  * @param stored those that count
  */
-function countsOf(stored: readonly KnownProperty[], { source, wide, covered }: EdgeFacts) {
+function countsOf(stored: PropertyList, { source, wide, covered }: EdgeFacts) {
   const all = source !== "agent_claim" && wide === 1;
   // The properties of one file count all of them, or none.
-  const counted = stored.some((one) => one.source === source) ? covered : 0;
-  return { properties_authorized: all ? stored.length : counted, properties_total: stored.length, publisher_wide: all };
+  const counted = comesFrom(stored, source) ? covered : 0;
+  return { properties_authorized: all ? stored.total : counted, properties_total: stored.total, publisher_wide: all };
 }
 
 interface LookupOptions extends LookupPage {
@@ -102,24 +93,23 @@ export function* lookupPublisher(
   const state = fileStateOf(row);
   // Pages of different files make no list of properties.
   if (cursor !== undefined && cursor.state !== state) return { ok: false, reason: "cursor_expired" };
-  const known = row === undefined ? [] : (yield* propertiesOf(q, [row.id])).map(knownProperty);
+  const { counted: stored, brand } = yield* propertyLists(q, row);
   const agents = row === undefined ? [] : (yield* factsAt(q, row, now)).map((edge) => ({ edge }));
-  const stored = counting(known, row?.valid === 1);
-  const brand = known.filter(({ source }) => source === "brand_json");
   const claimed = agents.some(({ edge }) => edge.source === "agent_claim");
   // Counts say nothing where every property comes from the brand file and nobody claims any.
-  const counted = !(stored.length === 0 && brand.length > 0 && !claimed);
-  const properties = stored.length > 0 ? stored : brand;
-  const { shown, about } = paged(properties, { offset: cursor?.offset ?? 0, limit, state });
+  const counted = !(stored.total === 0 && brand.total > 0 && !claimed);
+  const properties = stored.total > 0 ? stored : brand;
+  const offset = cursor?.offset ?? 0;
+  const shown = row === undefined ? [] : yield* partOf(q, row.id, properties, { offset, limit });
   const page = pagedAgents(agents, after, agentsLimit);
   const value: PublisherLookup = {
     ...(yield* aboutPublisher(q, domain, row, publicUrl)),
     properties: shown.map(publisherProperty),
-    ...about,
+    ...aboutPart({ offset, shown: shown.length, total: properties.total, state }),
     ...(row?.properties_declared != null && {
       truncated: {
         declared: row.properties_declared,
-        kept: known.filter(({ source }) => source === "adagents_json").length,
+        kept: yield* propertyCount(q, row.id, "adagents_json"),
       },
     }),
     authorized_agents: page.shown.map(({ edge }, index) => ({
@@ -233,6 +223,28 @@ export function* verifiedOwner(q: Query, domains: readonly string[]): Coroutine<
   return best === undefined ? undefined : (yield* membersById(q, [best.member]))[0];
 }
 
+/** Those of a list that an edge does not let its agent sell: how many they are, and the first of them. */
+function* missingIn(
+  q: Query,
+  publisher: number,
+  list: PropertyList,
+  { edge, covered }: { readonly edge: { readonly source: EdgeSource }; readonly covered: ReadonlySet<string> | null },
+): Coroutine<{ count: number; first: readonly KnownProperty[] }> {
+  const { source, read, total } = list;
+  if (source === undefined) {
+    const missing = read.filter((one) => !confirmed(edge, covered, one));
+    return { count: missing.length, first: missing.slice(0, PROPERTIES_LIMIT) };
+  }
+  if (edge.source !== "agent_claim" && covered === null) return { count: 0, first: [] };
+  if (covered === null || edge.source !== source) {
+    const first = yield* partOf(q, publisher, list, { offset: 0, limit: PROPERTIES_LIMIT });
+    return { count: total, first };
+  }
+  const keys = (yield* propertyKeys(q, publisher, source)).map(({ key }) => key).filter((key) => !covered.has(key));
+  const first = yield* propertiesAt(q, { publisher, source, keys: keys.slice(0, PROPERTIES_LIMIT) });
+  return { count: keys.length, first: first.map(knownProperty) };
+}
+
 export function* lookupAuthorization(
   q: Query,
   domain: string,
@@ -247,17 +259,17 @@ export function* lookupAuthorization(
   const found = effectiveEdges(edges, row.valid === 1, now)[0];
   if (found === undefined) return undefined;
   const { edge, covered } = found;
-  const stored = counting((yield* propertiesOf(q, [row.id])).map(knownProperty), row.valid === 1);
-  const missing = stored.filter((one) => !confirmed(edge, covered, one));
+  const { counted: stored } = yield* propertyLists(q, row);
+  const missing = yield* missingIn(q, row.id, stored, { edge, covered });
   return {
     publisher_domain: domain,
     agent_url: agentUrl,
-    authorized: stored.length - missing.length,
-    total: stored.length,
+    authorized: stored.total - missing.count,
+    total: stored.total,
     publisher_wide: edge.source !== "agent_claim" && covered === null,
     source: edge.source,
     ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
-    unauthorized_properties: missing.slice(0, PROPERTIES_LIMIT).map(({ property }) => ({
+    unauthorized_properties: missing.first.map(({ property }) => ({
       ...(property.id !== null && { id: property.id }),
       name: property.name,
       type: property.type,

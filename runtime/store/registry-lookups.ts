@@ -3,7 +3,7 @@ import type { Coroutine } from "../db/coroutine.js";
 import { likePart } from "../db/like.js";
 import type { ListValue, Query } from "../db/types.js";
 import { IDENTIFIER_LIMIT_PLACES } from "./registry-identifiers.js";
-import type { EdgeRow, EdgeSource, PropertyRow, PublisherRow } from "./registry-publishers.js";
+import type { EdgeRow, EdgeSource, PropertyRow, PropertySource, PublisherRow } from "./registry-publishers.js";
 
 export const publishersByDomain = (q: Query, domains: readonly string[]): Coroutine<PublisherRow[]> =>
   q.rows(`select * from adbind_registry_publishers where ${q.dialect.among("domain", "text")}`, [
@@ -17,6 +17,39 @@ export const propertiesOf = (q: Query, publishers: readonly number[]): Coroutine
   q.rows(
     `select * from adbind_registry_properties where ${q.dialect.among("publisher", "bigint")} order by publisher, source, position`,
     [q.dialect.list(publishers)],
+  );
+
+/** How many properties a publisher has of one source. */
+export function* propertyCount(q: Query, publisher: number, source: PropertySource): Coroutine<number> {
+  const text = "select count(*) as n from adbind_registry_properties where publisher = ? and source = ?";
+  return Number((yield* q.rows<{ n: number }>(text, [publisher, source]))[0]!.n);
+}
+
+/** A publisher's properties of one source, in the order of its file, from one of them on. */
+export const propertiesFrom = (
+  q: Query,
+  { publisher, source, offset, limit }: { publisher: number; source: PropertySource; offset: number; limit: number },
+): Coroutine<PropertyRow[]> =>
+  q.rows(
+    "select * from adbind_registry_properties where publisher = ? and source = ? and position >= ? order by position limit ?",
+    [publisher, source, offset, limit],
+  );
+
+/** Keys of a publisher's properties of one source, in the order of its file. */
+export const propertyKeys = (q: Query, publisher: number, source: PropertySource): Coroutine<{ key: string }[]> =>
+  q.rows("select key from adbind_registry_properties where publisher = ? and source = ? order by position", [
+    publisher,
+    source,
+  ]);
+
+/** Those of a publisher's properties of one source that have some keys, in the order of its file. */
+export const propertiesAt = (
+  q: Query,
+  { publisher, source, keys }: { publisher: number; source: PropertySource; keys: readonly string[] },
+): Coroutine<PropertyRow[]> =>
+  q.rows(
+    `select * from adbind_registry_properties where publisher = ? and source = ? and ${q.dialect.among("key", "text")} order by position`,
+    [publisher, source, q.dialect.list(keys)],
   );
 
 export type EdgeWithUrl = EdgeRow & { readonly url: string };
@@ -69,7 +102,7 @@ export const propertiesNamed = (q: Query, publisher: number, name: string): Coro
 };
 
 /** From which sources a publisher has properties. */
-export const propertySources = (q: Query, publisher: number): Coroutine<{ source: string }[]> =>
+export const propertySources = (q: Query, publisher: number): Coroutine<{ source: PropertySource }[]> =>
   q.rows(
     ["adagents_json", "aao_hosted", "brand_json", "discovered"]
       .map(

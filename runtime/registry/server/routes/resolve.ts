@@ -87,9 +87,7 @@ export const resolveRoutes = (dependencies: RegistryServerDependencies): ApiHand
     if (found === undefined) throw notFound("No brand is known for this domain", { more: { domain } });
     return found;
   };
-  const lookUp = async (text: string) => {
-    const domain = publisherDomain(text);
-    if (domain === undefined) return null;
+  const lookUp = async (domain: string) => {
     const page = await within(data.publisherPage(domain, { limit: BULK_PROPERTIES }));
     return (page.ok && resolved(page.value)) || null;
   };
@@ -101,13 +99,15 @@ export const resolveRoutes = (dependencies: RegistryServerDependencies): ApiHand
       return { body: found, headers: CACHED };
     },
     async resolveProperties({ body }) {
-      const texts = [...new Set(body.domains)];
-      const results: [string, Awaited<ReturnType<typeof lookUp>>][] = [];
-      const next = texts.values();
+      const domains = body.domains.map((text) => [text, publisherDomain(text)] as const);
+      // However it is written: one that is large is read once.
+      const next = new Set(domains.flatMap(([, domain]) => domain ?? [])).values();
+      const found = new Map<string, Awaited<ReturnType<typeof lookUp>>>();
       const turn = async (): Promise<void> => {
-        for (const text of next) results.push([text, await lookUp(text)]);
+        for (const domain of next) found.set(domain, await lookUp(domain));
       };
       await Promise.all(Array.from({ length: AT_ONCE }, turn));
+      const results = domains.map(([text, domain]) => [text, (domain && found.get(domain)) || null]);
       return { body: { results: Object.fromEntries(results) } };
     },
     async resolveBrand({ query }) {
