@@ -6,10 +6,8 @@ import { AdbindError } from "../errors.js";
 import type { AnyStore } from "../store/index.js";
 import {
   domainsNeverCrawled,
-  ensureAgents,
   hostedByDomain,
   hostedDue,
-  lockAgents,
   memberByOrganization,
   memberBySlug,
   membersAfter,
@@ -17,12 +15,12 @@ import {
   putHosted,
   removeHosted,
 } from "../store/registry-agents.js";
-import { revision, tick } from "../store/registry-clock.js";
+import { revision } from "../store/registry-clock.js";
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
-import { addCounts, recountMembers } from "../store/registry-profiles.js";
-import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
+import { recountMembers } from "../store/registry-profiles.js";
 import { brandEnds, keepBrandFile } from "./brand-files.js";
 import { checkedData } from "./checks.js";
+import { putClaims } from "./claims.js";
 import { preparedCrawl, withoutBrand } from "./crawl-apply.js";
 import { recomputeEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
@@ -31,13 +29,13 @@ import { followed } from "./followed.js";
 import { agentPublishers, lookupProperty } from "./inverse.js";
 import { listedData } from "./listed.js";
 import { assemble, putMember, registerAgent, removeMember } from "./members.js";
-import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
+import { agentUrlOf, publisherDomain } from "./model.js";
 import { Offers } from "./offers.js";
 import { findOperator, operatorLookup } from "./operator.js";
 import { optOutData } from "./opt-outs.js";
 import { pagedData } from "./paged.js";
 import { type PublisherChange, prepare } from "./prepared.js";
-import { projectEdges, setOfFile } from "./project.js";
+import { setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
 import { writePublishers } from "./publisher-write.js";
 import { finish, recomputeProfiles } from "./recompute.js";
@@ -45,7 +43,6 @@ import { searchData, searchOf } from "./search/open.js";
 import { endAbsent, endStale } from "./stale.js";
 import { stats } from "./stats.js";
 import type {
-  AgentClaim,
   AppliedCrawl,
   CrawlState,
   ExpandRequest,
@@ -196,28 +193,6 @@ const crawling = ({ db, now }: DataDependencies) =>
     recomputeEffect: () => recomputeEffect(db, now),
     recomputeProfiles: () => recomputeProfiles(db, now),
   }) satisfies Partial<RegistryData>;
-
-/** Keeps what an agent says of itself, in place of what it said before. */
-export function* putClaims(
-  q: Query,
-  url: string,
-  claims: ReadonlyMap<string, AgentClaim>,
-  now: number,
-): Coroutine<void> {
-  const agent = (yield* ensureAgents(q, [url])).get(url)!;
-  const rows = yield* lockPublishers(q, [...claims.keys()].sort(byCodePoint));
-  yield* lockAgents(q, [agent]);
-  const removed = yield* removeClaims(q, [url]);
-  const edges = [...claims].flatMap(([domain, { authorizedFor }]) =>
-    projectEdges(
-      { properties: [], agents: [{ agentUrl: url, authorizedFor, authorizationType: null }] },
-      { source: "agent_claim", claimant: url, now },
-    ).map(({ agentUrl: _, ...edge }) => ({ ...edge, agent, publisher: rows.get(domain)!.id })),
-  );
-  yield* addEdges(q, edges);
-  yield* tick(q);
-  yield* addCounts(q, [{ kind: "authorizations", name: "agent_claim", by: edges.length - removed.length }]);
-}
 
 const hosting = ({ db, now }: DataDependencies) =>
   ({

@@ -46,7 +46,7 @@ function* listOf(q: Query, publisher: number, source: PropertySource): Coroutine
   return { total: yield* propertyCount(q, publisher, source), source, read: [] };
 }
 
-export interface PropertyLists {
+export interface KnownLists {
   /** Those that count. */
   readonly counted: PropertyList;
   /** Those of the brand file, which never do. */
@@ -54,10 +54,7 @@ export interface PropertyLists {
 }
 
 /** What a publisher has, by its row; as `counting` has it. */
-export function* propertyLists(
-  q: Query,
-  row: Pick<PublisherRow, "id" | "valid"> | undefined,
-): Coroutine<PropertyLists> {
+export function* knownLists(q: Query, row: Pick<PublisherRow, "id" | "valid"> | undefined): Coroutine<KnownLists> {
   if (row === undefined) return { counted: none, brand: none };
   const there = new Set((yield* propertySources(q, row.id)).map(({ source }) => source));
   const brand = there.has("brand_json") ? yield* listOf(q, row.id, "brand_json") : none;
@@ -75,7 +72,7 @@ export const comesFrom = ({ source, read }: PropertyList, wanted: EdgeSource): b
   source === wanted || read.some((one) => one.source === wanted);
 
 /** A part of a list. */
-export function* partOf(
+export function* propertiesPart(
   q: Query,
   publisher: number,
   { source, read }: PropertyList,

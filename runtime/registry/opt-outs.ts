@@ -2,7 +2,9 @@
 import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { brandFileState, removeBrandFile } from "../store/registry-brands.js";
+import { removeClaimsAbout } from "../store/registry-claims.js";
 import { lockDomain } from "../store/registry-crawl.js";
+import { publishersByDomain } from "../store/registry-lookups.js";
 import { activeUnder, addOptOut, optOuts, publishersUnder, removeOptOut } from "../store/registry-opt-outs.js";
 import { fileProblem } from "./file-problems.js";
 import type { OptOutData } from "./listed-types.js";
@@ -34,7 +36,13 @@ function* end(q: Query, domains: readonly string[], now: number): Coroutine<void
     if (known !== undefined) yield* removeBrandFile(q, known.publisher);
   }
   const changes = domains.map((domain) => prepare(ended(domain), now));
-  yield* finish(q, yield* writePublishers(q, changes), now);
+  const written = yield* writePublishers(q, changes);
+  const claims = yield* removeClaimsAbout(
+    q,
+    (yield* publishersByDomain(q, domains)).map(({ id }) => id),
+  );
+  const counts = [...written.counts, { kind: "authorizations", name: "agent_claim", by: -claims }];
+  yield* finish(q, { ...written, counts }, now);
 }
 
 export const optOutData = ({

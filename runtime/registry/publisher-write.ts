@@ -3,6 +3,7 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import { ensureAgents } from "../store/registry-agents.js";
 import { propertiesOf } from "../store/registry-lookups.js";
+import { optedOutAmong } from "../store/registry-opt-outs.js";
 import type { CountChange } from "../store/registry-profiles.js";
 import {
   addEdges,
@@ -167,11 +168,21 @@ function changedRow(
   return { ...next, ...categories, property_count: counting.length, summary: JSON.stringify(contributionOf(counting)) };
 }
 
+/** Of what files say of other publishers, nothing of those whose owners want nothing told. */
+function* withoutOptedOut(q: Query, changes: readonly PreparedChange[]): Coroutine<readonly PreparedChange[]> {
+  const named = new Set(changes.flatMap(({ others }) => (others ?? []).map(({ publisherDomain }) => publisherDomain)));
+  const out = yield* optedOutAmong(q, [...named]);
+  if (out.size === 0) return changes;
+  const stays = ({ publisherDomain }: { readonly publisherDomain: string }): boolean => !out.has(publisherDomain);
+  return changes.map((one) => (one.others === undefined ? one : { ...one, others: one.others.filter(stays) }));
+}
+
 /**
  * Writes what changed of some publishers, in the caller's transaction. The caller ticks the clock after it, makes the
  * counts, and computes profiles or marks them to be computed.
  */
-export function* writePublishers(q: Query, given: readonly PreparedChange[]): Coroutine<Written> {
+export function* writePublishers(q: Query, all: readonly PreparedChange[]): Coroutine<Written> {
+  const given = yield* withoutOptedOut(q, all);
   const domains = new Set(given.map(({ domain }) => domain));
   for (const { others } of given) for (const { publisherDomain } of others ?? []) domains.add(publisherDomain);
   const rows = yield* lockPublishers(q, [...domains].sort(byCodePoint));

@@ -25,10 +25,10 @@ import { coverage } from "./coverage.js";
 import {
   comesFrom,
   type KnownProperty,
+  knownLists,
   knownProperty,
   type PropertyList,
-  partOf,
-  propertyLists,
+  propertiesPart,
 } from "./known-properties.js";
 import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
 import { aboutPart, fileStateOf, PROPERTIES_LIMIT, readPropertiesCursor } from "./property-pages.js";
@@ -93,14 +93,14 @@ export function* lookupPublisher(
   const state = fileStateOf(row);
   // Pages of different files make no list of properties.
   if (cursor !== undefined && cursor.state !== state) return { ok: false, reason: "cursor_expired" };
-  const { counted: stored, brand } = yield* propertyLists(q, row);
+  const { counted: stored, brand } = yield* knownLists(q, row);
   const agents = row === undefined ? [] : (yield* factsAt(q, row, now)).map((edge) => ({ edge }));
   const claimed = agents.some(({ edge }) => edge.source === "agent_claim");
   // Counts say nothing where every property comes from the brand file and nobody claims any.
   const counted = !(stored.total === 0 && brand.total > 0 && !claimed);
   const properties = stored.total > 0 ? stored : brand;
   const offset = cursor?.offset ?? 0;
-  const shown = row === undefined ? [] : yield* partOf(q, row.id, properties, { offset, limit });
+  const shown = row === undefined ? [] : yield* propertiesPart(q, row.id, properties, { offset, limit });
   const page = pagedAgents(agents, after, agentsLimit);
   const value: PublisherLookup = {
     ...(yield* aboutPublisher(q, domain, row, publicUrl)),
@@ -237,7 +237,7 @@ function* missingIn(
   }
   if (edge.source !== "agent_claim" && covered === null) return { count: 0, first: [] };
   if (covered === null || edge.source !== source) {
-    const first = yield* partOf(q, publisher, list, { offset: 0, limit: PROPERTIES_LIMIT });
+    const first = yield* propertiesPart(q, publisher, list, { offset: 0, limit: PROPERTIES_LIMIT });
     return { count: total, first };
   }
   const keys = (yield* propertyKeys(q, publisher, source)).map(({ key }) => key).filter((key) => !covered.has(key));
@@ -259,7 +259,7 @@ export function* lookupAuthorization(
   const found = effectiveEdges(edges, row.valid === 1, now)[0];
   if (found === undefined) return undefined;
   const { edge, covered } = found;
-  const { counted: stored } = yield* propertyLists(q, row);
+  const { counted: stored } = yield* knownLists(q, row);
   const missing = yield* missingIn(q, row.id, stored, { edge, covered });
   return {
     publisher_domain: domain,

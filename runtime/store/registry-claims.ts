@@ -47,3 +47,10 @@ export const claimsBetween = (q: Query, agent: number, publisher: number, limit:
       "order by publisher, source, agent, claimant limit ?",
     [publisher, agent, limit],
   );
+
+/** Removes what others say of some publishers. @returns how many claims */
+export const removeClaimsAbout = (q: Query, publishers: readonly number[]): Coroutine<number> =>
+  q.run(
+    `delete from adbind_registry_authorizations where source = 'agent_claim' and ${q.dialect.among("publisher", "bigint")}`,
+    [q.dialect.list(publishers)],
+  );

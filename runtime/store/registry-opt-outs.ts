@@ -10,6 +10,7 @@ const namesOf = (domain: string): string[] => {
 
 /** Those of some domains whose owners, or owners of what they are under, want nothing fetched or told. */
 export function* optedOutAmong(q: Query, domains: readonly string[]): Coroutine<Set<string>> {
+  if (domains.length === 0) return new Set();
   const names = new Map(domains.map((domain) => [domain, namesOf(domain)]));
   const rows = yield* q.rows<{ domain: string }>(
     `select domain from adbind_crawl_opt_outs where ${q.dialect.among("domain", "text")}`,

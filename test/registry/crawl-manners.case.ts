@@ -105,7 +105,22 @@ async function leftAlone({ crawler, ended, origins, data }: World): Promise<void
     one.start();
     await ended(one, crawl_request_id);
   }
+  // Nobody else's word of them is told either: said before, or afterwards.
+  const claim = [{ publisherDomain: NEWS, authorizedFor: "All" }];
+  const claiming = async (domain: string, about: string) => {
+    const authorized_agents = [whole(domain, AGENT), whole(about, AGENT)];
+    origins.answers.set(`${domain}/adagents.json`, { ...valid(domain), authorized_agents });
+    await ended(one, queued(await one.request(domain, by("a"))).crawl_request_id);
+  };
+  await claiming("stranger-one.com", NEWS);
+  await data.putClaims("https://claims.example/mcp", claim);
+  assert.is((await data.lookupPublisher(NEWS)).authorized_agents.length, 3);
   assert.equal(await data.optOut(NEWS), [`blog.${NEWS}`, NEWS]);
+  await claiming("stranger-two.com", `never.${NEWS}`);
+  await claiming("stranger-one.com", NEWS);
+  await data.putClaims("https://claims.example/mcp", claim);
+  const told = await data.agentPublishers("https://claims.example/mcp", { limit: 10 });
+  assert.equal(told?.ok && told.value.publishers, []);
   const asked = origins.asked.length;
   for (const domain of [NEWS, `blog.${NEWS}`, `never.${NEWS}`]) {
     assert.is(refusedOf(await one.request(domain, by("a"))), "opted_out");

@@ -2,7 +2,7 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Query } from "../../db/types.js";
 import { putHosted } from "../../store/registry-agents.js";
-import { putClaims } from "../data.js";
+import { putClaims } from "../claims.js";
 import { putMember } from "../members.js";
 import { memberIn, requiredDomain, urlIn } from "./convert.js";
 import type { ClaimsLine, HostedLine, MemberLine } from "./lines.js";

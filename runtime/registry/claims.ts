@@ -1,0 +1,36 @@
+/** What agents say of themselves: told as their claim, and nobody's authorization. */
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
+import { ensureAgents, lockAgents } from "../store/registry-agents.js";
+import { tick } from "../store/registry-clock.js";
+import { optedOutAmong } from "../store/registry-opt-outs.js";
+import { addCounts } from "../store/registry-profiles.js";
+import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
+import { byCodePoint } from "./model.js";
+import { projectEdges } from "./project.js";
+import type { AgentClaim } from "./types.js";
+
+/** Keeps what an agent says of itself, in place of what it said before. */
+export function* putClaims(
+  q: Query,
+  url: string,
+  claims: ReadonlyMap<string, AgentClaim>,
+  now: number,
+): Coroutine<void> {
+  const agent = (yield* ensureAgents(q, [url])).get(url)!;
+  // Of a publisher whose owner wants nothing told, nobody's claim is.
+  const out = yield* optedOutAmong(q, [...claims.keys()]);
+  const kept = [...claims].filter(([domain]) => !out.has(domain));
+  const rows = yield* lockPublishers(q, kept.map(([domain]) => domain).sort(byCodePoint));
+  yield* lockAgents(q, [agent]);
+  const removed = yield* removeClaims(q, [url]);
+  const edges = kept.flatMap(([domain, { authorizedFor }]) =>
+    projectEdges(
+      { properties: [], agents: [{ agentUrl: url, authorizedFor, authorizationType: null }] },
+      { source: "agent_claim", claimant: url, now },
+    ).map(({ agentUrl: _, ...edge }) => ({ ...edge, agent, publisher: rows.get(domain)!.id })),
+  );
+  yield* addEdges(q, edges);
+  yield* tick(q);
+  yield* addCounts(q, [{ kind: "authorizations", name: "agent_claim", by: edges.length - removed.length }]);
+}
