@@ -23,6 +23,38 @@ test("selectors that mean too much at once are a 400 that says so", async () => 
   await close();
 });
 
+test("a domain of a list is looked up once, however often and in whatever way it is written", async () => {
+  const { registry, close } = await setupRegistry();
+  const { data } = registry;
+  await data.applyCrawl(crawl("large.example", { properties: [property("site")], agents: [entry(SELLER)] }));
+  const looked: string[] = [];
+  const page = data.publisherPage;
+  Object.assign(data, {
+    publisherPage: (domain: string, ...rest: unknown[]) => {
+      looked.push(domain);
+      return page(domain, ...(rest as [Parameters<typeof page>[1]]));
+    },
+  });
+  const domains = [
+    "large.example",
+    "LARGE.example",
+    "https://large.example/x",
+    "large.example.",
+    "unseen.example",
+    "?",
+  ];
+  const url = "/api/properties/resolve/bulk";
+  const answer = await registry.app.inject({ method: "POST", url, payload: { domains } });
+  assert.is(answer.statusCode, 200, answer.body);
+  const { results } = answer.json<{ results: Record<string, { publisher_domain: string } | null> }>();
+  assert.equal(
+    domains.map((text) => results[text]?.publisher_domain),
+    [...Array(4).fill("large.example"), undefined, undefined],
+  );
+  assert.equal([looked.sort(), Object.keys(results).length], [["large.example", "unseen.example"], domains.length]);
+  await close();
+});
+
 test("strangers who name a publisher's app in their files take no agent's authorization from it", async () => {
   const { registry, close } = await setupRegistry();
   const app = { ...property("app"), identifiers: [{ type: "ios_bundle", value: "com.popular" }] };
