@@ -25,6 +25,12 @@ interface Filters {
 const MATCHING_LIMIT = 4_000_000;
 
 /**
+ * Publishers of one request, known or not: looking for each takes its time, and nobody else is answered meanwhile. The largest
+ * networks have some seven thousand.
+ */
+const PUBLISHERS_LIMIT = 10_000;
+
+/**
  * What a verdict on a product may name, in characters: it repeats identifiers that were asked for at each publisher that they were
  * asked of, which makes a short question a long answer.
  */
@@ -118,6 +124,7 @@ function* agentViews<T>(
   make: (view: AgentView, asked: readonly Filters[]) => T,
 ): Coroutine<Map<string, T>> {
   const byDomain = Map.groupBy(asked, ({ domain }) => domain);
+  if (byDomain.size > PUBLISHERS_LIMIT) throw tooMuch();
   const made: [domain: string, T][] = [];
   let left = MATCHING_LIMIT;
   // What is no URL is nobody's.

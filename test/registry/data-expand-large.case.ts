@@ -53,6 +53,20 @@ export function longVerdicts(test: Case): void {
   });
 }
 
+/** As many publishers as a request has room for. */
+export function manyPublishers(test: Case): void {
+  test("ten thousand publishers are looked for at once, and no more", async ({ data }) => {
+    await data.applyCrawl(crawl("d9999.example", { properties: [property("site")], agents: [entry(SELLER)] }));
+    const asked = (count: number) => {
+      const publisher_domains = Array.from({ length: count }, (_, at) => `d${at}.example`);
+      return { agent_url: SELLER, publisher_properties: [{ publisher_domains }] };
+    };
+    assert.is((await data.expand(asked(10_000))).property_count, 1);
+    for (const refused of await Promise.allSettled([data.expand(asked(10_001)), data.validateProduct(asked(10_001))]))
+      assert.match(String((refused as PromiseRejectedResult).reason), "too much at once");
+  });
+}
+
 /** A publisher that is large: on one of the databases in a commit's run, since two hundred thousand rows take most of the time. */
 export function hugePublisher(test: Case, { name }: Engine): void {
   const engines: readonly Engine["name"][] = ["sqlite", "postgres"];

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
 import { lockPublishers } from "../../runtime/store/registry-publishers.js";
-import { busyExpansions, hugePublisher, longVerdicts } from "./data-expand-large.case.js";
+import { busyExpansions, hugePublisher, longVerdicts, manyPublishers } from "./data-expand-large.case.js";
 import { crawl, type Engine, entry, failed, NOW, OTHER, property, SELLER } from "./data-fixture.js";
 
 type Case = Test<{ data: RegistryData }>;
@@ -248,7 +248,17 @@ export function dataExpandCase(engine: Engine): void {
   test.before.each(async (context) => {
     context.data = createRegistryData(await engine.open(), { now: () => NOW });
   });
-  for (const some of [filters, nameless, busyExpansions, hugePublisher, longVerdicts, products, texts, readers])
+  for (const some of [
+    filters,
+    nameless,
+    busyExpansions,
+    hugePublisher,
+    longVerdicts,
+    manyPublishers,
+    products,
+    texts,
+    readers,
+  ])
     some(test, engine);
   test.after(() => engine.stop());
   test.run();
