@@ -136,8 +136,13 @@ const factColumns: Columns = [
   ["last_change", "text"],
 ];
 
-/** Longest identifier looked up by value, in characters (openapi.yaml); also under PostgreSQL's bound of an index row. */
+/** Longest identifier looked up by value, in characters (openapi.yaml). */
 const IDENTIFIER_LIMIT = 512;
+/**
+ * What a property is found by, in bytes of value, type and key together: an index row of PostgreSQL has 2,704 with all else. One of a
+ * longer name in a script of three bytes a letter would keep its whole file from being written.
+ */
+const INDEXED_BYTES = 2_600;
 
 const valuesOf = <Row>(columns: Columns, row: Row): Value[] => columns.map(([name]) => row[name as keyof Row] as Value);
 
@@ -149,7 +154,8 @@ function identifierRows(row: PropertyRow): Value[][] {
   const found = new Map<string, Value[]>();
   for (const [type, given] of identifiersOf(row)) {
     const value = given.trim().toLowerCase();
-    if (value.length <= IDENTIFIER_LIMIT && type.length <= IDENTIFIER_LIMIT)
+    const short = value.length <= IDENTIFIER_LIMIT && type.length <= IDENTIFIER_LIMIT;
+    if (short && Buffer.byteLength(value + type + row.key) <= INDEXED_BYTES)
       found.set(`${type.length} ${type} ${value}`, [value, type, row.publisher, row.source, row.key]);
   }
   return [...found.values()];

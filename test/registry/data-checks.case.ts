@@ -99,6 +99,21 @@ export function dataChecksCase(engine: Engine): void {
     assert.equal(await checked(), ["ready", "none", "news.example"]);
   });
 
+  test("a property whose names are too long to be looked up by keeps no other from being kept", async ({ data }) => {
+    // Letters of three bytes, in no order that could be compressed.
+    const long = (count: number, seed: number) =>
+      Array.from({ length: count }, (_, at) =>
+        String.fromCharCode(0x4e00 + ((at * at * 7919 + at * seed) % 0x5000)),
+      ).join("");
+    const identifiers = [{ type: long(255, 31), value: long(500, 37) }];
+    const given = [property(null, { name: long(500, 41), identifiers }), app("com.one.app")];
+    await data.applyCrawl(crawl("long.example", file(given)));
+    assert.is((await data.lookupPublisher("long.example")).properties.length, 2);
+    assert.is((await data.checkIdentifiers(["com.one.app"])).summary.ready, 1);
+    await data.applyCrawl(crawl("long.example", file([])));
+    assert.is((await data.checkIdentifiers(["com.one.app"])).summary.ready, 0);
+  });
+
   test("ten thousand of each are gone through at once", async ({ data }) => {
     await data.applyCrawl(crawl("d9999.example", file([property("site"), app("com.x9999.app")])));
     const many = (name: (at: number) => string) => Array.from({ length: 10_000 }, (_, at) => name(at));
