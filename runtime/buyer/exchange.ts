@@ -17,7 +17,7 @@ import {
 import type { TransportError } from "../extract/index.js";
 import type { Connection, WireAnswer, WireCall } from "../transport/caller.js";
 import { openConnection } from "../transport/callers.js";
-import { shortText, WireFault } from "../transport/fault.js";
+import { shortText, WireFault, wireFaultIn } from "../transport/fault.js";
 import { sdkWords } from "../transport/mcp/sdk-words.js";
 import { localError, type Miss, missOf, missOfRpc } from "./fault.js";
 import type { BuyerSettings } from "./settings.js";
@@ -78,10 +78,9 @@ export function createExchange({ settings, wire }: { settings: BuyerSettings; wi
     }
     return opened;
   };
+  // It is not closed: calls beside the one that broke may wait in it for answers, and what is closed has lost them.
   const forget = (broken: Promise<Connection> | undefined): void => {
-    if (opened !== broken) return;
-    opened = undefined;
-    broken?.then((old) => old.close()).catch(() => undefined);
+    if (opened === broken) opened = undefined;
   };
   async function attempt(
     { tool, release, signal }: { tool: AnyTool; release: Release; signal: AbortSignal | undefined },
@@ -99,7 +98,7 @@ export function createExchange({ settings, wire }: { settings: BuyerSettings; wi
       signal?.throwIfAborted();
       const miss = toMiss(error, settings.word, release);
       // A session that was lost, or a connection that never came to be: the next attempt opens its own.
-      if (miss.lost || faultIn(error)?.status === 404) forget(used);
+      if (miss.lost || wireFaultIn(error)?.status === 404) forget(used);
       settings.logger?.warn({ tool: tool.name, code: miss.error.code, lost: miss.lost && sent }, "a call failed");
       const recovery = recoveries(release.errors, release.defaultUnknownRecovery)(miss.error as ProtocolError);
       return failedHere(miss.error, { recovery, lost: miss.lost && sent });
@@ -128,14 +127,8 @@ function about(taskId: string, told: WireAnswer): WireAnswer {
   throw new WireFault("The agent told of another task than it was asked for", { status: 200 });
 }
 
-/** Our own fault under whatever an SDK has put around it. */
-function faultIn(error: unknown): WireFault | undefined {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) if (at instanceof WireFault) return at;
-  return undefined;
-}
-
 function toMiss(error: unknown, word: string, release: Release): Miss {
-  const fault = faultIn(error);
+  const fault = wireFaultIn(error);
   if (fault !== undefined) return missOf(fault, word, release);
   const { code, message, data } = error as { code?: unknown; message?: string; data?: unknown };
   if (typeof code === "number") {

@@ -41,6 +41,12 @@ export class WireFault extends Error {
   }
 }
 
+/** Our own fault under whatever an SDK has put around it. */
+export function wireFaultIn(error: unknown): WireFault | undefined {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) if (at instanceof WireFault) return at;
+  return undefined;
+}
+
 /** A JSON-RPC error, whichever SDK it was read by. */
 export class RpcError extends Error {
   override readonly name = "RpcError";

@@ -2,49 +2,89 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../contract/index.js";
 import { extractMcpResponse, extractTransportError } from "../../extract/index.js";
-import { textItems } from "../../extract/mcp.js";
+import { parseObject, textItems } from "../../extract/mcp.js";
 import type { CallerDependencies, Connection, WireAnswer } from "../caller.js";
-import { shortText, WireFault } from "../fault.js";
+import { shortText, WireFault, wireFaultIn } from "../fault.js";
 import { sdkWords } from "./sdk-words.js";
 
 /** Pages of `tools/list` read at most: an agent that never ends its list must not hold the caller. */
 const MAX_PAGES = 50;
 
 /** Opens a connection, in the newest revision both sides have. @throws WireFault, or an error with the `code` and `data` of JSON-RPC */
-export async function openMcp(
-  { url, word, timeoutMs, fetchFor }: CallerDependencies,
-  signal: AbortSignal | undefined,
-): Promise<Connection> {
-  const options = { capabilities: {}, versionNegotiation: { mode: "auto" } } as const;
-  const client = new Client({ name: "adbind", version: "0.1.0" }, options);
-  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: tolerant(fetchFor({})) });
+export async function openMcp(dependencies: CallerDependencies, signal: AbortSignal | undefined): Promise<Connection> {
+  const { word, timeoutMs } = dependencies;
   const limits = (given: AbortSignal | undefined) => ({
     timeout: timeoutMs,
     ...(given !== undefined && { signal: given }),
   });
-  await client.connect(transport, limits(signal));
+  const begin = () => beginSession(dependencies, limits(signal));
+  let current = Promise.resolve(await begin());
+  /** What a session that its agent has let go was not asked is asked in a new one, which calls side by side share. */
+  async function inSession<T>(job: (client: Client) => Promise<T>): Promise<T> {
+    const used = current;
+    const session = await used;
+    try {
+      return await job(session.client);
+    } catch (error) {
+      if (!endsSession(error, session, word)) throw error;
+      if (current === used) {
+        // The old one is not closed: calls beside this one may wait in it for answers.
+        current = beginSession(dependencies, limits(undefined));
+        current.catch(() => undefined);
+      }
+      return job((await current).client);
+    }
+  }
   return {
     transport: "mcp",
     async call({ tool, args, push, signal: given }) {
       const params = { name: tool, arguments: push === undefined ? args : { ...args, push_notification_config: push } };
-      const result = await client.request({ method: "tools/call", params }, asItCame, limits(given));
+      const request = { method: "tools/call", params } as const;
+      const result = await inSession((client) => client.request(request, asItCame, limits(given)));
       return readResult(result as JsonObject, word);
     },
     async tools(given) {
       const names: string[] = [];
       let cursor: string | undefined;
       for (let page = 0; page < MAX_PAGES; page++) {
-        const listed = await client
-          .listTools(cursor === undefined ? undefined : { cursor }, limits(given))
-          .catch(inWords);
+        const params = cursor === undefined ? undefined : { cursor };
+        const listed = await inSession((client) => client.listTools(params, limits(given))).catch(inWords);
         names.push(...listed.tools.map(({ name }) => name));
         cursor = listed.nextCursor;
         if (cursor === undefined) break;
       }
       return names;
     },
-    close: () => client.close(),
+    close: () => current.then(({ client }) => client.close()),
   };
+}
+
+interface Session {
+  readonly client: Client;
+  readonly transport: StreamableHTTPClientTransport;
+}
+
+async function beginSession(
+  { url, fetchFor }: CallerDependencies,
+  limits: { readonly timeout: number; readonly signal?: AbortSignal },
+): Promise<Session> {
+  const options = { capabilities: {}, versionNegotiation: { mode: "auto" } } as const;
+  const client = new Client({ name: "adbind", version: "0.1.0" }, options);
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: tolerant(fetchFor({})) });
+  await client.connect(transport, limits);
+  return { client, transport };
+}
+
+/**
+ * Whether an agent refuses a request for its session, and so has done nothing: MCP says 404, and many servers say 400, of no request
+ * by its id. What the protocol's own error says is no word of sessions.
+ */
+function endsSession(error: unknown, { transport }: Session, word: string): boolean {
+  const { status, body = "" } = wireFaultIn(error) ?? {};
+  if (transport.sessionId === undefined || (status !== 404 && status !== 400)) return false;
+  const said = parseObject(body);
+  if (extractTransportError(said, word) !== null) return false;
+  return status === 404 || (said?.id ?? null) === null;
 }
 
 /** Whoever lists tools is told what is wrong with the list, not the dump of it. */

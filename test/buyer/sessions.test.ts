@@ -1,0 +1,150 @@
+/** Agents over MCP that let a session go, as each does that is started anew: what was not asked is asked in another one, and calls beside it go on. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
+import { createBuyer } from "../../runtime/buyer/index.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
+import { capabilities, order, withScene } from "./fixtures.js";
+
+interface Message {
+  readonly id?: unknown;
+  readonly method: string;
+  readonly params: { readonly name: string; readonly protocolVersion: string };
+}
+
+interface Agent {
+  readonly sessions: Set<string>;
+  /** Keys of the orders that came to the tool. */
+  readonly orders: string[];
+  /** Sessions begun so far. */
+  begun: number;
+}
+
+/** What a request in no session the agent knows is answered with. */
+type Refusal = (id: unknown) => { readonly status: number; readonly body: unknown };
+
+async function withAgent(
+  { lost, tool }: { readonly lost: Refusal; readonly tool?: Refusal },
+  work: (buyer: ReturnType<typeof createBuyer<typeof release>>, agent: Agent) => Promise<void>,
+): Promise<void> {
+  const agent: Agent = { sessions: new Set(), orders: [], begun: 0 };
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const piece of request) text += piece;
+    const say = (status: number, body: unknown, headers = {}): void =>
+      void response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+    if (request.method !== "POST") return say(405, {});
+    const { id, method, params } = JSON.parse(text) as Message;
+    const reply = (result: JsonObject, headers = {}): void => say(200, { jsonrpc: "2.0", id, result }, headers);
+    if (method === "initialize") {
+      const session = `session-${++agent.begun}`;
+      agent.sessions.add(session);
+      const { protocolVersion } = params;
+      return reply(
+        { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "agent", version: "1" } },
+        { "mcp-session-id": session },
+      );
+    }
+    if (method === "server/discover") return say(404, { jsonrpc: "2.0", id, error: { code: -32601, message: "no" } });
+    if (!agent.sessions.has(String(request.headers["mcp-session-id"]))) {
+      const { status, body } = lost(id);
+      return say(status, body);
+    }
+    if (method !== "tools/call") return say(202, {});
+    if (params.name.endsWith("capabilities")) return reply({ content: [], structuredContent: capabilities() });
+    agent.orders.push(
+      (JSON.parse(text) as { params: { arguments: { idempotency_key: string } } }).params.arguments.idempotency_key,
+    );
+    if (tool !== undefined) return say(tool(id).status, tool(id).body);
+    reply({ content: [], structuredContent: { status: "completed", media_buy_id: "mb-1", packages: [] } });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const buyer = createBuyer({ release, agent: url, allowLocal: true, retry: { attempts: 1 } });
+  try {
+    await work(buyer, agent);
+  } finally {
+    await buyer.close();
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const rpc = (code: number, message: string, id: unknown): JsonObject =>
+  ({ jsonrpc: "2.0", id, error: { code, message } }) as JsonObject;
+
+/** As MCP has it, and as the servers of two SDKs have answered for long. */
+const refusals: Readonly<Record<string, Refusal>> = {
+  "404": () => ({ status: 404, body: rpc(-32001, "Session not found", null) }),
+  "400": () => ({ status: 400, body: rpc(-32000, "Bad Request: No valid session ID provided", null) }),
+  "404 of the request": (id) => ({ status: 404, body: rpc(-32600, "Session not found", id) }),
+};
+
+for (const [how, lost] of Object.entries(refusals))
+  test(`${how}: a call in a session that its agent has let go is made in a new one`, () =>
+    withAgent({ lost }, async (buyer, agent) => {
+      await buyer.tools.create_media_buy(order);
+      for (const begun of [2, 3]) {
+        agent.sessions.clear();
+        const calls = await Promise.all([1, 2, 3].map(() => buyer.tools.create_media_buy(order)));
+        assert.equal(
+          calls.map(({ answer }) => answer.status),
+          ["completed", "completed", "completed"],
+          JSON.stringify(calls[0]?.answer),
+        );
+        assert.is(agent.begun, begun, "calls side by side share the new one");
+      }
+      assert.is(new Set(agent.orders).size, 7);
+      assert.is(agent.orders.length, 7, "none is made twice");
+    }));
+
+test("an agent that lets every session go at once is told of, and not asked on and on", () =>
+  withAgent({ lost: refusals["404"]! }, async (buyer, agent) => {
+    await buyer.tools.create_media_buy(order);
+    agent.sessions.add = () => agent.sessions;
+    agent.sessions.clear();
+    const { answer } = await buyer.tools.create_media_buy(order);
+    assert.is(answer.status, "failed");
+    assert.ok(agent.begun <= 3, `${agent.begun} sessions`);
+  }));
+
+test("a request that its tool refuses is asked once, in whatever session", () =>
+  withAgent(
+    { lost: refusals["404"]!, tool: (id) => ({ status: 400, body: rpc(-32602, "no such account", id) }) },
+    async (buyer, agent) => {
+      const { answer } = await buyer.tools.create_media_buy(order);
+      assert.equal([answer.status, agent.orders.length, agent.begun], ["failed", 1, 1]);
+    },
+  ));
+
+test("an answer that is lost loses no other: a call beside it has its own", () => {
+  let dropped = (): void => {};
+  const first = new Promise<void>((resolve) => (dropped = resolve));
+  return withScene(
+    {
+      declares: capabilities({}, { idempotency: { supported: false } }),
+      answer: async ({ tool }) => {
+        if (tool === "get_products") {
+          dropped();
+          return { drop: true };
+        }
+        await first;
+        await new Promise((later) => setTimeout(later, 300));
+        return { payload: { status: "completed", media_buy_id: "mb-1", packages: [] } };
+      },
+    },
+    async ({ buyer, calls }) => {
+      await buyer.negotiate();
+      const [ordered] = await Promise.all([
+        buyer.tools.create_media_buy(order),
+        buyer.tools.get_products({ buying_mode: "brief", brief: "sports" }),
+      ]);
+      assert.is(ordered.answer.status, "completed", JSON.stringify(ordered.answer));
+      assert.is(calls().filter(({ tool }) => tool === "create_media_buy").length, 1);
+    },
+  );
+});
+
+test.run();
