@@ -154,10 +154,11 @@ function isDeeper(value: unknown, levels: number): boolean {
 function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): ExchangeResult {
   const { word } = release;
   const { payload, state, error } = wire;
-  if (payload === null && state === undefined && error === null) {
-    // It may have acted, and what was registered for it stays.
-    const error = localError("INVALID_ANSWER", `The answer has no data: ${wire.text ?? ""}`, "correctable");
-    return failedHere(error, { lost: true });
+  if (payload === null && (state === undefined || state === "completed") && error === null) {
+    // It may have acted, and what was registered for it stays. That it is done is no word of what was.
+    const said = wire.text === undefined ? "" : `: ${wire.text}`;
+    const error = localError("INVALID_ANSWER", `The answer has no data${said}`, "correctable");
+    return failedHere(error, { lost: true, taskId: wire.taskId, nativeTaskId: wire.taskId });
   }
   if (isDeeper(payload, MAX_LEVELS)) {
     const error = localError("INVALID_ANSWER", `The answer nests deeper than ${MAX_LEVELS} levels`, "correctable");

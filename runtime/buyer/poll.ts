@@ -123,8 +123,9 @@ function readTask({ tool, release, taskId }: PolledCall, { payload }: ExchangeRe
   if (!isJsonObject(payload) || payload.task_id !== taskId) return undefined;
   // Published enumerations have two statuses more: one asks for something, the other decides nothing.
   const status = payload.status === "auth-required" ? "input-required" : payload.status;
-  if (status === "unknown") return { kind: "failed", error: undefined, afterMs: undefined };
-  if (!isTaskStatus(status)) return undefined;
+  // So does one that a newer release has: the task is there, and may come to an end that is known.
+  if (!isTaskStatus(status))
+    return typeof status === "string" ? { kind: "failed", error: undefined, afterMs: undefined } : undefined;
   const result = resultOf(payload);
   const { updated_at: updated, message, context_id } = payload;
   const changed = typeof updated === "string" ? { timestamp: updated } : {};

@@ -25,6 +25,8 @@ async function credentials({ auth, oauth }: BuyerSettings): Promise<Readonly<Rec
   return { authorization: `Bearer ${token}` };
 }
 
+const NO_PLACE = "The agent's card names a place to call that is no absolute URL";
+
 /** Fields of SDKs that belong to the connection, which is not theirs. */
 const dropped = new Set(["host", "connection", "content-length", "accept-encoding"]);
 
@@ -35,6 +37,7 @@ export function createWire(settings: BuyerSettings): Wire {
     profile: settings.releases[0]!.facts.signing.profile.value,
     fetchFor: (use) => async (input, init) => {
       const url = String(input instanceof Request ? input.url : input);
+      if (!URL.canParse(url)) throw new WireFault(`${NO_PLACE}: ${shortText(url)}`, { unsent: true });
       const method = (init?.method ?? "GET").toUpperCase();
       const given = Object.fromEntries(new Headers(init?.headers));
       const headers: Record<string, string> = {};

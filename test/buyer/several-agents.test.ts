@@ -12,7 +12,7 @@ async function withHost(rootStatus: number | undefined, work: (url: string) => P
   const listeners = new Map<string, RequestListener>();
   const server = createServer((request, response) => {
     const [, at, path] = /^(\/north|\/south)(\/.*)$/.exec(request.url ?? "") ?? [];
-    if (at === "/south" && rootStatus !== undefined && path?.includes("agent-card")) {
+    if (at === "/south" && rootStatus !== undefined && /agent(-card)?\.json$/.test(path ?? "")) {
       response.writeHead(rootStatus).end();
       return;
     }

@@ -216,13 +216,15 @@ test("what the caller is told of an end is what its handler was told, though a p
   }
 });
 
-test("a task whose state is not known now is asked for again, and one that waits for a login asks something", async () => {
+test("a task whose state is not known, now or to the release, is asked for again, and one that waits for a login asks something", async () => {
   let polls = 0;
   const made = await scene({
     answer: ({ tool }) => {
       if (tool === "create_media_buy") return submitted;
       polls += 1;
-      return polls < 8 ? state("unknown") : state("auth-required", { message: "Log in first." });
+      return polls < 8
+        ? state(polls % 2 === 0 ? "unknown" : "on-hold")
+        : state("auth-required", { message: "Log in first." });
     },
   });
   try {

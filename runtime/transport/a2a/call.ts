@@ -39,7 +39,7 @@ export async function openA2a(
     job: (client: Awaited<ReturnType<typeof clientFor>>) => Promise<unknown>,
   ): Promise<WireAnswer> => {
     let raw: unknown;
-    const client = await clientFor({ ...use, seen: (message) => (raw = message) });
+    const client = await clientFor({ ...use, seen: (message) => (raw = message) }).catch(noPlace(card));
     try {
       await job(client);
     } catch (error) {
@@ -67,6 +67,16 @@ export async function openA2a(
     close: async () => {},
   };
 }
+
+/** A card that names no place where we could be heard: nothing was sent, and asking again changes nothing. */
+const noPlace =
+  (card: AgentCard) =>
+  (error: unknown): never => {
+    const places = card.supportedInterfaces.map(({ url, protocolBinding }) => `${protocolBinding} at ${url}`);
+    const why = `${error instanceof Error ? error.message : error} (it names ${places.join(", ") || "none"})`;
+    const remedy = "JSON-RPC is spoken here: have the agent's card name an absolute URL for it";
+    throw new WireFault(shortText(`The agent's card names no place to call: ${why}; ${remedy}`), { unsent: true });
+  };
 
 /** URI of the protocol's own extension, where the card offers it: `.../extensions/<word>/v<major>`. */
 function profileOf({ capabilities }: AgentCard, word: string): string | undefined {
@@ -105,16 +115,22 @@ function readTask(result: unknown, word: string): WireAnswer {
   const { event } = unwrapA2a(result);
   const state = a2aState(event);
   const { data, problem } = extractA2aResponse(event);
-  const parts = [...list(member(event, "parts")), ...list(member(member(member(event, "status"), "message"), "parts"))];
+  const said = [event, member(member(event, "status"), "message"), ...list(member(event, "artifacts"))];
+  const parts = said.flatMap((one) => list(member(one, "parts")));
   const words = parts.map((part) => text(member(part, "text"))).find((one) => one !== undefined);
   if (problem !== undefined) throw new WireFault("The agent's data stands inside a wrapper", { status: 200 });
+  const payload = state === null ? (dataParts(member(event, "parts"))[0] ?? null) : data;
+  // A message has an id of its own beside its task's.
+  const taskId = text(member(event, "status") === undefined ? member(event, "taskId") : member(event, "id"));
   const status = state === "auth-required" ? "input-required" : state;
+  // In a state that is not known, or with a message that has no data, a task that is named can be asked for.
+  const open = state === null && payload === null && taskId !== undefined ? "working" : undefined;
   return {
-    payload: state === null ? (dataParts(member(event, "parts"))[0] ?? null) : data,
-    state: isTaskStatus(status) ? status : undefined,
+    payload,
+    state: isTaskStatus(status) ? status : open,
     error: extractTransportError(event, word),
     text: words === undefined ? undefined : shortText(words),
-    taskId: state === null ? undefined : text(member(event, "id")),
+    taskId,
     contextId: text(member(event, "contextId")),
   };
 }

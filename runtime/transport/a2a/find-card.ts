@@ -4,13 +4,12 @@ import { DefaultAgentCardResolver } from "@a2a-js/sdk/client";
 import { WireFault } from "../fault.js";
 import { CARD_PATHS } from "./card.js";
 
-const [CARD] = CARD_PATHS;
-
 /** Below the agent's own URL, then at the root of its host, which may have several agents; a card's own URL is taken as it is. */
 function placesOf(url: string): readonly string[] {
   const { origin, pathname } = new URL(url);
-  if (/\/agent-card\.json$/.test(pathname)) return [url];
-  return [...new Set([`${origin}${pathname.replace(/\/+$/, "")}${CARD}`, `${origin}${CARD}`])];
+  if (CARD_PATHS.some((path) => pathname.endsWith(path)) || /\/agent-card\.json$/.test(pathname)) return [url];
+  const roots = [`${origin}${pathname.replace(/\/+$/, "")}`, origin];
+  return [...new Set(roots.flatMap((root) => CARD_PATHS.map((path) => `${root}${path}`)))];
 }
 
 /** Whether an answer says that no card is there. One that says nothing of it may hide the agent's own: the root's is not taken then. */
