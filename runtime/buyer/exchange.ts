@@ -15,6 +15,7 @@ import {
   wireNames,
 } from "../contract/index.js";
 import type { TransportError } from "../extract/index.js";
+import { unlessAborted } from "../timers.js";
 import type { Connection, WireAnswer, WireCall } from "../transport/caller.js";
 import { openConnection } from "../transport/callers.js";
 import { shortText, WireFault, wireFaultIn } from "../transport/fault.js";
@@ -70,7 +71,7 @@ export function createExchange({ settings, wire }: { settings: BuyerSettings; wi
   const { url, word, timeoutMs, uuid } = settings;
   const dependencies = { url, word, timeoutMs, uuid, fetchFor: wire.fetchFor };
   let opened: Promise<Connection> | undefined;
-  const connection = (signal: AbortSignal | undefined): Promise<Connection> => {
+  const shared = (signal: AbortSignal | undefined): Promise<Connection> => {
     if (opened === undefined) {
       const opening = openConnection(settings.transport, dependencies, signal);
       opened = opening;
@@ -89,9 +90,8 @@ export function createExchange({ settings, wire }: { settings: BuyerSettings; wi
     let used: Promise<Connection> | undefined;
     let sent = false;
     try {
-      const opening = connection(signal);
-      used = opening;
-      const open = await opening;
+      used = shared(signal);
+      const open = await unlessAborted(used, signal);
       sent = true;
       return readOutcome(tool, release, await job(open));
     } catch (error) {
@@ -104,6 +104,8 @@ export function createExchange({ settings, wire }: { settings: BuyerSettings; wi
       return failedHere(miss.error, { recovery, lost: miss.lost && sent });
     }
   }
+  // Whoever opens it has a patience of its own, and others wait with theirs.
+  const connection = (signal: AbortSignal | undefined) => unlessAborted(shared(signal), signal);
   return {
     connection,
     send: (tool, release, call) =>

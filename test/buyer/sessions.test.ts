@@ -5,7 +5,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
-import type { JsonObject } from "../../runtime/contract/index.js";
+import type { Failure, JsonObject } from "../../runtime/contract/index.js";
 import { capabilities, order, withScene } from "./fixtures.js";
 
 interface Message {
@@ -145,6 +145,27 @@ test("an answer that is lost loses no other: a call beside it has its own", () =
       assert.is(calls().filter(({ tool }) => tool === "create_media_buy").length, 1);
     },
   );
+});
+
+test("a call waits no longer than its own time for a connection that another one opens", async () => {
+  let reached = (): void => {};
+  const opening = new Promise<void>((resolve) => (reached = resolve));
+  const server = createServer(() => reached());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const agent = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const buyer = createBuyer({ release, agent, allowLocal: true, timeoutMs: 60_000, retry: { attempts: 1 } });
+  const patient = new AbortController();
+  const first = buyer.tools.create_media_buy(order, { signal: patient.signal });
+  await opening;
+  const began = performance.now();
+  const { answer, attempts } = await buyer.tools.create_media_buy(order, { deadlineMs: 50 });
+  assert.equal([(answer.data as Failure).errors[0]?.code, attempts], ["DEADLINE_EXCEEDED", 0]);
+  patient.abort();
+  assert.is((await first).answer.status, "failed");
+  assert.ok(performance.now() - began < 30_000, "nobody waits for the other's time");
+  server.closeAllConnections();
+  await buyer.close();
+  server.close();
 });
 
 test.run();

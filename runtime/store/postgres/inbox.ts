@@ -1,6 +1,6 @@
 /** Accepted events until their handler is done: lease, complete, give back, give up. */
-import type { MaybePromise } from "../../contract/index.js";
 import { type Sql, sql } from "../../db/postgres/sql.js";
+import { unlessAborted } from "../../timers.js";
 import { ClockWatch } from "../clock-watch.js";
 import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
@@ -189,25 +189,12 @@ async function complete(
     const deleted = await removal.run(tx);
     if (deleted !== 1 || left === undefined) return "lost";
     await releaseOrderingKey(tx, left, now);
+    // An effect that never ends would hold its rows for ever: the transaction ends when its run is given up.
     if (effect !== undefined) await unlessAborted(effect(tx), signal);
     // Given up between the last write and the commit: all of it is undone.
     signal?.throwIfAborted();
     return "completed";
   });
-}
-
-/** An effect that never ends would hold its rows for ever: the transaction ends when its run is given up. */
-async function unlessAborted(work: MaybePromise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return work;
-  signal.throwIfAborted();
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  const end = (): void => reject(signal.reason);
-  signal.addEventListener("abort", end, { once: true });
-  try {
-    await Promise.race([work, over]);
-  } finally {
-    signal.removeEventListener("abort", end);
-  }
 }
 
 const deadLetter = (

@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { JsonObject } from "../../contract/index.js";
 import { extractMcpResponse, extractTransportError } from "../../extract/index.js";
 import { parseObject, textItems } from "../../extract/mcp.js";
+import { unlessAborted } from "../../timers.js";
 import type { CallerDependencies, Connection, WireAnswer } from "../caller.js";
 import { shortText, WireFault, wireFaultIn } from "../fault.js";
 import { sdkWords } from "./sdk-words.js";
@@ -20,9 +21,9 @@ export async function openMcp(dependencies: CallerDependencies, signal: AbortSig
   const begin = () => beginSession(dependencies, limits(signal));
   let current = Promise.resolve(await begin());
   /** What a session that its agent has let go was not asked is asked in a new one, which calls side by side share. */
-  async function inSession<T>(job: (client: Client) => Promise<T>): Promise<T> {
+  async function inSession<T>(given: AbortSignal | undefined, job: (client: Client) => Promise<T>): Promise<T> {
     const used = current;
-    const session = await used;
+    const session = await unlessAborted(used, given);
     try {
       return await job(session.client);
     } catch (error) {
@@ -32,7 +33,7 @@ export async function openMcp(dependencies: CallerDependencies, signal: AbortSig
         current = beginSession(dependencies, limits(undefined));
         current.catch(() => undefined);
       }
-      return job((await current).client);
+      return job((await unlessAborted(current, given)).client);
     }
   }
   return {
@@ -40,7 +41,7 @@ export async function openMcp(dependencies: CallerDependencies, signal: AbortSig
     async call({ tool, args, push, signal: given }) {
       const params = { name: tool, arguments: push === undefined ? args : { ...args, push_notification_config: push } };
       const request = { method: "tools/call", params } as const;
-      const result = await inSession((client) => client.request(request, asItCame, limits(given)));
+      const result = await inSession(given, (client) => client.request(request, asItCame, limits(given)));
       return readResult(result as JsonObject, word);
     },
     async tools(given) {
@@ -48,7 +49,7 @@ export async function openMcp(dependencies: CallerDependencies, signal: AbortSig
       let cursor: string | undefined;
       for (let page = 0; page < MAX_PAGES; page++) {
         const params = cursor === undefined ? undefined : { cursor };
-        const listed = await inSession((client) => client.listTools(params, limits(given))).catch(inWords);
+        const listed = await inSession(given, (client) => client.listTools(params, limits(given))).catch(inWords);
         names.push(...listed.tools.map(({ name }) => name));
         cursor = listed.nextCursor;
         if (cursor === undefined) break;
