@@ -3,7 +3,7 @@ import { type JsonObject, wireNames } from "../contract/index.js";
 import { isJsonObject, list, member } from "./json-object.js";
 
 /** Longest text that is tried as JSON, in characters: the same bound as a webhook body's. */
-const MAX_TEXT_CHARS = 1_048_576;
+export const MAX_TEXT_CHARS = 1_048_576;
 
 /** Text items of a result's content, in order; those too long to be tried are left out. */
 export const textItems = (response: unknown): string[] =>
@@ -11,6 +11,13 @@ export const textItems = (response: unknown): string[] =>
     .filter((item) => member(item, "type") === "text")
     .map((item) => member(item, "text"))
     .filter((text): text is string => typeof text === "string" && text.length <= MAX_TEXT_CHARS);
+
+/** Whether a result has a text that is too long to be tried. */
+export const hasLongText = (response: unknown): boolean =>
+  list(member(response, "content")).some((item) => {
+    const text = member(item, "text");
+    return typeof text === "string" && text.length > MAX_TEXT_CHARS;
+  });
 
 /** A text as a JSON object, or undefined. */
 export function parseObject(text: string): JsonObject | undefined {

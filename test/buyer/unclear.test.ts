@@ -62,6 +62,20 @@ for (const kind of transports) {
   }
 }
 
+test("mcp: an answer in a text that is too long to be read is told so", () => {
+  const text = JSON.stringify({ status: "completed", products: [], ext: { x: "x".repeat(1_100_000) } });
+  const body = JSON.stringify({ jsonrpc: "2.0", id: "ID", result: { content: [{ type: "text", text }] } });
+  const answer = ({ message: { id } }: { message: { id?: unknown } }): Says => ({
+    http: 200,
+    body: body.replace('"ID"', JSON.stringify(id)),
+  });
+  return withScene({ answer }, async ({ buyer }) => {
+    const { data } = (await buyer.tools.get_products({ buying_mode: "brief", brief: "sports" })).answer;
+    assert.match(JSON.stringify(data), /INVALID_ANSWER/);
+    assert.match(JSON.stringify(data), /1048576 characters is not read/);
+  });
+});
+
 for (const kind of ["a2a 1.0", "a2a 0.3"] as const)
   for (const [whose, id, end] of [
     ["another task", "task-9", "failed"],

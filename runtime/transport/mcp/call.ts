@@ -2,7 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../contract/index.js";
 import { extractMcpResponse, extractTransportError } from "../../extract/index.js";
-import { parseObject, textItems } from "../../extract/mcp.js";
+import { hasLongText, MAX_TEXT_CHARS, parseObject, textItems } from "../../extract/mcp.js";
 import { unlessAborted } from "../../timers.js";
 import type { CallerDependencies, Connection, WireAnswer } from "../caller.js";
 import { shortText, WireFault, wireFaultIn } from "../fault.js";
@@ -117,12 +117,14 @@ function tolerant(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   };
 }
 
+const LONG_TEXT = `a text of more than ${MAX_TEXT_CHARS} characters is not read, ask for less or have the agent give structuredContent`;
+
 /** A tool result as an answer; one that failed may have data of its own beside the error. */
 function readResult(result: JsonObject, word: string): WireAnswer {
   const failed = result.isError === true;
   const { isError: _, ...open } = result;
   const payload = extractMcpResponse(open, word);
-  const [text] = textItems(result);
+  const [text = hasLongText(result) ? LONG_TEXT : undefined] = textItems(result);
   return {
     payload,
     state: failed ? "failed" : undefined,
