@@ -1,13 +1,13 @@
 /** `adbind conform`: the published storyboards of a release, run against a live agent. */
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { runConformance, supportedVersions } from "../runtime/conformance/index.js";
 import { type TransportName, transportNames } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { registerBuyer } from "./conform/buyer.js";
+import { certificatesIn } from "./conform/certificates.js";
 import { type FormOptions, formOf, printReport, storyboardProgress, withFormOptions } from "./conform/forms.js";
 import { type PlaceOptions, placesOf } from "./conform/places.js";
-import { printJson, userPath } from "./output.js";
+import { printJson } from "./output.js";
 import { releaseHelp, withReleaseOptions } from "./release/resolve.js";
 
 interface Options extends PlaceOptions, FormOptions {
@@ -69,7 +69,7 @@ async function conform(url: string, options: Options): Promise<void> {
     transport: transportOf(options.transport),
     ...(options.auth !== undefined && { auth: options.auth }),
     resolve: pairs(options.resolve, "--resolve", "HOST=ADDRESS"),
-    ...(options.ca !== undefined && { ca: readFileSync(userPath(options.ca), "utf8") }),
+    ...(options.ca !== undefined && { ca: certificatesIn(options.ca) }),
   };
   const places = await placesOf(options, () => supportedVersions(reach));
   for (const warning of places.warnings) console.error(`warning: ${warning}`);

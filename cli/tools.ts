@@ -1,5 +1,6 @@
 /** `adbind tools`: what an agent offers, beside what the releases know of it. */
 import type { Command } from "commander";
+import { agentUnreachable } from "../runtime/conformance/agent-unreachable.js";
 import type { AnyTool, Failure, Release } from "../runtime/contract/index.js";
 import { type AgentOptions, agentHelp, connectAgent, withAgentOptions } from "./agent/connect.js";
 import { tableLines } from "./agent/table.js";
@@ -30,7 +31,10 @@ function rowOf(name: string, releases: readonly Release[]): OfferedRow {
 async function run(agent: string, options: Options): Promise<void> {
   const { buyer, url, releases } = await connectAgent(agent, options);
   try {
-    const listed = await buyer.listed();
+    const listed = await buyer.listed().catch((error: unknown) => {
+      const remedy = "check the URL and credentials; adbind auth diagnose asks step by step";
+      throw agentUnreachable(undefined, url, error, remedy);
+    });
     const negotiation = await buyer.negotiate();
     const negotiated = negotiation.ok ? negotiation.negotiated.release.version : null;
     const rows = [...listed].sort().map((name) => rowOf(name, releases));

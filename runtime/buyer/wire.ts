@@ -139,7 +139,7 @@ async function exchange(settings: BuyerSettings, { seen }: WireUse, outbound: Ou
   }
   const text = new TextDecoder().decode(result.body);
   if (result.status >= 300) {
-    throw new WireFault(`The agent answered HTTP ${result.status}`, {
+    throw new WireFault(`The agent answered HTTP ${result.status}${elsewhere(result, url)}`, {
       status: result.status,
       retryable: result.status >= 500,
       retryAfter: retryAfterInSeconds(result.headers["retry-after"], settings.now()),
@@ -151,6 +151,17 @@ async function exchange(settings: BuyerSettings, { seen }: WireUse, outbound: Ou
   const empty = result.status === 204 || result.status === 202 || method === "HEAD";
   const { "content-length": _, ...kept } = result.headers;
   return new Response(empty ? null : text, { status: result.status, headers: kept });
+}
+
+/** Where a redirection leads: requests are signed for one URL and carry credentials, so none is followed. */
+function elsewhere(
+  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
+  url: string,
+): string {
+  const { location = "" } = headers;
+  if (status >= 400 || !URL.canParse(location, url)) return "";
+  const place = shortText(new URL(location, url).href);
+  return ` and leads to ${place}: no redirection is followed, give that URL if it is the agent's`;
 }
 
 /** Something came back that nobody reads: what became of the request is not known. */

@@ -7,12 +7,24 @@ import { oneLine } from "./step-words.js";
 /** Characters told of what went wrong: it may quote all that an agent answered. */
 const MAX_DETAIL = 300;
 
-/** @returns AdbindError `agent_unreachable`, in one line and without control characters: a stranger may have written them */
-export function agentUnreachable(transport: string, url: string, error: unknown): AdbindError {
+const isUntrusted = (detail: string): boolean => /\bcertificate\b/i.test(detail);
+
+/**
+ * @param transport undefined where it had not come to one
+ * @param remedy what to do about it
+ * @returns AdbindError `agent_unreachable`, in one line and without control characters: a stranger may have written them
+ */
+export function agentUnreachable(
+  transport: string | undefined,
+  url: string,
+  error: unknown,
+  remedy = "check the URL, its transport and credentials",
+): AdbindError {
   const whole = oneLine(faultWords(error)).replace(/\p{Cc}/gu, "?");
   const detail = whole.length > MAX_DETAIL ? `${whole.slice(0, MAX_DETAIL)}...` : whole;
-  return new AdbindError("agent_unreachable", `the agent cannot be asked over ${transport}: ${detail}`, {
+  const over = transport === undefined ? "" : ` over ${transport}`;
+  return new AdbindError("agent_unreachable", `the agent cannot be asked${over}: ${detail}`, {
     where: url,
-    remedy: "check the URL, its transport and credentials",
+    remedy: isUntrusted(detail) ? "if that certificate is the agent's, give it as one to trust (--ca)" : remedy,
   });
 }

@@ -62,6 +62,17 @@ for (const kind of transports) {
   }
 }
 
+for (const kind of transports)
+  test(`${kind}: a redirection is not followed, and where it leads is told`, () =>
+    withScene(
+      { kind, answer: () => ({ http: 307, headers: { location: "/elsewhere/" } }) },
+      async ({ agent, buyer, calls }) => {
+        const { answer, attempts } = await buyer.tools.create_media_buy(order);
+        assert.equal([answer.status, attempts, calls().length], ["failed", 1, 1]);
+        assert.match(JSON.stringify(answer.data), `HTTP 307 and leads to ${agent.url}/elsewhere/: `);
+      },
+    ));
+
 test("mcp: an answer in a text that is too long to be read is told so", () => {
   const text = JSON.stringify({ status: "completed", products: [], ext: { x: "x".repeat(1_100_000) } });
   const body = JSON.stringify({ jsonrpc: "2.0", id: "ID", result: { content: [{ type: "text", text }] } });

@@ -73,6 +73,26 @@ test("what an agent offers stands beside what the release knows of it", () =>
     );
   }));
 
+test("an agent whose tools cannot be listed is told of with its URL, what it said, and what to do", async () => {
+  const at = commandFolder();
+  const agent = await startAgent({ answer: () => ({ http: 500 }) });
+  try {
+    const gone = await runCommand(tools, ["http://127.0.0.1:9/mcp"]);
+    assert.is(gone.code, 1);
+    assert.match(
+      gone.err,
+      /^adbind: the agent cannot be asked: .*connect_failed \(http:\/\/127\.0\.0\.1:9\/mcp\): check the URL/m,
+    );
+    assert.not.match(gone.err, "unexpected");
+    const asked = JSON.parse((await runCommand(tools, [`${agent.url}/nothing/mcp`, "--json"])).out);
+    assert.is(asked.error.code, "agent_unreachable");
+    assert.match(asked.error.message, "HTTP 404");
+  } finally {
+    await agent.close();
+    at.remove();
+  }
+});
+
 test("why an agent refuses is found out step by step, and what to do is said", () =>
   withAgent(async (agent) => {
     const asked = async (...more: string[]) => {

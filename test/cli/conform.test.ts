@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { test } from "uvu";
@@ -11,6 +12,7 @@ import { fromSource } from "../runner/from-source.js";
 import { corpus, publishedReleases } from "../support/corpus.js";
 import { cut } from "../support/mutate-release.js";
 import { tempFolder, writeRelease } from "../support/release.js";
+import { tls } from "../support/tls-terminator.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 /** What the suites below ask: of a whole release every run of the command would read five hundred files. */
@@ -137,6 +139,28 @@ test("what a stranger answers instead is told in one short line, and none of it 
   );
   assert.not.match(stderr, "\u001b");
   assert.ok(stderr.length < 600, `${stderr.length} characters`);
+});
+
+test("what HTTP said stands before what an agent wrote, and a certificate that nobody knows is said to be that", async () => {
+  const refusing = createServer((_request, response) => void response.writeHead(401).end("no"));
+  const secured = createTlsServer(tls, (_request, response) => void response.end());
+  for (const server of [refusing, secured])
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const at = (server: Pick<typeof refusing, "address">): number => (server.address() as AddressInfo).port;
+  const ask = (url: string, ...more: string[]) => adbind([url, "--suite", suiteOf("x"), "--release", release, ...more]);
+  const refused = await ask(`http://127.0.0.1:${at(refusing)}/mcp`);
+  const unknown = await ask(`https://localhost:${at(secured)}/mcp`);
+  const junk = path.join(tempFolder(), "junk.pem");
+  writeFileSync(junk, "-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n");
+  const wrong = await ask(`https://localhost:${at(secured)}/mcp`, "--ca", junk);
+  for (const server of [refusing, secured]) server.close();
+  assert.equal([refused.code, /over mcp: HTTP 401, /.test(refused.stderr)], [3, true], refused.stderr);
+  assert.equal([unknown.code, /certificate.*\(--ca\)/.test(unknown.stderr)], [3, true], unknown.stderr);
+  assert.equal(
+    [wrong.code, /no certificates that can be read .*junk\.pem/.test(wrong.stderr)],
+    [1, true],
+    wrong.stderr,
+  );
 });
 
 test("nobody there ends with 3", async () => {

@@ -3,10 +3,13 @@ import { isJsonObject } from "../../contract/index.js";
 import { sdkWords } from "../../transport/mcp/sdk-words.js";
 import type { AgentAnswer, SentRequest } from "./types.js";
 
-/** What went wrong, and what that came of. */
+/** What went wrong, and what that came of: SDKs tell the status of HTTP beside their words, and some quote the cause. */
 export function faultWords(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  return `${sdkWords(error)}${cause}`;
+  const words = sdkWords(error);
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : "";
+  const { code } = (error ?? {}) as { code?: unknown };
+  const status = typeof code === "number" && code >= 300 && code < 600 ? `HTTP ${code}, ` : "";
+  return `${status}${words}${cause === "" || words.includes(cause) ? "" : `: ${cause}`}`;
 }
 
 export function failedAnswer(
