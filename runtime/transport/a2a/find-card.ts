@@ -4,6 +4,8 @@ import { DefaultAgentCardResolver } from "@a2a-js/sdk/client";
 import { WireFault } from "../fault.js";
 import { CARD_PATHS } from "./card.js";
 
+const [, OLDER] = CARD_PATHS;
+
 /** Below the agent's own URL, then at the root of its host, which may have several agents; a card's own URL is taken as it is. */
 function placesOf(url: string): readonly string[] {
   const { origin, pathname } = new URL(url);
@@ -21,6 +23,7 @@ const isCard = (found: AgentCard | undefined): found is AgentCard => Array.isArr
 /** @throws Error where there is none, or where that cannot be told */
 export async function findCard(url: string, fetchImpl: typeof globalThis.fetch): Promise<AgentCard> {
   const places = placesOf(url);
+  let told: unknown;
   for (const [index, at] of places.entries()) {
     let status: number | undefined;
     const noting: typeof globalThis.fetch = async (...asked) => {
@@ -36,9 +39,11 @@ export async function findCard(url: string, fetchImpl: typeof globalThis.fetch):
       return found;
     } catch (error) {
       const answered = error instanceof WireFault ? error.status : status;
-      if (index < places.length - 1 && isNone(answered)) continue;
       // An SDK that looks into what is not there says so of its own code.
-      throw error instanceof TypeError && error.cause === undefined && status !== undefined ? none() : error;
+      const known = error instanceof TypeError && error.cause === undefined && status !== undefined ? none() : error;
+      // Of the older place it is no news that nothing is there.
+      if (told === undefined || !at.endsWith(OLDER) || !isNone(answered)) told = known;
+      if (index === places.length - 1 || !isNone(answered)) throw told;
     }
   }
   throw new Error("an agent's card has a place");
