@@ -5,6 +5,8 @@ import { type Failure, isJsonObject, isTerminal, type JsonObject } from "../runt
 import { AdbindError } from "../runtime/errors.js";
 import { type AgentOptions, agentHelp, connectAgent, withAgentOptions } from "./agent/connect.js";
 import { dataLines, redacted } from "./agent/table.js";
+import { exitCodes, type Interrupted } from "./failure.js";
+import { interruption } from "./interrupt.js";
 import { printable, printJson, userPath } from "./output.js";
 
 interface Options extends AgentOptions {
@@ -61,6 +63,16 @@ function print(called: CallResult, answer: CallResult["answer"], tookMs: number)
   }
 }
 
+/** What a task came to, or where it was when nobody waited any more. */
+async function endOf(called: CallResult, signal: AbortSignal): Promise<CallResult["answer"]> {
+  try {
+    return await called.waitForCompletion({ signal });
+  } catch (error) {
+    if (signal.aborted) return called.answer;
+    throw error;
+  }
+}
+
 async function run(agent: string, tool: string, options: Options): Promise<void> {
   if (options.output !== undefined && !["json", "table"].includes(options.output))
     throw usage(`there is no output ${options.output}`, "give json or table");
@@ -68,9 +80,12 @@ async function run(agent: string, tool: string, options: Options): Promise<void>
   const keyed = options.key === undefined ? request : { ...request, idempotency_key: options.key };
   const { buyer, url } = await connectAgent(agent, options);
   const began = performance.now();
+  // Whoever ends a call that may be carried out all the same needs its key, and the task it waited for.
+  const { signal, heed } = interruption();
+  heed();
   try {
-    const called = await buyer.call(tool, keyed);
-    const answer = options.wait ? await called.waitForCompletion() : called.answer;
+    const called = await buyer.call(tool, keyed, { signal });
+    const answer = options.wait ? await endOf(called, signal) : called.answer;
     const tookMs = Math.round(performance.now() - began);
     if (options.json === true || options.output === "json") {
       const { release, attempts, idempotencyKey, replayed, recovery } = called;
@@ -81,7 +96,8 @@ async function run(agent: string, tool: string, options: Options): Promise<void>
         answer: redacted(answer),
       });
     } else print(called, answer, tookMs);
-    if (isTerminal(answer.status) && answer.status !== "completed") process.exitCode = 1;
+    if (isTerminal(answer.status) && answer.status !== "completed") process.exitCode = exitCodes.failed;
+    if (signal.aborted) process.exitCode = exitCodes[(signal.reason as Interrupted).signal];
   } finally {
     await buyer.close();
   }
@@ -103,7 +119,7 @@ export function register(command: Command): void {
       `${agentHelp}
 
 The buyer adds an idempotency key and the release's name; secrets in answers are not shown. Exit code: 0 the call was answered, 1 it
-failed, 2 the command line is wrong.
+failed, 2 the command line is wrong. A call that is interrupted may be carried out all the same: its key and its task are printed.
 
 Example: adbind call https://seller.example/mcp get_products --json request.json`,
     )

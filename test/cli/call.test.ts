@@ -1,13 +1,18 @@
 /** Calls from the terminal: tables for people, JSON for programs, no secrets for either; and why an agent refuses. */
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { register as auth } from "../../cli/auth.js";
 import { register as call } from "../../cli/call.js";
 import { register as tools } from "../../cli/tools.js";
-import { capabilities, failing } from "../buyer/fixtures.js";
+import { capabilities, failing, order } from "../buyer/fixtures.js";
+import { fromSource } from "../runner/from-source.js";
 import { type Agent, type Says, startAgent } from "../support/agent.js";
 import { commandFolder, runCommand } from "./run-command.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
 
 const CHALLENGE = 'Bearer realm="r", resource_metadata="/x"';
 
@@ -72,6 +77,44 @@ test("what an agent offers stands beside what the release knows of it", () =>
       ["create_media_buy", "get_products", "paint_fence"],
     );
   }));
+
+test("a call that is interrupted prints its key, and its task where it waited for one", async () => {
+  let heard = (): void => {};
+  let key: unknown;
+  const agent = await startAgent({
+    answer: async ({ tool, args }): Promise<Says> => {
+      if (tool === "get_agent_capabilities") return { payload: capabilities() };
+      key ??= args.idempotency_key;
+      if (tool === "create_media_buy" && args.ext !== undefined)
+        return { payload: { status: "submitted", task_id: "task-7" } };
+      heard();
+      return new Promise(() => {});
+    },
+  });
+  const at = commandFolder();
+  try {
+    for (const waits of [false, true]) {
+      key = undefined;
+      const asked = new Promise<void>((resolve) => (heard = resolve));
+      const request = JSON.stringify({ ...(order as object), ...(waits && { ext: { later: true } }) });
+      const argv = ["call", agent.mcp, "create_media_buy", "--json", request, ...(waits ? ["--wait"] : [])];
+      const env = { ...process.env, ADBIND_CWD: at.folder };
+      const child = spawn(process.execPath, [...fromSource, "cli/main.ts", ...argv], { cwd: root, env });
+      let out = "";
+      child.stdout.on("data", (piece) => (out += piece));
+      const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+      await asked;
+      child.kill("SIGINT");
+      assert.is(await ended, 130);
+      assert.match(out, `key: ${key}  (--key repeats`);
+      assert.match(out, waits ? "create_media_buy: submitted" : "CALL_ABORTED");
+      if (waits) assert.match(out, "task: task-7");
+    }
+  } finally {
+    await agent.close();
+    at.remove();
+  }
+});
 
 test("an agent whose tools cannot be listed is told of with its URL, what it said, and what to do", async () => {
   const at = commandFolder();
