@@ -223,6 +223,9 @@ const isWhole = ({ releases: [first, ...more] }: FoundManifests): boolean =>
 export async function findReleases(label: string): Promise<FoundReleases> {
   if (!existsSync(label)) throw noSuch(label);
   if (isFile(label)) return { releases: [label], passedOver: [] };
+  // A pipe, such as a shell's `<(...)`, is read once; a release is looked into more often.
+  if (!isFolder(label))
+    throw new AdbindError("release_unreadable", "neither a file nor a folder", { where: label, remedy });
   const found = findManifests(folderTree(label));
   // Archives inside a release are its own business.
   const archives = isWhole(found) ? { releases: [], passedOver: [] } : await archivesIn(label);

@@ -90,6 +90,8 @@ test("what is not there is said, with what to do", async () => {
   const { code, stderr } = await adbind("generate", "/no/such/release");
   assert.is(code, 1);
   assert.match(stderr, /no such file or folder \(\/no\/such\/release\): name a release: a folder/);
+  const pipe = await adbind("lint", "/dev/null");
+  assert.equal([pipe.code, /neither a file nor a folder \(\/dev\/null\): name a release/.test(pipe.stderr)], [1, true]);
 });
 
 test("a wrong command line exits non-zero and points at --help", async () => {
