@@ -131,7 +131,7 @@ for (const version of ["0.3", "1.0"] as const) {
       );
     });
 
-  test(`${version}: a message of a task names it, with data and without`, async () => {
+  test(`${version}: the task that a message names is followed, with data in it and without`, async () => {
     for (const parts of [[data(version, { status: "submitted" })], []]) {
       const told = (): JsonObject => task(version, "completed", bought(version));
       await withAgent(version, { answer: () => message(version, parts), told }, async (buyer) => {
