@@ -15,11 +15,11 @@ import {
   wireNames,
 } from "../contract/index.js";
 import type { TransportError } from "../extract/index.js";
-import { unlessAborted } from "../timers.js";
 import type { Connection, WireAnswer, WireCall } from "../transport/caller.js";
 import { openConnection } from "../transport/callers.js";
 import { shortText, WireFault, wireFaultIn } from "../transport/fault.js";
 import { sdkWords } from "../transport/mcp/sdk-words.js";
+import { unlessAborted } from "../unless-aborted.js";
 import { localError, type Miss, missOf, missOfRpc } from "./fault.js";
 import type { BuyerSettings } from "./settings.js";
 import type { Wire } from "./wire.js";

@@ -14,6 +14,7 @@ const base = [
   "runtime/log",
   "runtime/peer",
   "runtime/timers",
+  "runtime/unless-aborted",
   "runtime/trace-context",
 ];
 

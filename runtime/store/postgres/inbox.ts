@@ -1,6 +1,6 @@
 /** Accepted events until their handler is done: lease, complete, give back, give up. */
 import { type Sql, sql } from "../../db/postgres/sql.js";
-import { unlessAborted } from "../../timers.js";
+import { unlessAborted } from "../../unless-aborted.js";
 import { ClockWatch } from "../clock-watch.js";
 import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";

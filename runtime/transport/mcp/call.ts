@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { JsonObject } from "../../contract/index.js";
 import { extractMcpResponse, extractTransportError } from "../../extract/index.js";
 import { hasLongText, MAX_TEXT_CHARS, parseObject, textItems } from "../../extract/mcp.js";
-import { unlessAborted } from "../../timers.js";
+import { unlessAborted } from "../../unless-aborted.js";
 import type { CallerDependencies, Connection, WireAnswer } from "../caller.js";
 import { shortText, WireFault, wireFaultIn } from "../fault.js";
 import { sdkWords } from "./sdk-words.js";
