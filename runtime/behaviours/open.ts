@@ -11,12 +11,14 @@ import { createSender } from "../sender/create.js";
 import type { Sender } from "../sender/sender.js";
 import { refuseSplit } from "../store/alone.js";
 import { type DocumentStore, documentStore, openStore } from "../store/index.js";
+import { accountNamed } from "./accounts/accounts.js";
 import { type ServedAreas, servedAreas } from "./areas.js";
 import { type Assembled, assembled } from "./assembled.js";
 import { trafficScenarios } from "./controller/traffic.js";
 import { declareAll } from "./declared.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, ownChanges } from "./frame/call.js";
+import { openDocuments } from "./frame/documents.js";
 import { checkInstants } from "./frame/instants.js";
 import { patientPorts } from "./frame/patience.js";
 import { upstreamRecorder } from "./frame/upstream.js";
@@ -188,6 +190,7 @@ async function openOn<R extends Release, O extends Release>(
     unchecked: ["comply_test_controller"],
     judgedByHandler: Object.assign({}, ...served.areas.map(({ judges }) => judges)),
     tools,
+    accountNamed: (ref, { principal }) => accountNamed({ documents: openDocuments(documents), principal, mode }, ref),
     store,
     sender,
     signing: {

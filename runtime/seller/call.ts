@@ -19,6 +19,7 @@ import { type Aftermath, createContext } from "./context.js";
 import { continuedTask, threadMember } from "./continuation.js";
 import { echo, failedCall, refusalErrors, toldFailure, unknownTool } from "./failed-call.js";
 import { type Claim, claimKey, type IdempotencyOptions, keyIn, keyOf, requestHash } from "./idempotency.js";
+import { namedAccount } from "./named-account.js";
 import { freesTaskIds } from "./ordered-tasks.js";
 import { channelsOf, checkChannels, registeredArgs } from "./registrations.js";
 import { checkReply, openMembers, statusMember, versionMember } from "./reply.js";
@@ -91,12 +92,16 @@ interface Prepared<Tx> {
 class Invocation<Tx> {
   /** The task that the call goes on with. */
   private continued: SellerTaskRow | undefined;
+  private readonly accountNamed: () => Promise<JsonObject | undefined>;
 
   constructor(
     private readonly dependencies: SellerCallDependencies<Tx>,
     private readonly call: Call,
     private readonly at: Prepared<Tx>,
-  ) {}
+  ) {
+    const of = { principal: call.identity.principal, release: at.servedRelease.release };
+    this.accountNamed = namedAccount(dependencies.settings.accountNamed, at.args, of);
+  }
 
   async run(): Promise<CallAnswer> {
     const { args, servedRelease, served } = this.at;
@@ -111,7 +116,7 @@ class Invocation<Tx> {
     const key = keyOf(tool, args);
     if (key === undefined) return this.handle(undefined);
     const { principal } = this.call.identity;
-    const of = { principal, key: keyIn(args.account, key), hash: requestHash(tool.name, args) };
+    const of = { principal, key: keyIn(await this.accountNamed(), key), hash: requestHash(tool.name, args) };
     const claimed = await claimKey(this.dependencies.idempotency, of);
     if (claimed.kind === "replay") return this.replay(claimed.answer);
     return this.underClaim(claimed.claim);
@@ -234,6 +239,7 @@ class Invocation<Tx> {
       transport: this.call.transport,
       release: this.at.servedRelease.release,
       account: isJsonObject(args.account) ? args.account : undefined,
+      accountNamed: this.accountNamed,
       idempotencyKey: typeof args.idempotency_key === "string" ? args.idempotency_key : undefined,
       taskId: this.taskId,
       continues: this.continued && unfinishedTask(this.continued),
@@ -264,6 +270,7 @@ class Invocation<Tx> {
     const answered = this.answered(payload);
     const { principal } = call.identity;
     const { later: work } = after;
+    const account = interim ? await this.accountNamed() : undefined;
     const run = interim && work ? repository.later({ taskId: id, principal, tool: served.tool, work }) : undefined;
     const hold = run?.hold;
     await database.transact({ principal }, function* (tx): Coroutine<void> {
@@ -274,9 +281,7 @@ class Invocation<Tx> {
         yield* repository.advance(tx, id, { status, data: kept, request: args, channels, askedAt, hold });
       } else if (interim)
         yield* repository.open(tx, {
-          id,
-          call,
-          args,
+          ...{ id, call, args, account },
           tool: served.tool,
           release,
           status,

@@ -17,6 +17,7 @@ import { type SellerMetrics, sellerMetrics } from "./metrics.js";
 import type {
   AuthHook,
   InvalidAnswer,
+  NamesAccount,
   RequestSigningOptions,
   SellerHandler,
   SellerLimits,
@@ -47,6 +48,7 @@ export interface SellerSettings<Tx> {
   readonly requestSigning: RequestSigningOptions | undefined;
   readonly unchecked: ReadonlySet<string>;
   readonly judgedByHandler: Readonly<Record<string, readonly string[]>>;
+  readonly accountNamed: NamesAccount;
   readonly capabilities: (release: Release) => JsonObject;
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
@@ -126,6 +128,7 @@ export function checkedSellerSettings<Tx>(options: object): SellerSettings<Tx> {
     requestSigning: checkedSigning(given.requestSigning),
     unchecked: new Set(given.unchecked),
     judgedByHandler: given.judgedByHandler ?? {},
+    accountNamed: given.accountNamed ?? ((account) => account),
     capabilities: capabilitiesOf(given),
     replayTtlSeconds,
     limits: {

@@ -101,7 +101,7 @@ export const getTaskStatus =
     const [row] = await database.transact({ principal: ctx.principal }, function* (tx): Coroutine<SellerTaskRow[]> {
       return yield* database.tables.task(tx, id);
     });
-    if (row === undefined || row.principal !== ctx.principal || otherAccount(ctx.account, row.account)) {
+    if (row === undefined || row.principal !== ctx.principal || otherAccount(await ctx.accountNamed(), row.account)) {
       throw new ToolError("REFERENCE_NOT_FOUND", "There is no such task.", { field: "task_id" });
     }
     return ctx.complete(taskStatus(row, request));
@@ -116,7 +116,7 @@ const orders: Readonly<Record<string, TaskPage["order"]>> = {
   protocol: "protocol",
 };
 
-function filterOf(request: JsonObject, principal: string): TaskFilter {
+function filterOf(request: JsonObject, principal: string, account: JsonObject | undefined): TaskFilter {
   const filters = isJsonObject(request.filters) ? request.filters : {};
   const wanted = {
     protocol: named(filters, "protocol", "domain", "domains", "protocols"),
@@ -132,7 +132,7 @@ function filterOf(request: JsonObject, principal: string): TaskFilter {
     );
   return {
     principal,
-    ...(isJsonObject(request.account) && { account: canonicalize(request.account) ?? "" }),
+    ...(account !== undefined && { account: canonicalize(account) ?? "" }),
     in: Object.fromEntries(Object.entries(wanted).filter(([, list]) => list.length > 0)),
     after: bounds("after"),
     before: bounds("before"),
@@ -164,7 +164,7 @@ function pageOf(request: JsonObject): TaskPage {
 export const listTasks =
   <Tx>({ database }: TaskToolDependencies<Tx>): SellerHandler<AnyTool, Tx> =>
   async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
-    const filter = filterOf(request, ctx.principal);
+    const filter = filterOf(request, ctx.principal, await ctx.accountNamed());
     const page = pageOf(request);
     const { rows, counts, total, next } = await readTasks(database, filter, page);
     return ctx.complete({

@@ -31,6 +31,8 @@ export interface NewTask {
   readonly id: string;
   readonly call: Call;
   readonly args: JsonObject;
+  /** By its one reference. */
+  readonly account: JsonObject | undefined;
   readonly tool: AnyTool;
   readonly release: Release;
   readonly status: TaskStatus;
@@ -139,14 +141,14 @@ function* openFlow<Tx>(
   tx: Tx,
   task: NewTask,
 ): Coroutine<void> {
-  const { id, call, args, tool, release, status, payload, channels, hold } = task;
+  const { id, call, args, account, tool, release, status, payload, channels, hold } = task;
   const { principal } = call.identity;
   const contextId = call.contextId ?? text(threadMember(call, release, id).context_id);
   const at = settings.now();
   const row = {
     task_id: id,
     principal,
-    account: isJsonObject(args.account) ? (canonicalize(args.account) ?? null) : null,
+    account: account === undefined ? null : (canonicalize(account) ?? null),
     tool: tool.name,
     protocol: tool.protocol,
     release: release.version,

@@ -22,11 +22,15 @@ import type { A2aProfile, Identity, ListingOptions } from "../transport/answerer
 import type { ValidatorSource } from "../validate/types.js";
 import type { ArmData, ArmReply, Completed, IfArm } from "./arms.js";
 import type { AuditEntry } from "./audit-entry.js";
+import type { InvalidAnswer } from "./invalid-answer.js";
+import type { NamesAccount } from "./named-account.js";
 
 export type { Effect, TxOf } from "../store/types.js";
 export type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
 export type { ArmData, ArmReply, Completed } from "./arms.js";
 export type { AuditEntry } from "./audit-entry.js";
+export type { InvalidAnswer } from "./invalid-answer.js";
+export type { NamesAccount } from "./named-account.js";
 
 /** Where a seller keeps calls and tasks: in one database, or in several, each principal's in one of them. */
 export type SellerStore = AnyStore | PrincipalStore<unknown>;
@@ -88,6 +92,8 @@ export interface SellerContext<T = AnyTool, Tx = unknown> {
   readonly principal: string;
   /** The request's `account`, as sent. */
   readonly account: JsonObject | undefined;
+  /** The account by its one reference, as the seller's `accountNamed` has it. */
+  accountNamed(): Promise<JsonObject | undefined>;
   readonly idempotencyKey: string | undefined;
   /** Id the call's task has, should it become one. Also good as the id of what the call makes. */
   readonly taskId: string;
@@ -239,6 +245,8 @@ export interface SellerOptions<
   readonly unchecked?: readonly string[];
   /** Parts of requests that a tool's handler judges, as JSON pointers with `*` for any item: what is wrong below reaches it. */
   readonly judgedByHandler?: Readonly<Record<string, readonly string[]>>;
+  /** One reference for each account, however it is named: its keys and tasks go by that; by what is written, without this. */
+  readonly accountNamed?: NamesAccount;
   /** Laid over the derived capabilities, member by member; a function says it in the terms of each release. */
   readonly capabilities?: JsonObject | ((release: Release) => JsonObject);
   /** How long an answer is kept for replay, in seconds: 3,600 to 604,800. Default 86,400. */
@@ -289,12 +297,4 @@ export interface SellerOptions<
   readonly tracer?: Tracer;
   /** Told of each call that was answered, before its caller is. What it throws is logged. */
   readonly audit?: (entry: AuditEntry) => MaybePromise<void>;
-}
-
-/** An answer of the seller's own that its release does not allow. */
-export interface InvalidAnswer {
-  readonly tool: string;
-  readonly status: TaskStatus;
-  readonly release: string;
-  readonly errors: readonly { readonly pointer: string; readonly message: string }[];
 }

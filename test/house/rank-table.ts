@@ -196,7 +196,7 @@ export const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/seller/": [
-    "audit-entry arms",
+    "audit-entry arms invalid-answer named-account",
     "types",
     "*",
     "task-changes",

@@ -19,6 +19,9 @@ export interface AccountRef {
   readonly sandbox?: boolean;
 }
 
+/** Who names an account, and where it is looked for. */
+type Asker = Pick<BehaviourCall, "documents" | "principal" | "mode">;
+
 const kept = collection<Account>("account");
 
 /** Days of every account begin by this clock. */
@@ -44,23 +47,29 @@ function accountIdOf(principal: string, ref: AccountRef): string {
 }
 
 /** In development every account is a sandbox: saying so names no other one. */
-const soughtIn = ({ ctx }: BehaviourCall, ref: AccountRef): AccountRef =>
-  ctx.mode === "development" ? { ...ref, sandbox: true } : ref;
+const soughtIn = ({ mode }: Asker, ref: AccountRef): AccountRef =>
+  mode === "development" ? { ...ref, sandbox: true } : ref;
 
-const keyIn = (call: BehaviourCall, ref: AccountRef): string =>
+const keyIn = (call: Asker, ref: AccountRef): string =>
   ref.account_id ?? accountIdOf(call.principal, soughtIn(call, ref));
 
-export const findAccount = (call: BehaviourCall, id: string): Promise<Account | undefined> =>
+export const findAccount = (call: Asker, id: string): Promise<Account | undefined> =>
   kept.get(call, call.principal, id);
 
 /** Ids that accounts have in their seller's books, by what they are asked for. */
 const called = collection<Pick<Account, "account_id">>("account_called");
 
 /** The id of the account a request names, whether it is there or not. */
-export async function accountId(call: BehaviourCall, ref: AccountRef): Promise<string> {
+export async function accountId(call: Asker, ref: AccountRef): Promise<string> {
   const key = keyIn(call, ref);
   if ((await findAccount(call, key)) !== undefined) return key;
   return (await called.get(call, call.principal, key))?.account_id ?? key;
+}
+
+/** What an account is known by for good, by whatever name: what it was first asked for, which it has before it is opened. */
+export async function accountNamed(call: Asker, ref: AccountRef): Promise<{ readonly account_id: string }> {
+  const id = await accountId(call, ref);
+  return { account_id: (await findAccount(call, id))?.key ?? id };
 }
 
 export const callersAccounts = (call: BehaviourCall): Promise<Account[]> => kept.list(call, call.principal);

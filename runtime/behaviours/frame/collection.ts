@@ -15,7 +15,7 @@ export const ownerText = (owner: DocumentOwner): string =>
   typeof owner === "string" ? owner : `${owner.principal}/${owner.part}`;
 
 export interface Collection<T extends object> {
-  get(call: BehaviourCall, owner: DocumentOwner, id: string): Promise<T | undefined>;
+  get(call: Pick<BehaviourCall, "documents">, owner: DocumentOwner, id: string): Promise<T | undefined>;
   list(call: BehaviourCall, owner: DocumentOwner): Promise<T[]>;
   ids(call: BehaviourCall, owner: DocumentOwner): Promise<string[]>;
   put(call: BehaviourCall, owner: DocumentOwner, id: string, body: T): void;

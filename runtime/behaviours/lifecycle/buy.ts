@@ -138,7 +138,7 @@ const executionOf = (request: JsonObject): JsonObject =>
 
 /** A repetition of a call that has begun to change a media buy. */
 async function changeAgain(call: BehaviourToolCall, request: Accepting): Promise<BehaviourReply | undefined> {
-  const known = await findInstruction(call, instructionKey(call));
+  const known = await findInstruction(call, await instructionKey(call));
   const found = known && (await findNegotiated(call, request.proposal_id));
   return found && changed(call, found, request);
 }

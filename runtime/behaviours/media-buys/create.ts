@@ -27,7 +27,7 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
   if (forced !== undefined) return forcedOrder(forced, request, call);
   const again = await orderAgain(call);
   if (again !== undefined) return again;
-  const key = instructionKey(call);
+  const key = await instructionKey(call);
   const { buy, total, guaranteed } = await checkOrder(call, request);
   await checkPlan(call, buy, { tool: call.tool, request: { ...request }, amount: total });
   await checkCommitment(call, commitmentOf(call.tool, buy, total));
@@ -70,7 +70,7 @@ function tellSigner({ ctx, principal, context: { taskId } }: BehaviourToolCall, 
  * placed then. Undefined for a call that is made the first time.
  */
 export async function orderAgain(call: BehaviourToolCall): Promise<BehaviourReply | undefined> {
-  const key = instructionKey(call);
+  const key = await instructionKey(call);
   const known = await findInstruction(call, key);
   if (known === undefined || known.kind !== "book") return undefined;
   if (known.state === "done") return booked(call, (await findBuy(call, known.buy.media_buy_id)) ?? known.buy);

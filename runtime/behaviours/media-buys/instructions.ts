@@ -39,8 +39,9 @@ const REMEMBERED_MS = 7 * 86_400_000;
 const FORGETTING_MS = 3_600_000;
 
 /** The same for every repetition of a call. */
-export function instructionKey(call: BehaviourToolCall): string {
-  const { idempotencyKey, taskId, account } = call.context;
+export async function instructionKey(call: BehaviourToolCall): Promise<string> {
+  const { idempotencyKey, taskId } = call.context;
+  const account = await call.context.accountNamed();
   const parts = [call.principal, call.tool, account ?? null, idempotencyKey ?? taskId];
   return `adbind-${createHash("sha256").update(canonicalize(parts)!).digest("hex").slice(0, 40)}`;
 }

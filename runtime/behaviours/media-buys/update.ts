@@ -62,7 +62,7 @@ interface Wanted {
  * @throws ToolError MEDIA_BUY_NOT_FOUND, PACKAGE_NOT_FOUND, NOT_CANCELLABLE, INVALID_STATE, CONFLICT
  */
 export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): Promise<BehaviourReply> {
-  const key = instructionKey(call);
+  const key = await instructionKey(call);
   const known = await findInstruction(call, key);
   if (known?.state === "done") {
     const now = (await findBuy(call, known.buy.media_buy_id)) ?? known.buy;
