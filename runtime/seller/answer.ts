@@ -38,6 +38,20 @@ export function checkedAnswer<Tx>(
   );
 }
 
+/**
+ * Whether a rejection is an answer that the release has among those of the tool: the seller has understood, and declines. What
+ * names errors, or nothing at all, has failed.
+ */
+export function isDeclined(
+  { validator }: Pick<ServedRelease<never>, "validator">,
+  { name }: AnyTool,
+  data: JsonObject,
+  envelope: JsonObject,
+): boolean {
+  if (data.errors !== undefined || Object.keys(data).length === 0) return false;
+  return validator.arm(name, "completed", { status: "rejected", ...data, ...envelope }).ok;
+}
+
 /** Where an answer says what its caller's release has no place for: vendors' own members, which every release leaves room for. */
 const OWN = "adbind";
 

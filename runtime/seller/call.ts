@@ -12,7 +12,7 @@ import { onFreshDocuments } from "../store/documents.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { SellerTaskRow } from "../store/seller-task.js";
 import type { Call, CallAnswer } from "../transport/answerer.js";
-import { checkedAnswer } from "./answer.js";
+import { checkedAnswer, isDeclined } from "./answer.js";
 import { audited } from "./audit.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { type Aftermath, createContext } from "./context.js";
@@ -187,7 +187,8 @@ class Invocation<Tx> {
     const { ctx, after } = createContext<Tx>(this.contextBase(request));
     const reply: unknown = await served.handle(request, ctx);
     const { status, data } = checkReply(reply, served.tool);
-    if (status === "failed" || status === "rejected" || status === "canceled") {
+    const declined = status === "rejected" && isDeclined(servedRelease, served.tool, data, this.envelope());
+    if (status === "failed" || (status === "rejected" && !declined) || status === "canceled") {
       const errors = refusalErrors(data, taskId, servedRelease.release);
       const failure = toldFailure(this.dependencies.settings, this.call, errors, servedRelease.release);
       const payload = { status, ...data, ...echo(args), ...versionMember(servedRelease, args), ...failure };

@@ -128,4 +128,29 @@ for (const version of versions)
     });
   }
 
+for (const version of versions)
+  test(`${version}: who orders that the next search is declined is told for what reason it will be, and it is`, async () => {
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"]);
+    const one = { ...key(), buying_mode: "brief", brief: "video", account: sandbox };
+    const params = { arm: "rejected", reason: "That is too little for it.", suggestions: ["Give more."] };
+    const ordered = await command(seller, "force_get_products_arm", params);
+    const search = (args: object) =>
+      seller.seller.call({ tool: "get_products", args, transport: "mcp", identity: { principal: "buyer" } });
+    // Older releases have no such answer.
+    if (version < "3.2") {
+      assert.equal([ordered.success, ordered.error], [false, "INVALID_PARAMS"]);
+      assert.is((await search(one)).status, "completed");
+      return seller.close();
+    }
+    assert.equal(ordered.forced, params);
+    for (const replayed of [undefined, true]) {
+      const { failed, payload } = await search(one);
+      const { status, reason, suggestions } = payload;
+      assert.equal([failed, { arm: status, reason, suggestions }], [false, params], "an answer, and no failure");
+      assert.equal([payload.errors, payload.adcp_error, payload.replayed], [undefined, undefined, replayed]);
+    }
+    assert.is((await search({ ...one, ...key() })).status, "completed", "it holds for one search");
+    await seller.close();
+  });
+
 test.run();

@@ -85,6 +85,8 @@ const force =
     const arm = textParam(params, "arm");
     if (arm !== "submitted" && arm !== "input-required" && arm !== "rejected")
       throw new ScenarioError("INVALID_PARAMS", "params.arm must be submitted, input-required or rejected");
+    if (call.shapes.answer("comply_test_controller").values("forced", "arm")?.includes(arm) === false)
+      throw new ScenarioError("INVALID_PARAMS", `params.arm: release ${call.release.version} has no arm ${arm}`);
     const task = arm === "submitted" ? { task_id: textParam(params, "task_id") } : {};
     const { message, suggestions } = params as Pick<ForcedAnswer, "message" | "suggestions">;
     const declined =
@@ -94,7 +96,7 @@ const force =
       tools.put(call, call.principal, task.task_id, { tool });
     }
     kept.put(call, ownerOf(call), tool, { arm, ...task, ...declined, ...(message !== undefined && { message }) });
-    return { forced: { arm, ...task } };
+    return { forced: { arm, ...task, ...declined } };
   };
 
 /** `force_<tool>_arm` for each tool, and the end of a task that came of it. */

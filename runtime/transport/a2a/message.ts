@@ -75,6 +75,7 @@ export async function runMessage(
   });
   if (unfit !== undefined) throw new UnsupportedOperationError(unfit);
   // The profile's tasks are over when the call is: what goes on is told by the answer itself.
-  const shown = profiled && !failed ? "completed" : status;
+  // So they are where the seller has declined, which is an answer.
+  const shown = (profiled || status === "rejected") && !failed ? "completed" : status;
   return { id: taskId, contextId, status: shown, data: payload, updatedAt: parts.now() };
 }
