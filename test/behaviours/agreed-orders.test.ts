@@ -58,6 +58,17 @@ if (there) {
     await close();
   });
 
+  test(`${version}: what is wrong with an offer that is bought is told by its place in the request`, async () => {
+    const { refused, order, told, close } = await buying();
+    for (const [more, field] of [
+      [{ budget: 1e15 }, "purchases[0].budget"],
+      [{ pricing_option_id: "nobodys" }, "purchases[0].pricing_option_id"],
+    ] as const)
+      assert.is((await refused("buy_products", order({}, more))).field, field);
+    assert.is(told.length, 0);
+    await close();
+  });
+
   test(`${version}: a price that has changed is not bought at by a buyer who names the feed alone`, async () => {
     const { refused, order, products, close } = await buying();
     products[0] = product("free", { pricing_options: [{ ...fixed, fixed_price: 90 }] });

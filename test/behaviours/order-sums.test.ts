@@ -110,4 +110,22 @@ for (const version of versions) {
   });
 }
 
+for (const version of versions) {
+  test(`${version}: a sum that packages share is what is wrong where a share is, and a proposal's budget too`, async () => {
+    const seller = await behavingSeller(version, ["sales_proposal_mode", "sales_guaranteed", "sales_non_guaranteed"]);
+    const { ask, refused, close } = seller;
+    await ask("get_products", { buying_mode: "brief", brief: "outdoor ctv", account });
+    const { packages: _, ...rest } = order();
+    const bought = (amount: number) => ({ ...rest, ...key(), proposal_id: "balanced_reach_q2", ...money(amount) });
+    for (const amount of [1, 1e15])
+      assert.is((await refused("create_media_buy", bought(amount))).field, "total_budget.amount");
+    const { media_buy_id } = await ask("create_media_buy", order());
+    for (const amount of [1, 1e15]) {
+      const change = { ...key(), account, media_buy_id, ...money(amount) };
+      assert.is((await refused("update_media_buy", change)).field, "total_budget.amount");
+    }
+    await close();
+  });
+}
+
 test.run();

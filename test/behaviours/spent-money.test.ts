@@ -124,4 +124,29 @@ for (const version of versions)
     await close();
   });
 
+for (const version of versions)
+  test(`${version}: a budget is not lowered below what its package has cost, in whatever words`, async () => {
+    const { spent, adServer } = costing();
+    const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { adServer } });
+    const line = { product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 1_000, bid_price: 3 };
+    const flight = { start_time: "asap", end_time: "2099-02-01T00:00:00Z" };
+    const order = { ...key(), account, brand, packages: [line], ...flight };
+    const { media_buy_id, packages } = await ask("create_media_buy", order);
+    const [{ package_id }] = packages;
+    spent[package_id] = 600;
+    const change = (more: object) => ({ ...key(), account, media_buy_id, ...more });
+    for (const [more, field] of [
+      [{ packages: [{ package_id, budget: 599 }] }, "packages[0].budget"],
+      [{ total_budget: { amount: 599, currency: "USD" } }, "total_budget.amount"],
+    ] as const) {
+      const { code, field: at } = await refused("update_media_buy", change(more));
+      assert.equal([code, at], ["BUDGET_EXCEEDED", field]);
+    }
+    const [{ revision }] = (await ask("get_media_buys", { account, media_buy_ids: [media_buy_id] })).media_buys;
+    assert.is(revision, 1, "nothing was written");
+    await ask("update_media_buy", change({ packages: [{ package_id, budget: 600 }] }));
+    await ask("update_media_buy", change({ packages: [{ package_id, canceled: true }] }));
+    await close();
+  });
+
 test.run();

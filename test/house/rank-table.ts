@@ -172,7 +172,7 @@ export const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/behaviours/frame/": [
     "shape documents effects words items-in page regions upstream patience instants currency",
     "call",
-    "collection behaviour changes declared-object invalid jws line-error seldom repetition",
+    "collection behaviour changes declared-object invalid jws line-error seldom repetition told-as",
     "forced",
     "index",
   ],

@@ -3,6 +3,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
 import { buyOf } from "../buys/buys.js";
 import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
+import { toldAs } from "../frame/told-as.js";
 import { createMediaBuy, orderAgain } from "../media-buys/create.js";
 import { findInstruction, instructionKey } from "../media-buys/instructions.js";
 import { boundOverlay } from "../media-buys/targeting.js";
@@ -88,7 +89,11 @@ export async function buyProducts(request: Bought, call: BehaviourToolCall): Pro
     terms_digest: termsDigest(terms),
     expires_at: call.time,
   };
-  return placed(call, { ...request, start_time, paused }, { accepted, purchases });
+  const order = { ...request, start_time, paused };
+  return toldAs(
+    () => placed(call, order, { accepted, purchases }),
+    (field) => field.replace(/^packages/, "purchases"),
+  );
 }
 
 interface Accepting extends JsonObject {
@@ -103,7 +108,14 @@ interface Accepting extends JsonObject {
  * `accept_proposal`: what the seller has committed itself to is bought, as it stands.
  * @throws ToolError INVALID_REQUEST for a digest of other terms, and as `committedOf` does
  */
-export async function acceptProposal(request: Accepting, call: BehaviourToolCall): Promise<BehaviourReply> {
+export const acceptProposal = (request: Accepting, call: BehaviourToolCall): Promise<BehaviourReply> =>
+  // What was agreed to is the proposal's.
+  toldAs(
+    () => accepted(request, call),
+    (field) => (Object.hasOwn(request, /^\w*/.exec(field)?.[0] ?? "") ? field : "proposal_id"),
+  );
+
+async function accepted(request: Accepting, call: BehaviourToolCall): Promise<BehaviourReply> {
   const again = (await orderAgain(call)) ?? (await changeAgain(call, request));
   if (again !== undefined) return again;
   const found = await committedOf(call, request.proposal_id, "proposal_id");

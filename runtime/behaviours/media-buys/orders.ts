@@ -8,6 +8,7 @@ import { type BuyPackage, endOf, type MediaBuy, startOf } from "../buys/buys.js"
 import { storeCreatives } from "../creatives/sync.js";
 import { buyZone } from "../delivery/periods.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { toldAs } from "../frame/told-as.js";
 import type { Order } from "../ports/ad-server.js";
 import { divided } from "../products/draft.js";
 import { findProduct, productOf } from "../products/products.js";
@@ -81,13 +82,13 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   const packages: BuyPackage[] = [];
   const ordered = { ...flight, accountId: account.account_id };
   for (const [index, one] of wanted.entries())
-    packages.push(await newPackage(call, one, ordered, `packages[${index}]`));
+    packages.push(await toldAs(() => newPackage(call, one, ordered, `packages[${index}]`), inOrder(request)));
   const currencies = new Set(packages.map(({ currency }) => currency));
   if (currencies.size > 1)
     throw new ToolError("INVALID_REQUEST", "packages of one buy must have one currency", { field: "packages" });
   const total = countedSum(
     packages.map(({ budget }) => budget),
-    "packages",
+    inOrder(request)("packages"),
   );
   const currency = [...currencies][0] ?? "USD";
   if (request.total_budget !== undefined) checkTotal(call, { currency, packages }, request.total_budget);
@@ -124,6 +125,14 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   }
   return { buy, total, guaranteed };
 }
+
+/** Where an order says what is wrong with a package: those that a proposal comes to are not in it. */
+const inOrder =
+  ({ packages, total_budget: total }: WantedOrder) =>
+  (field: string): string => {
+    if (packages !== undefined) return field;
+    return total !== undefined && /budget$|^packages$/.test(field) ? "total_budget.amount" : "proposal_id";
+  };
 
 /** What is sold by the unit is sold at the rate card, without an insertion order; what is sold no more promised what it did. */
 export async function promisesImpressions(call: BehaviourCall, packages: readonly BuyPackage[]): Promise<boolean> {

@@ -3,6 +3,7 @@ import { type BuyPackage, isLivePackage, type MediaBuy } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { coinsIn, inCoins, summed } from "../frame/currency.js";
 import { invalid } from "../frame/invalid.js";
+import { toldAs } from "../frame/told-as.js";
 import { productOf } from "../products/products.js";
 import { checkPrice, givenBudget, pricingOption } from "./packages.js";
 
@@ -22,7 +23,19 @@ function checkCurrency(call: BehaviourCall, currency: string, total: Total): voi
  * The packages with the budgets that the sum makes; what rounding leaves goes to the last of them.
  * @throws ToolError VALIDATION_ERROR, BUDGET_TOO_LOW where a package's share is less than its product takes
  */
-export async function spread(
+export const spread = (
+  call: BehaviourCall,
+  buy: MediaBuy,
+  packages: readonly BuyPackage[],
+  total: Total,
+): Promise<BuyPackage[]> =>
+  // Packages that share it say nothing of their own.
+  toldAs(
+    () => shared(call, buy, packages, total),
+    (field) => (field === `${FIELD}.currency` ? field : `${FIELD}.amount`),
+  );
+
+async function shared(
   call: BehaviourCall,
   { currency }: MediaBuy,
   packages: readonly BuyPackage[],

@@ -29,6 +29,7 @@ import { checkDates, checkMoved, movedWith } from "./dates.js";
 import { checkGrown, committedTo, giveBackEnded } from "./governed.js";
 import { awaited, findInstruction, instruct, instructionKey } from "./instructions.js";
 import { checkInvoiced } from "./invoiced.js";
+import { checkLowered } from "./lowered.js";
 import { commitmentOf } from "./orders.js";
 import { newPackage, type WantedPackage } from "./packages.js";
 import { changedAnswer } from "./shown.js";
@@ -80,6 +81,7 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
     // What was agreed to has been approved with it.
     if (request.accepted === undefined) await checkStillApproved(call, buy, changed);
     await checkIncrease(call, buy, changed, request);
+    if (request.accepted === undefined) await checkLowered(call, buy, changed, budgetField(request));
   }
   const next = known?.buy ?? revised(changed, call.time, done);
   const outcome = await instruct(call, { key, kind: kindOf(request), buy: next, base: known?.base ?? buy, known });
@@ -216,6 +218,12 @@ async function checkAllGrowth(
       own?.[name] === undefined ? (name === "budget" ? "total_budget" : name) : `packages[${index}].${name}`,
     );
   }
+}
+
+/** Where a request says the budget of a package. */
+function budgetField({ packages = [] }: Wanted): (packageId: string) => string {
+  const places = placesIn(packages);
+  return (id) => (places.has(id) ? `packages[${places.get(id)}].budget` : "total_budget.amount");
 }
 
 /** Where a request speaks of each package first. */
