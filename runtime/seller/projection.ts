@@ -11,10 +11,10 @@ import type { ServedRelease } from "./served-releases.js";
 export interface Projected {
   readonly payload: JsonObject;
   /** What was left out, as JSON pointers with `*` for every item, each with how often. */
-  readonly left: Readonly<Record<string, number>>;
+  readonly left: Left;
 }
 
-/** Pieces left out of one answer at most, and pieces tried for one error: schemas judge the answer anew after each. */
+/** Pieces left out of one answer, or of one item of a list, at most, and pieces tried for one error: all is judged anew after each. */
 const MOST = { left: 200, tried: 12 } as const;
 
 type Steps = readonly (string | number)[];
@@ -88,18 +88,56 @@ export function project<Tx>(
     const judged = servedRelease.validator.arm(tool.name, status, payload);
     return judged.ok ? [] : judged.errors.map(({ pointer }) => pointer);
   };
-  const left: Record<string, number> = {};
   const own = renamed(answer.payload, servedRelease, tool.name);
-  let wrong = judge(own);
-  if (wrong.length === 0) return { payload: own, left };
+  if (judge(own).length === 0) return { payload: own, left: {} };
   const payload = structuredClone(own);
+  const judging = { judge, items: !tool.mutating };
+  const before = mendItems(payload, judging);
+  const after = settled(payload, judging);
+  return after === undefined ? { payload: answer.payload, left: {} } : { payload, left: counted(before, after) };
+}
+
+type Left = Readonly<Record<string, number>>;
+
+const counted = (...all: readonly Left[]): Left => {
+  const sum: Record<string, number> = {};
+  for (const [name, count] of all.flatMap((one) => Object.entries(one))) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
+};
+
+/** Mends all of an answer in its place. @returns what was left out; undefined where it cannot be helped */
+function settled(payload: JsonObject, judging: Judging): Left | undefined {
+  const left: Left[] = [];
+  let wrong = judging.judge(payload);
   for (let count = 0; wrong.length > 0; count++) {
-    const better = count < MOST.left ? mend(payload, wrong, { judge, items: !tool.mutating }) : undefined;
-    if (better === undefined) return { payload: answer.payload, left: {} };
+    const better = count < MOST.left ? mend(payload, wrong, judging) : undefined;
+    if (better === undefined) return undefined;
     ({ wrong } = better);
-    if (better.left !== undefined) left[better.left] = (left[better.left] ?? 0) + 1;
+    if (better.left !== undefined) left.push({ [better.left]: 1 });
   }
-  return { payload, left };
+  return counted(...left);
+}
+
+/**
+ * Mends the items of an answer's lists in their place, each in an answer of its own: a thousand of them are not judged anew for
+ * what is wrong with one. What cannot be mended so is left as it is.
+ */
+function mendItems(payload: JsonObject, judging: Judging): Left {
+  const lists = Object.entries(payload).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
+  const cut = Object.fromEntries(lists.map(([name, list]) => [name, list.slice(0, 1)]));
+  const frame = structuredClone({ ...payload, ...cut });
+  if (lists.every(([, list]) => list.length < 2) || settled(frame, judging) === undefined) return {};
+  const left: Left[] = [];
+  for (const [name, list] of lists) {
+    payload[name] = list.flatMap((item) => {
+      const alone = { ...frame, [name]: [structuredClone(item)] };
+      const without = settled(alone, judging);
+      if (without === undefined || !Array.isArray(alone[name])) return [item];
+      left.push(without);
+      return alone[name];
+    });
+  }
+  return counted(...left);
 }
 
 interface Judging {

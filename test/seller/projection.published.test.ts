@@ -114,6 +114,26 @@ if (lines.length > 0) {
       assert.equal(first.format_ids, [named], "the identity that a buyer of 3.0 can map");
     }));
 
+  test("however many items a list has, each is mended, and what cannot be is left out", () => {
+    const many = Array.from({ length: 500 }, (_, n) =>
+      product(`p${n}`, n % 2 === 0 ? [cpm, share] : [share], n % 4 === 0 ? [named] : undefined),
+    );
+    const tools = {
+      get_products: (_: JsonObject, ctx: { complete(data: JsonObject): object }) =>
+        ctx.complete({ ...newest.answer("get_products"), products: many }),
+    };
+    return withSeller({ tools }, async (seller) => {
+      for (const line of lines) {
+        const answer = await ask(seller, line, "get_products");
+        const count = (answer.products as JsonObject[] | undefined)?.length;
+        assert.is(count, { "3.2": 500, "3.1": 250, "3.0": 125 }[line.name], JSON.stringify(answer).slice(0, 300));
+        assert.ok(line.validator.arm("get_products", "completed", answer).ok, line.name);
+        if (line.name === "3.1")
+          assert.equal(leftOut(answer), { "/products/*/pricing_options/*": 250, "/products/*": 250 });
+      }
+    });
+  });
+
   test("the state of a buy stands where the caller's release has it", () =>
     withSeller({}, async (seller) => {
       for (const line of lines) {
