@@ -1,7 +1,7 @@
 /** Signals: found by words, activated, and not without the plan's leave. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Signal } from "../../runtime/behaviours/index.js";
+import { listedSignals, type Signal } from "../../runtime/behaviours/index.js";
 import { describedBy, passesFilter } from "../../runtime/behaviours/signals/match.js";
 import { behavingSeller, key, type TestSeller, versions } from "./behaving-seller.js";
 
@@ -135,9 +135,34 @@ test("money of a governed account is spent on its agent's word, and not against 
   await governed.ask("sync_plans", { ...key(), plans: [plan("small", 10)] });
   const against = await governed.refused("activate_signal", flat({ governance_context: "a.word.signed" }));
   assert.is(against.code, "GOVERNANCE_DENIED");
+  const unpriced = flat({ governance_context: "a.word.signed", pricing_option_id: undefined });
+  const unsaid = await governed.refused("activate_signal", unpriced);
+  assert.is(unsaid.code, "GOVERNANCE_DENIED", "it costs what it costs, whether or not its buyer says so");
   await governed.ask("sync_plans", { ...key(), plans: [plan("large", 1_000_000)] });
   await governed.ask("activate_signal", flat({ governance_context: "a.word.signed" }));
   await governed.close();
+});
+
+test("of several prices the buyer names the one that is paid, and who takes a signal away names none", async () => {
+  const { pricing } = signal("both");
+  const flat = { pricing_option_id: "f", model: "flat_fee", amount: 50, period: "monthly", currency: "USD" } as const;
+  const brought: string[] = [];
+  const signals = {
+    ...listedSignals([signal("both", { pricing: [pricing[0], flat] })]),
+    activate: async ({ segmentId }: Signal) => void brought.push(segmentId),
+  };
+  const { ask, refused, close } = await behavingSeller(version, ["signal_marketplace"], { ports: { signals } });
+  const destinations = [{ type: "platform", platform: "dsp", account: "seat" }];
+  const wanted = (more: object = {}) => ({
+    ...{ ...account(), ...key(), signal_agent_segment_id: "both", destinations },
+    ...more,
+  });
+  const { code, field } = await refused("activate_signal", wanted());
+  assert.equal([code, field, brought], ["INVALID_REQUEST", "pricing_option_id", []]);
+  await ask("activate_signal", wanted({ pricing_option_id: "f" }));
+  const { deployments } = await ask("activate_signal", wanted({ action: "deactivate" }));
+  assert.equal([brought, deployments[0].is_live], [["both"], false]);
+  await close();
 });
 
 if (versions.length > 0) test.run();

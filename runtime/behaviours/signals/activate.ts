@@ -92,8 +92,21 @@ const portPlace = (destination: SignalDestination): SignalPlace => ({
   ...(destination.account !== undefined && { account: destination.account }),
 });
 
-function pricingOf(signal: Signal, pricingOptionId: string | undefined): SignalPricing | undefined {
-  if (pricingOptionId === undefined) return undefined;
+/**
+ * The price that a signal is brought at: the one that is named, or its only one.
+ * @throws ToolError INVALID_REQUEST where it has several, since nobody has agreed to any of them
+ */
+function pricingOf(
+  signal: Signal,
+  { pricing_option_id: pricingOptionId, action }: Pick<Wanted, "pricing_option_id" | "action">,
+): SignalPricing | undefined {
+  if (pricingOptionId === undefined) {
+    if (signal.pricing.length < 2 || action === "deactivate") return signal.pricing[0];
+    const offered = signal.pricing.map(({ pricing_option_id: id }) => id).join(", ");
+    throw new ToolError("INVALID_REQUEST", `${signal.segmentId} has several prices: name one of ${offered}`, {
+      field: "pricing_option_id",
+    });
+  }
   const found = signal.pricing.find(({ pricing_option_id: id }) => id === pricingOptionId);
   if (found !== undefined) return found;
   throw new ToolError("INVALID_REQUEST", `${pricingOptionId} is no pricing option of ${signal.segmentId}`, {
@@ -109,12 +122,13 @@ interface Bringing {
   readonly signal: Signal;
   readonly owner: DocumentOwner;
   readonly request: Wanted;
+  readonly pricing: SignalPricing | undefined;
 }
 
 /** To one destination, or away from it. */
 async function bring(
   call: BehaviourCall,
-  { signal, owner, request }: Bringing,
+  { signal, owner, request, pricing }: Bringing,
   destination: SignalDestination,
 ): Promise<void> {
   const { signals } = call.ports;
@@ -130,7 +144,7 @@ async function bring(
     takings.put(call, owner, id, { times: times + 1 });
   } else if ((await kept.get(call, owner, id)) === undefined) {
     await signals.activate?.(signal, place, { idempotencyKey });
-    const pricingOptionId = request.pricing_option_id;
+    const pricingOptionId = pricing?.pricing_option_id;
     kept.put(call, owner, id, { segmentId: signal.segmentId, destination, pricingOptionId, deployedAt: call.time });
   }
 }
@@ -138,7 +152,7 @@ async function bring(
 /** `activate_signal`: brings a signal to the destinations, or takes it away; both may be repeated. */
 export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
   const signal = await signalOf(call, request.signal_agent_segment_id);
-  const pricing = pricingOf(signal, request.pricing_option_id);
+  const pricing = pricingOf(signal, request);
   const account = request.account === undefined ? undefined : await spendingAccount(call, request.account);
   const owner = account === undefined ? call.principal : accountOwner(call, account);
   let giveBack = async (): Promise<void> => undefined;
@@ -155,7 +169,7 @@ export const activateSignal: ToolBehaviour = async (request: Wanted, call) => {
     });
   try {
     for (const destination of request.destinations) {
-      await bring(call, { signal, owner, request }, destination);
+      await bring(call, { signal, owner, request, pricing }, destination);
       brought = true;
     }
   } catch (error) {
