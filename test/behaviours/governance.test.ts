@@ -82,6 +82,26 @@ test("no action above what is left is ever let through", () => {
   );
 });
 
+test("no line makes another cheaper, and what is no amount is not taken for nothing", () => {
+  const line = (budget: unknown) => ({ product_id: "sports_ctv", budget });
+  const judged = (payload: object) =>
+    judgeAction(plan, readProposal({ tool: "create_media_buy", payload: { ...payload } }), circumstances).decision;
+  for (const payload of [
+    { packages: [line(200_000), line(-150_000)] },
+    { packages: [line("9999999")] },
+    { packages: [line(200_000)], total_budget: { amount: 100, currency: "USD" } },
+    { total_budget: { amount: "200000", currency: "USD" } },
+    { total_budget: { amount: -1, currency: "USD" }, packages: [line(10)] },
+    { budget: "a lot" },
+  ])
+    assert.is(judged(payload), "denied", JSON.stringify(payload));
+  for (const payload of [
+    { packages: [line(null), line(undefined)], total_budget: { amount: 100_000, currency: "USD" } },
+    { packages: [line(60_000), line(40_000)], total_budget: { amount: 100_000, currency: "USD" } },
+  ])
+    assert.is(judged(payload), "approved", JSON.stringify(payload));
+});
+
 test("conditions name what has to change, and are gone once it has", () => {
   const at = { ...circumstances, policies: reading([policy("CTV buys require weekly delivery reporting.")]) };
   const first = judgeAction(plan, buy(1_000), at);

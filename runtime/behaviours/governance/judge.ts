@@ -50,6 +50,8 @@ export const sameCurrency = ({ budget }: SpendingPlan, currency: string | undefi
 
 function judgeBudget(verdict: Findings, plan: SpendingPlan, proposal: ProposedAction, at: Circumstances): void {
   const { total, currency } = plan.budget;
+  if (proposal.unreadable !== undefined)
+    verdict.deny("budget_authority", `What the action costs cannot be told: ${proposal.unreadable} is no amount.`);
   if (proposal.amount > 0 && !sameCurrency(plan, proposal.currency)) {
     verdict.deny(
       "budget_authority",

@@ -8,6 +8,8 @@ import { wordsWithin } from "./vocabulary.js";
 export interface ProposedAction {
   readonly purchase: string;
   readonly amount: number;
+  /** Where the arguments say an amount that is none; undefined where they do not. */
+  readonly unreadable: string | undefined;
   /** Of the amount; undefined where the arguments do not say. */
   readonly currency: string | undefined;
   /** Instants in unix milliseconds, where the action has them. */
@@ -40,6 +42,13 @@ const amountOf = (value: unknown): number | undefined =>
     : isJsonObject(value)
       ? amountOf(value.amount ?? value.total)
       : undefined;
+
+/** Where something stands for money that is no amount of it: a text, or less than nothing. */
+const unreadableIn = (places: Json): string | undefined =>
+  Object.entries(places).find(([, value]) => {
+    const said = isJsonObject(value) ? (value.amount ?? value.total) : value;
+    return said != null && typeof said !== "object" && (typeof said !== "number" || !(said >= 0));
+  })?.[0];
 
 type Sum = Pick<ProposedAction, "amount" | "currency">;
 
@@ -75,7 +84,7 @@ export function readProposal(request: {
   const campaign = isJsonObject(payload.campaign) ? payload.campaign : {};
   const bought = linesIn(payload);
   const agreed = isJsonObject(request.proposal) ? request.proposal.commercial_terms : undefined;
-  const lines = bought.map((line) => ({ words: wordsWithin(line), budget: amountOf(line.budget) ?? 0 }));
+  const lines = bought.map((line) => ({ words: wordsWithin(line), budget: Math.max(0, amountOf(line.budget) ?? 0) }));
   const areas = [
     areaOf(planned.geo, "countries", "regions"),
     areaOf(payload, "countries", "regions"),
@@ -84,15 +93,20 @@ export function readProposal(request: {
       areaOf(overlay, "geo_countries", "geo_regions"),
     ),
   ];
+  const said = sumIn(payload.total_budget) ?? sumIn(payload.budget, payload.currency);
   const sum = sumIn(committed) ??
-    sumIn(planned.total_budget, planned.currency) ??
-    sumIn(payload.total_budget) ??
-    sumIn(payload.budget, payload.currency) ?? {
-      amount: summed(lines.map(({ budget }) => budget)),
-      currency: text(payload.currency),
+    sumIn(planned.total_budget, planned.currency) ?? {
+      // A total that is less than what it is the total of holds nobody back.
+      amount: Math.max(said?.amount ?? 0, summed(lines.map(({ budget }) => budget))),
+      currency: said === undefined ? text(payload.currency) : said.currency,
     };
   return {
     ...sum,
+    unreadable: unreadableIn({
+      ...{ "planned_delivery.total_budget": planned.total_budget, "payload.total_budget": payload.total_budget },
+      "payload.budget": payload.budget,
+      ...Object.fromEntries(bought.map(({ budget }, at) => [`the budget of line ${at + 1}`, budget])),
+    }),
     purchase: request.purchase_type ?? purchases[request.tool ?? ""] ?? "media_buy",
     start: instant(planned.start_time) ?? instant(payload.start_time) ?? instant(campaign.start_date),
     end: instant(planned.end_time) ?? instant(payload.end_time) ?? instant(campaign.end_date),
