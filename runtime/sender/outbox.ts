@@ -63,6 +63,8 @@ export const toNewJob = ({ key, orderingKey, endpoint, body, ...meta }: Delivery
 
 /** Deliveries added in one statement: bounds its size where many are told the same. */
 const ADD_LIMIT = 256;
+/** Characters of bodies in one statement: no text of a process or of a server is as long as many of the largest bodies are together. */
+const ADD_LIMIT_CHARACTERS = 32 * 1_048_576;
 
 export interface EnqueueParts {
   readonly queue: Queue;
@@ -81,8 +83,22 @@ export function enqueue(
   );
 }
 
+/** Those that one statement has room for, from the first on: one at least, whatever its body. */
+export function jobsAtOnce<T extends { readonly body: NewJob["body"] }>(jobs: readonly T[]): readonly T[] {
+  let characters = 0;
+  const end = jobs.findIndex(({ body }, at) => {
+    characters += body.length;
+    return at > 0 && characters > ADD_LIMIT_CHARACTERS;
+  });
+  return end < 0 ? jobs : jobs.slice(0, end);
+}
+
 export function* addInParts(queue: Pick<Queue, "add">, query: Query, jobs: readonly NewJob[]): Coroutine<void> {
-  for (let at = 0; at < jobs.length; at += ADD_LIMIT) yield* queue.add(query, jobs.slice(at, at + ADD_LIMIT));
+  for (let at = 0; at < jobs.length; ) {
+    const part = jobsAtOnce(jobs.slice(at, at + ADD_LIMIT));
+    yield* queue.add(query, part);
+    at += part.length;
+  }
 }
 
 /** A change of a task that an application stored, and no sender has looked at yet. */

@@ -7,7 +7,7 @@ import { AdbindError } from "../errors.js";
 import { type EachWork, lockedElsewhere, oneOf } from "../queue/each.js";
 import type { DedupRow, SentTaskRow, TasksFound, TasksWritten, WrittenChange } from "../store/sent-tasks.js";
 import { jsonOf } from "./envelope.js";
-import { addInParts, type Delivery, toNewJob } from "./outbox.js";
+import { addInParts, type Delivery, jobsAtOnce, toNewJob } from "./outbox.js";
 import { changeOf, type SenderTaskDependencies, taskExpires } from "./task-events.js";
 import type { Emitted, StatusChange } from "./types.js";
 
@@ -57,7 +57,7 @@ export const updateWork = (parts: SenderTaskDependencies): EachWork<Update, Emit
     {
       atOnce: function* (query: Query, updates: readonly Update[]): Coroutine<Results | undefined> {
         const guess = parts.tables.changeTasksAtOnce && guessed(parts, updates);
-        if (guess === undefined) return undefined;
+        if (guess === undefined || jobsAtOnce(guess.made.events).length < guess.made.events.length) return undefined;
         const answer = yield* write({ parts, query, updates, locking: "skip", atOnce: true }, guess);
         return "notified" in answer ? guess.results : undefined;
       },
@@ -130,7 +130,8 @@ function* write(asking: Asking, judged: Judged | undefined): Coroutine<TasksWrit
   );
   const made = judged?.made;
   const jobs = made?.events.map((event) => toNewJob(event, parts.bodies)) ?? [];
-  const part = jobs.length > 0 ? parts.queue.part(jobs) : undefined;
+  const first = jobs.slice(0, jobsAtOnce(made?.events ?? []).length);
+  const part = jobs.length > 0 ? parts.queue.part(first) : undefined;
   const writes = judged && {
     changes: judged.changes,
     dedups: judged.made.newDedups,
@@ -144,6 +145,7 @@ function* write(asking: Asking, judged: Judged | undefined): Coroutine<TasksWrit
     : parts.tables.changeTasks(query, request);
   if (!("notified" in answer)) return answer;
   part?.added(query, answer.notified);
+  if (part !== undefined) yield* addInParts(parts.queue, query, jobs.slice(first.length));
   for (const row of made!.tasks.values()) {
     if (isTerminal(row.status as TaskStatus)) parts.known?.forget(row.task_id);
     else parts.known?.note(row);

@@ -76,7 +76,7 @@ export interface Tasks {
   update(taskId: string, change: StatusChange, options?: UpdateOptions): MaybePromise<Emitted>;
   /**
    * Records many changes, of one task or of many, in their order: all of them or none. On PostgreSQL in one statement, two
-   * where another process has changed one of the tasks since, however many there are.
+   * where another process has changed one of the tasks since, however many there are; one more for each 32 MiB of their events.
    * @returns for each what `update` answers
    * @throws AdbindError as `update` does, for the first that cannot be
    */

@@ -9,7 +9,7 @@ import { until } from "../support/until.js";
 import { type BesideApplication, closeBeside, openBeside, registerTasks } from "./beside-application.js";
 import { NOW, optionsFor } from "./fixture.js";
 import { drained, push, start } from "./sender-suite.js";
-import { statementsOf } from "./statements-of.js";
+import { statementLengths, statementsOf } from "./statements-of.js";
 
 const postgres = await startPostgres({ fsync: "off" });
 const clock = { at: NOW };
@@ -186,6 +186,28 @@ test("two instances change the same tasks at a time, and each change is made fro
   assert.is(new Set(times("a")).size, 24);
   assert.equal(times("a"), times("a").toSorted());
   await other.stop();
+});
+
+test("changes of a hundred megabytes go in statements that a server takes, all of them or none, and in their order", async () => {
+  const messages = Array.from({ length: 100 }, (_, at) => String(at).padEnd(1_000_000, "x"));
+  await registered("task-1");
+  const changes = messages.map((message) => ({ taskId: "task-1", status: "working", message }) as const);
+  const end = { taskId: "task-1", status: "canceled" } as const;
+  await application.query("begin");
+  const lengths = await statementLengths(application, () =>
+    sender.tasks.updateAll([...changes, end], { tx: application }),
+  );
+  await application.query("rollback");
+  assert.ok(Math.max(...lengths) < 34_000_000, String(lengths));
+  assert.is((await sender.outbox.counts()).waiting, 0);
+  await sender.tasks.updateAll([...changes, end]);
+  const { rows } = await application.query<{ n: string }>(
+    "select substr(convert_from(body, 'UTF8')::json ->> 'message', 1, 3) as n from adbind_job_bodies order by job",
+  );
+  assert.equal(
+    rows.map(({ n }) => n?.replaceAll("x", "")),
+    [...messages.keys().map(String), undefined],
+  );
 });
 
 test.run();
