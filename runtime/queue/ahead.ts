@@ -38,6 +38,9 @@ const YOUNG_MOST_MS = 250;
 
 const idleMs = (): number => performance.eventLoopUtilization().idle;
 
+/** What waits may weigh, and what is leased at a time, in bytes: bodies of a megabyte are as many as fit. */
+const WAITING_BYTES = 32 * 1_048_576;
+
 interface Line<J extends Leasable> {
   readonly waiting: HeldJob<J>[];
   /** Attempts under way. */
@@ -91,6 +94,11 @@ export class Ahead<J extends Leasable> {
   /** Of what waits. */
   get weight(): number {
     return this.#weight;
+  }
+
+  /** Of what more may wait. */
+  get room(): number {
+    return Math.max(0, WAITING_BYTES - this.#weight);
   }
 
   get underWay(): number {

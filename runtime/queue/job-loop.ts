@@ -215,17 +215,17 @@ export class JobLoop<J extends Leasable> {
 
   async #claim(): Promise<number> {
     const { sharing, now } = this.#options;
-    const free = this.#free;
-    this.#unclaimed = free <= 0;
-    if (free <= 0) return 0;
+    const [free, bytes] = [this.#free, this.#turns.room];
+    this.#unclaimed = free <= 0 || bytes <= 0;
+    if (this.#unclaimed) return 0;
     const ahead = this.#options.ahead - this.#turns.waiting;
     const limit = Math.min(free + Math.max(0, ahead), CLAIM_LIMIT_JOBS);
     const [at, ends, since] = [now(), this.#ends.count, times()];
     // What is stored meanwhile finds these slots taken.
     this.#reserved += free;
     const plan = sharing.plan.bind(sharing, free, at, ahead);
-    const claim = this.#held.claim({ now: at, limit, room: plan(), likely: plan() });
-    const jobs = await claim.finally(() => this.cancel(free));
+    const request = { now: at, limit, bytes, room: plan(), likely: plan() };
+    const jobs = await this.#held.claim(request).finally(() => this.cancel(free));
     // What attempts need can then be looked up for all of them, before the first begins.
     if (jobs.length > 0) safely(() => this.#options.onLeased?.(jobs));
     this.#add(jobs, since);

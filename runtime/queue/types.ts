@@ -49,6 +49,8 @@ export type {
 export interface TakeRequest {
   readonly now: number;
   readonly limit: number;
+  /** About how many bytes their bodies may have together: the first one may have more. Any number by default. */
+  readonly bytes?: number;
   /** How many more jobs of an endpoint this instance may have leased. */
   readonly room: RoomOf;
   /** The same, shared out for itself: for a first try with endpoints that are likely to have something due. */

@@ -65,7 +65,7 @@ class QueueWorker implements Worker {
     this.#loop = new JobLoop({
       source: this.#source(),
       sharing: sharingOf(this.#endpoints),
-      turns: { concurrency },
+      turns: { concurrency, weightOf: ({ body }) => body.length },
       ahead: Math.floor(concurrency / AHEAD_PART),
       claimsEarly: options.queue.remote,
       // A job keeps its slot until it is acknowledged.

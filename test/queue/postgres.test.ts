@@ -12,6 +12,7 @@ import { until } from "../support/until.js";
 import { modelCase } from "./model.case.js";
 import { jobNamesCase } from "./names.case.js";
 import { queueCase } from "./queue.case.js";
+import { queueBytesCase } from "./queue-bytes.case.js";
 import { queueFaultsCase } from "./queue-faults.case.js";
 import { job, put, type QueueCase } from "./queue-suite.js";
 import { queueWorkerCase } from "./queue-worker.case.js";
@@ -35,6 +36,7 @@ const engine: QueueCase = {
 queueCase(engine);
 jobNamesCase(engine);
 queueWorkerCase(engine);
+queueBytesCase(engine);
 queueFaultsCase(engine);
 modelCase(engine, {
   runs: 20,

@@ -59,14 +59,24 @@ export interface LeaseRequest {
   readonly rooms: readonly (readonly [endpoint: string, room: number])[];
   /** Most jobs of all of them. */
   readonly limit: number;
+  /** About how many bytes their bodies may have; any number by default. */
+  readonly bytes?: number | undefined;
 }
 
 /** A job that may not go yet, and the one under its ordering key that goes first. */
 export type Behind = readonly [id: number, head: number];
 
+interface Leased {
+  readonly jobs: Job[];
+  readonly behind: readonly Behind[];
+  readonly heavy: readonly number[];
+  readonly filtered: boolean;
+}
+
 interface LeasedRow extends LeasedColumns, LeasedTask {
   readonly id: number | null;
   readonly behind: readonly Behind[] | null;
+  readonly heavy: readonly number[] | null;
   readonly filtered: boolean;
 }
 
@@ -92,25 +102,50 @@ export const wakeOthers = (q: Query, channel: string, payload: string): Coroutin
 export const FILTERED =
   "(select row_security_active('adbind_job_bodies') or row_security_active('adbind_endpoints')) as filtered";
 
+/** Bytes of the bodies before a job's: those that are too many are told of by their ids, and their bodies stay where they are. */
 const LEASE = kept(
-  `select *, ${FILTERED} from adbind_lease_jobs(?::text, ?::text[], ?::int[], ?::int, ?::bigint, ?::text, ?::bigint)`,
+  `select *, ${FILTERED} from (
+    select *, json_agg(id) filter (where not fits) over () as heavy from (
+      select *, coalesce(sum(coalesce(octet_length(plain), octet_length(body))) over
+        (rows between unbounded preceding and 1 preceding), 0) < ?::bigint as fits
+      from adbind_lease_jobs(?::text, ?::text[], ?::int[], ?::int, ?::bigint, ?::text, ?::bigint)
+    ) weighed
+  ) leased where fits`,
 );
 
 /**
  * Leases due jobs of endpoints.
- * @returns them, those that have to wait for another under their ordering key, and whether what goes with them may be hidden
+ * @returns them, those that have to wait for another under their ordering key, those that are leased too and to be given back, and
+ *   whether what goes with them may be hidden
  */
 export function* leaseJobs(
   q: Query,
   topic: string,
-  { now, token, leaseMs, rooms, limit }: LeaseRequest,
-): Coroutine<{ readonly jobs: Job[]; readonly behind: readonly Behind[]; readonly filtered: boolean }> {
+  { now, token, leaseMs, rooms, limit, bytes = Number.MAX_SAFE_INTEGER }: LeaseRequest,
+): Coroutine<Leased> {
   const lookedAt = performance.now();
   const [endpoints, counts] = [rooms.map(([endpoint]) => endpoint), rooms.map(([, room]) => room)];
-  const rows = yield* q.rows<LeasedRow>(LEASE, [topic, endpoints, counts, limit, now, token, leaseMs]);
+  const rows = yield* q.rows<LeasedRow>(LEASE, [bytes, topic, endpoints, counts, limit, now, token, leaseMs]);
   const leased = { topic, state: "ready", due: now + leaseMs, startedAt: now, token } as const;
   const jobs = rows.filter(isJob).map((row) => jobIn(row, leased, taskIn(row, lookedAt)));
-  return { jobs, behind: rows[0]?.behind ?? [], filtered: rows[0]?.filtered === true };
+  const [first] = rows;
+  return { jobs, behind: first?.behind ?? [], heavy: first?.heavy ?? [], filtered: first?.filtered === true };
+}
+
+/** Ends leases as if there had been none. */
+export function* giveBackJobs(
+  q: Query,
+  topic: string,
+  { ids, token, now }: { readonly ids: readonly number[]; readonly token: string; readonly now: number },
+): Coroutine<void> {
+  const rows = yield* q.rows<{ ordering_key: string | null; attempts: number }>(
+    `update adbind_jobs set token = null, lease_until = null, started_at = null,
+      first_at = case when attempts = 0 or first_at = started_at then null else first_at end
+    where id = any(?::bigint[]) and token = ? returning ordering_key, attempts`,
+    [ids, token],
+  );
+  const keys = rows.filter(({ attempts }) => attempts === 0).flatMap(({ ordering_key: key }) => key ?? []);
+  yield* letOlderGo(q, topic, keys, now);
 }
 
 /** One under the ordering key of `j`, of those that were never attempted, is under way. */

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type PostgresDatabase, refuseHiddenTables } from "../../db/index.js";
 import type { Job, TakeRequest } from "../types.js";
-import { leaseJobs, postponeJobs } from "./jobs.js";
+import { giveBackJobs, leaseJobs, postponeJobs } from "./jobs.js";
 import { KnownDue } from "./known-due.js";
 import type { Room } from "./rooms.js";
 import { Turns } from "./turns.js";
@@ -12,11 +12,16 @@ const ROUNDS = 16;
 /** Of them in a row those that cannot have it wait: who goes first is being acknowledged, or somebody else holds its row. */
 const VAIN_ROUNDS = 2;
 
+/** What a take asks for. Where the bodies of what was found are too many bytes, that is as much as could be had. */
+type Taking = { -readonly [Name in keyof TakeRequest]: TakeRequest[Name] };
+
 const endpointsOf = (jobs: readonly Job[]): Set<string> => new Set(jobs.map(({ endpoint }) => endpoint));
 
 export class Leasing {
   readonly #turns: Turns;
   readonly #known: KnownDue;
+  /** Jobs asked for at a time: fewer where so many were too many bytes, since the server reads them all. */
+  #most = Number.POSITIVE_INFINITY;
 
   constructor(
     readonly database: Pick<PostgresDatabase, "query" | "queryWoken"> & Partial<Pick<PostgresDatabase, "where">>,
@@ -28,7 +33,8 @@ export class Leasing {
     this.#turns = new Turns(database, topic, leaseMs, clock);
   }
 
-  async take(request: TakeRequest): Promise<Job[]> {
+  async take(given: TakeRequest): Promise<Job[]> {
+    const request = { ...given, limit: Math.min(given.limit, this.#most) };
     const guessed = await this.#guess(request);
     if (guessed.length > 0) return guessed;
     const known = this.#known.rooms(request);
@@ -51,7 +57,7 @@ export class Leasing {
     return jobs;
   }
 
-  async #guess(request: TakeRequest): Promise<Job[]> {
+  async #guess(request: Taking): Promise<Job[]> {
     const guess = this.#turns.likely(request);
     let [jobs, limit]: [Job[], number] = [[], 0];
     try {
@@ -82,15 +88,21 @@ export class Leasing {
 
   async #lease(
     rooms: readonly Room[],
-    { now, limit }: TakeRequest,
+    asked: Taking,
     ask: PostgresDatabase["queryWoken"] = (work) => this.database.query(work),
   ): Promise<Job[]> {
     if (rooms.length === 0) return [];
-    const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
+    const { now, limit, bytes } = asked;
+    const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit, bytes };
     for (let round = 0, vain = 0; round < ROUNDS && vain < VAIN_ROUNDS; round++) {
-      const { jobs, behind, filtered } = await ask((q) => leaseJobs(q, this.topic, request));
+      const { jobs, behind, heavy, filtered } = await ask((q) => leaseJobs(q, this.topic, request));
       // They are nobody's again when their leases end.
       if (filtered) await this.database.query((q) => refuseHiddenTables(q, this.database.where ?? this.topic));
+      if (heavy.length > 0) {
+        asked.limit = jobs.length;
+        this.#most = jobs.length;
+        await this.database.query((q) => giveBackJobs(q, this.topic, { ids: heavy, token: request.token, now }));
+      } else if (jobs.length >= this.#most) this.#most *= 2;
       const postponed = behind.length === 0 ? 0 : await this.database.query((q) => postponeJobs(q, behind, now));
       // What has to wait for others hides what is behind it.
       if (jobs.length > 0 || behind.length === 0) return jobs;

@@ -25,6 +25,8 @@ export interface TakeSqlite {
   /** End of the leases. */
   readonly until: number;
   readonly limit: number;
+  /** About how many bytes of bodies; any number by default. */
+  readonly bytes?: number;
   /** How many more of an endpoint may be leased. */
   readonly room: RoomOf;
   readonly round: Round;

@@ -47,6 +47,7 @@ export function taking(db: Database, { orderAnew }: Basics): SqliteJobs["take"] 
   return (request) => {
     const { topic, token, now, until } = request;
     const lookedAt = performance.now();
+    let bytes = request.bytes ?? Number.POSITIVE_INFINITY;
     const taken: (JobRow & LeasedTask)[] = [];
     const passed: JobRow[] = [];
     // Endpoints first, rows after: a statement that is being read from must not see its own table change.
@@ -54,8 +55,13 @@ export function taking(db: Database, { orderAnew }: Basics): SqliteJobs["take"] 
     const looked = new Set<string>();
     for (const endpoint of served) {
       const left = request.limit - taken.length;
-      if (left <= 0) break;
-      const found = due.all(topic, endpoint, now, Math.min(request.room(endpoint), left));
+      if (left <= 0 || bytes <= 0) break;
+      const found: typeof taken = [];
+      for (const row of due.iterate(topic, endpoint, now, Math.min(request.room(endpoint), left))) {
+        found.push(row);
+        bytes -= row.body?.length ?? 0;
+        if (bytes <= 0) break;
+      }
       for (const row of found) (isPassed(row) ? passed : taken).push(row);
       looked.add(endpoint);
     }
