@@ -53,6 +53,8 @@ export interface AttemptOptions {
   readonly word: string;
   readonly version: string;
   readonly now: () => number;
+  /** By which signatures are dated: whoever verifies them knows nothing of a database. */
+  readonly signedAt: () => number;
   readonly random: () => number;
   /** Told what a signer threw: the receiver's principal is shown none of it. */
   readonly onFault: (error: unknown) => void;
@@ -93,8 +95,8 @@ function signatureOf(message: Message, principal: string, options: AttemptOption
 const signerBounds = ({ signerTimeoutMs }: AttemptOptions) => ({ limitMs: signerTimeoutMs, who: "the signer" });
 
 function signedBy(signer: Signer, { url, body }: Message, options: AttemptOptions): MaybePromise<HeaderFields> {
-  const { now, word } = options;
-  const by = { keyid: signer.keyid, now: () => Math.floor(now() / 1_000), word };
+  const { signedAt, word } = options;
+  const by = { keyid: signer.keyid, now: () => Math.floor(signedAt() / 1_000), word };
   const request = { method: "POST", url, headers: {}, body };
   if (!("key" in signer))
     return inTime(signWebhook(request, { ...by, key: signer }), signerBounds(options)).then(fieldsOf);
@@ -146,7 +148,7 @@ function proofOf(body: Uint8Array, { target, principal, id }: Addressed, options
   const { scheme, credentials: secret } = auth;
   if (scheme === "Bearer") return { authorization: `Bearer ${secret}` };
   const { word, version } = options;
-  const now = () => Math.floor(options.now() / 1_000);
+  const now = () => Math.floor(options.signedAt() / 1_000);
   if (scheme === "standard-webhooks") return signStandardWebhook(body, { secret, id, now });
   // Registered once and warned of then; not again at each attempt.
   return signHmac(body, { secret, word, version, now, onDeprecated: () => undefined });

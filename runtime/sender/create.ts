@@ -1,4 +1,5 @@
 /** Opens the queue that fits the store, and a sender on it. */
+import { databaseTime } from "../queue/database-time.js";
 import { openQueue } from "../queue/open.js";
 import { refuseSplit } from "../store/alone.js";
 import { senderTables } from "../store/sender-tables.js";
@@ -11,13 +12,16 @@ import type { SenderOptions } from "./types.js";
  * @throws AdbindError `sender_option_invalid`, `net_option_invalid`, `split_invalid` for one database of several; as `queue`, where one is given
  */
 export async function createSender(options: SenderOptions): Promise<Sender> {
-  const { store, now, queue: open = openQueue } = options;
+  const { store, queue: open = openQueue } = options;
   if ("principals" in store) {
     // Loaded where it is wanted.
     const { splitSender } = await import("./split/sender.js");
     return splitSender({ ...options, store });
   }
   await refuseSplit(store.database, "principal");
-  const queue = await open(store.database, OUTBOX_TOPIC, now === undefined ? {} : { now });
-  return assembleSender({ queue, tables: senderTables(store.database), options, place: store.database });
+  const { database } = store;
+  const now = options.now ?? (database.shared ? await databaseTime(database) : Date.now);
+  const queue = await open(database, OUTBOX_TOPIC, { now });
+  const { where, shared } = database;
+  return assembleSender({ queue, tables: senderTables(database), options, place: { where, shared, now } });
 }

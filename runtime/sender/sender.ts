@@ -141,10 +141,12 @@ export async function sharedParts(options: SenderOptions, place: SenderPlace): P
  * @throws AdbindError `sender_option_invalid`, `secret_keys_invalid`
  */
 export async function assembleSender({ queue, tables, options, place, ...given }: SenderDependencies): Promise<Sender> {
-  const { now = Date.now, uuid = randomUUID } = options;
+  const { uuid = randomUUID } = options;
+  const now = options.now ?? place.now ?? Date.now;
   const retention = retentionOf(options.retention);
   const shared = given.shared ?? (await sharedParts(options, place));
-  const { keyring, rules, releases, metrics, attemptOptions } = shared;
+  const { keyring, rules, releases, metrics } = shared;
+  const attemptOptions = { ...shared.attemptOptions, now };
   const bodies = bodiesOf(keyring, sealsBodies(options, keyring));
   const { activityDays } = retention;
   const callbackMs = callbackTimeoutOf(options);
@@ -164,7 +166,7 @@ export async function assembleSender({ queue, tables, options, place, ...given }
     logger: options.logger,
     now,
   });
-  const worker = workerOf(queue, delivery, options, metrics);
+  const worker = workerOf(queue, delivery, { ...options, now }, metrics);
   const channelParts: ChannelDependencies = {
     ...common,
     log: options.logger,

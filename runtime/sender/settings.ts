@@ -14,6 +14,8 @@ import type { SenderOptions } from "./types.js";
 export interface SenderPlace {
   readonly where: string;
   readonly shared: boolean;
+  /** Unix milliseconds by a clock that all who share it go by; the sender's own where there is none. */
+  readonly now?: () => number;
 }
 
 /** How long a signer may take, in milliseconds. */
@@ -36,6 +38,7 @@ export const attemptOptionsOf = (
   word: options.word ?? options.release.word,
   version: options.release.version,
   now: options.now ?? Date.now,
+  signedAt: options.now ?? Date.now,
   random: options.random ?? Math.random,
   onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
 });

@@ -265,7 +265,10 @@ export interface SenderOptions {
   readonly validator?: ValidatorSource;
   /** Told of each deprecated registration. */
   readonly onDeprecated?: (message: string) => void;
-  /** Unix milliseconds; the system clock by default. */
+  /**
+   * Unix milliseconds. By default the clock of the database's server, where several machines share it, and else the system's; signatures
+   * are dated by the system's then.
+   */
   readonly now?: () => number;
   /** In [0, 1); spreads retries. */
   readonly random?: () => number;

@@ -1,0 +1,39 @@
+/**
+ * The clock of the database's server, as a process that works on it may go by: due times, pauses and ages that one instance writes are read
+ * by all others, and the clock of one machine may be an hour off. Between two looks the process's own time goes on, which no
+ * setting of a clock moves.
+ */
+import type { AnyDatabase } from "../db/index.js";
+
+/** Between two looks at the server's clock, in milliseconds. */
+const LOOK_MS = 10_000;
+/** What clocks differ by all the time, and what a slow answer makes of it, in milliseconds: time does not go back for that. */
+const SLACK_MS = 100;
+
+/**
+ * @returns unix milliseconds by the server's clock; while that cannot be asked, as they go on from the last look
+ * @throws what the first look throws
+ */
+export async function databaseTime(database: Pick<AnyDatabase, "dialect" | "query">): Promise<() => number> {
+  const text = `select ${database.dialect.clock} as at`;
+  /** What is to be added to the process's own time. */
+  const look = async (): Promise<number> => {
+    const asked = performance.now();
+    const [row] = await database.query((q) => q.rows<{ at: number }>(text));
+    return row!.at - (asked + performance.now()) / 2;
+  };
+  let offset = await look();
+  let next = performance.now() + LOOK_MS;
+  const lookAgain = async (): Promise<void> => {
+    const found = await look();
+    if (Math.abs(found - offset) > SLACK_MS) offset = found;
+  };
+  return () => {
+    const own = performance.now();
+    if (own >= next) {
+      next = own + LOOK_MS;
+      lookAgain().catch(() => undefined);
+    }
+    return Math.round(own + offset);
+  };
+}

@@ -1,0 +1,105 @@
+/** Deliverers on one PostgreSQL whose machines' clocks are an hour apart. */
+import type pg from "pg";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
+import { databaseTime } from "../../runtime/queue/database-time.js";
+import { createSender, type Sender } from "../../runtime/sender/index.js";
+import { sharedPostgres } from "../support/postgres.js";
+import { until } from "../support/until.js";
+import { FakeNetwork, optionsFor, verify } from "./fixture.js";
+import { drained, HOUR, push, start } from "./sender-suite.js";
+
+const postgres = await sharedPostgres();
+const { now: system } = Date;
+let database: PostgresDatabase;
+let sender: Sender;
+let network: FakeNetwork;
+
+/** A sender of a process whose clock is off, as every part of it sees that. @param ms by how much */
+async function openOff(ms: number): Promise<Sender> {
+  Date.now = () => system() + ms;
+  const { now: _, ...options } = optionsFor({ at: 0 }, network);
+  return createSender({ ...options, store: { database }, worker: { pollMs: 10, failuresToPause: 2 } });
+}
+
+test.before.each(async () => {
+  database = await openPostgres({ url: await postgres.database(), connections: 5 });
+  network = new FakeNetwork({ at: 0 });
+});
+test.after.each(async () => {
+  await sender.stop();
+  Date.now = system;
+  await database.close();
+});
+test.after(() => postgres.stop());
+
+/** Of the database's own times, how far from its server's clock each is, in milliseconds. */
+const fromServer = async (text: string): Promise<number[]> => {
+  const clock = "(extract(epoch from clock_timestamp()) * 1000)::float8";
+  const { rows } = await database.transaction((tx: pg.ClientBase) =>
+    tx.query<{ ms: number }>(`select v - ${clock} as ms from (${text}) as t (v) where v is not null`),
+  );
+  return rows.map(({ ms }) => ms);
+};
+
+for (const ms of [HOUR, -HOUR])
+  test(`a deliverer whose clock is ${ms > 0 ? "ahead" : "behind"} leaves no pause and no retry that is an hour off`, async () => {
+    sender = await openOff(ms);
+    network.react = () => 503;
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.update("task-1", { status: "working" });
+    sender.start();
+    await until(async () => (await sender.outbox.list())[0]!.attempts >= 2);
+    await until(async () => (await fromServer("select failing_since from adbind_endpoints")).length > 0);
+    const times = [
+      ...(await fromServer("select unnest(array[due, created_at, first_at, body_at]) from adbind_jobs")),
+      ...(await fromServer("select unnest(array[nullif(paused_until, 0), failing_since]) from adbind_endpoints")),
+    ];
+    assert.ok(times.length > 4);
+    for (const one of times) assert.ok(Math.abs(one) < HOUR / 4, String(times));
+    // Who verifies a signature goes by no database.
+    for (const sent of network.sent)
+      assert.equal((await verify({ ...sent, at: Date.now() })).ok, true, sent.headers["signature-input"]);
+  });
+
+test("what others add is delivered at once by one whose clock is an hour behind", async () => {
+  const other = await openOff(0);
+  await other.tasks.register(start(), { push });
+  sender = await openOff(-HOUR);
+  await other.tasks.update("task-1", { status: "working" });
+  sender.start();
+  await until(() => drained(sender));
+  assert.is(network.sent.length, 1);
+  await other.stop();
+});
+
+test("the server's time goes on while the server is away, and is asked for again", async () => {
+  let away = false;
+  let off = 0;
+  const asked: string[] = [];
+  const query = async (work: Parameters<PostgresDatabase["query"]>[0]): Promise<unknown> => {
+    asked.push("look");
+    if (away) throw new Error("away");
+    return ((await database.query(work)) as { at: number }[]).map(({ at }) => ({ at: at + off }));
+  };
+  const now = await databaseTime({ dialect: database.dialect, query: query as PostgresDatabase["query"] });
+  const { performance: own } = globalThis;
+  const { now: process } = own;
+  try {
+    let passed = 0;
+    own.now = () => process.call(own) + passed;
+    const before = now();
+    [passed, away] = [HOUR, true];
+    assert.ok(Math.abs(now() - before - HOUR) < 1_000);
+    [passed, away, off] = [HOUR + 20_000, false, 5_000];
+    now();
+    await until(() => Math.abs(now() - before - 5_000) < 2_000);
+    assert.is(asked.length, 3);
+  } finally {
+    own.now = process;
+    sender = await openOff(0);
+  }
+});
+
+test.run();
