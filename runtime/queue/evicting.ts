@@ -81,11 +81,19 @@ export function evictionsOf(
 
 const KEPT = "topic = ? and state <> 'ready'";
 
-// Twice that it is kept: somebody may be sending it again.
-const PRUNE = `delete from adbind_jobs where id in (select id from adbind_jobs where ${KEPT} and due < ?
-  order by due limit ?) and state <> 'ready' returning id, body_at`;
-const EVICT = `delete from adbind_jobs where id in (select id from adbind_jobs where ${KEPT} and endpoint = ?
-  order by id limit ?) and state <> 'ready' returning id, body_at`;
+const PRUNE = `select id from adbind_jobs where ${KEPT} and due < ? order by due limit ?`;
+const EVICT = `select id from adbind_jobs where ${KEPT} and endpoint = ? order by id limit ?`;
+
+/**
+ * Removes what was chosen. By itself: a planner that has not seen yet how much is kept chooses anew for each of all that are.
+ * @param chosen ids of kept jobs
+ */
+function* removeChosen(q: Query, chosen: readonly { readonly id: number }[]): Coroutine<RemovedRow[]> {
+  if (chosen.length === 0) return [];
+  // Once more that it is kept: somebody may be sending it again.
+  const text = `delete from adbind_jobs where ${q.dialect.among("id", "bigint")} and state <> 'ready' returning id, body_at`;
+  return yield* q.rows<RemovedRow>(text, [q.dialect.list(chosen.map(({ id }) => id))]);
+}
 
 /** By which columns an engine finds bodies. */
 type BodyKey = readonly ("at" | "job")[];
@@ -100,7 +108,8 @@ export function* removeKept(q: Query, topic: string, what: JobRemoval, key: Body
 }
 
 function* removeRows(q: Query, topic: string, what: JobRemoval): Coroutine<RemovedRow[]> {
-  if (what.kind === "prune") return yield* q.rows<RemovedRow>(PRUNE, [topic, what.before, what.limit]);
+  if (what.kind === "prune")
+    return yield* removeChosen(q, yield* q.rows<{ id: number }>(PRUNE, [topic, what.before, what.limit]));
   // Several that count at a time would all remove what is too much.
   yield* q.lock(`evict ${topic}`);
   const [all] = yield* q.rows<{ n: number }>(`select count(*) as n from adbind_jobs where ${KEPT}`, [topic]);
@@ -113,6 +122,6 @@ function* removeRows(q: Query, topic: string, what: JobRemoval): Coroutine<Remov
   );
   const removed: RemovedRow[] = [];
   for (const { endpoint, count } of evictionsOf(kept, excess, what.ownerOf))
-    removed.push(...(yield* q.rows<RemovedRow>(EVICT, [topic, endpoint, count])));
+    removed.push(...(yield* removeChosen(q, yield* q.rows<{ id: number }>(EVICT, [topic, endpoint, count]))));
   return removed;
 }

@@ -1,5 +1,5 @@
 /** Rows of jobs as they are read for operators: one with its body, many without. */
-import type { JobRecord, JobState, ListedJob } from "./jobs.js";
+import { BEHIND_DUE_MS, type JobRecord, type JobState, type ListedJob } from "./jobs.js";
 
 export interface JobRow {
   id: number;
@@ -19,6 +19,10 @@ export interface JobRow {
   meta: string | null;
   body: Uint8Array | null;
 }
+
+/** Others may wait for it under its ordering key: not for what has ended, nor for what waits itself. */
+export const mayHoldOthers = (row: Pick<JobRow, "ordering_key" | "attempts" | "state" | "due">): boolean =>
+  row.ordering_key !== null && row.attempts === 0 && row.state === "ready" && row.due !== BEHIND_DUE_MS;
 
 /** What a list has of a body in `b`: nothing of it is read. One text for every engine. */
 export const LISTED_BODY = "b.meta, octet_length(b.body) as bytes";

@@ -2,7 +2,7 @@
 import type { Coroutine, Query } from "../../db/index.js";
 import { checkIndexNames } from "../../db/names.js";
 import { CLOCK } from "../../db/postgres/clock.js";
-import { type JobRow, LISTED_BODY, type ListedRow, toJobRecord, toListedJob } from "../job-rows.js";
+import { type JobRow, LISTED_BODY, type ListedRow, mayHoldOthers, toJobRecord, toListedJob } from "../job-rows.js";
 import {
   BEHIND_DUE_MS,
   ENDPOINTS_SQL,
@@ -275,13 +275,14 @@ export function* replayJob(q: Query, id: number, now: number): Coroutine<boolean
 
 export function* dropJob(q: Query, id: number, meant: JobFilter, now: number): Coroutine<boolean> {
   const { where, values } = filterSql(meant);
-  const [row] = yield* q.rows<Pick<JobRow, "ordering_key" | "attempts">>(
-    `with gone as (delete from adbind_jobs where id = ?::bigint and ${where} returning id, body_at, ordering_key, attempts),
+  const [row] = yield* q.rows<Pick<JobRow, "ordering_key" | "attempts" | "state" | "due">>(
+    `with gone as (delete from adbind_jobs where id = ?::bigint and ${where}
+        returning id, body_at, ordering_key, attempts, state, due),
       bodies as (delete from adbind_job_bodies b using gone where b.at = gone.body_at and b.job = gone.id)
     select * from gone`,
     [id, ...values],
   );
-  if (row?.ordering_key != null && row.attempts === 0) yield* letNextGo(q, meant.topic, [row.ordering_key], now);
+  if (row !== undefined && mayHoldOthers(row)) yield* letNextGo(q, meant.topic, [row.ordering_key!], now);
   return row !== undefined;
 }
 

@@ -13,7 +13,7 @@ const ROUNDS = 16;
 const VAIN_ROUNDS = 2;
 
 /** What a take asks for. Where the bodies of what was found are too many bytes, that is as much as could be had. */
-type Taking = { -readonly [Name in keyof TakeRequest]: TakeRequest[Name] };
+type LeaseAsked = { -readonly [Name in keyof TakeRequest]: TakeRequest[Name] };
 
 const endpointsOf = (jobs: readonly Job[]): Set<string> => new Set(jobs.map(({ endpoint }) => endpoint));
 
@@ -57,7 +57,7 @@ export class Leasing {
     return jobs;
   }
 
-  async #guess(request: Taking): Promise<Job[]> {
+  async #guess(request: LeaseAsked): Promise<Job[]> {
     const guess = this.#turns.likely(request);
     let [jobs, limit]: [Job[], number] = [[], 0];
     try {
@@ -88,7 +88,7 @@ export class Leasing {
 
   async #lease(
     rooms: readonly Room[],
-    asked: Taking,
+    asked: LeaseAsked,
     ask: PostgresDatabase["queryWoken"] = (work) => this.database.query(work),
   ): Promise<Job[]> {
     if (rooms.length === 0) return [];

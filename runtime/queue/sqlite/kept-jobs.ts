@@ -1,6 +1,6 @@
 /** Jobs on SQLite as an operator sees them: listed, counted, sent again, dropped. */
 import type { Database } from "better-sqlite3";
-import { type JobRow, LISTED_BODY, type ListedRow, toJobRecord, toListedJob } from "../job-rows.js";
+import { type JobRow, LISTED_BODY, type ListedRow, mayHoldOthers, toJobRecord, toListedJob } from "../job-rows.js";
 import {
   BEHIND_DUE_MS,
   filterSql,
@@ -65,7 +65,7 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
       const row = remove.get(id, ...values);
       if (row === undefined) return false;
       removeBody.run(id);
-      if (row.ordering_key !== null && row.attempts === 0) letNextGo(row.topic, [row.ordering_key], now);
+      if (mayHoldOthers(row)) letNextGo(row.topic, [row.ordering_key!], now);
       return true;
     },
     counts(topic) {
