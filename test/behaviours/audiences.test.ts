@@ -2,7 +2,9 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { AudienceChange, VerifierFinding, VerifierQuestion } from "../../runtime/behaviours/index.js";
+import { openDatabase } from "../../runtime/db/open.js";
 import { account, behavingSeller, key, versions } from "./behaving-seller.js";
+import { bothEngines } from "./engines.js";
 
 const agentUrl = "https://seller.example/mcp";
 
@@ -104,6 +106,60 @@ if (versions.length > 0)
       ["named"],
     );
     await close();
+  });
+
+/** Rows of what audiences keep, and the bytes of the largest. */
+async function keptOf(database: string): Promise<{ rows: number; largest: number }> {
+  const opened = await openDatabase(database, { migrate: false });
+  try {
+    const text = `select count(*) as rows, coalesce(max(octet_length(body)), 0) as largest from adbind_documents
+      where collection like 'audience%'`;
+    const [row] = await opened.query((q) => q.rows<{ rows: number; largest: number }>(text));
+    return row!;
+  } finally {
+    await opened.close();
+  }
+}
+
+const people = (from: number, count: number, mail = "a") =>
+  Array.from({ length: count }, (_, at) => ({ external_id: `u${from + at}`, hashed_email: mail.repeat(64) }));
+
+for (const version of versions)
+  test(`${version}: a large audience is kept in parts, of which a change reads and writes those it is about, and none is lost or counted twice`, async () => {
+    const { databases, stop } = await bothEngines();
+    for (const [engine, url] of Object.entries(databases)) {
+      const database = await url();
+      const { ask, close } = await behavingSeller(version, [], { with: ["audiences"], database });
+      const sync = async (upload: object) => {
+        const { audiences } = await ask("sync_audiences", {
+          ...key(),
+          account,
+          audiences: [{ audience_id: "a", ...upload }],
+        });
+        return [audiences[0].action, audiences[0].total_uploaded_count];
+      };
+      assert.equal(await sync({ name: "A", add: people(0, 1_990) }), ["created", 1_990], engine);
+      assert.is((await keptOf(database)).rows, 2);
+      assert.equal(await sync({ add: people(1_980, 4_020) }), ["updated", 6_000]);
+      assert.equal(await sync({ add: people(500, 1_000) }), ["unchanged", 6_000]);
+      assert.equal(
+        await sync({ add: people(0, 1, "b") }),
+        ["updated", 6_000],
+        "an e-mail that has changed is no other person",
+      );
+      assert.equal(await sync({ add: people(7_000, 2), remove: people(7_001, 1) }), ["updated", 6_001]);
+      assert.equal(await sync({ remove: [...people(0, 100), ...people(9_000, 5)] }), ["updated", 5_901]);
+      assert.equal(await sync({ add: people(0, 1, "b") }), ["updated", 5_902]);
+      await Promise.all(Array.from({ length: 6 }, (_, at) => sync({ add: people(20_000 + at * 10, 10) })));
+      assert.equal(await sync({ add: people(20_000, 60) }), ["unchanged", 5_962]);
+      const { rows, largest } = await keptOf(database);
+      assert.ok(rows === 65 && largest < 20_000, `${rows} rows, ${largest} bytes`);
+      await sync({ delete: true });
+      assert.equal(await keptOf(database), { rows: 0, largest: 0 });
+      assert.equal(await sync({ add: people(0, 3) }), ["created", 3]);
+      await close();
+    }
+    await stop();
   });
 
 test.run();

@@ -1,4 +1,4 @@
-/** Audiences: who is in them is kept as digests of the identifiers sent, which is all that counting needs. */
+/** Audiences: who is in them is kept as digests of the identifiers sent, which is all that counting needs (see members.ts). */
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
@@ -8,6 +8,7 @@ import { type Dependency, toldOf } from "../buys/impairments.js";
 import type { Behaviour, ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { repetitionOf } from "../frame/repetition.js";
+import { type Crowd, changeMembers, dropMembers } from "./members.js";
 
 interface Upload {
   readonly audience_id: string;
@@ -29,14 +30,12 @@ interface Wanted {
   readonly delete_missing?: boolean;
 }
 
-export interface Audience {
+export interface Audience extends Crowd {
   readonly audience_id: string;
   readonly account_id: string;
   readonly seller_id: string;
   /** What the buyer says of it: `name`, `description`, `audience_type`, `tags`, `consent_basis`. */
   readonly said: JsonObject;
-  /** Digests: who each is, a dot, and all that is known of it. */
-  readonly members: readonly string[];
   /** A state that does not follow from its size: what an operator, or a test, put it into. */
   readonly fixed?: string;
   readonly last_synced_at: string;
@@ -61,8 +60,8 @@ export const saveAudience = (call: BehaviourCall, audience: Audience): void =>
   kept.put(call, audience.audience_id, audience);
 
 /** What it is good for. */
-export const audienceState = ({ fixed, members }: Audience): string =>
-  fixed ?? (members.length < MINIMUM_SIZE ? "too_small" : "ready");
+export const audienceState = ({ fixed, size }: Audience): string =>
+  fixed ?? (size < MINIMUM_SIZE ? "too_small" : "ready");
 
 /** `sync_audiences`: members come and go; without any audience, what is there. */
 const syncAudiences: ToolBehaviour = async (request: Wanted, call) => {
@@ -99,6 +98,7 @@ function discovered(call: BehaviourToolCall, all: readonly Audience[]): Behaviou
 async function removed(call: BehaviourCall, audience: Audience, idempotencyKey: string): Promise<Dependency> {
   const { audience_id, seller_id, account_id: accountId } = audience;
   kept.remove(call, accountId, audience_id);
+  dropMembers(call, { accountId, audienceId: audience_id }, audience.depth);
   const change = { audience_id, seller_id, add: [], remove: [], deleted: true } as const;
   await call.ports.audiences.change(change, { principal: call.principal, accountId, idempotencyKey });
   const reason = "The audience was deleted.";
@@ -137,24 +137,20 @@ async function syncOne(
   }
   if (upload.source !== undefined)
     return failed(audience_id, "members are sent here: nobody fetches them from a source", "UNSUPPORTED_FEATURE");
-  const gone = new Set(remove.map(identityIn));
-  const known = new Map((before?.members ?? []).map((one) => [one.split(".", 1)[0], one]));
-  const people = new Map([...known, ...add.map((one) => [identityIn(one), memberOf(one)] as const)]);
-  const members = [...people].filter(([id]) => !gone.has(id ?? "")).map(([, member]) => member);
+  const crowd = before ?? { size: 0, depth: 0 };
+  const others = await changeMembers(call, { accountId, audienceId: audience_id }, crowd, { add, remove });
+  const { size, depth } = others ?? crowd;
   const synced: Audience = {
     audience_id,
     account_id: accountId,
     seller_id: before?.seller_id ?? sellerId(call, accountId, audience_id),
     said: { ...before?.said, ...saidIn(upload) },
-    members,
+    size,
+    depth,
     ...(before?.fixed !== undefined && { fixed: before.fixed }),
     last_synced_at: call.time,
   };
-  const same =
-    before !== undefined &&
-    canonicalize(before.said) === canonicalize(synced.said) &&
-    before.members.length === members.length &&
-    members.every((one, at) => one === before.members[at]);
+  const same = before !== undefined && others === undefined && canonicalize(before.said) === canonicalize(synced.said);
   if (!same) {
     saveAudience(call, synced);
     const change = { audience_id, seller_id: synced.seller_id, ...(name !== undefined && { name }), add, remove };
@@ -164,20 +160,6 @@ async function syncOne(
   return shown(synced, before === undefined ? "created" : same ? "unchanged" : "updated", add.length);
 }
 
-const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
-
-/** Members are the same person when their own identifier is; else when all they are known by is. */
-const identityIn = (member: object): string => {
-  const { external_id, ...rest } = member as { external_id?: string };
-  return digest(external_id ?? canonicalize(rest) ?? "");
-};
-
-/** Characters of the digest that tells a member's new e-mail from its old one. */
-const KNOWN = 16;
-
-const memberOf = (member: object): string =>
-  `${identityIn(member)}.${digest(canonicalize(member) ?? "").slice(0, KNOWN)}`;
-
 const failed = (audience_id: string, message: string, code = "REFERENCE_NOT_FOUND"): JsonObject => ({
   audience_id,
   action: "failed",
@@ -185,7 +167,7 @@ const failed = (audience_id: string, message: string, code = "REFERENCE_NOT_FOUN
 });
 
 const shown = (audience: Audience, action: string, uploaded: number): JsonObject => {
-  const { audience_id, said, seller_id, members, last_synced_at } = audience;
+  const { audience_id, said, seller_id, size, last_synced_at } = audience;
   return {
     audience_id,
     ...said,
@@ -193,9 +175,9 @@ const shown = (audience: Audience, action: string, uploaded: number): JsonObject
     action,
     status: audienceState(audience),
     uploaded_count: uploaded,
-    total_uploaded_count: members.length,
+    total_uploaded_count: size,
     minimum_size: MINIMUM_SIZE,
-    ...(members.length >= MINIMUM_SIZE && { matched_count: members.length, effective_match_rate: 1 }),
+    ...(size >= MINIMUM_SIZE && { matched_count: size, effective_match_rate: 1 }),
     last_synced_at,
   };
 };
