@@ -83,8 +83,8 @@ export interface Query {
   rows<Row>(text: string, values?: readonly (Value | ListValue)[]): Coroutine<Row[]>;
   /** Runs a statement. @returns the number of rows it inserted, changed or removed */
   run(text: string, values?: readonly (Value | ListValue)[]): Coroutine<number>;
-  /** Inserts many rows. @param conflict the `on conflict` clause */
-  insert(table: string, columns: Columns, rows: readonly (readonly Value[])[], conflict?: string): Coroutine<void>;
+  /** Inserts many rows, in their order. @param conflict the `on conflict` clause @returns how many were inserted, or changed by that clause */
+  insert(table: string, columns: Columns, rows: readonly (readonly Value[])[], conflict?: string): Coroutine<number>;
   /** Removes many rows, each looked up by all of `columns`. */
   remove(table: string, columns: Columns, rows: readonly (readonly Value[])[]): Coroutine<void>;
   /** Has the engine look at tables that grew at once: it plans by what it last saw of them, and would look too late. */

@@ -120,11 +120,41 @@ function* writeOne(q: Query, { collection, owner, id, version, body, unchanged }
 
 const keyOf = ({ collection, owner, id }: DocumentPlace): string => JSON.stringify([collection, owner, id]);
 
+/** There was none, and there is to be one. */
+const isNew = ({ version, body, unchanged }: DocumentChange): boolean =>
+  version === 0 && body !== undefined && unchanged !== true;
+
+/** New documents in one statement. */
+const MANY = 256;
+const COLUMNS = [
+  ["collection", "text"],
+  ["owner", "text"],
+  ["id", "text"],
+  ["version", "bigint"],
+  ["body", "text"],
+] as const;
+
+/** All of them, or one is there by now. */
+function* insertNew(q: Query, places: readonly DocumentChange[]): Coroutine<boolean> {
+  const rows = places.map(({ collection, owner, id, body }) => {
+    checkIndexNames({ collection, owner, id });
+    return [collection, owner, id, nextVersion(), body!];
+  });
+  return (yield* q.insert("adbind_documents", COLUMNS, rows, "on conflict do nothing")) === rows.length;
+}
+
 /** @throws StaleDocument; AdbindError `name_invalid` for a place whose names no index takes */
 export function* writeDocuments(q: Query, changes: readonly DocumentChange[]): Coroutine<void> {
   // In one order everywhere: two transactions on the same documents would wait for each other otherwise.
-  const ordered = [...changes].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  for (const change of ordered) if (!(yield* writeOne(q, change))) throw new StaleDocument(change);
+  const keyed = changes.map((change) => ({ change, key: keyOf(change) }));
+  const ordered = keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ change }) => change);
+  for (let at = 0; at < ordered.length; ) {
+    const others = ordered.slice(at, at + MANY).findIndex((change) => !isNew(change));
+    const fresh = ordered.slice(at, at + (others < 0 ? MANY : others));
+    const written = yield* fresh.length > 1 ? insertNew(q, fresh) : writeOne(q, ordered[at]!);
+    if (!written) throw new StaleDocument(ordered[at]!);
+    at += Math.max(1, fresh.length);
+  }
 }
 
 export function* readDocument(

@@ -74,12 +74,10 @@ const activityColumns = [
   ["expires", "bigint"],
 ] as const;
 
-const log: ActivityTables["log"] = (tx, rows) =>
-  tx.insert(
-    "adbind_activity",
-    activityColumns,
-    rows.map((row) => activityColumns.map(([name]) => row[name])),
-  );
+const log: ActivityTables["log"] = function* (tx, rows) {
+  const values = rows.map((row) => activityColumns.map(([name]) => row[name]));
+  yield* tx.insert("adbind_activity", activityColumns, values);
+};
 
 export const activityTables = (dialect: Dialect): ActivityTables => {
   const [activity, tasks, dedup] = expiringTables(dialect);

@@ -58,10 +58,10 @@ export class PostgresQuery implements Query {
     return (yield* wait(this.ask(numberedText(text), values))).rowCount ?? 0;
   }
 
-  *insert(table: string, columns: Columns, rows: readonly (readonly Value[])[], conflict = ""): Coroutine<void> {
-    if (rows.length === 0) return;
+  *insert(table: string, columns: Columns, rows: readonly (readonly Value[])[], conflict = ""): Coroutine<number> {
+    if (rows.length === 0) return 0;
     const text = kept(`insert into ${table} (${namesOf(columns)}) select * from ${unnested(columns)} ${conflict}`);
-    yield* wait(this.ask(numberedText(text), arraysOf(columns, rows)));
+    return (yield* wait(this.ask(numberedText(text), arraysOf(columns, rows)))).rowCount ?? 0;
   }
 
   *remove(table: string, columns: Columns, rows: readonly (readonly Value[])[]): Coroutine<void> {

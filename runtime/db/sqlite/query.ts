@@ -69,11 +69,13 @@ export class SqliteQuery implements Statements {
     for (const row of this.#all(text, values)) take(row as Row);
   }
 
-  *insert(table: string, columns: Columns, rows: readonly (readonly Value[])[], conflict = ""): Coroutine<void> {
+  *insert(table: string, columns: Columns, rows: readonly (readonly Value[])[], conflict = ""): Coroutine<number> {
     const names = columns.map(([name]) => name);
     const marks = names.map(() => "?").join(", ");
     const statement = this.#prepare(`insert into ${table} (${names.join(", ")}) values (${marks}) ${conflict}`);
-    for (const row of rows) statement.run(...row);
+    let inserted = 0;
+    for (const row of rows) inserted += statement.run(...row).changes;
+    return inserted;
   }
 
   *remove(table: string, columns: Columns, rows: readonly (readonly Value[])[]): Coroutine<void> {
