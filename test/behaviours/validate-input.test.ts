@@ -6,6 +6,8 @@ import { account, behavingSeller, key, versions } from "./behaving-seller.js";
 const image = { asset_type: "image", url: "https://x.example/i.png", width: 300, height: 250 };
 const manifest = { format_kind: "image", assets: { image_main: image } };
 
+const zip = (required: boolean) => ({ asset_group_id: "html5_bundle", asset_type: "zip", required });
+
 for (const version of versions) {
   const opened = (more: Partial<Parameters<typeof behavingSeller>[2]> = {}) =>
     behavingSeller(version, ["sales_non_guaranteed"], { with: ["manifests"], ...more });
@@ -123,6 +125,31 @@ for (const version of versions) {
     assert.equal(await target("product", "none"), ["PRODUCT_NOT_FOUND", "targets[1].id"]);
     const other = await target("third_party_format", "https://169.254.169.254/f@sha256:00");
     assert.equal(other, ["FORMAT_NOT_SUPPORTED", "targets[1].id"]);
+    await close();
+  });
+
+  test(`${version}: a creative is held to what a product declares for itself, and one of a kind that nothing here takes is refused`, async () => {
+    const { ask, close } = await opened();
+    const mine = { format_option_id: "mine", format_kind: "html5", params: { slots: [zip(true)] } };
+    await ask("comply_test_controller", seed({ format_options: [mine] }));
+    const bundle = { asset_type: "zip", url: "https://x.example/b.zip" };
+    const one = (creative_id: string, format_kind: string, assets: object, more: object = {}) => ({
+      ...{ creative_id, name: creative_id, format_kind, assets, ...more },
+    });
+    const format_option_ref = { scope: "product", format_option_id: "mine" };
+    const creatives = [
+      one("fits", "html5", { html5_bundle: bundle }, { format_option_ref }),
+      one("picture", "html5", { html5_bundle: image }, { format_option_ref }),
+      one("tag", "display_tag", { tag_url: { asset_type: "url", url: "https://x.example/t" } }),
+    ];
+    const synced = await ask("sync_creatives", { ...key(), account, creatives, validation_mode: "lenient" });
+    assert.equal(
+      synced.creatives.map(({ action, errors = [] }: Record<string, never>) => [
+        action,
+        ...(errors as { field: string }[]).map(({ field }) => field.replace(/^creatives\[\d\]\./, "")),
+      ]),
+      [["created"], ["failed", "assets.html5_bundle.asset_type"], ["failed", "format_kind"]],
+    );
     await close();
   });
 

@@ -20,30 +20,30 @@ export const budgets: Record<string, number> = {
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by
   // principal. The functions of the schema are text of it, and where an application's transaction is.
-  "adbind/store": 354,
+  "adbind/store": 356,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 171,
-  "adbind/queue": 370,
+  "adbind/queue": 373,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
   "adbind/receiver": 317,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 846,
+  "adbind/sender": 852,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 2142,
+  "adbind/behaviours": 2163,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
-  "adbind/buyer": 184,
-  "adbind/buyer/web": 165,
+  "adbind/buyer": 186,
+  "adbind/buyer/web": 167,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
-  "adbind-cli/conformance": 683,
+  "adbind-cli/conformance": 686,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1421,
+  "adbind-cli/registry": 1438,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
-  "adbind/testing": 669,
+  "adbind/testing": 671,
 };

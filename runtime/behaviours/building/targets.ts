@@ -2,8 +2,9 @@
 import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { unsupported } from "../frame/invalid.js";
 import type { CreativeFormat } from "../ports/creatives.js";
-import { type CreativeManifest, knownFormat, unsupported } from "../previews/manifest.js";
+import { type CreativeManifest, knownFormat } from "../previews/manifest.js";
 import type { PreviewInput } from "../previews/preview.js";
 import { capabilityIn, isBuilt } from "./capability.js";
 

@@ -154,7 +154,10 @@ const ofMedia: Readonly<Record<string, Rule>> = {
   video_codecs: oneOf("video_codec"),
 };
 
-const MEDIA: ReadonlySet<string> = new Set(["image", "video", "audio", "vast", "daast"]);
+const MEDIA: ReadonlySet<unknown> = new Set(["image", "video", "audio", "vast", "daast"]);
+
+/** Whether assets of a type are what a creative shows or plays. */
+export const isMedia = (type: unknown): type is string => MEDIA.has(type);
 
 const given = (assets: CreativeAssets, slot: string): readonly CreativeAsset[] =>
   Object.hasOwn(assets, slot) ? ([assets[slot]].flat() as CreativeAsset[]) : [];
@@ -263,7 +266,7 @@ function slotMisfits(slot: Slot, params: JsonObject, assets: CreativeAssets): Mi
  */
 export function misfits(params: JsonObject, assets: CreativeAssets, usual: readonly CanonicalSlot[] = []): Misfit[] {
   const slots = slotsOf(params, usual);
-  const main = slots.find(({ required, asset_type }) => required === true && MEDIA.has(asset_type));
+  const main = slots.find(({ required, asset_type }) => required === true && isMedia(asset_type));
   const exact = typeof params.duration_ms_exact === "number";
   const media = Object.entries(params).flatMap(([name, bound]) => {
     const rule = Object.hasOwn(ofMedia, name) ? ofMedia[name] : undefined;

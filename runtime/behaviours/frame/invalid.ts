@@ -9,3 +9,7 @@ export const invalidCode = (shapes: Pick<AnswerShapes, "knowsError">): string =>
 
 export const invalid = ({ shapes }: BehaviourCall, message: string, field: string): ToolError =>
   new ToolError(invalidCode(shapes), message, { field });
+
+/** The release's word for a format that is not to be had. */
+export const unsupported = ({ shapes }: BehaviourCall): string =>
+  shapes.knowsError("FORMAT_NOT_SUPPORTED") ? "FORMAT_NOT_SUPPORTED" : "REFERENCE_NOT_FOUND";

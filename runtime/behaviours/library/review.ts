@@ -1,10 +1,11 @@
 /** Whether a creative is what its format asks for. */
 import type { JsonObject, ProtocolError } from "../../contract/index.js";
-import { type Misfit, misfits, narrowedMisfits } from "../formats/fit.js";
+import { isMedia, type Misfit, misfits, narrowedMisfits } from "../formats/fit.js";
 import { formatFromId, formatId, formatsOf, sameFormat } from "../formats/formats.js";
-import { canonicalKind, formatOptions } from "../formats/options.js";
+import { formatOptions } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { invalidCode } from "../frame/invalid.js";
+import { invalidCode, unsupported } from "../frame/invalid.js";
+import { itemsIn } from "../frame/items-in.js";
 import type { CreativeAsset, CreativeUpload, FormatAsset } from "../ports/creatives.js";
 import { onOffer, productsOf } from "../products/products.js";
 import { listedVerifiers, provenanceProblems, sharedPolicy } from "../provenance/policy.js";
@@ -54,8 +55,24 @@ export async function formatProblems(
   return (wanted.assets ?? []).flatMap((asset) => assetProblems(asset, given, field));
 }
 
+/** A canonical format, as who takes it narrows it. */
+interface DeclaredFormat {
+  readonly format_option_id?: string;
+  readonly publisher_domain?: string;
+  readonly format_kind?: string;
+  readonly params?: JsonObject;
+}
+
+/** What is taken of a canonical kind: formats of the seller's, and what products declare for themselves. */
+async function takenOfKind(call: BehaviourCall, kind: string | undefined): Promise<DeclaredFormat[]> {
+  const own = formatOptions(call.agentUrl, [...(await formatsOf(call)).values()], call.shapes);
+  const products = call.served.has("products") ? await productsOf(call) : [];
+  const declared = products.flatMap(({ more }) => itemsIn<DeclaredFormat>(more?.format_options));
+  return [...(own as DeclaredFormat[]), ...declared].filter(({ format_kind }) => format_kind === kind);
+}
+
 /**
- * Problems of an upload in a canonical format: it has to fit the one of the seller's that it names, or any of that kind. Of
+ * Problems of an upload in a canonical format: it has to fit the one that it names, or any of that kind that is taken. Of
  * several that it does not fit, those of the one it comes closest to.
  */
 async function canonicalProblems(
@@ -63,12 +80,19 @@ async function canonicalProblems(
   { format_kind: kind, format_option_ref: option, assets }: CreativeUpload,
   field: string,
 ): Promise<ProtocolError[]> {
-  const ofKind = [...(await formatsOf(call)).values()].filter((one) => canonicalKind(one) === kind);
-  const named = ofKind.filter(({ id }) => id === option?.format_option_id);
+  const ofKind = await takenOfKind(call, kind);
+  if (ofKind.length === 0)
+    return [problem(unsupported(call), `no format of kind ${kind} is taken here`, `${field}.format_kind`)];
+  const named = ofKind.filter(
+    (one) => one.format_option_id === option?.format_option_id && one.publisher_domain === option?.publisher_domain,
+  );
   const usual = call.shapes.canonical(kind ?? "");
-  const options = formatOptions(call.agentUrl, named.length > 0 ? named : ofKind, call.shapes);
-  const all = options.map(({ params }) => misfits(params as JsonObject, assets, usual));
-  const least = all.reduce((best, one) => (one.length < best.length ? one : best), all[0] ?? []);
+  const types = new Set(Object.values(assets).flatMap((one) => [one].flat().map(({ asset_type }) => asset_type)));
+  // Without its picture, film or sound there is nothing to show. Words and addresses that are missing are for the review to ask for.
+  const bars = ({ rule, expected }: Misfit): boolean =>
+    rule !== "required_slot" || (isMedia(expected) && !types.has(expected));
+  const all = (named.length > 0 ? named : ofKind).map(({ params = {} }) => misfits(params, assets, usual).filter(bars));
+  const least = all.reduce((best, one) => (one.length < best.length ? one : best));
   return least.map((one) => misfitProblem(call, one, field));
 }
 

@@ -7,9 +7,9 @@ import { formatsOf, offeredFormats } from "../formats/formats.js";
 import { canonicalKind, formatOptions, slotNames } from "../formats/options.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { unsupported } from "../frame/invalid.js";
 import { itemsIn } from "../frame/items-in.js";
 import type { CreativeAsset, CreativeAssets, CreativeFormat, FormatId } from "../ports/creatives.js";
-import { unsupported } from "../previews/manifest.js";
 import { productOf, shownProduct } from "../products/products.js";
 
 interface OptionRef {

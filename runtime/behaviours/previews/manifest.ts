@@ -3,6 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { formatsOf } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { unsupported } from "../frame/invalid.js";
 import type { CreativeAssets, CreativeFormat, Dimensions, FormatId } from "../ports/creatives.js";
 
 export interface ManifestAsset extends JsonObject {
@@ -37,10 +38,6 @@ export async function knownFormat(
   if (found !== undefined) return found;
   throw new ToolError(unsupported(call), "there is no such format here", { field });
 }
-
-/** The release's word for a format that is not to be had. */
-export const unsupported = ({ shapes }: BehaviourCall): string =>
-  shapes.knowsError("FORMAT_NOT_SUPPORTED") ? "FORMAT_NOT_SUPPORTED" : "REFERENCE_NOT_FOUND";
 
 /** Size where a format does not say. */
 const DEFAULT_SIZE: Dimensions = { width: 640, height: 360 };
