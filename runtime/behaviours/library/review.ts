@@ -4,7 +4,7 @@ import { isMedia, type Misfit, misfits, narrowedMisfits } from "../formats/fit.j
 import { formatFromId, formatId, formatsOf, sameFormat } from "../formats/formats.js";
 import { formatOptions } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { invalidCode, unsupported } from "../frame/invalid.js";
+import { invalidCode } from "../frame/invalid.js";
 import { itemsIn } from "../frame/items-in.js";
 import type { CreativeAsset, CreativeUpload, FormatAsset } from "../ports/creatives.js";
 import { onOffer, productsOf } from "../products/products.js";
@@ -72,7 +72,7 @@ async function takenOfKind(call: BehaviourCall, kind: string | undefined): Promi
 }
 
 /**
- * Problems of an upload in a canonical format: it has to fit the one that it names, or any of that kind that is taken. Of
+ * Problems of an upload in a canonical format: it has to fit the one that it names, any of that kind that is taken, or else the kind itself. Of
  * several that it does not fit, those of the one it comes closest to.
  */
 async function canonicalProblems(
@@ -81,8 +81,6 @@ async function canonicalProblems(
   field: string,
 ): Promise<ProtocolError[]> {
   const ofKind = await takenOfKind(call, kind);
-  if (ofKind.length === 0)
-    return [problem(unsupported(call), `no format of kind ${kind} is taken here`, `${field}.format_kind`)];
   const named = ofKind.filter(
     (one) => one.format_option_id === option?.format_option_id && one.publisher_domain === option?.publisher_domain,
   );
@@ -91,7 +89,9 @@ async function canonicalProblems(
   // Without its picture, film or sound there is nothing to show. Words and addresses that are missing are for the review to ask for.
   const bars = ({ rule, expected }: Misfit): boolean =>
     rule !== "required_slot" || (isMedia(expected) && !types.has(expected));
-  const all = (named.length > 0 ? named : ofKind).map(({ params = {} }) => misfits(params, assets, usual).filter(bars));
+  // A library may have what nothing on sale takes yet: it is what the kind itself asks for.
+  const candidates = [named, ofKind, [{}]].find(({ length }) => length > 0)! as readonly DeclaredFormat[];
+  const all = candidates.map(({ params = {} }) => misfits(params, assets, usual).filter(bars));
   const least = all.reduce((best, one) => (one.length < best.length ? one : best));
   return least.map((one) => misfitProblem(call, one, field));
 }
