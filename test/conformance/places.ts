@@ -22,11 +22,18 @@ export interface Place extends WholeRelease, Narrowed {
 
 const whole: Narrowed = { specialisms: [], with: [], storyboards: [] };
 
-/** A run without options: whole suites, and of the newest release what is published of its suite. */
+const judgedManifests = { with: ["manifests"], storyboards: ["canonical_format_validate_input"] };
+
+/**
+ * A run without options: whole suites, and of the newest release what is published of its suite. Storyboards of areas that stand in
+ * no specialism are asked of sellers that serve those.
+ */
 const DEFAULT: readonly (Partial<Narrowed> & { readonly version: string })[] = [
   { version: "3.0.26" },
   { version: "3.1.19" },
   { version: "3.2.0-beta.4" },
+  { version: "3.1.19", specialisms: ["creative_template"], ...judgedManifests },
+  { version: "3.2.0-beta.4", specialisms: ["sales_guaranteed"], ...judgedManifests },
   { version: "3.2.4", specialisms: ["sales_guaranteed"], with: ["reporting"], storyboards: ["reporting_core"] },
 ];
 
