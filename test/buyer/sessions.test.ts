@@ -20,6 +20,10 @@ interface Agent {
   readonly orders: string[];
   /** Sessions begun so far. */
   begun: number;
+  /** Sessions that the caller has ended. */
+  readonly ended: unknown[];
+  /** Says nothing more. */
+  silent?: boolean;
 }
 
 /** What a request in no session the agent knows is answered with. */
@@ -29,12 +33,14 @@ async function withAgent(
   { lost, tool }: { readonly lost: Refusal; readonly tool?: Refusal },
   work: (buyer: ReturnType<typeof createBuyer<typeof release>>, agent: Agent) => Promise<void>,
 ): Promise<void> {
-  const agent: Agent = { sessions: new Set(), orders: [], begun: 0 };
+  const agent: Agent = { sessions: new Set(), orders: [], begun: 0, ended: [] };
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const piece of request) text += piece;
     const say = (status: number, body: unknown, headers = {}): void =>
       void response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+    if (request.method === "DELETE") agent.ended.push(request.headers["mcp-session-id"]);
+    if (agent.silent) return;
     if (request.method !== "POST") return say(405, {});
     const { id, method, params } = JSON.parse(text) as Message;
     const reply = (result: JsonObject, headers = {}): void => say(200, { jsonrpc: "2.0", id, result }, headers);
@@ -109,6 +115,18 @@ test("an agent that lets every session go at once is told of, and not asked on a
     assert.is(answer.status, "failed");
     assert.ok(agent.begun <= 3, `${agent.begun} sessions`);
   }));
+
+test("a buyer that is closed ends its session, and waits for no agent that says nothing to it", async () => {
+  for (const silent of [false, true])
+    await withAgent({ lost: refusals["404"]! }, async (buyer, agent) => {
+      await buyer.tools.create_media_buy(order);
+      agent.silent = silent;
+      const began = performance.now();
+      await buyer.close();
+      assert.equal(agent.ended, ["session-1"]);
+      assert.ok(performance.now() - began < 10_000, "it waited for the call's own time");
+    });
+});
 
 test("a request that its tool refuses is asked once, in whatever session", () =>
   withAgent(

@@ -56,8 +56,18 @@ export async function openMcp(dependencies: CallerDependencies, signal: AbortSig
       }
       return names;
     },
-    close: () => current.then(({ client }) => client.close()),
+    close: () => current.then(endSession),
   };
+}
+
+/** What an agent has to take leave in, in milliseconds: who does not hear of the end ends sessions by himself. */
+const LEAVE_MS = 2_000;
+
+/** Agents keep a session until they are told of its end, and some allow only so many. */
+async function endSession({ client, transport }: Session): Promise<void> {
+  // Many know no end of sessions (405), or have let this one go (404).
+  await unlessAborted(transport.terminateSession(), AbortSignal.timeout(LEAVE_MS)).catch(() => undefined);
+  await client.close();
 }
 
 interface Session {
