@@ -5,6 +5,7 @@ import {
   type AnyTool,
   type Failure,
   isFailing,
+  isTaskStatus,
   isUnclear,
   type JsonObject,
   type ProtocolError,
@@ -180,14 +181,21 @@ function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): Exchang
     payload: payload ?? (error === null ? null : { [wireNames(word).error]: error }),
     recovery: errors.length === 0 ? undefined : strictest(release, errors),
     // Work may be under way: what was registered for it stays, and its webhook is still expected.
-    lost: isUnclear(data),
+    lost: isUnclear(data) || (errors.length === 0 && saysOtherwise(wire)),
     taskId,
   };
 }
 
+/** The transport calls the call failed, and the payload that it goes on or is done. */
+const saysOtherwise = ({ payload }: WireAnswer): boolean => isTaskStatus(payload?.status) && !isFailing(payload.status);
+
 /** An answer that failed without a code, such as a tool's own text: for people to read. */
-const unnamed = ({ text }: WireAnswer): ProtocolError[] =>
-  text === undefined ? [] : [localError("UNNAMED_ERROR", text, "correctable")];
+function unnamed(wire: WireAnswer): ProtocolError[] {
+  const { payload, text = "The call failed, and the agent does not say why" } = wire;
+  const otherwise = `The transport says that the call failed, and the answer that it is ${payload?.status}: ask the agent what became of it`;
+  const said = saysOtherwise(wire) ? [otherwise, ...(wire.text === undefined ? [] : [text])].join("; ") : text;
+  return [localError("UNNAMED_ERROR", said, "correctable")];
+}
 
 const order: readonly Recovery[] = ["terminal", "correctable", "transient"];
 

@@ -1,6 +1,7 @@
 /** Answers that do not tell what became of a call: nothing is done twice for them, and what was registered stays. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import type { Failure, JsonObject } from "../../runtime/contract/index.js";
 import type { Says } from "../support/agent.js";
 import { capabilities, failing, order, type Scene, transports, withScene } from "./fixtures.js";
 
@@ -72,6 +73,32 @@ for (const kind of transports)
         assert.match(JSON.stringify(answer.data), `HTTP 307 and leads to ${agent.url}/elsewhere/: `);
       },
     ));
+
+/** Title -> what an answer that failed says of itself, and whether the agent may be at work all the same. */
+const contradictions: Readonly<Record<string, readonly [payload: JsonObject, open: boolean]>> = {
+  "submitted, with a task": [{ status: "submitted", task_id: "t-1" }, true],
+  "completed, with its result": [{ status: "completed", media_buy_id: "mb-1", packages: [] }, true],
+  "failed, without a word": [{ status: "failed" }, false],
+};
+
+for (const kind of transports)
+  for (const [title, [payload, open]] of Object.entries(contradictions))
+    test(`${kind}: an answer that failed and calls itself ${title} has an error, and is ${open ? "" : "not "}a lost one`, async () => {
+      const { webhooks, expected } = noting();
+      const body = { jsonrpc: "2.0", id: "ID", result: { content: [], structuredContent: payload, isError: true } };
+      const answer = ({ message: { id } }: { message: { id?: unknown } }): Says =>
+        kind === "mcp"
+          ? { http: 200, body: JSON.stringify(body).replace('"ID"', JSON.stringify(id)) }
+          : { payload, isError: true };
+      await withScene({ kind, answer, buyer: { webhooks } }, async ({ buyer, calls }) => {
+        const called = await buyer.tools.create_media_buy(order);
+        assert.is(called.answer.status, "failed");
+        const [error] = (called.answer.data as Failure).errors;
+        assert.is(error?.code, "UNNAMED_ERROR", JSON.stringify(called.answer));
+        if (open) assert.match(error!.message, String(payload.status));
+        assert.equal([calls().length, expected.size], [1, open ? 1 : 0]);
+      });
+    });
 
 test("mcp: an answer in a text that is too long to be read is told so", () => {
   const text = JSON.stringify({ status: "completed", products: [], ext: { x: "x".repeat(1_100_000) } });
