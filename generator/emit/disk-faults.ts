@@ -5,7 +5,7 @@ import { AdbindError } from "../../runtime/errors.js";
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 export const unusable = (out: string, what: string, cause?: unknown): AdbindError =>
-  new AdbindError("output_unusable", what, { where: out, remedy: "mend that, or choose another --out", cause });
+  new AdbindError("output_unusable", what, { where: out, remedy: "mend that, or choose another folder", cause });
 
 const faults: Readonly<Record<string, string>> = {
   EACCES: "permission to the output folder is denied",

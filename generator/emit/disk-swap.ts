@@ -197,7 +197,8 @@ function swapTrees({ folder, plans, staging }: Place): void {
 
 /**
  * Makes a folder and those above it. @returns the first that was made
- * One by one: of a place where nothing can be made (`/proc`), Node's own recursion never returns.
+ * One by one: of a place where nothing can be made (`/proc`), Node's own recursion never returns, and of a disk that is
+ * read-only it says that there is no such folder.
  */
 export function makeFolder(folder: string): string | undefined {
   if (existsSync(folder)) return undefined;
@@ -216,7 +217,7 @@ function mkdirOrFound(folder: string): void {
 }
 
 /** Takes away the empty folders that this run made, down from the first of them. */
-function removeMade(out: string, made: string | undefined): void {
+export function removeMade(out: string, made: string | undefined): void {
   if (made === undefined) return;
   try {
     for (let folder = path.resolve(out); folder.startsWith(path.resolve(made)); folder = path.dirname(folder))
@@ -228,7 +229,7 @@ function removeMade(out: string, made: string | undefined): void {
 
 async function stage(folder: string, plan: Plan, signal: AbortSignal | undefined): Promise<void> {
   const folders = new Set([...plan.keys()].map((file) => path.dirname(file)));
-  for (const inner of folders) mkdirSync(path.join(folder, inner), { recursive: true });
+  for (const inner of folders) makeFolder(path.join(folder, inner));
   let written = 0;
   for (const [file, text] of plan) {
     // Waiting for each of a thousand small files takes a fifth of a run; now and then is enough to hear of an interrupt.

@@ -2,13 +2,12 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../../runtime/errors.js";
-import { makeFolder } from "../emit/disk-swap.js";
 import type { Model, SpecialismModel } from "../model/model.js";
-import { generate } from "../run.js";
 import { knownSpecialism } from "./claimed.js";
-import { modelOf, packageNameOf, thisVersion, writeProject } from "./scaffold.js";
+import { modelOf, packageNameOf, thisVersion } from "./scaffold.js";
 import { readBuyerTemplates } from "./template-files.js";
 import { buyerPackageJson, gitignore, type ProjectFacts, tsconfigJson } from "./texts.js";
+import { generateBindings, writeProject } from "./write-project.js";
 
 export interface NewBuyerOptions {
   /** Folder of the project; made when missing. */
@@ -76,14 +75,8 @@ export async function newBuyer(options: NewBuyerOptions): Promise<NewBuyerResult
     { ...facts, specialisms: [id], tools, open: [], awaited: [] },
     { specialism: id, requests: JSON.stringify(requests, null, 2) },
   );
-  makeFolder(folder);
-  const bindings = await generate([options.release], {
-    out: path.join(folder, "bindings"),
-    partial: false,
-    force: false,
-  });
-  if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
-  const { files: written } = writeProject(folder, { files });
+  const bind = () => generateBindings(folder, [options.release], { partial: false, force: false });
+  const { files: written } = await writeProject(folder, { files, bind });
   return { folder, version: model.version, specialism: id, tools, files: written };
 }
 

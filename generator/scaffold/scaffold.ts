@@ -1,16 +1,14 @@
 /** `adbind new seller`: a release and specialisms -> a project on disk, or what an existing one lacks. */
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import semver from "semver";
 import { AdbindError } from "../../runtime/errors.js";
 import { generatorName } from "../emit/disk.js";
-import { makeFolder } from "../emit/disk-swap.js";
 import { checkNames } from "../emit/names.js";
 import { checkRelease } from "../lint/check.js";
 import { loadRelease } from "../load/load.js";
 import { buildModel } from "../model/build.js";
 import type { Model } from "../model/model.js";
-import { generate } from "../run.js";
 import { answeredSpecialisms, CLAIMS_FILE } from "./claimed.js";
 import {
   type LibraryAreas,
@@ -28,7 +26,8 @@ import {
   updateProject,
   versionThere,
 } from "./update.js";
-import { type KeptFile, readRecord, type ScaffoldRecord, writeRecord } from "./written.js";
+import { generateBindings, writeProject } from "./write-project.js";
+import { type KeptFile, readRecord, type ScaffoldRecord } from "./written.js";
 
 export interface NewSellerOptions {
   /** Folder of the project; made when missing. */
@@ -113,21 +112,17 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const anew = planFor(model, request);
   const whole = created || (record !== undefined && isPlannedAnew(folder, anew, record));
   const plan = whole ? anew : planFor(model, { ...request, before: sellerIn(folder) });
-  makeFolder(folder);
-  if (!statSync(folder).isDirectory())
-    throw new AdbindError("output_unusable", "it is a file, not a folder", {
-      where: folder,
-      remedy: "name another folder for the project",
-    });
   const sources = [newest, ...further].map(({ source }) => source);
-  const out = path.join(folder, "bindings");
-  const bindings = await generate(sources, { out, partial, force: options.force ?? false });
-  if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
-  const from = { adbind: options.adbind, cli: options.cli };
-  const added = missingIn(claimed.specialisms, specialisms);
-  const done = created
-    ? writeNew(folder, plan, { name, also })
-    : updateProject(folder, plan, { model, name, also, added, whole, from });
+  const bind = () => generateBindings(folder, sources, { partial, force: options.force ?? false });
+  let done: ProjectUpdate;
+  if (created) {
+    done = await writeProject(folder, { files: plan.files, bind, record: { name, also } });
+  } else {
+    await bind();
+    const from = { adbind: options.adbind, cli: options.cli };
+    const added = missingIn(claimed.specialisms, specialisms);
+    done = updateProject(folder, plan, { model, name, also, added, whole, from });
+  }
   return {
     folder,
     created,
@@ -161,17 +156,6 @@ function goesOn(folder: string, version: string): void {
     "--release",
     `give both to serve callers of either; to go back for good, remove bindings/${there} first`,
   );
-}
-
-/** A seller's project, and the record of what was written. */
-function writeNew(
-  folder: string,
-  { files }: ProjectPlan,
-  { name, also }: { readonly name: string; readonly also: readonly string[] },
-): ProjectUpdate {
-  const done = writeProject(folder, { files });
-  writeRecord(folder, { name, also, files: new Map([...files].filter(([file]) => file !== "package.json")) });
-  return done;
 }
 
 const missingIn = (has: readonly string[], wanted: readonly string[]): string[] =>
@@ -255,21 +239,3 @@ export const packageNameOf = (name: string): string =>
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, "-")
     .replace(/^[-._]+|-+$/g, "") || "seller";
-
-export function writeProject(folder: string, plan: Pick<ProjectPlan, "files">): ProjectUpdate {
-  const present = [...plan.files.keys()].filter((file) => existsSync(path.join(folder, file)));
-  if (present.length > 0)
-    throw usage(
-      "the folder holds files the project would replace",
-      present.join(", "),
-      "give an empty or a new folder",
-    );
-  for (const [file, text] of plan.files) writeText(path.join(folder, file), text);
-  return { files: [...plan.files.keys()].sort(), byHand: [], kept: [] };
-}
-
-function writeText(file: string, text: string): void {
-  if (existsSync(file) && readFileSync(file, "utf8") === text) return;
-  mkdirSync(path.dirname(file), { recursive: true });
-  writeFileSync(file, text);
-}

@@ -7,7 +7,7 @@ import path from "node:path";
 import { generatorName, hashOf, isEdited } from "../emit/disk.js";
 
 /** Committed with the project: whoever updates it next is somebody else. */
-const RECORD = "adbind.scaffold.json";
+export const SCAFFOLD_FILE = "adbind.scaffold.json";
 
 /** Ends the name of what a changed file would be now. No tool of a project reads such files. */
 const BESIDE = ".new";
@@ -31,7 +31,7 @@ export interface KeptFile {
 
 /** Undefined where there is none, or none that can be read: then every file is its owner's. */
 export function readRecord(folder: string): ScaffoldRecord | undefined {
-  const file = path.join(folder, RECORD);
+  const file = path.join(folder, SCAFFOLD_FILE);
   if (!existsSync(file)) return undefined;
   try {
     const record = JSON.parse(readFileSync(file, "utf8")) as Partial<ScaffoldRecord> | null;
@@ -57,7 +57,7 @@ export function writeRecord(
   const hashes = { ...before?.files, ...Object.fromEntries([...files].map(([file, text]) => [file, hashOf(text)])) };
   const sorted = Object.fromEntries(Object.entries(hashes).sort(([a], [b]) => (a < b ? -1 : 1)));
   const record: ScaffoldRecord = { generator: generatorName(), name, also, files: sorted };
-  writeFileSync(path.join(folder, RECORD), `${JSON.stringify(record, null, 2)}\n`);
+  writeFileSync(path.join(folder, SCAFFOLD_FILE), `${JSON.stringify(record, null, 2)}\n`);
 }
 
 /** The file is there, and as it was written. */

@@ -1,5 +1,6 @@
 /** `adbind new seller`: what is written compiles, passes its own tests, and is no more than what was asked for. */
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -30,6 +31,26 @@ test("a guaranteed seller of our newest release is named after its folder, and h
   assert.is(imports["#bindings"].types, "./bindings/3.1.0/index.ts");
   assert.match(readFileSync(path.join(folder, "src/seller.ts"), "utf8"), 'name: "Corner Shop"');
   assert.not(existsSync(path.join(folder, "src/signals.ts")));
+});
+
+test("a folder that holds a file of the project, or where one cannot be written, stays as it was", async () => {
+  const make = (folder: string) => newSeller({ folder, release: ours, specialisms: ["sales-guaranteed"] });
+  const taken = writeRelease({ "README.md": "mine" });
+  assert.is((await thrownBy(() => make(taken))).code, "usage");
+  assert.equal(readdirSync(taken), ["README.md"]);
+  const blocked = writeRelease({ src: "a file of mine" });
+  const fault = await thrownBy(() => make(blocked));
+  assert.equal([fault.code, readdirSync(blocked)], ["output_unusable", ["src"]]);
+});
+
+test("a disk that takes no more leaves no half of a project, and says so in a word of its own", () => {
+  const folder = path.join(tempFolder(), "above", "shop");
+  const words = ["new", "seller", folder, "--release", ours, "--specialism", "sales_guaranteed"];
+  const command = [process.execPath, ...fromSource, path.join(root, "cli/bin.ts"), ...words];
+  // Blocks of 512 or 1,024 bytes: files of the bindings are larger.
+  const { status, stderr } = spawnSync("sh", ["-c", 'ulimit -f 8; exec "$@"', "sh", ...command], { encoding: "utf8" });
+  assert.equal([status, existsSync(path.dirname(folder))], [1, false], stderr);
+  assert.match(stderr, /larger than the disk .* choose another folder/);
 });
 
 const published = publishedReleases().find((release) => release.endsWith("/3.0.26"));
