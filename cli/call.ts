@@ -7,7 +7,8 @@ import { type AgentOptions, agentHelp, connectAgent, withAgentOptions } from "./
 import { dataLines, redacted } from "./agent/table.js";
 import { exitCodes, type Interrupted } from "./failure.js";
 import { interruption } from "./interrupt.js";
-import { printable, printJson, userPath } from "./output.js";
+import { printable, printJson } from "./output.js";
+import { readUserFile } from "./user-file.js";
 
 interface Options extends AgentOptions {
   /** A file, or true where the flag stands alone. */
@@ -23,7 +24,7 @@ const usage = (what: string, remedy: string): AdbindError => new AdbindError("us
 function requestFrom(file: string | true | undefined): JsonObject {
   if (file === undefined || file === true) return {};
   // A file's name does not begin like an object; whoever tries a tool types the request.
-  const text = /^\s*\{/.test(file) ? file : readFileSync(file === "-" ? 0 : userPath(file), "utf8");
+  const text = /^\s*\{/.test(file) ? file : file === "-" ? readFileSync(0, "utf8") : readUserFile(file).toString();
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -8,6 +8,7 @@ import { readJson } from "../generator/load/read-json.js";
 import { AdbindError } from "../runtime/errors.js";
 import { userPath } from "./output.js";
 import { nameIn } from "./release/name.js";
+import { readUserFile } from "./user-file.js";
 
 export interface Config {
   /** Paths and names, the paths absolute. */
@@ -61,7 +62,7 @@ export async function readGenerateConfig(given: string | undefined): Promise<Con
     if (given === undefined) return {};
     throw off(file, "", "there is no such config file", "correct the path, or leave --config out");
   }
-  const { value, findings } = readJson(readFileSync(file), FILE);
+  const { value, findings } = readJson(readUserFile(file), FILE);
   const [fault] = findings;
   if (fault !== undefined) throw off(file, fault.pointer, fault.message, fault.remedy);
   const { Ajv } = await import("ajv");

@@ -1,5 +1,4 @@
 /** `adbind registry hosted`: files that a registry serves for publishers who cannot serve their own. */
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { parseStrict } from "../runtime/json.js";
@@ -8,9 +7,10 @@ import { createRegistryData } from "../runtime/registry/data.js";
 import { hostedUrl, publisherDomain } from "../runtime/registry/model.js";
 import type { JsonValue, RegistryData } from "../runtime/registry/types.js";
 import type { StoreAccess } from "../runtime/store/index.js";
-import { plural, printable, userPath } from "./output.js";
+import { plural, printable } from "./output.js";
 import { type AddressOption, addressOf, addressOption } from "./registry-address.js";
 import { registryStoreOption, type StoreOption, withStore } from "./store.js";
+import { readUserFile } from "./user-file.js";
 
 const withData = (
   option: StoreOption,
@@ -32,7 +32,7 @@ function domainOf(text: string): string {
 
 async function put(given: string, file: string, options: StoreOption & AddressOption): Promise<void> {
   const domain = domainOf(given);
-  const parsed = parseStrict(readFileSync(userPath(file)));
+  const parsed = parseStrict(readUserFile(file));
   if (!parsed.ok) throw unusable("the file is no JSON", file, parsed.detail);
   if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value))
     throw unusable("the file is no JSON object", file, "give an agent-authorization file");

@@ -1,5 +1,5 @@
 /** Commands that call an agent: which one is meant, by which releases, and with what credentials. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import type { Command } from "commander";
@@ -17,6 +17,7 @@ import { AdbindError } from "../../runtime/errors.js";
 import { releaseForPeers } from "../check/release-value.js";
 import { userPath } from "../output.js";
 import { peersRelease, type ReleaseOptions, releaseHelp, withReleaseOptions } from "../release/resolve.js";
+import { readUserFile } from "../user-file.js";
 
 export interface AgentOptions extends ReleaseOptions {
   release: string[];
@@ -72,8 +73,9 @@ function agentsFile(given: string | undefined): unknown {
     if (given === undefined) return undefined;
     throw usage(`there is no ${given}`, "correct the path, or leave --agents out");
   }
+  const text = readUserFile(file).toString();
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(text);
   } catch {
     throw new AdbindError("file_unusable", "the file of agents is no JSON", { where: file, remedy: "correct it" });
   }

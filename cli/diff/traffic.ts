@@ -1,11 +1,10 @@
 /** Recorded payloads before two releases: how many of what was really sent breaks. */
-import { readFileSync } from "node:fs";
 import { pairingOf, type Side } from "../../generator/diff/finding.js";
 import type { DiffSide } from "../../generator/diff/side.js";
 import { reasonOf } from "../../generator/diff/witness.js";
 import type { Json } from "../../generator/model/shape.js";
 import { AdbindError } from "../../runtime/errors.js";
-import { userPath } from "../output.js";
+import { readUserFile } from "../user-file.js";
 
 /** A line: which message of which tool, and the payload. */
 interface Recorded {
@@ -41,7 +40,7 @@ export function messageSchema({ model }: DiffSide, tool: string, side: Side): st
 }
 
 function rowsOf(file: string): Recorded[] {
-  const lines = readFileSync(userPath(file), "utf8").split("\n");
+  const lines = readUserFile(file).toString().split("\n");
   return lines.flatMap((line, index): Recorded[] => {
     if (line.trim() === "") return [];
     try {

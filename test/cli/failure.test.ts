@@ -5,6 +5,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { commandFailureOf, Interrupted, wordsOf } from "../../cli/failure.js";
+import { printable } from "../../cli/output.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { fromSource } from "../runner/from-source.js";
 import { cut } from "../support/mutate-release.js";
@@ -43,6 +44,8 @@ test("whatever fails is a line on stderr, and an object on stdout for who asked 
     [`generate ${source} --out ${file}`, "output_unusable", file, 1],
     [`generate ${source} --out ${file}/below`, "output_unusable", `${file}/below`, 1],
     [`generate ${source} --out /proc/nothing`, "output_unusable", "/proc/nothing", 1],
+    // There is such a folder, and nothing can be made in it.
+    [`generate ${source} --out /proc`, "output_unusable", "/proc", 1],
     [`generate ${folder}/none --out ${folder}/out`, "release_unreadable", `${folder}/none`, 1],
     [`lint ${folder}`, "release_unreadable", folder, 1],
     [`new seller ${file} --specialism sales_guaranteed --release proto@3.1.0`, "output_unusable", file, 1],
@@ -54,6 +57,29 @@ test("whatever fails is a line on stderr, and an object on stdout for who asked 
     assert.equal([args, error.code, error.where, error.exit], [args, code, where, exit]);
     assert.ok(error.message.includes(error.remedy), args);
   }
+});
+
+test("a folder where a file is wanted is named", () => {
+  const folder = tempFolder();
+  for (const args of [
+    `call http://127.0.0.1:1/mcp get_products --output json --json ${folder}`,
+    `tools acme --agents ${folder}`,
+    `generate --config ${folder}`,
+    `diff proto@3.0.0 proto@3.1.0 --traffic ${folder}`,
+  ]) {
+    const { code, err } = shell(`$ADBIND ${args}`);
+    assert.equal(
+      [args, code, err.includes(`it is a folder, and a file is wanted (${folder}): `)],
+      [args, 1, true],
+      err,
+    );
+  }
+});
+
+test("of what others wrote a terminal is shown letters of every script, and nothing that steers it", () => {
+  const names = ["Müller & Söhne", "東京の広告", "إعلان", "می‌خواهم", "🎯 49 €"];
+  for (const name of names) assert.is(printable(name), name);
+  assert.is(printable("a\u001b[31mb\u009bc\nd\u202ee\u2028f\u0007\u00ad"), "a?[31mb?c?d?e?f??");
 });
 
 test("a wrong command line is an object too, and exit 2", () => {

@@ -50,6 +50,7 @@ export const ranks: Readonly<Record<string, readonly string[]>> = {
   "generator/scaffold/": ["texts template-files", "*", "scaffold", "new-buyer", "index"],
   "cli/": [
     "output listening",
+    "user-file",
     "release/",
     "diff/",
     "explorer/ explain/ upgrade/",
