@@ -1,6 +1,6 @@
 /** What an agent says of itself before it is known which release it is held to. */
 import { randomUUID } from "node:crypto";
-import { isJsonObject, type TransportName } from "../contract/index.js";
+import { isJsonObject, type JsonObject, type TransportName } from "../contract/index.js";
 import { openA2aSession } from "./agent/a2a.js";
 import { createHttp } from "./agent/http.js";
 import { openMcpSession } from "./agent/mcp.js";
@@ -16,11 +16,18 @@ export interface AskOptions {
   readonly ca?: string;
 }
 
-const CAPABILITIES = /^get_(\w+)_capabilities$/;
+const CAPABILITIES = /^get_\w+_capabilities$/;
 
 /** A major version as agents of the first releases list it stands for its first line. */
 const lines = (value: unknown): string[] =>
   Array.isArray(value) ? value.map((one) => (typeof one === "number" ? `${one}.0` : String(one))) : [];
+
+/** The member that has them is called by the protocol's word, which a tool's name need not have in it. */
+function versionsIn(payload: JsonObject): readonly string[] {
+  const blocks = Object.values(payload).filter(isJsonObject);
+  const listed = blocks.flatMap(({ supported_versions: versions }) => lines(versions));
+  return listed.length > 0 ? listed : blocks.flatMap(({ major_versions: majors }) => lines(majors));
+}
 
 /**
  * Versions that an agent lists as those it speaks.
@@ -41,15 +48,11 @@ export async function supportedVersions(options: AskOptions): Promise<readonly s
       now: Date.now,
     });
     const name = (await session.tools()).find((tool) => CAPABILITIES.test(tool));
-    const word = name === undefined ? "" : CAPABILITIES.exec(name)![1]!;
     const answer = name === undefined ? undefined : await session.call(name, {});
     await session.close();
     // Without this a caller would be told that the agent lists no version.
     if (answer?.error !== undefined) throw new Error(`${name} failed: ${answer.error.message}`);
-    const { payload = null } = answer ?? {};
-    const block = isJsonObject(payload?.[word]) ? payload[word] : {};
-    const listed = lines(block.supported_versions);
-    return listed.length > 0 ? listed : lines(block.major_versions);
+    return versionsIn(answer?.payload ?? {});
   } catch (error) {
     throw agentUnreachable(transport, url, error);
   } finally {
