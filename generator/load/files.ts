@@ -37,12 +37,12 @@ const isListed = (file: string): boolean =>
 /** Bytes one file may have, 64 MiB; the largest published schema has 1 MB. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** What is there, links followed; undefined for nothing, and for a link that leads round in a circle. */
+/** What is there, links followed; undefined for nothing, for a link that leads round in a circle, and for a name no disk has. */
 function statOf(file: string): Stats | undefined {
   try {
     return statSync(file, { throwIfNoEntry: false });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ELOOP") return undefined;
+    if (["ELOOP", "ENAMETOOLONG"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
 }

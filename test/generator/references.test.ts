@@ -1,6 +1,7 @@
 /** Every way a reference may be written leads to the same file. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { generate } from "../../generator/index.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { changedRelease, schema, smallRelease, tempFolder, writeRelease } from "../support/release.js";
 
@@ -100,6 +101,17 @@ test("a property may be called $ref, and an example may hold one", async () => {
     files[request].properties.note.default = { $ref: "#/nope" };
   });
   assert.equal(await faults(folder), []);
+});
+
+test("a reference longer than any file's name names no file, and is told by its place", async () => {
+  const folder = changedRelease((files) => {
+    files["media-buy/list-orders-request.json"].properties = { far: { $ref: `${"x".repeat(300)}.json` } };
+  });
+  const { releases } = await generate([folder], { out: tempFolder() });
+  assert.equal(
+    releases[0]?.findings.map(({ rule, file, pointer }) => [rule, file, pointer]),
+    [["schema-missing", "media-buy/list-orders-request.json", "/properties/far/$ref"]],
+  );
 });
 
 test("a reference must not lead out of the release", async () => {
