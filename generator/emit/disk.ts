@@ -166,16 +166,19 @@ function editedFiles(folder: string, plan: Plan): string[] {
 const listed = (files: readonly string[]): string =>
   files.slice(0, 5).join(", ") + (files.length > 5 ? ` and ${files.length - 5} more` : "");
 
-/** Refuses a folder that holds anything adbind did not write. */
-function assertOurs(folder: string): void {
+/** Refuses a folder that holds anything adbind did not write; where nothing says what it wrote, anything it would not write so. */
+function assertOurs(folder: string, plan: Plan): void {
   const present = filesIn(folder);
   const owned = readOwned(folder);
-  const foreign = present.filter(
-    (file) => file !== OWNED && !(owned !== undefined && Object.hasOwn(owned.files, file)),
-  );
+  const lost = owned === undefined && !present.includes(OWNED);
+  const isOurs = (file: string): boolean =>
+    file === OWNED ||
+    (lost ? isAsPlanned(folder, file, plan) : owned !== undefined && Object.hasOwn(owned.files, file));
+  const foreign = present.filter((file) => !isOurs(file));
   if (foreign.length === 0) return;
-  if (owned === undefined && present.includes(OWNED)) {
-    throw new AdbindError("output_conflict", "owned.json cannot be read, which tells adbind's files from yours", {
+  if (owned === undefined && (!lost || foreign.every((file) => textOf(folder, file)?.startsWith(BANNER)))) {
+    const what = `owned.json ${lost ? "is not there" : "cannot be read"}, which tells adbind's files from yours`;
+    throw new AdbindError("output_conflict", what, {
       where: folder,
       remedy: "put it back as it was, or move the folder away",
     });
@@ -186,6 +189,18 @@ function assertOurs(folder: string): void {
   });
 }
 
+/** Undefined of a link that leads nowhere or to a folder, and of what may not be read. */
+function textOf(folder: string, file: string): string | undefined {
+  try {
+    return readFileSync(path.join(folder, file), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+const isAsPlanned = (folder: string, file: string, plan: Plan): boolean =>
+  plan.has(file) && sameButLineEnds(textOf(folder, file) ?? "", plan.get(file)!);
+
 /**
  * Refuses to lose what adbind did not write: files of somebody else, and, without `force`, its own that were edited.
  * @param plans what is to be written, by the folder's name in `out`
@@ -195,7 +210,7 @@ export function assertReplaceable(out: string, plans: ReadonlyMap<string, Plan>,
   const edited = [...plans].flatMap(([name, plan]) => {
     const folder = path.join(out, name);
     return ofOneTree(folder, () => {
-      assertOurs(folder);
+      assertOurs(folder, plan);
       return force ? [] : editedFiles(folder, plan).map((file) => `${name}/${file}`);
     });
   });

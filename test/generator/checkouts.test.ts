@@ -1,5 +1,14 @@
 /** Output that lies as a checkout or a person laid it: line ends of Windows, a link to a tree elsewhere. */
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -74,6 +83,23 @@ test("two releases do not go to one folder, where a link of one leads to the oth
   assert.is(fault.code, "output_unusable");
   assert.match(fault.message, "1.2.3");
   assert.match(readFileSync(path.join(out, "1.2.3", "owned.json"), "utf8"), '"version": "1.2.3"');
+});
+
+test("bindings that came without their owned.json, as one that git ignores, are written where they are what is wanted", async () => {
+  const out = tempFolder();
+  const lose = async (): Promise<void> => {
+    await generate([source], { out });
+    rmSync(path.join(out, "1.2.3/owned.json"));
+  };
+  await lose();
+  assert.is((await generate([source], { out })).releases[0]?.outcome, "written");
+  assert.is((await generate([source], { out, check: true })).ok, true);
+  await lose();
+  const other = await thrownBy(() => generate([newer], { out }));
+  assert.is(other.code, "output_conflict");
+  assert.match(other.message, "owned.json is not there");
+  symlinkSync("nowhere", path.join(out, "1.2.3/mine.ts"));
+  assert.match((await thrownBy(() => generate([source], { out }))).message, "did not write: mine.ts");
 });
 
 test("a manifest in UTF-16, as a shell of Windows writes it, is told so", async () => {
