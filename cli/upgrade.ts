@@ -1,5 +1,8 @@
 /** `adbind upgrade`: a project onto a newer release: a worksheet, what is safe to change, and whether it holds afterwards. */
 import type { Command } from "commander";
+import type { Model } from "../generator/model/model.js";
+import { compareVersions } from "../runtime/contract/version-order.js";
+import { AdbindError } from "../runtime/errors.js";
 import { loadSides } from "./diff/load.js";
 import { mentionsIn } from "./diff/mentions.js";
 import { exitCodes } from "./failure.js";
@@ -26,10 +29,20 @@ export interface Upgrade {
   readonly proof?: ProjectProof;
 }
 
+/** @throws AdbindError usage for a release before the project's own: nobody goes back by mistake */
+function assertNewer(older: Model, newer: Model): void {
+  if (older.word !== newer.word || compareVersions(newer.version, older.version) >= 0) return;
+  throw new AdbindError("usage", `the project is of release ${older.version}, and ${newer.version} is older`, {
+    where: "--to",
+    remedy: "give a newer one; adbind diff compares any two, and adbind generate writes bindings of either",
+  });
+}
+
 async function upgrade(given: string, options: Options): Promise<Upgrade> {
   const project = openProject(given);
   const release = await resolveRelease(options.to, options);
   const [older, newer] = await loadSides([options.from ?? olderRelease(project, release), release], options);
+  assertNewer(older.model, newer.model);
   const mentions = mentionsIn(given);
   const worksheet = worksheetOf([older, newer], mentions);
   if (!options.apply) return { worksheet };

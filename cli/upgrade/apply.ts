@@ -4,7 +4,7 @@ import path from "node:path";
 import { Project } from "ts-morph";
 import type { Model } from "../../generator/model/model.js";
 import { generate } from "../../generator/run.js";
-import { addArms } from "../../generator/scaffold/index.js";
+import { addArms, isScaffoldedSeller, newSeller } from "../../generator/scaffold/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import type { Mentions } from "../diff/mentions.js";
 import type { UpgradedProject } from "./project.js";
@@ -76,6 +76,26 @@ function editSources(project: UpgradedProject, mentions: Mentions, model: Model)
   return { files, byHand };
 }
 
+/** What a seller that \`adbind new\` made needs at the release, in its own files. */
+async function bringSeller({ folder, bindings }: UpgradedProject, { release }: UpgradeTarget): Promise<AppliedUpgrade> {
+  const isOwn = bindings.out === path.join(folder, "bindings") && isScaffoldedSeller(folder);
+  if (!isOwn) return { files: [], byHand: [] };
+  const { partial = false } = bindings.options;
+  try {
+    const { files, byHand, kept, awaited } = await newSeller({ folder, release, specialisms: [], partial });
+    const beside = kept.map(
+      ({ file, beside }) =>
+        `${file}: it was changed; what it would be now is ${beside ?? `not written, for ${file}.new is yours`}`,
+    );
+    const open = awaited.map((tool) => `src/seller.ts: a handler of ${tool} in tools; it starts once it is there`);
+    return { files, byHand: [...byHand, ...beside, ...open] };
+  } catch (error) {
+    // What it claims is not in the release, say: the rest of the project is brought there all the same.
+    if (!(error instanceof AdbindError) || error.code !== "usage") throw error;
+    return { files: [], byHand: [`src/seller.ts: ${error.message}`] };
+  }
+}
+
 /** @throws AdbindError release_invalid, output_edited */
 export async function applyUpgrade(
   project: UpgradedProject,
@@ -84,6 +104,8 @@ export async function applyUpgrade(
 ): Promise<AppliedUpgrade> {
   const { version } = target.model;
   const { folder } = project;
+  const brought = await bringSeller(project, target);
+  // After it: bindings of the project's own settings are the ones that stay.
   await regenerate(project, target);
   const { files, byHand } = editSources(project, mentions, target.model);
   const settings = SETTINGS.filter((name) =>
@@ -93,5 +115,6 @@ export async function applyUpgrade(
     }),
   );
   const out = path.relative(folder, project.bindings.out).split(path.sep).join("/");
-  return { files: [...files, ...settings, `${out}/${version}`], byHand };
+  const changed = new Set([...brought.files, ...files, ...settings, `${out}/${version}`]);
+  return { files: [...changed], byHand: [...brought.byHand, ...byHand] };
 }

@@ -1,4 +1,4 @@
 export { type CompileFault, compiles } from "./compiles.js";
 export { type NewBuyerOptions, type NewBuyerResult, newBuyer } from "./new-buyer.js";
-export { type NewSellerOptions, type NewSellerResult, newSeller } from "./scaffold.js";
+export { isScaffoldedSeller, type NewSellerOptions, type NewSellerResult, newSeller } from "./scaffold.js";
 export { addArms } from "./update.js";

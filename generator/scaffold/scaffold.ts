@@ -135,6 +135,10 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   };
 }
 
+/** The project in a folder was made by `newSeller`, which can bring it to another release. */
+export const isScaffoldedSeller = (folder: string): boolean =>
+  readRecord(folder) !== undefined && claimsIn(folder) !== undefined;
+
 const sellerIn = (folder: string): string => readFileSync(path.join(folder, CLAIMS_FILE), "utf8");
 
 /** Versions that are served beside the newest: those given, and those the project had, whose bindings are there still. */

@@ -6,8 +6,11 @@ import * as assert from "uvu/assert";
 import { typeFaults } from "../../cli/upgrade/proof.js";
 import { register, type Upgrade } from "../../cli/upgrade.js";
 import { generate } from "../../generator/run.js";
+import { newSeller } from "../../generator/scaffold/index.js";
 import { runCommand } from "../cli/run-command.js";
 import { changedRelease, smallRelease, tempFolder, writeRelease } from "../support/release.js";
+
+const manifest = (version: string): string => path.resolve(import.meta.dirname, "../../manifests", version);
 
 const older = writeRelease(smallRelease());
 const newer = changedRelease((files) => {
@@ -98,6 +101,28 @@ test("--apply makes new bindings, points to them, adds the arm that is missing, 
   assert.match(readFileSync(path.join(folder, "adbind.config.json"), "utf8"), "../releases/1.3.0");
   assert.match(readFileSync(path.join(folder, "generated/1.3.0/index.ts"), "utf8"), "1.3.0");
   assert.equal([proof?.types, proof?.tests, code], ["none", "passed", 0]);
+});
+
+test("--apply brings a seller that adbind new made what it needs at the release", async () => {
+  const folder = path.join(tempFolder(), "shop");
+  await newSeller({ folder, release: manifest("3.0.0"), specialisms: ["sales_guaranteed"] });
+  const settings = path.join(folder, "package.json");
+  writeFileSync(settings, readFileSync(settings, "utf8").replace(/"test": ".*"/, '"test": "node --version"'));
+  writeFileSync(path.join(folder, "src/catalogue.ts"), "// mine\n", { flag: "a" });
+  const words = [folder, "--to", manifest("3.1.0"), "--from", manifest("3.0.0"), "--apply", "--json"];
+  const { applied } = JSON.parse((await runCommand(register, words)).out) as Upgrade;
+  for (const file of ["README.md", "bindings/3.1.0", "package.json"])
+    assert.ok(applied?.files.includes(file), `${file} of ${applied?.files}`);
+  assert.match(readFileSync(path.join(folder, "README.md"), "utf8"), "proto 3.1.0");
+  assert.match(readFileSync(settings, "utf8"), "./bindings/3.1.0/index.ts");
+  assert.match(readFileSync(path.join(folder, "src/catalogue.ts"), "utf8"), "// mine");
+});
+
+test("nobody goes back by mistake", async () => {
+  const folder = await project("node --version");
+  const { code, err } = await runCommand(register, [folder, "--from", newer, "--to", older, "--apply"]);
+  assert.is(code, 2);
+  assert.match(err, "the project is of release 1.3.0, and 1.2.3 is older (--to): ");
 });
 
 test("a project that does not hold afterwards says so, and what its tests said", async () => {
