@@ -38,8 +38,9 @@ export async function supportedVersions(options: AskOptions): Promise<readonly s
   const http = await createHttp({ resolve: options.resolve ?? {}, ca: options.ca });
   const open = transport === "mcp" ? openMcpSession : openA2aSession;
   const authorization = authorizationFor(options.auth);
+  let session: Awaited<ReturnType<typeof open>> | undefined;
   try {
-    const session = await open({
+    session = await open({
       url,
       fetch: http.fetch,
       authorization,
@@ -49,13 +50,13 @@ export async function supportedVersions(options: AskOptions): Promise<readonly s
     });
     const name = (await session.tools()).find((tool) => CAPABILITIES.test(tool));
     const answer = name === undefined ? undefined : await session.call(name, {});
-    await session.close();
     // Without this a caller would be told that the agent lists no version.
     if (answer?.error !== undefined) throw new Error(`${name} failed: ${answer.error.message}`);
     return versionsIn(answer?.payload ?? {});
   } catch (error) {
     throw agentUnreachable(transport, url, error);
   } finally {
+    await session?.close();
     await http.close();
   }
 }

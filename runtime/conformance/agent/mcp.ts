@@ -7,6 +7,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { McpError, ResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { timerMs } from "../../timers.js";
+import { unlessAborted } from "../../unless-aborted.js";
 import { withinBytes, withinLevels } from "./answer-limits.js";
 import { failedAnswer, faultWords } from "./failed-answer.js";
 import { headersOf } from "./http.js";
@@ -16,7 +17,10 @@ import type { AgentAnswer, AgentSession, SentRequest, SessionOptions } from "./t
 /** Pages of `tools/list` that are read: a list without an end must not hold the run. */
 const MAX_PAGES = 50;
 
-/** Milliseconds that an answer's stream is left open behind the time that its call has: the call's end is told, not the stream's. */
+/**
+ * Milliseconds that an answer's stream is left open behind the time that its call has: the call's end is told, not the stream's;
+ * and that an agent has to hear of the end of a session.
+ */
 const CLOSING_MS = 1_000;
 
 /** What HTTP said, of the exchange that a call made. */
@@ -77,8 +81,8 @@ export async function openMcpSession(options: SessionOptions): Promise<AgentSess
     }
   };
   const client = new Client({ name: "adbind-conformance", version: "0.1.0" }, { capabilities: {} });
-  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch }) as Transport;
-  await asking((limits) => client.connect(transport, limits));
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch });
+  await asking((limits) => client.connect(transport as Transport, limits));
   return {
     transport: "mcp",
     url,
@@ -99,7 +103,11 @@ export async function openMcpSession(options: SessionOptions): Promise<AgentSess
         return withinLevels(failedAnswer(request, { ...known, message: faultWords(error) }, seen, times()));
       }
     },
-    close: () => client.close(),
+    async close() {
+      // A run of hundreds of sessions would leave its agent with as many. What comes of it is nobody's fault.
+      await unlessAborted(transport.terminateSession(), AbortSignal.timeout(CLOSING_MS)).catch(() => undefined);
+      await client.close();
+    },
   };
 }
 
