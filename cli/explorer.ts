@@ -1,7 +1,7 @@
 /** `adbind explorer`: a site to look releases up in, on disk or served. */
 import path from "node:path";
 import { type Command, Option } from "commander";
-import { assertReplaceable, generatorName, unchangedSince, withOwned } from "../generator/emit/disk.js";
+import { assertReplaceable, generatorName, readOwned, unchangedSince, withOwned } from "../generator/emit/disk.js";
 import { recover, writePlans } from "../generator/emit/disk-swap.js";
 import type { Site } from "../generator/explorer/site.js";
 import { AdbindError } from "../runtime/errors.js";
@@ -10,7 +10,8 @@ import { type LoadedReleases, loadReleases } from "./explorer/load.js";
 import { type ComparedReleases, comparing, planExplorer, siteDigest } from "./explorer/plan.js";
 import { serveExplorer } from "./explorer/serve.js";
 import { servedSite } from "./explorer/served-site.js";
-import { plural, printable, printJson, shownPath, userPath, wholeNumber } from "./output.js";
+import { portNumber } from "./listening.js";
+import { plural, printable, printJson, shownPath, userPath } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveReleases, withReleaseOptions } from "./release/resolve.js";
 
 interface Options extends ReleaseOptions {
@@ -28,6 +29,9 @@ interface ServeGiven extends ReleaseOptions {
 }
 
 const PORT = 4680;
+
+/** What a site is of, where bindings have their protocol's word. */
+const WORD = "explorer";
 
 const tell = (line: string): void => console.error(printable(line));
 
@@ -58,6 +62,16 @@ const countsOf = ({ releases }: LoadedReleases) => {
   };
 };
 
+/** @throws AdbindError `output_conflict`: bindings are adbind's own files too, and somebody imports them */
+function assertNoBindings(out: string): void {
+  const there = readOwned(out);
+  if (there === undefined || there.word === WORD) return;
+  throw new AdbindError("output_conflict", `the folder holds bindings, of ${there.word} ${there.version}`, {
+    where: out,
+    remedy: "choose another --out",
+  });
+}
+
 async function build(given: readonly string[], options: Options): Promise<void> {
   if (given.length === 0) throw none();
   const started = performance.now();
@@ -71,6 +85,7 @@ async function build(given: readonly string[], options: Options): Promise<void> 
   const digest = siteDigest(releases, [compare, title ?? ""]);
   const made = { generator: generatorName(), options: { explorer: true, compare }, digest };
   recover(folder);
+  assertNoBindings(out);
   const owned = force ? undefined : unchangedSince(out, made);
   if (owned !== undefined) {
     const files = Object.keys(owned.files).length + 1;
@@ -81,7 +96,7 @@ async function build(given: readonly string[], options: Options): Promise<void> 
   const versions = releases.map(({ atlas }) => `${atlas.model.word}@${atlas.model.version}`).join(" ");
   const plan = withOwned(printed(site), {
     ...made,
-    word: "explorer",
+    word: WORD,
     version: versions,
     counts: countsOf(loaded),
     leftOut: [],
@@ -111,7 +126,7 @@ function report({ out, json }: Options, { releases, files, outcome, started }: W
 }
 
 async function serve(given: readonly string[], options: ServeGiven): Promise<void> {
-  const port = options.port === "0" ? 0 : wholeNumber(options.port, "port", "give 0 to 65535");
+  const port = portNumber(options.port);
   if (given.length === 0) throw none();
   const paths = await pathsOf(given, options);
   const comparer = createComparer(tell);

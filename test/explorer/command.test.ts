@@ -10,6 +10,7 @@ import { planExplorer } from "../../cli/explorer/plan.js";
 import { serveExplorer } from "../../cli/explorer/serve.js";
 import { servedSite } from "../../cli/explorer/served-site.js";
 import { register } from "../../cli/explorer.js";
+import { generate } from "../../generator/index.js";
 import { commandFolder, runCommand } from "../cli/run-command.js";
 import { tempFolder } from "../support/release.js";
 import { until } from "../support/until.js";
@@ -50,6 +51,17 @@ test("a folder of somebody else's files is left alone, a broken release is named
   });
   assert.match((await run(broken, "--out", "never")).err, "the release breaks a rule");
   assert.is((await run()).code, 2);
+});
+
+test("bindings are no site to be replaced, and a port that is none is a usage error", async () => {
+  const out = tempFolder();
+  await generate([newer], { out });
+  const refused = await run(newer, "--out", path.join(out, "1.3.0"), "--force");
+  assert.equal([refused.code, existsSync(path.join(out, "1.3.0/errors.ts"))], [1, true]);
+  assert.match(refused.err, "the folder holds bindings, of proto 1.3.0");
+  const serving = await run("serve", newer, "--port", "70000");
+  assert.is(serving.code, 2);
+  assert.match(serving.err, "70000 is no port");
 });
 
 test("tools whose files are missing are left out, and named; a schema that is none is too", async () => {

@@ -48,6 +48,12 @@ async function toolNames(list: (params?: { cursor: string }) => ReturnType<Clien
   throw new Error(`its list of tools has more than ${MAX_PAGES} pages`);
 }
 
+/** A run of hundreds of sessions would leave its agent with as many. What comes of it is nobody's fault. */
+async function leave(client: Client, transport: StreamableHTTPClientTransport): Promise<void> {
+  await unlessAborted(transport.terminateSession(), AbortSignal.timeout(CLOSING_MS)).catch(() => undefined);
+  await client.close();
+}
+
 /** Opens a session; its credential goes with every request of it. @throws when the agent cannot be reached */
 export async function openMcpSession(options: SessionOptions): Promise<AgentSession> {
   const { url, timeoutMs, now } = options;
@@ -103,11 +109,7 @@ export async function openMcpSession(options: SessionOptions): Promise<AgentSess
         return withinLevels(failedAnswer(request, { ...known, message: faultWords(error) }, seen, times()));
       }
     },
-    async close() {
-      // A run of hundreds of sessions would leave its agent with as many. What comes of it is nobody's fault.
-      await unlessAborted(transport.terminateSession(), AbortSignal.timeout(CLOSING_MS)).catch(() => undefined);
-      await client.close();
-    },
+    close: () => leave(client, transport),
   };
 }
 
