@@ -167,11 +167,11 @@ export class Sampler {
     if (typeof schema === "boolean" || depth > MAX_DEPTH) return {};
     if (typeof schema.$ref === "string") {
       const { $ref, ...beside } = schema;
-      return this.merge(this.sample(this.resolve($ref), depth + 1, name), beside, depth);
+      return this.merge(this.sample(this.resolve($ref), depth + 1, name), beside, depth, name);
     }
     if ("const" in schema) return schema.const;
     if (Array.isArray(schema.enum)) return schema.enum[0];
-    return this.merge(this.plain(schema, depth, name), schema, depth);
+    return this.merge(this.plain(schema, depth, name), schema, depth, name);
   }
 
   private plain(schema: JsonObject, depth: number, name: string): unknown {
@@ -205,7 +205,7 @@ export class Sampler {
   }
 
   /** What a schema's unions add: everything of `allOf`, and one of each choice. */
-  private merge(value: unknown, schema: JsonObject, depth: number): unknown {
+  private merge(value: unknown, schema: JsonObject, depth: number, name: string): unknown {
     const one = (branches: readonly Schema[]): readonly Schema[] =>
       branches.slice(Math.min(this.branch, branches.length - 1)).slice(0, 1);
     const all = listOf(schema.allOf);
@@ -217,7 +217,7 @@ export class Sampler {
         isJsonObject(choice) && isJsonObject(schema.properties)
           ? this.withProperties(choice, schema.properties)
           : choice;
-      const more = this.sample(own, depth + 1);
+      const more = this.sample(own, depth + 1, name);
       merged = isJsonObject(merged) && isJsonObject(more) ? { ...merged, ...more } : typed ? merged : more;
     };
     for (const choice of choices) add(choice);
