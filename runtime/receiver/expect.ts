@@ -4,6 +4,7 @@ import { isStorableId, MAX_ID_BYTES } from "../contract/storable-id.js";
 import { AdbindError } from "../errors.js";
 import { eventCatalogue } from "../facts/index.js";
 import { checkSecret, standardKey } from "../signing/index.js";
+import { checkToken } from "../signing/legacy.js";
 import type { HmacSecrets } from "../signing/types.js";
 import type { EventKind, RegisteredMode, Registration } from "../store/types.js";
 import { tokenDigest } from "./ingest.js";
@@ -50,7 +51,7 @@ function checkMode<Tx>(config: ReceiverConfig<Tx>, sender: SenderConfig, mode: R
   }
   if (mode === "signature") return;
   const { current, previous } = credential as HmacSecrets;
-  const check = mode === "standard-webhooks" ? standardKey : checkSecret;
+  const check = { "standard-webhooks": standardKey, "HMAC-SHA256": checkSecret, Bearer: checkToken }[mode];
   check(current, `senders: ${credentials[mode]}.current`);
   if (previous !== undefined) check(previous, `senders: ${credentials[mode]}.previous`);
   if (mode === "standard-webhooks") return;

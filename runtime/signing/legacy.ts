@@ -96,10 +96,32 @@ export function checkSecret(secret: string, where: string): void {
   });
 }
 
+/** What a header may carry as a token (RFC 6750 section 2.1). */
+const TOKEN = "[A-Za-z0-9\\-._~+/]+=*";
+const wholeToken = new RegExp(`^${TOKEN}$`);
+const bearerField = new RegExp(`^bearer +(${TOKEN})$`, "i");
+
+/**
+ * Checks a bearer token when it is configured: one that no header may carry would have every delivery refused.
+ * @throws AdbindError `secret_weak` as `checkSecret`, and for other characters than a token has; the message never holds it
+ */
+export function checkToken(token: string, where: string): void {
+  checkSecret(token, where);
+  if (wholeToken.test(token)) return;
+  throw new AdbindError("secret_weak", "A Bearer token has characters no header may carry", {
+    where,
+    remedy: "make it of letters, digits and -._~+/ alone, for example `openssl rand -hex 32`",
+  });
+}
+
 /** Schemes each listener has been told of. */
 const told = new WeakMap<object, Set<string>>();
 
-function enter(scheme: string, options: LegacyOptions, secrets: Readonly<Record<string, string | undefined>>): void {
+function enter(
+  scheme: "HMAC-SHA256" | "Bearer",
+  options: LegacyOptions,
+  secrets: Readonly<Record<string, string | undefined>>,
+): void {
   const { version } = options;
   if (version !== undefined && Number.parseInt(version, 10) >= REMOVED_IN_MAJOR) {
     throw new AdbindError("legacy_auth_removed", `Release ${version} has no ${scheme} webhooks`, {
@@ -107,7 +129,8 @@ function enter(scheme: string, options: LegacyOptions, secrets: Readonly<Record<
       remedy: "register without the authentication block: deliveries are then signed",
     });
   }
-  for (const [where, secret] of Object.entries(secrets)) if (secret !== undefined) checkSecret(secret, where);
+  const check = scheme === "Bearer" ? checkToken : checkSecret;
+  for (const [where, secret] of Object.entries(secrets)) if (secret !== undefined) check(secret, where);
   const { onDeprecated = warn } = options;
   const schemes = told.get(onDeprecated) ?? new Set();
   if (schemes.has(scheme)) return;
@@ -184,7 +207,7 @@ export function* bearerVerification(
   enter("Bearer", options, { "tokens.current": current, "tokens.previous": previous });
   const given = fieldValue(request.headers, "authorization");
   if (given === undefined && isSigned(request)) return mismatch("signature");
-  const token = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(given ?? "")?.[1];
+  const token = bearerField.exec(given ?? "")?.[1];
   if (token === undefined) return refusal("bearer_token_invalid", 0);
   const utf8 = new TextEncoder();
   // Digests have one length, so the comparison tells nothing of the token's.

@@ -52,6 +52,18 @@ test("logs hold no body, no secret and no unsanitised key name", async ({ open }
   for (const secret of ["MARKED", SECRET, TOKEN]) assert.not.match(text, secret);
 });
 
+test("a bearer token that no header may carry is refused when it is registered", async ({ open }) => {
+  for (const current of [
+    "correct horse battery staple, and more",
+    "пароль-".repeat(4) + "0123456789",
+    "a=b0123456789".repeat(3),
+  ]) {
+    const s = await open({ senderConfig: { bearer: { current } } });
+    const bearer = { route: "/hooks/b", sender: SELLER, kind: "task", mode: "Bearer" } as const;
+    assert.is(await codeOf(() => s.receiver.expect(bearer)), "secret_weak", current);
+  }
+});
+
 test("configuration that cannot work is refused when it is given", async ({ open }) => {
   const s = await open({ senderConfig: { bearer: { current: "short" } } });
   const base = { route: "/hooks/x", sender: SELLER, kind: "task" } as const;
