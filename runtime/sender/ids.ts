@@ -39,9 +39,12 @@ export function checkSoughtNames(names: { readonly [Name in keyof typeof called]
   }
 }
 
+/** Whether a task's id or a dedup key can be one. */
+export const isUsableId = (id: string): boolean => isName(id) && id.length <= MAX_ID_CHARACTERS;
+
 /** @throws AdbindError `event_invalid` */
 export function checkId(where: "taskId" | "dedupKey", id: string): void {
-  if (isName(id) && id.length <= MAX_ID_CHARACTERS) return;
+  if (isUsableId(id)) return;
   throw unusable(where, `use 1 to ${MAX_ID_CHARACTERS} characters, and no NUL`);
 }
 

@@ -6,6 +6,7 @@ import type { Logger } from "../log.js";
 import type { Job } from "../queue/types.js";
 import type { Handled } from "../queue/worker-options.js";
 import { type AttemptOptions, laterOrDead } from "./attempt.js";
+import { isUsableId } from "./ids.js";
 import type { SenderMetrics } from "./metrics.js";
 import { boundError } from "./redact.js";
 import { HORIZON_MS } from "./schedule.js";
@@ -43,12 +44,19 @@ export async function applyChange(parts: StoredChangeParts, job: Job): Promise<H
   const { taskId, status, result, message, dedupKey } = changeIn(job);
   const change: StatusChange = { status, ...(result != null && { result }), ...(message != null && { message }) };
   try {
-    await parts.tasks.update(taskId, change, { dedupKey: dedupKey ?? `change ${job.key}` });
+    await parts.tasks.update(taskId, change, { dedupKey: nameOfChange(dedupKey, job) });
   } catch (fault) {
     return failed(parts, { job, taskId, fault });
   }
   return { outcome: { kind: "done" }, healthy: true };
 }
+
+/**
+ * What a change is known by: its own key, so that `update` with that key is the same event. A longer one, or one of no characters, that
+ * function has taken and told apart by itself: the job of a change is one, and names it as well.
+ */
+const nameOfChange = (dedupKey: string | null | undefined, job: Job): string =>
+  dedupKey != null && isUsableId(dedupKey) ? dedupKey : `change ${job.key}`;
 
 /** Whatever it failed with says nothing of the principal's other changes: they go on. */
 function failed(

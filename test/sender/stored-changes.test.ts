@@ -69,6 +69,22 @@ test("adbind_enqueue stores a change in any language's transaction; a sender mak
 const enqueued = async (taskId: string, status = "working"): Promise<number> =>
   Number((await application.query("select adbind_enqueue($1, $2) as id", [taskId, status])).rows[0].id);
 
+test("a change is told whatever its dedup key is, once under each", async () => {
+  await registered("task-1");
+  const text = "select adbind_enqueue('task-1', 'working', message => $1, dedup_key => $2) as id";
+  const store = async (message: string, key: string): Promise<string> =>
+    (await application.query<{ id: string }>(text, [message, key])).rows[0]!.id;
+  const keys = { none: "", long: "order ".repeat(50), longer: `${"order ".repeat(50)}2` };
+  for (const [message, key] of Object.entries(keys)) assert.is(await store(message, key), await store(message, key));
+  sender.start();
+  await until(() => drained(sender));
+  assert.equal(
+    network.sent.map(({ body }) => body.message),
+    Object.keys(keys),
+  );
+  assert.equal(await sender.outbox.list(), []);
+});
+
 test("changes of each principal's tasks are an endpoint of their own, and those of unknown tasks another", async () => {
   await registered("task-1", "task-2");
   await sender.tasks.register(start({ taskId: "other", principal: "ä/+" }), { push });
