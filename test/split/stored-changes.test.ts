@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { placeAmong } from "../../runtime/store/split/placement.js";
 import { until } from "../support/until.js";
 import { postgresGround } from "./databases.js";
-import { fill, going, principalWorld, THREE, taskOf } from "./principal-world.js";
+import { codeOf, fill, going, principalWorld, staying, THREE, taskOf } from "./principal-world.js";
 
 const ground = await postgresGround();
 test.after(() => ground.close());
@@ -35,6 +35,35 @@ test("a change stays where it was stored, and its event is made where its task h
     ["0", "before", "meanwhile"],
   );
   assert.is(told()[0]!.body.idempotency_key, keys[0]);
+  await place.close();
+});
+
+test("a database is removed when senders have made the events of what was stored in it", async () => {
+  const place = await principalWorld(ground);
+  const { sender, network } = await place.instance(3);
+  const [principal] = staying as [string];
+  await fill(sender, principal, 0);
+  const home = placeAmong(THREE, principal);
+  const from = await place.database(home);
+  const store = (message: string, status = "working"): Promise<unknown> => {
+    const text = "select adbind_enqueue(?, ?, message => ?)";
+    return from.query((q) => q.rows(text, [taskOf(principal), status, message]));
+  };
+  await store("waits");
+  await store("refused", "nonsense");
+  const change = place.change({ waitMs: 300 });
+  await change.remove(home);
+  assert.is(await codeOf(() => change.move()), "split_moving");
+  assert.is.not((await change.status()).set!.previous, null);
+  sender.start();
+  await until(() => network.sent.some(({ body }) => body.message === "waits"));
+  await until(async () => (await sender.outbox.counts()).refused === 1);
+  // What was set aside is an operator's to decide on.
+  assert.is(await codeOf(() => change.move()), "split_moving");
+  const [aside] = await sender.outbox.list({ state: "refused" });
+  assert.ok(await sender.outbox.drop(aside!.id));
+  await change.move();
+  assert.is((await change.status()).set!.previous, null);
   await place.close();
 });
 

@@ -6,6 +6,7 @@ import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import { safely } from "../../listener.js";
 import { tablesOf } from "./kinds.js";
+import { leftEmpty } from "./leaving.js";
 import { type SetMember, type SplitDatabase, splitMember } from "./member.js";
 import { FENCE_MS, type MovedKeyspace, type MoveStep, moveKeyspace } from "./move.js";
 import {
@@ -31,6 +32,8 @@ export interface SplitChangeOptions {
   readonly databases: readonly SplitDatabase<AnyDatabase>[];
   /** Longest time that writers of one keyspace may have to wait, in milliseconds. Default 5,000. */
   readonly fenceMs?: number;
+  /** Longest wait for senders to make the events of changes in a database that leaves, in milliseconds. Default 15,000. */
+  readonly waitMs?: number;
   /** Unix milliseconds; the system clock by default. */
   readonly now?: () => number;
   readonly onStep?: (step: MoveStep, keyspace: string) => unknown;
@@ -69,7 +72,11 @@ export interface SplitChange {
   add(name: string): Promise<SplitSet>;
   /** Has a database leave the set; its keyspaces go elsewhere by `move`. Again, it changes nothing. */
   remove(name: string): Promise<SplitSet>;
-  /** Moves what is not where it belongs, keyspace by keyspace. @returns how many, when the set has settled */
+  /**
+   * Moves what is not where it belongs, keyspace by keyspace.
+   * @returns how many, when the set has settled
+   * @throws AdbindError `split_moving` where a keyspace stays, or changes that were stored by SQL in a database that leaves
+   */
   move(): Promise<number>;
   close(): Promise<void>;
 }
@@ -123,6 +130,10 @@ export function splitChange(options: SplitChangeOptions): SplitChange {
       if (set.previous === null) return 0;
       let moved = 0;
       for (const { name } of set.previous) moved += await moveFrom(members, options, { set, name });
+      for (const name of memberNames(set.previous)) {
+        if (!memberNames(set.members).includes(name))
+          await leftEmpty(memberOf(members, name), tablesOf[kind], options.waitMs);
+      }
       await announce(movedSet(set));
       return moved;
     },
@@ -151,11 +162,14 @@ function unchanging(set: SplitSet): SplitSet {
   throw refused("another change of the set is not over", names, "run `adbind split move` first");
 }
 
-const on = <T>(members: Members, name: string, work: (database: Database) => Promise<T>): Promise<T> => {
+function memberOf(members: Members, name: string): SetMember<Database> {
   const member = members.get(name);
   if (member === undefined) throw refused("a database is not given", name, "give all of the set");
-  return member.use(work);
-};
+  return member;
+}
+
+const on = <T>(members: Members, name: string, work: (database: Database) => Promise<T>): Promise<T> =>
+  memberOf(members, name).use(work);
 
 async function mustBeNew(members: Members, kind: SplitKind, name: string): Promise<void> {
   const [fresh, had] = await on(

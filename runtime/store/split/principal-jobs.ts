@@ -4,6 +4,7 @@ import type { Database, Query, Value } from "../../db/types.js";
 import { ownerDigest } from "../keys.js";
 import { BLOCKED_DUE_MS } from "../rows.js";
 import { type Copying, putRows, type RowChange } from "./copy.js";
+import type { StaysBehind } from "./tables.js";
 
 /** Jobs of senders, among those of others. */
 const TOPIC = "webhooks";
@@ -78,6 +79,15 @@ export function* leasedJobs(q: Query, principal: string, now: number): Coroutine
     leased += row!.n;
   }
   return leased;
+}
+
+/** Changes that stay with a database, by whether a sender has still to look at them. */
+export function* countChanges(q: Query): Coroutine<StaysBehind> {
+  const text = `select count(*) as n from ${JOBS} where topic = ? and (endpoint = ? or endpoint like ?) and `;
+  const values = [TOPIC, CHANGES.trimEnd(), `${CHANGES}%`];
+  const [ready] = yield* q.rows<{ n: number }>(text + READY, values);
+  const [kept] = yield* q.rows<{ n: number }>(text + KEPT, values);
+  return { waiting: ready!.n, kept: kept!.n };
 }
 
 export function* countEvents(q: Query, principal: string): Coroutine<number> {

@@ -15,7 +15,7 @@ import {
   principalOf,
   removeNonces,
 } from "./nonce-rows.js";
-import { copyJobs, countEvents, hastenJobs, leasedJobs, removeJobs } from "./principal-jobs.js";
+import { copyJobs, countChanges, countEvents, hastenJobs, leasedJobs, removeJobs } from "./principal-jobs.js";
 import type { KeyspaceTables } from "./tables.js";
 
 const expires = { column: "expires", perSecond: 1000 };
@@ -147,6 +147,7 @@ export const principalTables: KeyspaceTables = {
     await removeNonces(database, change, await database.query((q) => keysOf(q, nonceOwner(keyspace))));
     await recountNonces(database, change, keyspace);
   },
+  staysBehind: countChanges,
   *keyspaces(q) {
     const text = ["adbind_sent_tasks", "adbind_channels", "adbind_seller_tasks"]
       .map((table) => `select principal as name from ${table}`)

@@ -4,6 +4,14 @@ import type { AnyDatabase } from "../../db/open.js";
 import type { Database, Query } from "../../db/types.js";
 import type { CopiedRows, Copying, RowChange } from "./copy.js";
 
+/** Changes that applications stored by SQL in a database, and that go nowhere with their principal. */
+export interface StaysBehind {
+  /** A sender has still to make their events. */
+  readonly waiting: number;
+  /** Set aside, for an operator. */
+  readonly kept: number;
+}
+
 export interface KeyspaceTables {
   /** Rows that are copied while traffic goes on, and once more when it stands still. */
   rows(from: Database, to: Database, keyspace: string): Promise<readonly CopiedRows[]>;
@@ -26,6 +34,8 @@ export interface KeyspaceTables {
   arrived?(q: Query, keyspace: string, until: number): Coroutine<void>;
   /** Removes all rows of a keyspace that has moved. */
   remove(database: Database, change: RowChange, keyspace: string): Promise<void>;
+  /** What a database has that is no keyspace's: once it is off the lists, nobody looks at it. */
+  staysBehind?(q: Query): Coroutine<StaysBehind>;
   /** Names of the keyspaces of a database that was alone until now. */
   keyspaces(q: Query): Coroutine<string[]>;
   /** Gives rows of a database that was alone the names they have in one of several. */
