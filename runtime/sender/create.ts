@@ -1,5 +1,5 @@
 /** Opens the queue that fits the store, and a sender on it. */
-import { databaseTime } from "../queue/database-time.js";
+import { clockOf } from "../db/database-time.js";
 import { openQueue } from "../queue/open.js";
 import { refuseSplit } from "../store/alone.js";
 import { senderTables } from "../store/sender-tables.js";
@@ -20,7 +20,7 @@ export async function createSender(options: SenderOptions): Promise<Sender> {
   }
   await refuseSplit(store.database, "principal");
   const { database } = store;
-  const now = options.now ?? (database.shared ? await databaseTime(database) : Date.now);
+  const now = await clockOf(database, options.now);
   const queue = await open(database, OUTBOX_TOPIC, { now });
   const { where, shared } = database;
   return assembleSender({ queue, tables: senderTables(database), options, place: { where, shared, now } });

@@ -2,8 +2,8 @@
 import type pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { databaseTime } from "../../runtime/db/database-time.js";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
-import { databaseTime } from "../../runtime/queue/database-time.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";

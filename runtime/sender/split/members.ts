@@ -1,6 +1,7 @@
 /** The senders of several databases: one for each, and which of them has a principal. */
 import type { MaybePromise } from "../../contract/index.js";
 import { begin, type Coroutine, runAsync, runSync, wait } from "../../db/coroutine.js";
+import { clockOf } from "../../db/database-time.js";
 import { AdbindError } from "../../errors.js";
 import { openQueue } from "../../queue/open.js";
 import { eachAlone } from "../../queue/periodic.js";
@@ -87,15 +88,17 @@ export async function openSenders(
   const router = options.store.principals;
   // Keys are the same for all databases: none is made beside one of them.
   const shared = await sharedParts({ ...options, mode: "production" }, { where: "a split", shared: true });
-  const { now = Date.now, queue: open = openQueue } = options;
+  const { queue: open = openQueue } = options;
   const opening = new Map<string, Promise<OneSender>>();
   const opened = new Map<string, OneSender>();
   const listeners: ((one: OneSender) => void)[] = [];
   const make = async ({ name, database, hold, holdAll }: PrincipalPart): Promise<OneSender> => {
-    const given = await open(database, OUTBOX_TOPIC, options.now === undefined ? {} : { now: options.now });
+    const now = await clockOf(database, options.now);
+    const given = await open(database, OUTBOX_TOPIC, { now });
     const queue = leasingHere(given, now);
     const tables = guardedSenderTables(senderTables(database), { hold, holdAll }, now);
-    const of = { queue, tables, options, place: database, shared, changes: changes(senders) };
+    const place = { where: database.where, shared: database.shared, now };
+    const of = { queue, tables, options, place, shared, changes: changes(senders) };
     const one: OneSender = { name, queue, tables, hold, database, sender: await assembleSender(of) };
     opened.set(name, one);
     for (const told of listeners) told(one);

@@ -1,6 +1,7 @@
 /** Changes of a set: a database comes or goes, and keyspaces move to where they belong then. */
 
 import type { Coroutine } from "../../db/coroutine.js";
+import { clockOf } from "../../db/database-time.js";
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
@@ -34,7 +35,7 @@ export interface SplitChangeOptions {
   readonly fenceMs?: number;
   /** Longest wait for senders to make the events of changes in a database that leaves, in milliseconds. Default 15,000. */
   readonly waitMs?: number;
-  /** Unix milliseconds; the system clock by default. */
+  /** Unix milliseconds; by default the clock of the server that a keyspace is on, where machines share it, and else the system's. */
   readonly now?: () => number;
   readonly onStep?: (step: MoveStep, keyspace: string) => unknown;
   readonly onMoved?: (moved: MovedKeyspace & MoveOf) => void;
@@ -234,7 +235,7 @@ async function statusOf(members: Members, kind: SplitKind): Promise<SplitStatus>
 /** Moves what is in a database and belongs elsewhere, and ends what was begun. */
 async function moveFrom(
   members: Members,
-  { kind, fenceMs = FENCE_MS, now = Date.now, onStep, onMoved }: SplitChangeOptions,
+  { kind, fenceMs = FENCE_MS, onStep, onMoved, ...options }: SplitChangeOptions,
   { set, name }: { readonly set: SplitSet; readonly name: string },
 ): Promise<number> {
   const names = memberNames(set.members);
@@ -252,15 +253,16 @@ async function moveFrom(
       if (place === name || (row.state === "moved" && row.token === null)) continue;
       const of = { keyspace: row.name, from: name, to: place };
       try {
-        const cost = await on(members, name, (from) =>
-          on(members, place, (to) =>
+        const cost = await on(members, name, async (from) => {
+          const now = await clockOf(from, options.now);
+          return on(members, place, (to) =>
             moveKeyspace({
               ...{ kind, keyspace: row.name, tables, fenceMs, now },
               ...{ from: { name, database: from }, to: { name: place, database: to } },
               onStep: (step) => onStep?.(step, row.name),
             }),
-          ),
-        );
+          );
+        });
         safely(() => onMoved?.({ ...cost, ...of }));
         moved += 1;
       } catch (error) {

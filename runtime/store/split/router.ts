@@ -1,6 +1,7 @@
 /** Finds the database of a keyspace and does the work there; where that has moved on, follows it. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Coroutine } from "../../db/coroutine.js";
+import { clockOf } from "../../db/database-time.js";
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
@@ -26,7 +27,7 @@ export interface SplitOptions {
   readonly waitMs?: number;
   /** Told when a database stops answering and when it answers again. */
   readonly onHealth?: HealthListener;
-  /** Unix milliseconds; the system clock by default. */
+  /** Unix milliseconds; by default the clock of the database's server, where machines share one, and else the system's. */
   readonly now?: () => number;
 }
 
@@ -74,7 +75,7 @@ export async function openRouter<P, D extends Database = AnyDatabase>(
   checkMemberNames(databases.map(({ name }) => name));
   const state: State<P> = {
     kind,
-    now: options.now ?? Date.now,
+    now: options.now,
     members: new Map(),
     known: new Map(),
     absent: new Set(),
@@ -100,7 +101,7 @@ export async function openRouter<P, D extends Database = AnyDatabase>(
 
 interface State<P> {
   readonly kind: SplitKind;
-  readonly now: () => number;
+  readonly now: SplitOptions["now"];
   readonly members: Map<string, SetMember<P>>;
   set?: SplitSet;
   /** Where keyspaces are that are elsewhere than hashing says. */
@@ -264,10 +265,12 @@ async function followRow<P>(
     case "moved":
       await goTo(row.peer!);
       return false;
-    case "moving":
+    case "moving": {
+      const now = await member.use((_, database) => clockOf(database, state.now));
       // Whoever put the fence up may be gone: its time is over, and it is nobody's.
-      if (row.until !== null && row.until < state.now()) await change((q) => liftFence(q, state.kind, row));
+      if (row.until !== null && row.until < now()) await change((q) => liftFence(q, state.kind, row));
       return true;
+    }
     case "arriving": {
       const from = state.members.get(row.peer!);
       if (from === undefined) throw unknown(row.peer!);

@@ -3,7 +3,7 @@
  * by all others, and the clock of one machine may be an hour off. Between two looks the process's own time goes on, which no
  * setting of a clock moves.
  */
-import type { AnyDatabase } from "../db/index.js";
+import type { Database } from "./types.js";
 
 /** Between two looks at the server's clock, in milliseconds. */
 const LOOK_MS = 10_000;
@@ -14,7 +14,7 @@ const SLACK_MS = 100;
  * @returns unix milliseconds by the server's clock; while that cannot be asked, as they go on from the last look
  * @throws what the first look throws
  */
-export async function databaseTime(database: Pick<AnyDatabase, "dialect" | "query">): Promise<() => number> {
+export async function databaseTime(database: Pick<Database, "dialect" | "query">): Promise<() => number> {
   const text = `select ${database.dialect.clock} as at`;
   /** What is to be added to the process's own time. */
   const look = async (): Promise<number> => {
@@ -37,3 +37,14 @@ export async function databaseTime(database: Pick<AnyDatabase, "dialect" | "quer
     return Math.round(own + offset);
   };
 }
+
+/**
+ * The clock that all who work on a database go by.
+ * @param given one to go by instead
+ * @returns unix milliseconds: by the server's clock where machines share the database, else by the system's
+ * @throws as `databaseTime`
+ */
+export const clockOf = async (
+  database: Pick<Database, "dialect" | "query" | "shared">,
+  given?: () => number,
+): Promise<() => number> => given ?? (database.shared ? await databaseTime(database) : Date.now);
