@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
+import { clockOf } from "../runtime/db/database-time.js";
 import { AdbindError } from "../runtime/errors.js";
 import { checkedPolicy } from "../runtime/net/policy.js";
 import { openQueue } from "../runtime/queue/index.js";
@@ -43,13 +44,15 @@ export const withOutbox = (
   job: (outbox: Outbox, parts: MoveParts) => Promise<void>,
 ): Promise<void> =>
   withStore(option, access, async (store) => {
-    const queue = openQueue(store.database, OUTBOX_TOPIC);
+    // As senders go by it: what an operator says counts from when he says it, whatever the clock of his machine.
+    const now = await clockOf(store.database);
+    const queue = openQueue(store.database, OUTBOX_TOPIC, { now });
     // The database may be one of several: what moves is left alone, and whoever asks is told where it went.
     const tables = { ...senderTables(store.database), hold: holdAlone };
     const keyring = await createKeyring(keysOf(option));
     const bodies = bodiesOf(keyring, false);
     const rules = { policy: checkedPolicy({}) };
-    const parts: MoveParts = { queue, tables, keyring, bodies, rules, now: Date.now, uuid: randomUUID };
+    const parts: MoveParts = { queue, tables, keyring, bodies, rules, now, uuid: randomUUID };
     try {
       await job(outboxOf(parts), parts);
     } finally {
