@@ -46,9 +46,11 @@ function readStream(stream: Readable, { capBytes, withinMs }: BodyBounds): Promi
       stream.pause();
       finish(result);
     };
-    const take = (chunk: Uint8Array): void => {
-      size += chunk.length;
-      if (size > capBytes) leave("too_large");
+    const take = (chunk: unknown): void => {
+      // Text where the application has set an encoding: what was none is something else by now.
+      size += chunk instanceof Uint8Array ? chunk.length : 0;
+      if (!(chunk instanceof Uint8Array)) leave("not_raw");
+      else if (size > capBytes) leave("too_large");
       else chunks.push(chunk);
     };
     const end = (): void => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));

@@ -107,7 +107,7 @@ export function createReceiving<Tx>(
   const failed = (error: unknown): RefusedRequest => {
     config.log.error(toldOf(error), error instanceof AdbindError ? error.message : "webhook could not be kept");
     // The application's mistake, and not one of the database's.
-    if (error instanceof AdbindError && error.code === "body_not_raw") return refuse(500, error.code);
+    if (error instanceof AdbindError && error.code === "body_not_raw") return early(500, error.code);
     return refuse(503, "unavailable", { headers: { "retry-after": String(UNAVAILABLE_RETRY_SECONDS) } });
   };
 

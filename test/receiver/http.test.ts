@@ -166,6 +166,20 @@ test("doubled header fields reach the verifier as they came", async ({ s, ports 
   }
 });
 
+test("a body that the app has read as text is the app's mistake, and nobody's request ends the process", async ({
+  s,
+}) => {
+  const listener = nodeListener(s.receiver);
+  const server = createServer((message, response) => void listener(message.setEncoding("utf8"), response));
+  const port = await listen(server);
+  const request = await signed(s, envelope(), { route });
+  for (const chunked of [false, true]) {
+    const answer = await post(port, request, chunked);
+    assert.equal([answer.status, answer.body, answer.headers.connection], [500, '{"error":"body_not_raw"}', "close"]);
+  }
+  server.close();
+});
+
 test("the app's other routes keep their parser, and senders can read the limits", async ({ ports }) => {
   const port = ports.fastify!;
   const echo = await fetch(`http://127.0.0.1:${port}/echo`, {
