@@ -65,6 +65,8 @@ export async function respond(
   response: ServerResponse,
   answer: ReceiverAnswer,
 ): Promise<void> {
+  // A deadline of the application's has come first: a second answer would be an error that nobody handles.
+  if (response.headersSent) return;
   const { status, headers, body } = answer;
   response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
   if (!isUnread(message, answer)) {

@@ -180,6 +180,23 @@ test("a body that the app has read as text is the app's mistake, and nobody's re
   server.close();
 });
 
+test("a request that the app has answered meanwhile is kept, and its answer is left as it is", async ({ s }) => {
+  const listener = nodeListener(s.receiver);
+  let handled: Promise<void> | undefined;
+  const server = createServer((message, response) => {
+    // A deadline of the app's: it comes before the store is done.
+    message.once("end", () => response.writeHead(503).end("late"));
+    handled = listener(message, response);
+  });
+  const port = await listen(server);
+  const event = envelope();
+  const { status, body } = await post(port, await signed(s, event, { route }));
+  assert.equal([status, body], [503, "late"]);
+  await handled;
+  assert.is((await send(s, event, { route })).body, '{"status":"duplicate"}');
+  server.close();
+});
+
 test("the app's other routes keep their parser, and senders can read the limits", async ({ ports }) => {
   const port = ports.fastify!;
   const echo = await fetch(`http://127.0.0.1:${port}/echo`, {
