@@ -24,6 +24,8 @@ interface Agent {
   readonly ended: unknown[];
   /** Says nothing more. */
   silent?: boolean;
+  /** Whether it is too busy to begin one. */
+  busy: boolean;
 }
 
 /** What a request in no session the agent knows is answered with. */
@@ -33,7 +35,7 @@ async function withAgent(
   { lost, tool }: { readonly lost: Refusal; readonly tool?: Refusal },
   work: (buyer: ReturnType<typeof createBuyer<typeof release>>, agent: Agent) => Promise<void>,
 ): Promise<void> {
-  const agent: Agent = { sessions: new Set(), orders: [], begun: 0, ended: [] };
+  const agent: Agent = { sessions: new Set(), orders: [], begun: 0, ended: [], busy: false };
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const piece of request) text += piece;
@@ -44,6 +46,7 @@ async function withAgent(
     if (request.method !== "POST") return say(405, {});
     const { id, method, params } = JSON.parse(text) as Message;
     const reply = (result: JsonObject, headers = {}): void => say(200, { jsonrpc: "2.0", id, result }, headers);
+    if (agent.busy && method === "initialize") return say(429, {});
     if (method === "initialize") {
       const session = `session-${++agent.begun}`;
       agent.sessions.add(session);
@@ -127,6 +130,18 @@ test("a buyer that is closed ends its session, and waits for no agent that says 
       assert.ok(performance.now() - began < 10_000, "it waited for the call's own time");
     });
 });
+
+test("a new session that could not begin is begun by the next call", () =>
+  withAgent({ lost: refusals["404"]! }, async (buyer, agent) => {
+    await buyer.tools.create_media_buy(order);
+    agent.sessions.clear();
+    agent.busy = true;
+    for (const _ of [1, 2]) assert.is((await buyer.tools.create_media_buy(order)).answer.status, "failed");
+    agent.busy = false;
+    const { answer } = await buyer.tools.create_media_buy(order);
+    assert.is(answer.status, "completed", JSON.stringify(answer));
+    assert.equal([agent.begun, agent.orders.length], [2, 2]);
+  }));
 
 test("a request that its tool refuses is asked once, in whatever session", () =>
   withAgent(

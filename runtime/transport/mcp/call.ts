@@ -18,8 +18,18 @@ export async function openMcp(dependencies: CallerDependencies, signal: AbortSig
     timeout: timeoutMs,
     ...(given !== undefined && { signal: given }),
   });
-  const begin = () => beginSession(dependencies, limits(signal));
-  let current = Promise.resolve(await begin());
+  let current = Promise.resolve(await beginSession(dependencies, limits(signal)));
+  /** Begins another session in place of one; that is not closed, since calls beside this one may wait in it for answers. */
+  const renewed = (used: Promise<Session>): Promise<Session> => {
+    if (current !== used) return current;
+    const begun = beginSession(dependencies, limits(undefined));
+    current = begun;
+    // Where none begins, the next call finds the old one, and tries again.
+    begun.catch(() => {
+      if (current === begun) current = used;
+    });
+    return begun;
+  };
   /** What a session that its agent has let go was not asked is asked in a new one, which calls side by side share. */
   async function inSession<T>(given: AbortSignal | undefined, job: (client: Client) => Promise<T>): Promise<T> {
     const used = current;
@@ -28,12 +38,7 @@ export async function openMcp(dependencies: CallerDependencies, signal: AbortSig
       return await job(session.client);
     } catch (error) {
       if (!endsSession(error, session, word)) throw error;
-      if (current === used) {
-        // The old one is not closed: calls beside this one may wait in it for answers.
-        current = beginSession(dependencies, limits(undefined));
-        current.catch(() => undefined);
-      }
-      return job((await unlessAborted(current, given)).client);
+      return job((await unlessAborted(renewed(used), given)).client);
     }
   }
   return {
