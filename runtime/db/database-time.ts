@@ -7,8 +7,14 @@ import type { Database } from "./types.js";
 
 /** Between two looks at the server's clock, in milliseconds. */
 const LOOK_MS = 10_000;
-/** What clocks differ by all the time, and what a slow answer makes of it, in milliseconds: time does not go back for that. */
+/** What clocks differ by all the time, in milliseconds: time does not go back for that. */
 const SLACK_MS = 100;
+
+/** What the server's clock is ahead of the process's own time by, and by how much that may be wrong, in milliseconds. */
+interface Look {
+  readonly offset: number;
+  readonly within: number;
+}
 
 /**
  * @returns unix milliseconds by the server's clock; while that cannot be asked, as they go on from the last look
@@ -16,17 +22,18 @@ const SLACK_MS = 100;
  */
 export async function databaseTime(database: Pick<Database, "dialect" | "query">): Promise<() => number> {
   const text = `select ${database.dialect.clock} as at`;
-  /** What is to be added to the process's own time. */
-  const look = async (): Promise<number> => {
+  const look = async (): Promise<Look> => {
     const asked = performance.now();
     const [row] = await database.query((q) => q.rows<{ at: number }>(text));
-    return row!.at - (asked + performance.now()) / 2;
+    const half = (performance.now() - asked) / 2;
+    return { offset: row!.at - asked - half, within: half };
   };
-  let offset = await look();
+  let { offset } = await look();
   let next = performance.now() + LOOK_MS;
   const lookAgain = async (): Promise<void> => {
     const found = await look();
-    if (Math.abs(found - offset) > SLACK_MS) offset = found;
+    // The server may have said it at any time until the answer came: of a pool that was busy for seconds that is no news.
+    if (Math.abs(found.offset - offset) > SLACK_MS + found.within) offset = found.offset;
   };
   return () => {
     const own = performance.now();

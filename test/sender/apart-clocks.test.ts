@@ -5,6 +5,8 @@ import * as assert from "uvu/assert";
 import { databaseTime } from "../../runtime/db/database-time.js";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
+import type { SenderOptions } from "../../runtime/sender/types.js";
+import { shardedByPrincipal } from "../../runtime/store/split/principals.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { FakeNetwork, optionsFor, verify } from "./fixture.js";
@@ -17,10 +19,10 @@ let sender: Sender;
 let network: FakeNetwork;
 
 /** A sender of a process whose clock is off, as every part of it sees that. @param ms by how much */
-async function openOff(ms: number): Promise<Sender> {
+async function openOff(ms: number, store: SenderOptions["store"] = { database }): Promise<Sender> {
   Date.now = () => system() + ms;
   const { now: _, ...options } = optionsFor({ at: 0 }, network);
-  return createSender({ ...options, store: { database }, worker: { pollMs: 10, failuresToPause: 2 } });
+  return createSender({ ...options, store, worker: { pollMs: 10, failuresToPause: 2 } });
 }
 
 test.before.each(async () => {
@@ -63,6 +65,19 @@ for (const ms of [HOUR, -HOUR])
       assert.equal((await verify({ ...sent, at: Date.now() })).ok, true, sent.headers["signature-input"]);
   });
 
+test("a deliverer on several databases goes by their servers' clocks", async () => {
+  const store = await shardedByPrincipal([{ name: "a", database }]);
+  sender = await openOff(HOUR, store);
+  network.react = () => 503;
+  await sender.tasks.register(start(), { push });
+  await sender.tasks.update("task-1", { status: "working" });
+  sender.start();
+  await until(async () => (await sender.outbox.list())[0]!.attempts >= 1);
+  const times = await fromServer("select unnest(array[due, created_at, first_at, body_at]) from adbind_jobs");
+  assert.ok(times.length > 2);
+  for (const one of times) assert.ok(Math.abs(one) < HOUR / 4, String(times));
+});
+
 test("what others add is delivered at once by one whose clock is an hour behind", async () => {
   const other = await openOff(0);
   await other.tasks.register(start(), { push });
@@ -96,6 +111,34 @@ test("the server's time goes on while the server is away, and is asked for again
     now();
     await until(() => Math.abs(now() - before - 5_000) < 2_000);
     assert.is(asked.length, 3);
+  } finally {
+    own.now = process;
+    sender = await openOff(0);
+  }
+});
+
+test("an answer that is long in coming moves no clock", async () => {
+  let slow = false;
+  let looks = 0;
+  let passed = 0;
+  const query = async (work: Parameters<PostgresDatabase["query"]>[0]): Promise<unknown> => {
+    const found = (await database.query(work)) as { at: number }[];
+    // The server said what time it was, and the answer lay for long.
+    if (slow) await new Promise((later) => setTimeout(later, 600));
+    looks += 1;
+    return found.map(({ at }) => ({ at: at + passed }));
+  };
+  const now = await databaseTime({ dialect: database.dialect, query: query as PostgresDatabase["query"] });
+  const { performance: own } = globalThis;
+  const { now: process } = own;
+  try {
+    const before = now() - process.call(own);
+    own.now = () => process.call(own) + passed;
+    [passed, slow] = [20_000, true];
+    now();
+    await until(() => looks === 2);
+    await new Promise((later) => setImmediate(later));
+    assert.ok(Math.abs(now() - own.now() - before) < 50, "a look that cannot tell says nothing");
   } finally {
     own.now = process;
     sender = await openOff(0);
