@@ -93,6 +93,10 @@ test("no line makes another cheaper, and what is no amount is not taken for noth
     { total_budget: { amount: "200000", currency: "USD" } },
     { total_budget: { amount: -1, currency: "USD" }, packages: [line(10)] },
     { budget: "a lot" },
+    { packages: [line([9_999_999])] },
+    { packages: [line({ amount: [9_999_999] })] },
+    { packages: [line({ value: 9_999_999 })] },
+    { total_budget: { amount: { amount: "9999999" } } },
   ])
     assert.is(judged(payload), "denied", JSON.stringify(payload));
   for (const payload of [

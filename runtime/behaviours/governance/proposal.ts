@@ -43,12 +43,9 @@ const amountOf = (value: unknown): number | undefined =>
       ? amountOf(value.amount ?? value.total)
       : undefined;
 
-/** Where something stands for money that is no amount of it: a text, or less than nothing. */
+/** Where something stands for money that is no amount of it: a text, a list, an object that names none, or less than nothing. */
 const unreadableIn = (places: Json): string | undefined =>
-  Object.entries(places).find(([, value]) => {
-    const said = isJsonObject(value) ? (value.amount ?? value.total) : value;
-    return said != null && typeof said !== "object" && (typeof said !== "number" || !(said >= 0));
-  })?.[0];
+  Object.entries(places).find(([, value]) => value != null && !((amountOf(value) ?? -1) >= 0))?.[0];
 
 type Sum = Pick<ProposedAction, "amount" | "currency">;
 
