@@ -2,13 +2,14 @@
 import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { brandFileState, removeBrandFile } from "../store/registry-brands.js";
-import { removeClaimsAbout } from "../store/registry-claims.js";
+import { claimantsAbout, removeClaimsAbout } from "../store/registry-claims.js";
 import { lockDomain } from "../store/registry-crawl.js";
 import { publishersByDomain } from "../store/registry-lookups.js";
 import { activeUnder, addOptOut, optOuts, publishersUnder, removeOptOut } from "../store/registry-opt-outs.js";
+import { lockPublishers, updatePublishers } from "../store/registry-publishers.js";
 import { fileProblem } from "./file-problems.js";
 import type { OptOutData } from "./listed-types.js";
-import { iso } from "./model.js";
+import { byCodePoint, iso } from "./model.js";
 import { type PublisherChange, prepare } from "./prepared.js";
 import { writePublishers } from "./publisher-write.js";
 import { finish } from "./recompute.js";
@@ -30,6 +31,26 @@ const ended = (domain: string): PublisherChange => ({
   others: [],
 });
 
+function* idsOf(q: Query, domains: readonly string[]): Coroutine<number[]> {
+  return (yield* publishersByDomain(q, domains)).map(({ id }) => id);
+}
+
+/**
+ * Has what others say of some publishers written anew when they are crawled next, though their files stay as they are: what ends here
+ * would not come back else when the owner thinks better of it. In a transaction of its own, since publishers are locked in one order.
+ */
+function* forgetClaims(q: Query, domains: readonly string[]): Coroutine<void> {
+  const claimants = yield* claimantsAbout(q, yield* idsOf(q, domains));
+  // What an agent says of itself is always written anew.
+  const files = (yield* publishersByDomain(q, claimants)).map(({ domain }) => domain);
+  const rows = yield* lockPublishers(q, files.sort(byCodePoint));
+  const forgotten = [...rows.values()].map((row) => {
+    const { others: _, ...digests } = JSON.parse(row.digests ?? "{}") as Record<string, string>;
+    return { ...row, digests: JSON.stringify(digests) };
+  });
+  yield* updatePublishers(q, forgotten);
+}
+
 function* end(q: Query, domains: readonly string[], now: number): Coroutine<void> {
   for (const domain of domains) {
     const known = yield* brandFileState(q, domain);
@@ -37,10 +58,7 @@ function* end(q: Query, domains: readonly string[], now: number): Coroutine<void
   }
   const changes = domains.map((domain) => prepare(ended(domain), now));
   const written = yield* writePublishers(q, changes);
-  const claims = yield* removeClaimsAbout(
-    q,
-    (yield* publishersByDomain(q, domains)).map(({ id }) => id),
-  );
+  const claims = yield* removeClaimsAbout(q, yield* idsOf(q, domains));
   const counts = [...written.counts, { kind: "authorizations", name: "agent_claim", by: -claims }];
   yield* finish(q, { ...written, counts }, now);
 }
@@ -61,8 +79,11 @@ export const optOutData = ({
     for (const active of await db.query((q) => activeUnder(q, domain)))
       await db.write((q) => lockDomain(q, active, now()));
     const domains = await db.query((q) => publishersUnder(q, domain));
-    for (let at = 0; at < domains.length; at += ENDED_AT_ONCE)
-      await db.write((q) => end(q, domains.slice(at, at + ENDED_AT_ONCE), now()));
+    for (let at = 0; at < domains.length; at += ENDED_AT_ONCE) {
+      const some = domains.slice(at, at + ENDED_AT_ONCE);
+      await db.write((q) => forgetClaims(q, some));
+      await db.write((q) => end(q, some, now()));
+    }
     return domains;
   },
   optIn: async (text) => {

@@ -54,3 +54,12 @@ export const removeClaimsAbout = (q: Query, publishers: readonly number[]): Coro
     `delete from adbind_registry_authorizations where source = 'agent_claim' and ${q.dialect.among("publisher", "bigint")}`,
     [q.dialect.list(publishers)],
   );
+
+/** Who says something of some publishers: names of files' publishers, and of agents. */
+export function* claimantsAbout(q: Query, publishers: readonly number[]): Coroutine<string[]> {
+  const rows = yield* q.rows<{ claimant: string }>(
+    `select distinct claimant from adbind_registry_authorizations where source = 'agent_claim' and ${q.dialect.among("publisher", "bigint")}`,
+    [q.dialect.list(publishers)],
+  );
+  return rows.map(({ claimant }) => claimant);
+}

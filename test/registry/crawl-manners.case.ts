@@ -139,6 +139,28 @@ async function leftAlone({ crawler, ended, origins, data }: World): Promise<void
   assert.is(refusedOf(await one.request(NEWS, by("a"))), undefined);
 }
 
+/** An owner opts out, and thinks better of it before anybody who claims the domain is crawled again. */
+async function toldAgain({ crawler, ended, origins, data }: World): Promise<void> {
+  const one = await crawler({ debounceMs: 0 });
+  one.start();
+  const crawl = async (domain: string) => {
+    const { crawl_request_id: id } = queued(await one.request(domain, by("a")));
+    assert.is((await ended(one, id))?.status, "completed");
+  };
+  const stranger = "stranger.com";
+  const authorized_agents = [whole(stranger, AGENT), whole(NEWS, AGENT)];
+  origins.answers.set(`${stranger}/adagents.json`, { ...valid(stranger), authorized_agents });
+  await crawl(stranger);
+  const claims = async () => (await data.lookupPublisher(NEWS)).authorized_agents.map(({ source }) => source);
+  assert.equal(await claims(), ["agent_claim"]);
+  await data.optOut(NEWS);
+  assert.equal(await claims(), []);
+  await data.optIn(NEWS);
+  await crawl(stranger);
+  assert.equal(await claims(), ["agent_claim"], "what its file says, as it did before");
+  assert.is((await data.stats()).authorizations_by_source.agent_claim, 1);
+}
+
 /** Whose owner opts out between the fetch and its end. */
 async function leftAloneMeanwhile({ crawler, ended, origins, data }: World): Promise<void> {
   const one = await crawler({ debounceMs: 0 });
@@ -190,6 +212,24 @@ async function askedToWait({ origins, clock, crawler }: World): Promise<void> {
   assert.equal([status, origins.times("never.example/adagents.json")], ["retrying", asked], "whoever asks for it");
 }
 
+/** As many wait as there is room for, and for one of them somebody asks. */
+async function askedWhileFull({ origins, clock, crawler, ended }: World): Promise<void> {
+  const retryMs = [2 * HOUR_MS];
+  const [large, small] = [await crawler({ retryMs }), await crawler({ retryMs, capacity: 1 })];
+  large.start();
+  const ids: string[] = [];
+  for (const domain of [NEWS, "other.example"]) {
+    origins.answers.set(`${domain}/adagents.json`, 503);
+    ids.push(queued(await large.request(domain, by("a"))).crawl_request_id);
+  }
+  for (const id of ids) await until(async () => (await large.read(id))?.status === "retrying", "it waits");
+  origins.answers.set(`${NEWS}/adagents.json`, valid(NEWS));
+  clock.at += HOUR_MS / 2;
+  const { crawl_request_id: again } = queued(await small.request(NEWS, by("owner")));
+  assert.is((await ended(large, again))?.status, "completed", "it takes the place of the one that gave way");
+  assert.is(refusedOf(await small.request("third.example", by("b"))), "queue_full");
+}
+
 /** An origin was down while its owner published a file; the owner asks for it long before it would be tried again. */
 async function askedAgain({ origins, clock, crawler, data, ended }: World): Promise<void> {
   const one = await crawler({ retryMs: [2 * HOUR_MS, 2 * HOUR_MS] });
@@ -222,6 +262,8 @@ export function crawlMannersCase(test: Test, name: string, open: () => Promise<S
     ["what robots.txt forbids is not fetched, and what is known ends when its time is over", forbidden],
     ["an origin that says when to come again is asked no sooner, and in an hour at the latest", askedToWait],
     ["who asks for a crawl has it, though another one waits for hours to be tried again", askedAgain],
+    ["a request that gives way makes room for the one it gives way to", askedWhileFull],
+    ["what others say of a domain is told again once its owner opts in", toldAgain],
     ["of a domain whose owner opts out nothing is fetched, and what was found ends", leftAlone],
     ["what was being fetched of a domain when its owner opted out is not kept", leftAloneMeanwhile],
   ]);

@@ -136,7 +136,8 @@ function* added(dependencies: CrawlRequestDependencies, q: Query, domain: string
     const begun = yield* requestRow(q, active);
     if (begun !== undefined && begun.completed_at === null) return { kind: "known", row: begun };
   }
-  if ((yield* activeCount(q)) >= asked.room) return refuse("queue_full", FULL_RETRY_S * 1000);
+  // One that gave way left its room.
+  if (active === null && (yield* activeCount(q)) >= asked.room) return refuse("queue_full", FULL_RETRY_S * 1000);
   const row = yield* addRequest(q, { id: randomUUID(), domain, requestedBy, reason, now: at });
   const job: CrawlJob = { id: row.id, domain, ...(asked.counted && { fresh: true }) };
   yield* queue.add(q, [
