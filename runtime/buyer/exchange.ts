@@ -20,8 +20,8 @@ import type { Connection, WireAnswer, WireCall } from "../transport/caller.js";
 import { openConnection } from "../transport/callers.js";
 import { shortText, WireFault, wireFaultIn } from "../transport/fault.js";
 import { sdkWords } from "../transport/mcp/sdk-words.js";
-import { unlessAborted } from "../unless-aborted.js";
 import { localError, type Miss, missOf, missOfRpc } from "./fault.js";
+import { type Opening, openFor } from "./opening.js";
 import type { BuyerSettings } from "./settings.js";
 import type { Wire } from "./wire.js";
 
@@ -71,28 +71,28 @@ export const firstError = ({ answer }: Pick<ExchangeResult, "answer">): Protocol
 export function createExchange({ settings, wire }: { settings: BuyerSettings; wire: Wire }): Exchange {
   const { url, word, timeoutMs, uuid } = settings;
   const dependencies = { url, word, timeoutMs, uuid, fetchFor: wire.fetchFor };
-  let opened: Promise<Connection> | undefined;
-  const shared = (signal: AbortSignal | undefined): Promise<Connection> => {
+  let opened: Opening | undefined;
+  const shared = (): Opening => {
     if (opened === undefined) {
-      const opening = openConnection(settings.transport, dependencies, signal);
+      const opening = openFor((signal) => openConnection(settings.transport, dependencies, signal));
       opened = opening;
-      opening.catch(() => forget(opening));
+      opening.ended.then(() => forget(opening));
     }
     return opened;
   };
   // It is not closed: calls beside the one that broke may wait in it for answers, and what is closed has lost them.
-  const forget = (broken: Promise<Connection> | undefined): void => {
+  const forget = (broken: Opening | undefined): void => {
     if (opened === broken) opened = undefined;
   };
   async function attempt(
     { tool, release, signal }: { tool: AnyTool; release: Release; signal: AbortSignal | undefined },
     job: (open: Connection) => Promise<WireAnswer>,
   ): Promise<ExchangeResult> {
-    let used: Promise<Connection> | undefined;
+    let used: Opening | undefined;
     let sent = false;
     try {
-      used = shared(signal);
-      const open = await unlessAborted(used, signal);
+      used = shared();
+      const open = await used.wait(signal);
       sent = true;
       return readOutcome(tool, release, await job(open));
     } catch (error) {
@@ -105,8 +105,7 @@ export function createExchange({ settings, wire }: { settings: BuyerSettings; wi
       return failedHere(miss.error, { recovery, lost: miss.lost && sent });
     }
   }
-  // Whoever opens it has a patience of its own, and others wait with theirs.
-  const connection = (signal: AbortSignal | undefined) => unlessAborted(shared(signal), signal);
+  const connection = (signal: AbortSignal | undefined) => shared().wait(signal);
   return {
     connection,
     send: (tool, release, call) =>
@@ -119,7 +118,7 @@ export function createExchange({ settings, wire }: { settings: BuyerSettings; wi
     async close() {
       const last = opened;
       opened = undefined;
-      await last?.then((open) => open.close()).catch(() => undefined);
+      await last?.connection.then((open) => open.close()).catch(() => undefined);
     },
   };
 }

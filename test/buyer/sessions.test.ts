@@ -26,6 +26,8 @@ interface Agent {
   silent?: boolean;
   /** Whether it is too busy to begin one. */
   busy: boolean;
+  /** Before it begins one. */
+  beginning?: () => Promise<unknown>;
 }
 
 /** What a request in no session the agent knows is answered with. */
@@ -48,6 +50,7 @@ async function withAgent(
     const reply = (result: JsonObject, headers = {}): void => say(200, { jsonrpc: "2.0", id, result }, headers);
     if (agent.busy && method === "initialize") return say(429, {});
     if (method === "initialize") {
+      await agent.beginning?.();
       const session = `session-${++agent.begun}`;
       agent.sessions.add(session);
       const { protocolVersion } = params;
@@ -141,6 +144,41 @@ test("a new session that could not begin is begun by the next call", () =>
     const { answer } = await buyer.tools.create_media_buy(order);
     assert.is(answer.status, "completed", JSON.stringify(answer));
     assert.equal([agent.begun, agent.orders.length], [2, 2]);
+  }));
+
+test("who gives up while a connection is opened takes it from nobody who waits for it too", () =>
+  withAgent({ lost: refusals["404"]! }, async (buyer, agent) => {
+    const [reached, opens] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    agent.beginning = () => {
+      reached.resolve();
+      return opens.promise;
+    };
+    const hasty = new AbortController();
+    const first = buyer.tools.create_media_buy(order, { signal: hasty.signal });
+    await reached.promise;
+    const second = buyer.tools.create_media_buy(order);
+    await new Promise((later) => setImmediate(later));
+    hasty.abort();
+    assert.is((await first).answer.status, "failed");
+    opens.resolve();
+    const { answer } = await second;
+    assert.is(answer.status, "completed", JSON.stringify(answer));
+    assert.is(agent.begun, 1);
+  }));
+
+test("an opening that nobody waits for any more is ended", () =>
+  withAgent({ lost: refusals["404"]! }, async (buyer, agent) => {
+    const reached = Promise.withResolvers<void>();
+    agent.beginning = () => {
+      reached.resolve();
+      return new Promise(() => undefined);
+    };
+    const hasty = new AbortController();
+    const calls = [1, 2].map(() => buyer.tools.create_media_buy(order, { signal: hasty.signal }));
+    await reached.promise;
+    hasty.abort();
+    await Promise.all(calls);
+    await buyer.close();
   }));
 
 test("a request that its tool refuses is asked once, in whatever session", () =>
