@@ -11,7 +11,7 @@ const LOOK_MS = 10_000;
 const SLACK_MS = 100;
 
 /** What the server's clock is ahead of the process's own time by, and by how much that may be wrong, in milliseconds. */
-interface Look {
+interface ServerOffset {
   readonly offset: number;
   readonly within: number;
 }
@@ -22,7 +22,7 @@ interface Look {
  */
 export async function databaseTime(database: Pick<Database, "dialect" | "query">): Promise<() => number> {
   const text = `select ${database.dialect.clock} as at`;
-  const look = async (): Promise<Look> => {
+  const look = async (): Promise<ServerOffset> => {
     const asked = performance.now();
     const [row] = await database.query((q) => q.rows<{ at: number }>(text));
     const half = (performance.now() - asked) / 2;
