@@ -158,5 +158,27 @@ refining("an order is changed, and ended, by proposals that are made for it as i
   assert.is(over.reason_code, "source_unavailable");
 });
 
+refining("no proposal lowers a running order below what it has cost", async (seller) => {
+  const { ask, refused } = seller;
+  const refine = refineBy(seller);
+  const criteria = { product_ids: ["video"] };
+  const { proposals } = await ask("request_proposals", { ...key(), account, brief, criteria });
+  const { accepted_proposal: agreed, media_buy_id } = await bought(seller, proposals[0].proposal_id);
+  await ask("comply_test_controller", {
+    ...{ scenario: "simulate_delivery", account },
+    params: { media_buy_id, impressions: 300_000, reported_spend: { amount: 3_000, currency: "USD" } },
+  });
+  const lowered = async (max: number) => {
+    const constraints = { total_budget: { max, currency: "USD" } };
+    const { proposals: made } = await refine(agreed.proposal_id, { action: "revise", constraints });
+    const { proposal } = await refine(made[0].proposal_id, { action: "finalize" });
+    const { proposal_id, terms_digest: proposal_terms_digest } = proposal;
+    return { ...key(), account, proposal_id, proposal_terms_digest };
+  };
+  const { code, field } = await refused("accept_proposal", await lowered(2_999));
+  assert.equal([code, field], ["BUDGET_EXCEEDED", "proposal_id"]);
+  await ask("accept_proposal", await lowered(3_000));
+});
+
 test.after(() => opened?.close());
 test.run();

@@ -81,7 +81,7 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
     // What was agreed to has been approved with it.
     if (request.accepted === undefined) await checkStillApproved(call, buy, changed);
     await checkIncrease(call, buy, changed, request);
-    if (request.accepted === undefined) await checkLowered(call, buy, changed, budgetField(request));
+    await checkLowered(call, buy, changed, budgetField(request));
   }
   const next = known?.buy ?? revised(changed, call.time, done);
   const outcome = await instruct(call, { key, kind: kindOf(request), buy: next, base: known?.base ?? buy, known });
