@@ -40,6 +40,8 @@ const idleMs = (): number => performance.eventLoopUtilization().idle;
 
 /** What waits may weigh, and what is leased at a time, in bytes: bodies of a megabyte are as many as fit. */
 const WAITING_BYTES = 32 * 1_048_576;
+/** Of that there is always room for so much, for what need not wait. */
+const LEAST_BYTES = WAITING_BYTES / 4;
 
 interface Line<J extends Leasable> {
   readonly waiting: HeldJob<J>[];
@@ -96,9 +98,17 @@ export class Ahead<J extends Leasable> {
     return this.#weight;
   }
 
-  /** Of what more may wait. */
+  /** What may be leased, in bytes. */
   get room(): number {
-    return Math.max(0, WAITING_BYTES - this.#weight);
+    return Math.max(LEAST_BYTES, WAITING_BYTES - this.#weight);
+  }
+
+  /**
+   * As much waits as may: what is leased now has to begin at once. What waits is of those who are slow, and would hold up all others by
+   * how large it is.
+   */
+  get full(): boolean {
+    return WAITING_BYTES - this.#weight < LEAST_BYTES;
   }
 
   get underWay(): number {

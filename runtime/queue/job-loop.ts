@@ -216,9 +216,9 @@ export class JobLoop<J extends Leasable> {
   async #claim(): Promise<number> {
     const { sharing, now } = this.#options;
     const [free, bytes] = [this.#free, this.#turns.room];
-    this.#unclaimed = free <= 0 || bytes <= 0;
+    this.#unclaimed = free <= 0;
     if (this.#unclaimed) return 0;
-    const ahead = this.#options.ahead - this.#turns.waiting;
+    const ahead = this.#turns.full ? 0 : this.#options.ahead - this.#turns.waiting;
     const limit = Math.min(free + Math.max(0, ahead), CLAIM_LIMIT_JOBS);
     const [at, ends, since] = [now(), this.#ends.count, times()];
     // What is stored meanwhile finds these slots taken.

@@ -65,6 +65,36 @@ function sharingCase(of: QueueCase): void {
     await stopped;
   });
 
+  test("an endpoint that begins to hang holds up nobody else by how large its jobs are", async (context) => {
+    const release: (() => void)[] = [];
+    const done: string[] = [];
+    let hanging = false;
+    const worker = workerOf(context, {
+      concurrency: 512,
+      ownerOf: (endpoint) => ({ host: endpoint, principal: endpoint }),
+      handle: async ({ endpoint }) => {
+        if (endpoint === "large" && hanging) await new Promise<void>((resolve) => release.push(resolve));
+        done.push(endpoint);
+        return delivered;
+      },
+    });
+    worker.start();
+    await put(context.queue, ...Array.from({ length: 100 }, () => job({ endpoint: "large" })));
+    await until(() => done.length === 100);
+    hanging = true;
+    const large = Array.from({ length: 100 }, () => job({ endpoint: "large", body: Buffer.alloc(1_048_576, "x") }));
+    for (let at = 0; at < large.length; at += 10) await put(context.queue, ...large.slice(at, at + 10));
+    await until(() => release.length > 0);
+    for (let n = 1; n <= 5; n++) {
+      await put(context.queue, job({ endpoint: "living" }));
+      await until(() => done.filter((one) => one === "living").length === n);
+    }
+    hanging = false;
+    const stopped = worker.stop();
+    for (const one of release) one();
+    await stopped;
+  });
+
   test.run();
 }
 
