@@ -27,8 +27,11 @@ export interface Crowd {
 
 const kept = accountCollection<Part>("audience-members");
 
-/** Most members of an audience whose parts are told by so many characters; with two there are four thousand parts. */
-const MOST = [2_000, 128_000] as const;
+/**
+ * Most members of an audience whose parts are told by so many characters. With two there are four thousand parts, which is dear where
+ * thousands come at once: each of their parts is read and written by itself.
+ */
+const MOST = [2_000, 1_000_000] as const;
 /** What digests are written in. */
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"];
 
