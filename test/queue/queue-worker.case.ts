@@ -37,6 +37,12 @@ function sharingCase(of: QueueCase): void {
     assert.equal(await context.queue.counts(), none);
   });
 
+  test.run();
+}
+
+/** Endpoints that hang. */
+function hangingCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("endpoints that hang hold up nobody else, nor do all of a principal together", async (context) => {
     const release: (() => void)[] = [];
     const done: string[] = [];
@@ -279,6 +285,7 @@ function leaseCase(of: QueueCase): void {
 export function queueWorkerCase(of: QueueCase): void {
   for (const cases of [
     sharingCase,
+    hangingCase,
     clockCase,
     hostCase,
     pausingCase,
