@@ -44,8 +44,7 @@ function sharingCase(of: QueueCase): void {
 function hangingCase(of: QueueCase): void {
   const test = queueSuite(of);
   test("endpoints that hang hold up nobody else, nor do all of a principal together", async (context) => {
-    const release: (() => void)[] = [];
-    const done: string[] = [];
+    const [release, done]: [(() => void)[], string[]] = [[], []];
     let hanging = true;
     const worker = workerOf(context, {
       concurrency: 64,
@@ -72,8 +71,7 @@ function hangingCase(of: QueueCase): void {
   });
 
   test("an endpoint that begins to hang holds up nobody else by how large its jobs are", async (context) => {
-    const release: (() => void)[] = [];
-    const done: string[] = [];
+    const [release, done]: [(() => void)[], string[]] = [[], []];
     let hanging = false;
     const worker = workerOf(context, {
       concurrency: 512,
