@@ -6,44 +6,44 @@
  */
 export const budgets: Record<string, number> = {
   // Reading every form of a release is part of it; emitting and archives load on use.
-  "adbind-cli": 181,
+  "adbind-cli": 182,
   "adbind/contract": 17,
   "adbind/standalone": 36,
   "adbind/validate": 31,
   // Bounds of what a hostile peer may hold, and forms of dates are part of it.
   "adbind/net": 56,
   // The profiles of every release line are part of it.
-  "adbind/signing": 147,
-  "adbind/signing/web": 145,
+  "adbind/signing": 148,
+  "adbind/signing/web": 146,
   // Asking an agent over both transports, and the rules of releases, are part of it.
   "adbind/signing/discovery": 173,
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by
   // principal. The functions of the schema are text of it, and where an application's transaction is.
-  "adbind/store": 356,
+  "adbind/store": 358,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 171,
   "adbind/queue": 373,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
-  "adbind/receiver": 317,
+  "adbind/receiver": 319,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 852,
+  "adbind/sender": 854,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 2163,
+  "adbind/behaviours": 2165,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
-  "adbind/buyer": 186,
-  "adbind/buyer/web": 167,
+  "adbind/buyer": 187,
+  "adbind/buyer/web": 169,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
-  "adbind-cli/conformance": 686,
+  "adbind-cli/conformance": 688,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1438,
+  "adbind-cli/registry": 1442,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
-  "adbind/testing": 671,
+  "adbind/testing": 675,
 };

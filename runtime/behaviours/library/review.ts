@@ -63,26 +63,28 @@ interface DeclaredFormat {
   readonly params?: JsonObject;
 }
 
-/** What is taken of a canonical kind: formats of the seller's, and what products declare for themselves. */
-async function takenOfKind(call: BehaviourCall, kind: string | undefined): Promise<DeclaredFormat[]> {
-  const own = formatOptions(call.agentUrl, [...(await formatsOf(call)).values()], call.shapes);
-  const products = call.served.has("products") ? await productsOf(call) : [];
-  const declared = products.flatMap(({ more }) => itemsIn<DeclaredFormat>(more?.format_options));
-  return [...(own as DeclaredFormat[]), ...declared].filter(({ format_kind }) => format_kind === kind);
-}
+/** What is taken, in terms of canonical formats: formats of the seller's, and what products declare for themselves. */
+const takenFormats = (call: BehaviourCall): Promise<readonly DeclaredFormat[]> =>
+  call.once("taken formats", async () => {
+    const own = formatOptions(call.agentUrl, [...(await formatsOf(call)).values()], call.shapes);
+    const products = call.served.has("products") ? await productsOf(call) : [];
+    const declared = products.flatMap(({ more }) => itemsIn<DeclaredFormat>(more?.format_options));
+    return [...(own as DeclaredFormat[]), ...declared];
+  });
 
 /**
- * Problems of an upload in a canonical format: it has to fit the one that it names, any of that kind that is taken, or else the kind itself. Of
- * several that it does not fit, those of the one it comes closest to.
+ * Problems of an upload in a canonical format: it has to fit the one that it names, any of that kind that is taken, or else
+ * the kind itself. Of several that it does not fit, those of the one it comes closest to.
  */
 async function canonicalProblems(
   call: BehaviourCall,
   { format_kind: kind, format_option_ref: option, assets }: CreativeUpload,
   field: string,
 ): Promise<ProtocolError[]> {
-  const ofKind = await takenOfKind(call, kind);
+  const ofKind = (await takenFormats(call)).filter(({ format_kind }) => format_kind === kind);
   const named = ofKind.filter(
-    (one) => one.format_option_id === option?.format_option_id && one.publisher_domain === option?.publisher_domain,
+    ({ format_option_id: id, publisher_domain: domain }) =>
+      option !== undefined && id === option.format_option_id && domain === option.publisher_domain,
   );
   const usual = call.shapes.canonical(kind ?? "");
   const types = new Set(Object.values(assets).flatMap((one) => [one].flat().map(({ asset_type }) => asset_type)));
