@@ -74,9 +74,11 @@ export function createExchange({ settings, wire }: { settings: BuyerSettings; wi
   let opened: Opening | undefined;
   const shared = (): Opening => {
     if (opened === undefined) {
-      const opening = openFor((signal) => openConnection(settings.transport, dependencies, signal));
+      const opening: Opening = openFor(
+        (signal) => openConnection(settings.transport, dependencies, signal),
+        () => forget(opening),
+      );
       opened = opening;
-      opening.ended.then(() => forget(opening));
     }
     return opened;
   };

@@ -4,8 +4,6 @@ import { unlessAborted } from "../unless-aborted.js";
 /** A connection that all who need it wait for, each with a patience of its own. */
 export interface Opening {
   readonly connection: Promise<Connection>;
-  /** When it has failed, or nobody waits for it any more. */
-  readonly ended: Promise<void>;
   /** @throws the signal's reason, or what keeps it from being opened */
   wait(signal: AbortSignal | undefined): Promise<Connection>;
 }
@@ -13,10 +11,10 @@ export interface Opening {
 /**
  * Opens a connection for whoever waits for it: who gives up takes it from nobody else.
  * @param open with a signal that ends it when the last one has given up
+ * @param end told when it has failed, or nobody waits for it any more: at once, since who comes next is to wait for another
  */
-export function openFor(open: (signal: AbortSignal) => Promise<Connection>): Opening {
+export function openFor(open: (signal: AbortSignal) => Promise<Connection>, end: () => void): Opening {
   const given = new AbortController();
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const connection = open(given.signal);
   let [waiting, opened] = [0, false];
   connection.then(() => {
@@ -24,7 +22,6 @@ export function openFor(open: (signal: AbortSignal) => Promise<Connection>): Ope
   }, end);
   return {
     connection,
-    ended,
     async wait(signal) {
       waiting += 1;
       try {

@@ -166,6 +166,28 @@ test("who gives up while a connection is opened takes it from nobody who waits f
     assert.is(agent.begun, 1);
   }));
 
+test("who calls while the last one gives up has nothing of that", async () => {
+  // Whatever the second call is at by then.
+  for (let steps = 0; steps < 12; steps++)
+    await withAgent({ lost: refusals["404"]! }, async (buyer, agent) => {
+      const [reached, opens] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      agent.beginning = () => {
+        reached.resolve();
+        return opens.promise;
+      };
+      const hasty = new AbortController();
+      const first = buyer.tools.create_media_buy(order, { signal: hasty.signal });
+      await reached.promise;
+      const second = buyer.tools.create_media_buy(order);
+      for (let step = 0; step < steps; step++) await undefined;
+      hasty.abort();
+      opens.resolve();
+      await first;
+      const { answer } = await second;
+      assert.is(answer.status, "completed", `${steps}: ${JSON.stringify(answer)}`);
+    });
+});
+
 test("an opening that nobody waits for any more is ended", () =>
   withAgent({ lost: refusals["404"]! }, async (buyer, agent) => {
     const reached = Promise.withResolvers<void>();
