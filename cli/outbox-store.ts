@@ -91,10 +91,10 @@ export function originOf(text: string): string {
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** A time, or how long ago: unix milliseconds. */
-function timeOf(text: string): number {
+/** A time, or how long before `now`: unix milliseconds. */
+function timeOf(text: string, now: number): number {
   const ago = /^(\d{1,6})([smhd])$/.exec(text);
-  if (ago !== null) return Date.now() - Number(ago[1]) * UNIT_MS[ago[2] as keyof typeof UNIT_MS];
+  if (ago !== null) return now - Number(ago[1]) * UNIT_MS[ago[2] as keyof typeof UNIT_MS];
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(at)) return at;
   throw new AdbindError("usage", `${text} is no time`, { remedy: "give 2026-11-22T10:00:00Z, or 90m, 12h, 3d ago" });
@@ -129,14 +129,18 @@ export function named(option: string, text: string): string {
   });
 }
 
-export const filterOf = ({ state, destination, endpoint, principal, task, from, to }: WhichOptions): OutboxFilter => ({
+/** @param now unix milliseconds, by the clock that events' times are of */
+export const filterOf = (
+  { state, destination, endpoint, principal, task, from, to }: WhichOptions,
+  now: number,
+): OutboxFilter => ({
   ...(state !== undefined && { state: stateOf(state) }),
   ...(destination !== undefined && { origin: originOf(destination) }),
   ...(endpoint !== undefined && { endpoint: named("--endpoint", endpoint) }),
   ...(principal !== undefined && { principal: named("--principal", principal) }),
   ...(task !== undefined && { task: named("--task", task) }),
-  ...(from !== undefined && { from: timeOf(from) }),
-  ...(to !== undefined && { to: timeOf(to) }),
+  ...(from !== undefined && { from: timeOf(from, now) }),
+  ...(to !== undefined && { to: timeOf(to, now) }),
 });
 
 /** What the store answers at once, at most. */

@@ -58,8 +58,11 @@ interface ListOptions extends StoreOption, WhichOptions {
 
 async function list({ after, limit, json, store, ...which }: ListOptions): Promise<void> {
   const most = countOf(limit);
-  const filter = { ...filterOf(which), ...(after !== undefined && { after: eventNumber(after) }) };
-  await withOutbox({ ...(store !== undefined && { store }) }, "read", async (outbox) => {
+  const from = after === undefined ? {} : { after: eventNumber(after) };
+  // What is wrong in the command line is told before a store is opened.
+  filterOf(which, 0);
+  await withOutbox({ ...(store !== undefined && { store }) }, "read", async (outbox, { now }) => {
+    const filter = { ...filterOf(which, now()), ...from };
     const entries: OutboxEntry[] = [];
     for await (const page of eventPages(outbox, filter, most)) entries.push(...page);
     const counts = await outbox.counts();
@@ -125,13 +128,14 @@ type ChangeOptions = StoreOption & WhichOptions & ConfirmOptions;
 
 async function change(what: Change, numbers: readonly string[], options: ChangeOptions): Promise<void> {
   const given = numbers.map(eventNumber);
-  const filter = filterOf(options);
-  if (given.length === 0 && Object.keys(filter).length === 0)
+  // What is wrong in the command line is told before a store is opened.
+  if (given.length === 0 && Object.keys(filterOf(options, 0)).length === 0)
     throw new AdbindError("usage", "no event is named", {
       remedy: "give numbers, or say which: --endpoint, --task ...",
     });
   const { done, many, not } = changes[what];
-  await withOutbox(options, "change", async (outbox) => {
+  await withOutbox(options, "change", async (outbox, { now }) => {
+    const filter = filterOf(options, now());
     const ids = given.length > 0 ? given : await eventsOf(outbox, filter);
     if (!(await mayChange(ids.length, "event", many, options))) return;
     // Who gives numbers and says which wants no other's event changed by a number that was mistyped.

@@ -38,14 +38,21 @@ for (const ms of [HOUR, -HOUR])
       assert.is(times.length, 1, text);
       assert.ok(Math.abs(times[0]!) < HOUR / 4, `${text}: ${times[0]}`);
     };
-    const run = async (...argv: string[]): Promise<void> => {
+    const run = async (...argv: string[]): Promise<{ readonly out: string }> => {
       Date.now = () => system() + ms;
-      const { code, err } = await runCommand(register, [...argv, "--store", url]);
+      const { code, out, err } = await runCommand(register, [...argv, "--store", url]);
       Date.now = system;
       assert.is(code, 0, err);
+      return { out };
     };
     const [event] = await sender.outbox.list();
     const { endpoint } = (await sender.outbox.endpoints())[0]!;
+    const listed = async (...argv: string[]): Promise<number> => {
+      const { out } = await run("list", ...argv, "--json");
+      return JSON.parse(out).events.length;
+    };
+    // Made a moment ago, whatever the clock here says.
+    assert.equal([await listed("--from", "30m"), await listed("--to", "30m")], [1, 0]);
     await run("pause", endpoint);
     await near("select stopped_at from adbind_endpoints");
     await run("resume", endpoint);
