@@ -1,5 +1,5 @@
 /** A new project on disk: all of it, or nothing. */
-import { existsSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../../runtime/errors.js";
 import { assertFolder, told } from "../emit/disk-faults.js";
@@ -44,30 +44,31 @@ export async function writeProject(folder: string, { files, bind, record }: NewP
       remedy: "give an empty or a new folder",
     });
   const ours = [...names, SCAFFOLD_FILE, BINDINGS].filter((name) => !existsSync(path.join(folder, name)));
-  let made: string | undefined;
+  /** Folders, each with the first above it that was made. */
+  const made: [folder: string, first: string | undefined][] = [];
+  const make = (one: string): void => void made.push([one, makeFolder(one)]);
   try {
-    made = makeFolder(folder);
+    make(folder);
     await bind();
     for (const [file, text] of files) {
-      mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+      make(path.dirname(path.join(folder, file)));
       writeFileSync(path.join(folder, file), text);
     }
     if (record !== undefined)
       writeRecord(folder, { ...record, files: new Map([...files].filter(([file]) => file !== "package.json")) });
   } catch (error) {
-    for (const name of ours) takeBack(folder, name);
-    removeMade(folder, made);
+    for (const name of ours) takeBack(path.join(folder, name));
+    for (const [one, first] of made.reverse()) removeMade(one, first);
     throw told(folder, error);
   }
   return { files: names.sort(), byHand: [], kept: [] };
 }
 
-/** Removes what was written, and the folders in it that are empty then. */
-function takeBack(folder: string, name: string): void {
+/** Removes what was written. */
+function takeBack(place: string): void {
   try {
-    rmSync(path.join(folder, name), { recursive: true, force: true });
-    for (let at = path.dirname(name); at !== "."; at = path.dirname(at)) rmdirSync(path.join(folder, at));
+    rmSync(place, { recursive: true, force: true });
   } catch {
-    // Something else is in it, or stands in its place: then it stays.
+    // Something else stands in its way: then it stays.
   }
 }

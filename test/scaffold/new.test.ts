@@ -1,6 +1,6 @@
 /** `adbind new seller`: what is written compiles, passes its own tests, and is no more than what was asked for. */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -41,6 +41,11 @@ test("a folder that holds a file of the project, or where one cannot be written,
   const blocked = writeRelease({ src: "a file of mine" });
   const fault = await thrownBy(() => make(blocked));
   assert.equal([fault.code, readdirSync(blocked)], ["output_unusable", ["src"]]);
+  // Folders of its own stay too, though nothing is in them.
+  const begun = writeRelease({ test: "a file of mine" });
+  mkdirSync(path.join(begun, "src"));
+  assert.is((await thrownBy(() => make(begun))).code, "output_unusable");
+  assert.equal(readdirSync(begun), ["src", "test"]);
 });
 
 test("a disk that takes no more leaves no half of a project, and says so in a word of its own", () => {
