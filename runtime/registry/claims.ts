@@ -10,18 +10,21 @@ import { byCodePoint } from "./model.js";
 import { projectEdges } from "./project.js";
 import type { AgentClaim } from "./types.js";
 
-/** Keeps what an agent says of itself, in place of what it said before. */
-export function* putClaims(
-  q: Query,
-  url: string,
-  claims: ReadonlyMap<string, AgentClaim>,
-  now: number,
-): Coroutine<void> {
-  const agent = (yield* ensureAgents(q, [url])).get(url)!;
-  // Of a publisher whose owner wants nothing told, nobody's claim is.
+type Claims = ReadonlyMap<string, AgentClaim>;
+
+/** Of a publisher whose owner wants nothing told, nobody's claim is. */
+function* withoutOptedOutClaims(q: Query, claims: Claims): Coroutine<Claims> {
   const out = yield* optedOutAmong(q, [...claims.keys()]);
-  const kept = [...claims].filter(([domain]) => !out.has(domain));
-  const rows = yield* lockPublishers(q, kept.map(([domain]) => domain).sort(byCodePoint));
+  return new Map([...claims].filter(([domain]) => !out.has(domain)));
+}
+
+/** Keeps what an agent says of itself, in place of what it said before. */
+export function* putClaims(q: Query, url: string, claims: Claims, now: number): Coroutine<void> {
+  const agent = (yield* ensureAgents(q, [url])).get(url)!;
+  const wanted = yield* withoutOptedOutClaims(q, claims);
+  const rows = yield* lockPublishers(q, [...wanted.keys()].sort(byCodePoint));
+  // Once more: an owner may have opted out, and have had all that ended, while the locks were waited for.
+  const kept = [...(yield* withoutOptedOutClaims(q, wanted))];
   yield* lockAgents(q, [agent]);
   const removed = yield* removeClaims(q, [url]);
   const edges = kept.flatMap(([domain, { authorizedFor }]) =>

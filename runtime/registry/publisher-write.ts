@@ -182,10 +182,12 @@ function* withoutOptedOut(q: Query, changes: readonly PreparedChange[]): Corouti
  * counts, and computes profiles or marks them to be computed.
  */
 export function* writePublishers(q: Query, all: readonly PreparedChange[]): Coroutine<Written> {
-  const given = yield* withoutOptedOut(q, all);
-  const domains = new Set(given.map(({ domain }) => domain));
-  for (const { others } of given) for (const { publisherDomain } of others ?? []) domains.add(publisherDomain);
+  const wanted = yield* withoutOptedOut(q, all);
+  const domains = new Set(wanted.map(({ domain }) => domain));
+  for (const { others } of wanted) for (const { publisherDomain } of others ?? []) domains.add(publisherDomain);
   const rows = yield* lockPublishers(q, [...domains].sort(byCodePoint));
+  // Once more: an owner may have opted out, and have had all that ended, while the locks were waited for.
+  const given = yield* withoutOptedOut(q, wanted);
   const older = given.filter((change) => isOutdated(change, rows.get(change.domain)!));
   const outdated = new Set(older.map(({ domain }) => domain));
   const changes = given.map((change) => (outdated.has(change.domain) ? withoutFetched(change) : change));
