@@ -5,8 +5,6 @@ import * as assert from "uvu/assert";
 import { databaseTime } from "../../runtime/db/database-time.js";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
-import type { SenderOptions } from "../../runtime/sender/types.js";
-import { shardedByPrincipal } from "../../runtime/store/split/principals.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { FakeNetwork, optionsFor, verify } from "./fixture.js";
@@ -19,10 +17,10 @@ let sender: Sender;
 let network: FakeNetwork;
 
 /** A sender of a process whose clock is off, as every part of it sees that. @param ms by how much */
-async function openOff(ms: number, store: SenderOptions["store"] = { database }): Promise<Sender> {
+async function openOff(ms: number): Promise<Sender> {
   Date.now = () => system() + ms;
   const { now: _, ...options } = optionsFor({ at: 0 }, network);
-  return createSender({ ...options, store, worker: { pollMs: 10, failuresToPause: 2 } });
+  return createSender({ ...options, store: { database }, worker: { pollMs: 10, failuresToPause: 2 } });
 }
 
 test.before.each(async () => {
@@ -64,19 +62,6 @@ for (const ms of [HOUR, -HOUR])
     for (const sent of network.sent)
       assert.equal((await verify({ ...sent, at: Date.now() })).ok, true, sent.headers["signature-input"]);
   });
-
-test("a deliverer on several databases goes by their servers' clocks", async () => {
-  const store = await shardedByPrincipal([{ name: "a", database }]);
-  sender = await openOff(HOUR, store);
-  network.react = () => 503;
-  await sender.tasks.register(start(), { push });
-  await sender.tasks.update("task-1", { status: "working" });
-  sender.start();
-  await until(async () => (await sender.outbox.list())[0]!.attempts >= 1);
-  const times = await fromServer("select unnest(array[due, created_at, first_at, body_at]) from adbind_jobs");
-  assert.ok(times.length > 2);
-  for (const one of times) assert.ok(Math.abs(one) < HOUR / 4, String(times));
-});
 
 test("what others add is delivered at once by one whose clock is an hour behind", async () => {
   const other = await openOff(0);

@@ -207,27 +207,12 @@ function countMisfits({ asset_group_id: slot, min, max }: Slot, params: JsonObje
   };
   const [fewest, least] = stated("min");
   const [mostName, most] = stated("max");
-  const field = `assets.${slot}`;
-  if (typeof least === "number" && count < least)
-    return [
-      {
-        rule: fewest,
-        field,
-        message: `it takes ${least} at least, and has ${count}`,
-        expected: least,
-        predicted: count,
-      },
-    ];
-  if (typeof most === "number" && count > most)
-    return [
-      {
-        rule: mostName,
-        field,
-        message: `it takes ${most} at most, and has ${count}`,
-        expected: most,
-        predicted: count,
-      },
-    ];
+  const told = (rule: string, bound: number, end: string): Misfit[] => {
+    const message = `it takes ${bound} at ${end}, and has ${count}`;
+    return [{ rule, field: `assets.${slot}`, message, expected: bound, predicted: count }];
+  };
+  if (typeof least === "number" && count < least) return told(fewest, least, "least");
+  if (typeof most === "number" && count > most) return told(mostName, most, "most");
   return [];
 }
 
