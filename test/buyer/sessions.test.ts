@@ -146,13 +146,19 @@ test("a new session that could not begin is begun by the next call", () =>
     assert.equal([agent.begun, agent.orders.length], [2, 2]);
   }));
 
+/** Has the agent keep who begins a session waiting: told when one has come, and to let it go on. */
+function heldOpen(agent: Agent): readonly [reached: PromiseWithResolvers<void>, opens: PromiseWithResolvers<void>] {
+  const [reached, opens] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  agent.beginning = () => {
+    reached.resolve();
+    return opens.promise;
+  };
+  return [reached, opens];
+}
+
 test("who gives up while a connection is opened takes it from nobody who waits for it too", () =>
   withAgent({ lost: refusals["404"]! }, async (buyer, agent) => {
-    const [reached, opens] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    agent.beginning = () => {
-      reached.resolve();
-      return opens.promise;
-    };
+    const [reached, opens] = heldOpen(agent);
     const hasty = new AbortController();
     const first = buyer.tools.create_media_buy(order, { signal: hasty.signal });
     await reached.promise;
@@ -170,11 +176,7 @@ test("who calls while the last one gives up has nothing of that", async () => {
   // Whatever the second call is at by then.
   for (let steps = 0; steps < 12; steps++)
     await withAgent({ lost: refusals["404"]! }, async (buyer, agent) => {
-      const [reached, opens] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      agent.beginning = () => {
-        reached.resolve();
-        return opens.promise;
-      };
+      const [reached, opens] = heldOpen(agent);
       const hasty = new AbortController();
       const first = buyer.tools.create_media_buy(order, { signal: hasty.signal });
       await reached.promise;

@@ -1,7 +1,23 @@
 /** A seller's formats as declarations of canonical ones, for releases that have those. */
 import type { CanonicalSlot, JsonObject } from "../../contract/index.js";
 import type { AnswerShapes } from "../frame/shape.js";
-import type { CreativeFormat } from "../ports/creatives.js";
+import type { CreativeFormat, FormatId } from "../ports/creatives.js";
+
+/** What names one declaration: a publisher's, or a product's own. */
+export interface OptionRef {
+  readonly publisher_domain?: string;
+  readonly format_option_id?: string;
+}
+
+/** A canonical format as a seller or a product takes it. */
+export interface DeclaredOption extends OptionRef, JsonObject {
+  readonly format_kind?: string;
+  readonly params?: JsonObject;
+  readonly v1_format_ref?: readonly FormatId[];
+}
+
+export const isOption = (one: OptionRef, ref: OptionRef): boolean =>
+  one.format_option_id === ref.format_option_id && one.publisher_domain === ref.publisher_domain;
 
 const kinds: Readonly<Record<string, string>> = {
   image: "image",
@@ -76,7 +92,7 @@ export const formatOptions = (
   agentUrl: string,
   formats: readonly CreativeFormat[],
   shapes: Pick<AnswerShapes, "canonical">,
-): JsonObject[] =>
+): DeclaredOption[] =>
   formats.map((format) => {
     const kind = canonicalKind(format);
     return {

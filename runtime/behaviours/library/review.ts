@@ -1,8 +1,8 @@
 /** Whether a creative is what its format asks for. */
-import type { JsonObject, ProtocolError } from "../../contract/index.js";
+import type { ProtocolError } from "../../contract/index.js";
 import { isMedia, type Misfit, misfits, narrowedMisfits } from "../formats/fit.js";
 import { formatFromId, formatId, formatsOf, sameFormat } from "../formats/formats.js";
-import { formatOptions } from "../formats/options.js";
+import { type DeclaredOption, formatOptions, isOption } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { invalidCode } from "../frame/invalid.js";
 import { itemsIn } from "../frame/items-in.js";
@@ -55,21 +55,13 @@ export async function formatProblems(
   return (wanted.assets ?? []).flatMap((asset) => assetProblems(asset, given, field));
 }
 
-/** A canonical format, as who takes it narrows it. */
-interface DeclaredFormat {
-  readonly format_option_id?: string;
-  readonly publisher_domain?: string;
-  readonly format_kind?: string;
-  readonly params?: JsonObject;
-}
-
 /** What is taken, in terms of canonical formats: formats of the seller's, and what products declare for themselves. */
-const takenFormats = (call: BehaviourCall): Promise<readonly DeclaredFormat[]> =>
+const takenFormats = (call: BehaviourCall): Promise<readonly DeclaredOption[]> =>
   call.once("taken formats", async () => {
     const own = formatOptions(call.agentUrl, [...(await formatsOf(call)).values()], call.shapes);
     const products = call.served.has("products") ? await productsOf(call) : [];
-    const declared = products.flatMap(({ more }) => itemsIn<DeclaredFormat>(more?.format_options));
-    return [...(own as DeclaredFormat[]), ...declared];
+    const declared = products.flatMap(({ more }) => itemsIn<DeclaredOption>(more?.format_options));
+    return [...own, ...declared];
   });
 
 /**
@@ -82,17 +74,14 @@ async function canonicalProblems(
   field: string,
 ): Promise<ProtocolError[]> {
   const ofKind = (await takenFormats(call)).filter(({ format_kind }) => format_kind === kind);
-  const named = ofKind.filter(
-    ({ format_option_id: id, publisher_domain: domain }) =>
-      option !== undefined && id === option.format_option_id && domain === option.publisher_domain,
-  );
+  const named = option === undefined ? [] : ofKind.filter((one) => isOption(one, option));
   const usual = call.shapes.canonical(kind ?? "");
   const types = new Set(Object.values(assets).flatMap((one) => [one].flat().map(({ asset_type }) => asset_type)));
   // Without its picture, film or sound there is nothing to show. Words and addresses that are missing are for the review to ask for.
   const bars = ({ rule, expected }: Misfit): boolean =>
     rule !== "required_slot" || (isMedia(expected) && !types.has(expected));
   // A library may have what nothing on sale takes yet: it is what the kind itself asks for.
-  const candidates = [named, ofKind, [{}]].find(({ length }) => length > 0)! as readonly DeclaredFormat[];
+  const candidates = [named, ofKind, [{}]].find(({ length }) => length > 0)! as readonly DeclaredOption[];
   const all = candidates.map(({ params = {} }) => misfits(params, assets, usual).filter(bars));
   const least = all.reduce((best, one) => (one.length < best.length ? one : best));
   return least.map((one) => misfitProblem(call, one, field));

@@ -4,18 +4,20 @@ import { ToolError } from "../../seller/tool-error.js";
 import { capabilityId } from "../building/capability.js";
 import { misfits } from "../formats/fit.js";
 import { formatsOf, offeredFormats } from "../formats/formats.js";
-import { canonicalKind, formatOptions, slotNames } from "../formats/options.js";
+import {
+  canonicalKind,
+  type DeclaredOption,
+  formatOptions,
+  isOption,
+  type OptionRef,
+  slotNames,
+} from "../formats/options.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { unsupported } from "../frame/invalid.js";
 import { itemsIn } from "../frame/items-in.js";
-import type { CreativeAsset, CreativeAssets, CreativeFormat, FormatId } from "../ports/creatives.js";
+import type { CreativeAsset, CreativeAssets, FormatId } from "../ports/creatives.js";
 import { productOf, shownProduct } from "../products/products.js";
-
-interface OptionRef {
-  readonly publisher_domain?: string;
-  readonly format_option_id?: string;
-}
 
 interface Manifest {
   readonly format_id?: FormatId;
@@ -34,27 +36,17 @@ interface Request {
   readonly targets?: readonly Target[];
 }
 
-/** A canonical format, as who takes it narrows it. */
-interface Declaration extends OptionRef, JsonObject {
-  readonly format_kind?: string;
-  readonly params?: JsonObject;
-  readonly v1_format_ref?: readonly FormatId[];
-}
-
 interface Violation extends JsonObject {
   readonly rule: string;
   readonly field: string;
 }
 
-type Declarations = (call: BehaviourCall, id: string, field: string) => Promise<readonly Declaration[]>;
+type Declarations = (call: BehaviourCall, id: string, field: string) => Promise<readonly DeclaredOption[]>;
 
 /** @throws ToolError FORMAT_NOT_SUPPORTED */
 function notThere(call: BehaviourCall, what: string, field: string): never {
   throw new ToolError(unsupported(call), what, { field });
 }
-
-const declared = (call: BehaviourCall, format: CreativeFormat): Declaration[] =>
-  formatOptions(call.agentUrl, [format], call.shapes) as Declaration[];
 
 /** What a target of each kind takes. */
 const declarations: Readonly<Record<string, Declarations>> = {
@@ -65,13 +57,14 @@ const declarations: Readonly<Record<string, Declarations>> = {
   },
   async product(call, id, field) {
     const { format_options: options } = await shownProduct(call, await productOf(call, id, field));
-    return itemsIn<Declaration>(options);
+    return itemsIn<DeclaredOption>(options);
   },
   async capability(call, id, field) {
     const found = call.served.has("building")
       ? (await offeredFormats(call)).find((one) => capabilityId(call.shapes, one.id) === id)
       : undefined;
-    return found === undefined ? notThere(call, `no capability ${id} is declared here`, field) : declared(call, found);
+    if (found === undefined) return notThere(call, `no capability ${id} is declared here`, field);
+    return formatOptions(call.agentUrl, [found], call.shapes);
   },
 };
 
@@ -120,22 +113,21 @@ function unusedSlots(params: JsonObject, assets: CreativeAssets, usual: readonly
 }
 
 /** The declarations that the manifest means: the one it names, or those of its kind. */
-function meant(manifest: Manifest, kind: string, all: readonly Declaration[]): readonly Declaration[] | Verdict {
+function meant(manifest: Manifest, kind: string, all: readonly DeclaredOption[]): readonly DeclaredOption[] | Verdict {
   const { format_option_ref: ref, format_id } = manifest;
-  const id = ref?.format_option_id;
   const named =
-    id === undefined
+    ref === undefined
       ? all.filter(({ v1_format_ref: refs }) => refs?.some((one) => one.id === format_id?.id))
-      : all.filter((one) => one.format_option_id === id && one.publisher_domain === ref?.publisher_domain);
-  const optional = all.map((one) => one.format_option_id).filter((one) => one !== undefined);
-  if (id !== undefined && named.length === 0 && optional.length > 0)
-    return refused("format_option_ref", optional, id, "format_option_ref.format_option_id");
+      : all.filter((one) => isOption(one, ref));
+  const ids = all.map((one) => one.format_option_id).filter((one) => one !== undefined);
+  if (ref !== undefined && named.length === 0 && ids.length > 0)
+    return refused("format_option_ref", ids, ref.format_option_id, "format_option_ref.format_option_id");
   const among = named.length > 0 ? named : all;
   const fitting = among.filter(({ format_kind }) => format_kind === kind);
   return fitting.length > 0 ? fitting : refused("format_kind", [...new Set(among.map((one) => one.format_kind))], kind);
 }
 
-async function verdictOn(call: BehaviourCall, manifest: Manifest, all: readonly Declaration[]): Promise<Verdict> {
+async function verdictOn(call: BehaviourCall, manifest: Manifest, all: readonly DeclaredOption[]): Promise<Verdict> {
   const { kind, assets, nameOf } = await placed(call, manifest);
   const usual = call.shapes.canonical(kind) ?? [];
   const these = meant(manifest, kind, all);

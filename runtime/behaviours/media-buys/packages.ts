@@ -4,6 +4,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { BuyPackage } from "../buys/buys.js";
 import type { NamedByBuyer } from "../buys/targets.js";
 import { formatId, formatsNamed, sameFormat } from "../formats/formats.js";
+import type { DeclaredOption } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { summed } from "../frame/currency.js";
 import type { CreativeAssignment } from "../ports/ad-server.js";
@@ -175,13 +176,6 @@ export function checkPrice(
     );
   if (isAuction(option) && bid_price !== undefined && bid_price < floor)
     throw new ToolError("INVALID_REQUEST", `bids start at ${floor} ${currency}`, { field: `${field}.bid_price` });
-}
-
-interface DeclaredOption {
-  readonly format_kind?: string;
-  readonly params?: JsonObject;
-  readonly format_option_id?: string;
-  readonly v1_format_ref?: readonly FormatId[];
 }
 
 /** Older names say what they stand for by a size, or by how long it lasts. */

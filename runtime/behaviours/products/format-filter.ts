@@ -1,7 +1,6 @@
 /** Filters that ask which formats a product takes. */
-import type { JsonObject } from "../../contract/index.js";
 import { formatId, formatsNamed, sameFormat } from "../formats/formats.js";
-import { canonicalKind } from "../formats/options.js";
+import { canonicalKind, type DeclaredOption, isOption, type OptionRef } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { itemsIn } from "../frame/items-in.js";
 import type { Product } from "../ports/catalogue.js";
@@ -13,16 +12,6 @@ export interface FormatFilters {
   readonly format_kinds?: readonly string[];
   readonly format_option_refs?: readonly OptionRef[];
   readonly standard_formats_only?: boolean;
-}
-
-/** An option of a publisher's, or of the product alone. */
-interface OptionRef {
-  readonly publisher_domain?: string;
-  readonly format_option_id?: string;
-}
-
-interface DeclaredOption extends OptionRef, JsonObject {
-  readonly v1_format_ref?: readonly FormatId[];
 }
 
 /** What a product takes, in all the ways that it says so. */
@@ -50,14 +39,10 @@ const isStandard = (one: FormatId): boolean => sameFormat(one, { agent_url: STAN
 
 function meets({ names, kinds, options }: Taken, filters: FormatFilters): boolean {
   const { format_ids: ids, format_kinds: wanted, format_option_refs: refs, standard_formats_only: standard } = filters;
-  const isOption = (ref: OptionRef): boolean =>
-    options.some(
-      (one) => one.format_option_id === ref.format_option_id && one.publisher_domain === ref.publisher_domain,
-    );
   return (
     (ids?.some((id) => names.some((one) => sameFormat(one, id))) ?? true) &&
     (wanted?.some((kind) => kinds.includes(kind)) ?? true) &&
-    (refs?.some(isOption) ?? true) &&
+    (refs?.some((ref) => options.some((one) => isOption(one, ref))) ?? true) &&
     (standard !== true || names.length === 0 || names.some(isStandard))
   );
 }
