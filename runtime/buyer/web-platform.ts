@@ -1,5 +1,6 @@
 /** A buyer in a browser or a worker: the platform's own fetch and crypto. Which addresses may be reached is its sandbox's to say. */
 import type { Fetcher } from "../net/index.js";
+import { Pieces } from "../pieces.js";
 import { validatorMaker } from "../validate/maker.js";
 import type { BuyerPlatform } from "./platform.js";
 
@@ -18,29 +19,21 @@ async function readAll(
   most: number,
   enough: ((piece: Uint8Array) => boolean) | undefined,
 ): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const pieces = new Pieces();
   const reader = response.body?.getReader();
   for (;;) {
     const next = await reader?.read();
     if (next === undefined || next.done) break;
-    size += next.value.byteLength;
-    if (size > most) {
+    if (pieces.size + next.value.byteLength > most) {
       await reader?.cancel();
       return undefined;
     }
-    chunks.push(next.value);
+    pieces.add(next.value);
     if (enough?.(next.value) !== true) continue;
     await reader?.cancel();
     break;
   }
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return all;
+  return pieces.bytes;
 }
 
 const webFetch =

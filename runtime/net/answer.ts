@@ -1,5 +1,6 @@
 /** Reads one answer off a connection of undici's: its head, then as much of its body as is asked for. */
 import type { Dispatcher } from "undici";
+import { Pieces } from "../pieces.js";
 import { NetFault } from "./codes.js";
 import type { Deadline } from "./deadline.js";
 
@@ -80,8 +81,7 @@ const isEncoded = (headers: HttpAnswer["headers"]): boolean =>
 
 /** Keeps chunks of a body up to a cap, counting what arrived: a Content-Length is a claim. */
 export class BodyReader {
-  readonly #chunks: Uint8Array[] = [];
-  #size = 0;
+  readonly #pieces = new Pieces();
   #enough: ReturnType<Enough>;
   /** There was more than fits. */
   truncated = false;
@@ -98,21 +98,21 @@ export class BodyReader {
     const { maxBytes, oversize } = this.reading;
     // Once something has come: a body that is empty is not compressed either.
     if (oversize === "refuse" && isEncoded(this.headers)) throw new NetFault("encoding_refused", "a compressed answer");
-    this.#size += chunk.byteLength;
-    if (this.#size <= maxBytes) {
-      this.#chunks.push(chunk);
+    const room = maxBytes - this.#pieces.size;
+    if (chunk.byteLength <= room) {
+      this.#pieces.add(chunk);
       if (this.#enough?.(chunk) !== true) return true;
       this.#enough = undefined;
       return false;
     }
     if (oversize === "refuse") throw new NetFault("too_large", `more than ${maxBytes} bytes`);
-    this.#chunks.push(chunk.subarray(0, chunk.byteLength - (this.#size - maxBytes)));
+    this.#pieces.add(chunk.subarray(0, room));
     this.truncated = true;
     return false;
   }
 
   get body(): Uint8Array {
-    return Buffer.concat(this.#chunks);
+    return Buffer.from(this.#pieces.bytes.buffer);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Reads a body as it streams in, and stops at the cap and at the deadline. */
 import type { Readable } from "node:stream";
+import { Pieces } from "../pieces.js";
 import { timerMs } from "../timers.js";
 
 /**
@@ -35,8 +36,7 @@ export function readBody(body: unknown, bounds: BodyBounds): Promise<BodyResult>
 /** By events: iterating a node stream costs more than verifying a signature's window. */
 function readStream(stream: Readable, { capBytes, withinMs }: BodyBounds): Promise<BodyResult> {
   return new Promise((resolve) => {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
+    const pieces = new Pieces();
     const finish = (result: BodyResult): void => {
       clearTimeout(timer);
       stream.off("data", take).off("end", end).off("error", cut).off("close", cut);
@@ -48,12 +48,11 @@ function readStream(stream: Readable, { capBytes, withinMs }: BodyBounds): Promi
     };
     const take = (chunk: unknown): void => {
       // Text where the application has set an encoding: what was none is something else by now.
-      size += chunk instanceof Uint8Array ? chunk.length : 0;
       if (!(chunk instanceof Uint8Array)) leave("not_raw");
-      else if (size > capBytes) leave("too_large");
-      else chunks.push(chunk);
+      else if (pieces.size + chunk.length > capBytes) leave("too_large");
+      else pieces.add(chunk);
     };
-    const end = (): void => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+    const end = (): void => finish(Buffer.from(pieces.bytes.buffer));
     const cut = (): void => finish("incomplete");
     const timer = setTimeout(() => leave("too_slow"), timerMs(withinMs));
     stream.on("data", take).on("end", end).on("error", cut).on("close", cut);
@@ -63,8 +62,7 @@ function readStream(stream: Readable, { capBytes, withinMs }: BodyBounds): Promi
 }
 
 async function readIterable(body: AsyncIterable<Uint8Array>, { capBytes, withinMs }: BodyBounds): Promise<BodyResult> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const pieces = new Pieces();
   let slow = false;
   const source = body[Symbol.asyncIterator]();
   const { promise: late, resolve } = Promise.withResolvers<{ done: true; value: undefined }>();
@@ -81,11 +79,10 @@ async function readIterable(body: AsyncIterable<Uint8Array>, { capBytes, withinM
     for (;;) {
       const { done, value: chunk } = await Promise.race([source.next(), late]);
       if (slow) return leave("too_slow");
-      if (done) return Buffer.concat(chunks, size);
+      if (done) return Buffer.from(pieces.bytes.buffer);
       if (!(chunk instanceof Uint8Array)) return leave("not_raw");
-      size += chunk.length;
-      if (size > capBytes) return leave("too_large");
-      chunks.push(chunk);
+      if (pieces.size + chunk.length > capBytes) return leave("too_large");
+      pieces.add(chunk);
     }
   } catch {
     return "incomplete";

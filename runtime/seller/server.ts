@@ -5,6 +5,7 @@ import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { TransportName } from "../contract/index.js";
 import { drainInTime } from "../draining.js";
+import { gatherBodies } from "../gathering.js";
 import { parseStrict } from "../json.js";
 import type { Answerer, Asks } from "../transport/answerer.js";
 import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
@@ -51,6 +52,7 @@ export async function createApp<Tx>(dependencies: SellerServerDependencies<Tx>):
     forceCloseConnections: "idle",
   });
   drainInTime(app);
+  gatherBodies(app);
   const owns = ownPaths(app);
   inCallersTrace(app);
   await app.register(rateLimit, { global: false });

@@ -8,11 +8,13 @@ const base = [
   "runtime/contract/",
   "runtime/draining",
   "runtime/errors",
+  "runtime/gathering",
   "runtime/json",
   "runtime/url",
   "runtime/listener",
   "runtime/log",
   "runtime/peer",
+  "runtime/pieces",
   "runtime/timers",
   "runtime/unless-aborted",
   "runtime/trace-context",
@@ -20,6 +22,7 @@ const base = [
 
 /** What the few of them that lean on another do import. */
 const above: Readonly<Record<string, readonly string[]>> = {
+  "runtime/gathering": ["runtime/pieces"],
   "runtime/json": ["runtime/json-scan"],
   "runtime/peer": ["runtime/errors"],
 };

@@ -4,6 +4,7 @@ import { trace } from "@opentelemetry/api";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from "fastify";
 import { type Logger, pino } from "pino";
 import { drainInTime } from "../../draining.js";
+import { gatherBodies } from "../../gathering.js";
 import type { RegistryAccess } from "../../store/index.js";
 import { createCrawler } from "../crawl/index.js";
 import { createRegistryData } from "../data.js";
@@ -62,6 +63,7 @@ function newApp(options: RegistryOptions, log: Logger): FastifyInstance {
     },
   });
   drainInTime(app);
+  gatherBodies(app);
   app.removeContentTypeParser("text/plain");
   app.decorateRequest("identity");
   return app;

@@ -9,6 +9,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { type Logger, pino } from "pino";
 import { drainInTime } from "../../draining.js";
 import { AdbindError } from "../../errors.js";
+import { gatherBodies } from "../../gathering.js";
 import { createPeriodic, type Periodic, tellLog } from "../../queue/periodic.js";
 import type { AnyStore } from "../../store/index.js";
 import type { AgentPart } from "../../store/registry-profiles.js";
@@ -165,6 +166,7 @@ export async function servePart(followed: FollowedIndex, options: ServingOptions
     forceCloseConnections: "idle",
   });
   drainInTime(app);
+  gatherBodies(app);
   observeRequests(app, telemetry, options.tracer ?? trace.getTracer("adbind.registry"));
   observePart(telemetry, part);
   addRoutes(app, { part, name: partName(own), telemetry, state }, token);
