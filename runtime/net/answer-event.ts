@@ -1,7 +1,8 @@
 /** Streams of server-sent events that are asked for one answer: a server should end such a stream behind it, and some do not. */
 import type { Enough } from "./answer.js";
 
-const isEventStream = (headers: Readonly<Record<string, string>>): boolean =>
+/** Does a body hold events, by the fields of its answer. */
+export const isEventStream = (headers: Readonly<Record<string, string>>): boolean =>
   /^text\/event-stream\s*(?:;|$)/i.test(headers["content-type"] ?? "");
 
 /** The data of each event of a stream, as it comes in pieces. */
@@ -30,13 +31,22 @@ function eventReader(take: (data: string) => void): (piece: Uint8Array) => void 
   };
 }
 
-function answers(data: string, id: unknown): boolean {
-  try {
-    const message = JSON.parse(data) as Readonly<Record<string, unknown>> | null;
-    return message !== null && message.id === id && ("result" in message || "error" in message);
-  } catch {
-    return false;
-  }
+/** Events that are no JSON are looked into so many times: finding that out costs a thousand times what sending one does. */
+const MOST_UNREAD = 1_000;
+
+/** Says of the data of an event whether it answers a request. @param isId of an answer */
+function answering(isId: (id: unknown) => boolean): (data: string) => boolean {
+  let unread = 0;
+  return (data) => {
+    if (unread === MOST_UNREAD) return false;
+    try {
+      const message = JSON.parse(data) as Readonly<Record<string, unknown>> | null;
+      return message !== null && isId(message.id) && ("result" in message || "error" in message);
+    } catch {
+      unread += 1;
+      return false;
+    }
+  };
 }
 
 /** The id of a request; undefined of what is none. */
@@ -59,11 +69,26 @@ export const answerEvent =
     const id = idIn(request);
     if (id === undefined) return undefined;
     let arrived = false;
+    const isAnswer = answering((one) => one === id);
     const read = eventReader((data) => {
-      arrived ||= answers(data, id);
+      arrived ||= isAnswer(data);
     });
     return (piece) => {
       read(piece);
       return arrived;
     };
   };
+
+/**
+ * The answer that a whole stream of events has brought to a request; undefined where it has brought none.
+ * @param isId is it the id of the request
+ */
+export function answerAmongEvents(stream: string, isId: (id: unknown) => boolean): string | undefined {
+  let answer: string | undefined;
+  const isAnswer = answering(isId);
+  const read = eventReader((data) => {
+    if (answer === undefined && isAnswer(data)) answer = data;
+  });
+  read(new TextEncoder().encode(stream));
+  return answer;
+}

@@ -43,6 +43,12 @@ test("what is no stream, or brings no answer to the request, is read to its end"
     assert.is(takes(`data: ${data}\n\n`, 1), undefined, data);
 });
 
+test("among events that are no JSON an answer is looked for a thousand times", () => {
+  const behind = (count: number) => takes(`${"data: x\n\n".repeat(count)}data: ${answer}\n\n`, 1_000);
+  assert.ok(behind(999));
+  assert.is(behind(1_000), undefined);
+});
+
 test("a server that ends behind the answer keeps its connection, one that does not is left", async () => {
   const open = new Set<object>();
   const server = createServer((asked, response) => {

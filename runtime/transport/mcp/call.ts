@@ -6,6 +6,7 @@ import { hasLongText, MAX_TEXT_CHARS, parseObject, textItems } from "../../extra
 import { unlessAborted } from "../../unless-aborted.js";
 import type { CallerDependencies, Connection, WireAnswer } from "../caller.js";
 import { shortText, WireFault, wireFaultIn } from "../fault.js";
+import { answersOnly } from "./answers-only.js";
 import { sdkWords } from "./sdk-words.js";
 
 /** Pages of `tools/list` read at most: an agent that never ends its list must not hold the caller. */
@@ -86,7 +87,7 @@ async function beginSession(
 ): Promise<Session> {
   const options = { capabilities: {}, versionNegotiation: { mode: "auto" } } as const;
   const client = new Client({ name: "adbind", version: "0.1.0" }, options);
-  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: tolerant(fetchFor({})) });
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: answersOnly(tolerant(fetchFor({}))) });
   await client.connect(transport, limits);
   return { client, transport };
 }
