@@ -66,6 +66,8 @@ export async function onFreshDocuments<T>(work: () => Promise<T>): Promise<T> {
 /** A seller's documents by collection and key, under optimistic locks. */
 export interface DocumentStore<Tx = unknown> {
   get(place: DocumentPlace): Promise<StoredDocument | undefined>;
+  /** Those of some ids that are there, in no order. */
+  find(collection: string, owner: string, ids: readonly string[]): Promise<StoredDocument[]>;
   /** All of an owner, in the order they were first written. */
   list(collection: string, owner: string): Promise<StoredDocument[]>;
   /** Whose documents a collection has. */
@@ -84,38 +86,31 @@ export interface DocumentStore<Tx = unknown> {
 
 const AT = "where collection = ? and owner = ? and id = ?";
 const INSERT = "insert into adbind_documents (collection, owner, id, version, body) values (?, ?, ?, ?, ?) on conflict";
+const OVER = "(collection, owner, id) do update set version = excluded.version, body = excluded.body";
 
 /** Not a count: a document that is removed and put again must not pass for the one somebody read before. */
 const nextVersion = (): number => randomInt(1, 2 ** 48 - 1);
 
+/** What one statement does, where there is nothing else to do. */
 function* writeOne(q: Query, { collection, owner, id, version, body, unchanged }: DocumentChange): Coroutine<boolean> {
   const at = [collection, owner, id];
   if (unchanged === true) {
-    const rows = yield* q.rows<object>(`select 1 from adbind_documents ${AT} and version = ?`, [...at, version ?? 0]);
-    return rows.length > 0;
+    const text = `select 1 from adbind_documents ${AT} and version = ?${q.dialect.forUpdate}`;
+    return (yield* q.rows<object>(text, [...at, version ?? 0])).length > 0;
   }
   if (body === undefined) {
-    if (version === 0) return true;
     if (version !== undefined)
       return (yield* q.run(`delete from adbind_documents ${AT} and version = ?`, [...at, version])) > 0;
     yield* q.run(`delete from adbind_documents ${AT}`, at);
     return true;
   }
   checkIndexNames({ collection, owner, id });
-  const row = [...at, nextVersion(), body];
-  if (version === 0) return (yield* q.run(`${INSERT} do nothing`, row)) > 0;
   if (version === undefined) {
-    const over = "(collection, owner, id) do update set version = excluded.version, body = excluded.body";
-    yield* q.run(`${INSERT} ${over}`, row);
+    yield* q.run(`${INSERT} ${OVER}`, [...at, nextVersion(), body]);
     return true;
   }
-  const changed = yield* q.run(`update adbind_documents set version = ?, body = ? ${AT} and version = ?`, [
-    nextVersion(),
-    body,
-    ...at,
-    version,
-  ]);
-  return changed > 0;
+  const text = `update adbind_documents set version = ?, body = ? ${AT} and version = ?`;
+  return (yield* q.run(text, [nextVersion(), body, ...at, version])) > 0;
 }
 
 const keyOf = ({ collection, owner, id }: DocumentPlace): string => JSON.stringify([collection, owner, id]);
@@ -124,37 +119,120 @@ const keyOf = ({ collection, owner, id }: DocumentPlace): string => JSON.stringi
 const isNew = ({ version, body, unchanged }: DocumentChange): boolean =>
   version === 0 && body !== undefined && unchanged !== true;
 
-/** New documents in one statement. */
+/** There was none, and there is to be none: nothing to do. */
+const isNothing = ({ version, body, unchanged }: DocumentChange): boolean =>
+  version === 0 && body === undefined && unchanged !== true;
+
+/** Documents written in one statement. */
 const MANY = 256;
-const COLUMNS = [
+/** Collections, each of an owner, that one statement looks into: more would be a deeper condition than engines take. */
+const MANY_COLLECTIONS = 100;
+const KEY = [
   ["collection", "text"],
   ["owner", "text"],
   ["id", "text"],
-  ["version", "bigint"],
-  ["body", "text"],
 ] as const;
+const COLUMNS = [...KEY, ["version", "bigint"], ["body", "text"]] as const;
 
-/** All of them, or one is there by now. */
-function* insertNew(q: Query, places: readonly DocumentChange[]): Coroutine<boolean> {
-  const rows = places.map(({ collection, owner, id, body }) => {
-    checkIndexNames({ collection, owner, id });
-    return [collection, owner, id, nextVersion(), body!];
-  });
-  return (yield* q.insert("adbind_documents", COLUMNS, rows, "on conflict do nothing")) === rows.length;
+/** @returns whether all of them were written: with `do nothing` one may be there by now */
+function* insertAll(q: Query, places: readonly DocumentChange[], conflict: string): Coroutine<boolean> {
+  for (let at = 0; at < places.length; at += MANY) {
+    const rows = places.slice(at, at + MANY).map(({ collection, owner, id, body }) => {
+      checkIndexNames({ collection, owner, id });
+      return [collection, owner, id, nextVersion(), body!];
+    });
+    const written = yield* q.insert("adbind_documents", COLUMNS, rows, `on conflict ${conflict}`);
+    if (written !== rows.length) return false;
+  }
+  return true;
 }
 
-/** @throws StaleDocument; AdbindError `name_invalid` for a place whose names no index takes */
-export function* writeDocuments(q: Query, changes: readonly DocumentChange[]): Coroutine<void> {
-  // In one order everywhere: two transactions on the same documents would wait for each other otherwise.
-  const keyed = changes.map((change) => ({ change, key: keyOf(change) }));
-  const ordered = keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ change }) => change);
-  for (let at = 0; at < ordered.length; ) {
-    const others = ordered.slice(at, at + MANY).findIndex((change) => !isNew(change));
-    const fresh = ordered.slice(at, at + (others < 0 ? MANY : others));
-    const written = yield* fresh.length > 1 ? insertNew(q, fresh) : writeOne(q, ordered[at]!);
-    if (!written) throw new StaleDocument(ordered[at]!);
-    at += Math.max(1, fresh.length);
+/** Documents of the same owner and collection, which stand side by side. */
+function neighbours(places: readonly DocumentChange[]): DocumentChange[][] {
+  const groups: DocumentChange[][] = [];
+  for (const one of places) {
+    const [first] = groups.at(-1) ?? [];
+    if (first?.collection === one.collection && first.owner === one.owner) groups.at(-1)!.push(one);
+    else groups.push([one]);
   }
+  return groups;
+}
+
+/**
+ * Holds what is there of documents to the end of the transaction.
+ * @returns their keys
+ * @throws StaleDocument where one is not as it was read
+ */
+function* holdDocuments(q: Query, places: readonly DocumentChange[]): Coroutine<ReadonlySet<string>> {
+  const versions = new Map<string, number>();
+  const groups = neighbours(places);
+  for (let at = 0; at < groups.length; at += MANY_COLLECTIONS) {
+    const some = groups.slice(at, at + MANY_COLLECTIONS);
+    const each = `(collection = ? and owner = ? and ${q.dialect.among("id", "text")})`;
+    const values = some.flatMap((group) => {
+      const { collection, owner } = group[0]!;
+      return [collection, owner, q.dialect.list(group.map(({ id }) => id))];
+    });
+    const where = some.map(() => each).join(" or ");
+    const text = `select collection, owner, id, version from adbind_documents where ${where}`;
+    const rows = yield* q.rows<DocumentPlace & { readonly version: number }>(
+      `${text} order by collection, owner, id${q.dialect.forUpdate}`,
+      values,
+    );
+    for (const row of rows) versions.set(keyOf(row), row.version);
+  }
+  const stale = places.find((one) => one.version !== undefined && versions.get(keyOf(one)) !== one.version);
+  if (stale !== undefined) throw new StaleDocument(stale);
+  return new Set(versions.keys());
+}
+
+/** What is there of them is held already. */
+function* insertMissing(q: Query, ordered: readonly DocumentChange[]): Coroutine<void> {
+  for (let at = 0; at < ordered.length; ) {
+    const fresh = isNew(ordered[at]!);
+    const others = ordered.slice(at).findIndex((one) => isNew(one) !== fresh);
+    const run = ordered.slice(at, others < 0 ? undefined : at + others);
+    if (!(yield* insertAll(q, run, fresh ? "do nothing" : OVER))) throw new StaleDocument(run[0]!);
+    at += run.length;
+  }
+}
+
+/**
+ * Writes documents in few statements, however many they are.
+ *
+ * Everywhere in one order, or two transactions on the same documents would wait for each other: first what is there is held, then
+ * what is not is inserted, each by its name, and last goes what is removed, which who inserts it again waits for.
+ * @throws StaleDocument; AdbindError `name_invalid` for a place whose names no index takes
+ */
+export function* writeDocuments(q: Query, changes: readonly DocumentChange[]): Coroutine<void> {
+  const keyed = changes.filter((one) => !isNothing(one)).map((change) => ({ change, key: keyOf(change) }));
+  const ordered = keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ change }) => change);
+  const known = ordered.filter((one) => !isNew(one));
+  const [only] = known;
+  // One alone is not held first. What may be there or not is inserted in its turn, beside others.
+  if (known.length === 1 && (ordered.length === 1 || only!.version !== undefined)) {
+    if (!(yield* writeOne(q, only!))) throw new StaleDocument(only!);
+    yield* insertMissing(q, ordered.filter(isNew));
+    return;
+  }
+  const held = known.length === 0 ? new Set<string>() : yield* holdDocuments(q, known);
+  const isHeld = (one: DocumentChange): boolean => held.has(keyOf(one));
+  const written = ordered.filter(({ body, unchanged }) => body !== undefined && unchanged !== true);
+  yield* insertAll(
+    q,
+    written.filter((one) => !isNew(one) && isHeld(one)),
+    OVER,
+  );
+  yield* insertMissing(
+    q,
+    written.filter((one) => isNew(one) || !isHeld(one)),
+  );
+  const removed = known.filter(({ body, unchanged }) => body === undefined && unchanged !== true).filter(isHeld);
+  yield* q.remove(
+    "adbind_documents",
+    KEY,
+    removed.map(({ collection, owner, id }) => [collection, owner, id]),
+  );
 }
 
 export function* readDocument(
@@ -165,6 +243,18 @@ export function* readDocument(
   const [found] = yield* q.rows<StoredDocument>(text, [collection, owner, id]);
   return found;
 }
+
+/** Those of some ids that are there, in no order. */
+export const findDocuments = (
+  q: Query,
+  collection: string,
+  owner: string,
+  ids: readonly string[],
+): Coroutine<StoredDocument[]> =>
+  q.rows<StoredDocument>(
+    `select id, version, body from adbind_documents where collection = ? and owner = ? and ${q.dialect.among("id", "text")}`,
+    [collection, owner, q.dialect.list(ids)],
+  );
 
 export const listDocuments = (q: Query, collection: string, owner: string): Coroutine<StoredDocument[]> =>
   q.rows<StoredDocument>(
@@ -185,6 +275,7 @@ export function* documentCollections(q: Query, owner: string): Coroutine<string[
 /** A document store on a database. */
 export const documentStore = <Tx>(database: Database<Tx>): DocumentStore<Tx> => ({
   get: (place) => database.query((q) => readDocument(q, place)),
+  find: (collection, owner, ids) => database.query((q) => findDocuments(q, collection, owner, ids)),
   list: (collection, owner) => database.query((q) => listDocuments(q, collection, owner)),
   owners: (collection) => database.query((q) => documentOwners(q, collection)),
   collections: (owner) => database.query((q) => documentCollections(q, owner)),

@@ -134,6 +134,10 @@ export async function buyOf(call: BehaviourCall, id: string, account?: AccountRe
 export const buyIdOfPackage = async (call: BehaviourCall, packageId: string): Promise<string | undefined> =>
   (await places.get(call, call.principal, packageId))?.media_buy_id;
 
+/** Reads which buys many packages are of at once, where each is looked for hereafter. */
+export const readPackages = (call: BehaviourCall, packageIds: readonly string[]): Promise<void> =>
+  places.read(call, call.principal, packageIds);
+
 /** What a package depends on, by its sort. */
 export const dependsOn: { readonly [T in BuyImpairment["resource_type"]]: (one: BuyPackage) => readonly string[] } = {
   creative: (one) => one.creative_assignments.map(({ creative_id }) => creative_id),

@@ -7,6 +7,7 @@ import {
   buyState,
   findBuy,
   type MediaBuy,
+  readPackages,
   revised,
   saveBuy,
 } from "../buys/buys.js";
@@ -53,6 +54,10 @@ export async function assignAll(
 ): Promise<Map<string, Assigned>> {
   const outcome = new Map<string, Assigned>();
   const open = new Map<string, OpenBuy | undefined>();
+  await readPackages(
+    call,
+    wanted.map(({ package_id }) => package_id),
+  );
   for (const one of wanted) {
     const { creative_id, package_id } = one;
     const own = outcome.get(creative_id) ?? {};

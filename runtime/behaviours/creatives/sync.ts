@@ -14,6 +14,7 @@ import {
   creativesOf,
   findCreative,
   mayUse,
+  readCreatives,
 } from "../library/creatives.js";
 import { type Localization, localizationProblem, localizationShown } from "../library/localization.js";
 import { formatProblems, uploadProblems } from "../library/review.js";
@@ -46,6 +47,8 @@ export const syncCreatives: ToolBehaviour = async (request: Wanted, call) => {
   const wanted = request.creative_ids === undefined ? undefined : new Set(request.creative_ids);
   const uploads = (request.creatives ?? []).filter((one) => wanted?.has(one.creative_id) ?? true);
   if (request.validation_mode !== "lenient") await refuseInvalid(call, uploads);
+  const assigning = (request.assignments ?? []).map(({ creative_id }) => creative_id);
+  await readCreatives(call, [...uploads.map(({ creative_id }) => creative_id), ...assigning]);
   const results: SyncedLine[] = [];
   const all = { accountId, dryRun, changes: [] };
   for (const [index, upload] of uploads.entries())
@@ -161,6 +164,10 @@ export async function storeCreatives(
   uploads: readonly CreativeUpload[],
 ): Promise<void> {
   const all = { accountId, dryRun: false, changes: [] };
+  await readCreatives(
+    call,
+    uploads.map(({ creative_id }) => creative_id),
+  );
   for (const [index, upload] of uploads.entries()) {
     const taken = await takeUpload(call, { ...all, upload, field: `creatives[${index}]` });
     const [first] = (taken.errors ?? []) as ProtocolError[];

@@ -16,6 +16,8 @@ export const ownerText = (owner: DocumentOwner): string =>
 
 export interface Collection<T extends object> {
   get(call: Pick<BehaviourCall, "documents">, owner: DocumentOwner, id: string): Promise<T | undefined>;
+  /** Reads many at once that are asked for one by one hereafter. */
+  read(call: BehaviourCall, owner: DocumentOwner, ids: readonly string[]): Promise<void>;
   list(call: BehaviourCall, owner: DocumentOwner): Promise<T[]>;
   ids(call: BehaviourCall, owner: DocumentOwner): Promise<string[]>;
   put(call: BehaviourCall, owner: DocumentOwner, id: string, body: T): void;
@@ -30,6 +32,7 @@ const placed = (name: string, owner: DocumentOwner): readonly [collection: strin
 
 export const collection = <T extends object>(name: string): Collection<T> => ({
   get: ({ documents }, owner, id) => documents.get<T>(...placed(name, owner), id),
+  read: ({ documents }, owner, ids) => documents.read(...placed(name, owner), ids),
   list: ({ documents }, owner) => documents.list<T>(...placed(name, owner)),
   ids: ({ documents }, owner) => documents.ids(...placed(name, owner)),
   put: ({ documents }, owner, id, body) => documents.put(...placed(name, owner), id, body),

@@ -2,7 +2,7 @@
  * The documents of one call: it reads what is committed and what it wrote itself, each when it is asked for, and `changes`
  * are what is to be written in the transaction that records its answer.
  */
-import type { DocumentChange, DocumentPlace, DocumentStore } from "../../store/index.js";
+import type { DocumentChange, DocumentPlace, DocumentStore, StoredDocument } from "../../store/index.js";
 
 /** Owner of what is nobody's in particular: a keyspace of its own, where a seller is on several databases. */
 export const EVERYBODY = "(everybody)";
@@ -19,7 +19,9 @@ interface Held {
 export interface Documents {
   /** A copy of the document. */
   get<T extends object>(collection: string, owner: string, id: string): Promise<T | undefined>;
-  /** All of an owner, oldest first. */
+  /** Reads many at once that are asked for one by one hereafter. */
+  read(collection: string, owner: string, ids: readonly string[]): Promise<void>;
+  /** All of an owner, oldest first: as they were when they were first listed, and as this call has changed them. */
   list<T extends object>(collection: string, owner: string): Promise<T[]>;
   /** Ids of all of an owner, oldest first. */
   ids(collection: string, owner: string): Promise<string[]>;
@@ -38,7 +40,7 @@ const keyOf = (collection: string, owner: string, id: string): string => JSON.st
 const parsed = <T>(body: string | undefined): T | undefined =>
   body === undefined ? undefined : (JSON.parse(body) as T);
 
-export function openDocuments(store: Pick<DocumentStore<never>, "get" | "list" | "collections">): Documents {
+export function openDocuments(store: Pick<DocumentStore<never>, "get" | "find" | "list" | "collections">): Documents {
   const held = new Map<string, Held>();
   const reading = new Map<string, Promise<Held>>();
   const hold = async (collection: string, owner: string, id: string): Promise<Held> => {
@@ -66,21 +68,44 @@ export function openDocuments(store: Pick<DocumentStore<never>, "get" | "list" |
     if (known === undefined) held.set(key, { place, version: undefined, body: text, changed: true });
     else Object.assign(known, { body: text, changed: true });
   };
-  /** All that are there, or were when they were first read. */
-  const holdAll = async (collection: string, owner: string): Promise<Held[]> => {
-    const listed = await store.list(collection, owner);
-    for (const { id, version, body } of listed) {
+  const take = (collection: string, owner: string, found: readonly StoredDocument[]): void => {
+    for (const { id, version, body } of found) {
       const key = keyOf(collection, owner, id);
       if (!held.has(key)) held.set(key, { place: { collection, owner, id }, version, body, changed: false });
     }
+  };
+  /** What is listed again and again, for each of many items, is asked for once. */
+  const listed = new Map<string, Promise<string[]>>();
+  const listAll = async (collection: string, owner: string): Promise<string[]> => {
+    const found = await store.list(collection, owner);
+    take(collection, owner, found);
+    return found.map(({ id }) => id);
+  };
+  /** All that are there, or were when they were first read. */
+  const holdAll = async (collection: string, owner: string): Promise<Held[]> => {
+    const at = JSON.stringify([collection, owner]);
+    const known = listed.get(at) ?? listAll(collection, owner);
+    listed.set(at, known);
+    const there = await known;
     const added = [...held.values()]
       .filter(({ place }) => place.collection === collection && place.owner === owner)
       .map(({ place }) => place.id);
-    const ids = new Set([...listed.map(({ id }) => id), ...added]);
+    const ids = new Set([...there, ...added]);
     return [...ids].flatMap((id) => held.get(keyOf(collection, owner, id)) ?? []);
   };
   return {
     get: async (collection, owner, id) => parsed((await hold(collection, owner, id)).body),
+    async read(collection, owner, ids) {
+      const wanted = [...new Set(ids)].filter((id) => !held.has(keyOf(collection, owner, id)));
+      if (wanted.length < 2) return;
+      const found = await store.find(collection, owner, wanted);
+      take(collection, owner, found);
+      const none = { version: 0, body: undefined, changed: false };
+      for (const id of wanted) {
+        const key = keyOf(collection, owner, id);
+        if (!held.has(key)) held.set(key, { ...none, place: { collection, owner, id } });
+      }
+    },
     list: async <T extends object>(collection: string, owner: string): Promise<T[]> =>
       (await holdAll(collection, owner)).flatMap(({ body }) => parsed<T>(body) ?? []),
     ids: async (collection, owner) =>
@@ -91,7 +116,10 @@ export function openDocuments(store: Pick<DocumentStore<never>, "get" | "list" |
     },
     put: (collection, owner, id, body) => change({ collection, owner, id }, body),
     remove: (collection, owner, id) => change({ collection, owner, id }, undefined),
-    forget: (collection, owner, id) => void held.delete(keyOf(collection, owner, id)),
+    forget(collection, owner, id) {
+      held.delete(keyOf(collection, owner, id));
+      listed.delete(JSON.stringify([collection, owner]));
+    },
     changes: () =>
       [...held.values()]
         .filter(({ changed }) => changed)

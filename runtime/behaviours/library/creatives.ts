@@ -69,6 +69,10 @@ export async function findCreative(call: BehaviourCall, id: string): Promise<Cre
   return found?.purge === undefined ? found : undefined;
 }
 
+/** Reads many at once, where each is looked for hereafter. */
+export const readCreatives = (call: BehaviourCall, ids: readonly string[]): Promise<void> =>
+  kept.read(call, call.principal, ids);
+
 /** An account uses its own, and what the library has of itself. */
 export const mayUse = (accountId: string, { account_id }: Pick<Creative, "account_id">): boolean =>
   account_id === accountId || account_id === EVERY_ACCOUNT;

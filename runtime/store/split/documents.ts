@@ -6,6 +6,7 @@ import {
   type DocumentStore,
   documentCollections,
   documentOwners,
+  findDocuments,
   listDocuments,
   readDocument,
   writeDocuments,
@@ -33,6 +34,7 @@ export function splitDocuments<Tx>(router: PrincipalRouter): DocumentStore<Tx> {
   };
   return {
     get: (place) => look(place.owner, (q) => readDocument(q, place)),
+    find: async (collection, owner, ids) => (await look(owner, (q) => findDocuments(q, collection, owner, ids))) ?? [],
     list: async (collection, owner) => (await look(owner, (q) => listDocuments(q, collection, owner))) ?? [],
     async owners(collection) {
       const all = await askAll(router, (_, database) => database.query((q) => ownersHere(q, collection)));
