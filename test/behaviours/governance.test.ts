@@ -106,6 +106,29 @@ test("no line makes another cheaper, and what is no amount is not taken for noth
     assert.is(judged(payload), "approved", JSON.stringify(payload));
 });
 
+test("an action costs the most that is said of it, by its arguments or by whoever runs it", () => {
+  const payload = { packages: [{ product_id: "sports_ctv", budget: 200_000 }] };
+  const planned = (total_budget: number, currency = "USD") => ({ planned_delivery: { total_budget, currency } });
+  const committed = { proposed_commitment: { amount: 1, currency: "USD" } };
+  const judged = (request: object) => judgeAction(plan, readProposal(request), circumstances).decision;
+  const small = { packages: [{ product_id: "sports_ctv", budget: 10 }], currency: "USD" };
+  for (const request of [
+    { tool: "create_media_buy", payload, ...planned(1) },
+    { tool: "create_media_buy", payload: small, ...planned(200_000) },
+    { tool: "create_media_buy", payload: small, ...planned(10, "EUR") },
+    { tool: "create_media_buy", payload, ...committed },
+    { tool: "buy_products", payload: { purchases: payload.packages }, ...committed },
+  ])
+    assert.is(judged(request), "denied", JSON.stringify(request));
+  for (const request of [
+    { tool: "create_media_buy", payload: small, ...planned(20, "usd") },
+    planned(20),
+    // A change says what it adds, and its arguments what there is then.
+    { tool: "update_media_buy", payload, ...committed },
+  ])
+    assert.is(judged(request), "approved", JSON.stringify(request));
+});
+
 test("conditions name what has to change, and are gone once it has", () => {
   const at = { ...circumstances, policies: reading([policy("CTV buys require weekly delivery reporting.")]) };
   const first = judgeAction(plan, buy(1_000), at);

@@ -55,6 +55,17 @@ function sumIn(value: unknown, beside?: unknown): Sum | undefined {
   return amount === undefined ? undefined : { amount, currency: text(isJsonObject(value) ? value.currency : beside) };
 }
 
+/** Tools whose arguments have all that is committed by them. */
+const wholePurchases: ReadonlySet<string> = new Set(["create_media_buy", "buy_products"]);
+
+/** An action costs the most that is said of it anywhere: what is said beside that would let it pass for less. */
+function dearest(sums: readonly Sum[]): Sum & { readonly severalCurrencies: boolean } {
+  const currencies = sums.filter(({ amount }) => amount > 0).flatMap(({ currency }) => currency?.toUpperCase() ?? []);
+  const most = sums.reduce((best, one) => (one.amount > best.amount ? one : best));
+  const currency = most.currency ?? sums.find((one) => one.currency !== undefined)?.currency;
+  return { amount: most.amount, currency, severalCurrencies: new Set(currencies).size > 1 };
+}
+
 const instant = (value: unknown): number | undefined => {
   const at = Date.parse(text(value) ?? "");
   return Number.isNaN(at) ? undefined : at;
@@ -91,19 +102,25 @@ export function readProposal(request: {
     ),
   ];
   const said = sumIn(payload.total_budget) ?? sumIn(payload.budget, payload.currency);
-  const sum = sumIn(committed) ??
-    sumIn(planned.total_budget, planned.currency) ?? {
-      // A total that is less than what it is the total of holds nobody back.
-      amount: Math.max(said?.amount ?? 0, summed(lines.map(({ budget }) => budget))),
-      currency: said === undefined ? text(payload.currency) : said.currency,
-    };
+  const asked = {
+    // A total that is less than what it is the total of holds nobody back.
+    amount: Math.max(said?.amount ?? 0, summed(lines.map(({ budget }) => budget))),
+    currency: said === undefined ? text(payload.currency) : said.currency,
+  };
+  const committedSum = sumIn(committed);
+  const stated = committedSum ?? sumIn(planned.total_budget, planned.currency);
+  // What is committed by a change is what it adds: its payload has whole budgets.
+  const sums = committedSum !== undefined && !wholePurchases.has(request.tool ?? "") ? [committedSum] : [stated, asked];
+  const { severalCurrencies, ...sum } = dearest(sums.filter((one) => one !== undefined));
   return {
     ...sum,
-    unreadable: unreadableIn({
-      ...{ "planned_delivery.total_budget": planned.total_budget, "payload.total_budget": payload.total_budget },
-      "payload.budget": payload.budget,
-      ...Object.fromEntries(bought.map(({ budget }, at) => [`the budget of line ${at + 1}`, budget])),
-    }),
+    unreadable: severalCurrencies
+      ? "a sum in several currencies"
+      : unreadableIn({
+          ...{ "planned_delivery.total_budget": planned.total_budget, "payload.total_budget": payload.total_budget },
+          "payload.budget": payload.budget,
+          ...Object.fromEntries(bought.map(({ budget }, at) => [`the budget of line ${at + 1}`, budget])),
+        }),
     purchase: request.purchase_type ?? purchases[request.tool ?? ""] ?? "media_buy",
     start: instant(planned.start_time) ?? instant(payload.start_time) ?? instant(campaign.start_date),
     end: instant(planned.end_time) ?? instant(payload.end_time) ?? instant(campaign.end_date),
