@@ -66,7 +66,9 @@ function agentTask(row: SellerTaskRow): AgentTask {
   const text = row.result ?? row.progress;
   const data = text === null ? {} : (JSON.parse(text) as JsonObject);
   const context = row.context === null ? {} : { context: JSON.parse(row.context) };
-  const status = row.status as TaskStatus;
+  const stored = row.status as TaskStatus;
+  // A seller that has declined has answered: its transport's task is done.
+  const status = stored === "rejected" && data.errors === undefined && data.status === stored ? "completed" : stored;
   return {
     id: row.task_id,
     tool: row.tool,

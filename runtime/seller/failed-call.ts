@@ -27,11 +27,19 @@ interface FailedCall {
   readonly taskId: string;
 }
 
-/** Errors of a reply that refuses; of one that names none, that it failed. */
-export const refusalErrors = ({ errors }: JsonObject, taskId: string, release: Release): readonly SellerError[] =>
-  Array.isArray(errors) && errors.length > 0
-    ? (errors as SellerError[])
-    : [ownError(undefined, `The call failed; its reference is ${taskId}.`, release)];
+/** Longest message of an error, in characters: readers do not believe a longer one. */
+const MAX_REASON = 1_000;
+
+/** Errors of a reply that refuses; of one that names none, its reason, or that it failed. */
+export function refusalErrors(
+  { errors, reason }: JsonObject,
+  taskId: string,
+  release: Release,
+): readonly SellerError[] {
+  if (Array.isArray(errors) && errors.length > 0) return errors as SellerError[];
+  const own = ownError(undefined, `The call failed; its reference is ${taskId}.`, release);
+  return [typeof reason === "string" && reason !== "" ? { ...own, message: reason.slice(0, MAX_REASON) } : own];
+}
 
 /** What is kept under names of its request, and cannot be: all others are the seller's, who bounds his own. */
 const tooLong = (error: unknown): ToolError | undefined =>

@@ -10,7 +10,7 @@ import { ownError } from "./own-error.js";
 import { checkReply } from "./reply.js";
 import { handleOf, type TaskRepositoryDependencies, unfinishedTask } from "./task-changes.js";
 import { ToolError } from "./tool-error.js";
-import type { LaterWork, SellerError, SellerOptions, TaskHandle } from "./types.js";
+import type { Declined, LaterWork, SellerError, SellerOptions, TaskHandle } from "./types.js";
 
 /** How long work is its process's without news of it, in milliseconds; renewed at a third. */
 const LEASE_MS = 30_000;
@@ -200,14 +200,15 @@ async function later<Tx>(
 /** What work after an answer came to: a reply as of a handler, and no less checked, since nobody else looks at the task again. */
 async function moveOn<Tx>(task: TaskHandle<AnyTool, Tx>, tool: AnyTool, reply: unknown): Promise<void> {
   const { status, data } = checkReply(reply, tool);
-  const errors = (data.errors ?? []) as SellerError[];
+  const { errors = [] } = data as { errors?: SellerError[] };
   switch (status) {
     case "completed":
       return task.complete(data);
     case "failed":
       return task.fail(errors);
     case "rejected":
-      return task.reject(errors);
+      // One without errors says why the seller declines.
+      return task.reject(data.errors === undefined ? (data as Declined) : errors);
     case "canceled":
       return task.cancel();
     case "working":

@@ -4,14 +4,15 @@ import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { SellerTaskRow } from "../store/seller-task.js";
-import { inCallersRelease } from "./answer.js";
+import { inCallersRelease, isDeclined } from "./answer.js";
 import type { CallPlug } from "./call-plug.js";
 import { errorList } from "./context.js";
+import { refusalErrors } from "./failed-call.js";
 import { statusMember } from "./reply.js";
 import type { ServedRelease } from "./served-releases.js";
 import type { SellerSettings } from "./settings.js";
 import { failurePayload } from "./tool-error.js";
-import type { ChangeOptions, SellerError, TaskHandle, UnfinishedTask } from "./types.js";
+import type { ChangeOptions, Declined, SellerError, TaskHandle, UnfinishedTask } from "./types.js";
 
 /** A change of a task, as a handle asks for it. */
 export interface Change<Tx> extends ChangeOptions<Tx> {
@@ -65,7 +66,7 @@ function* changeFlow<Tx>(
       remedy: "leave it to that one: this one was not heard of for too long",
     });
   const own = servedReleases.find(({ release }) => release.version === row.release) ?? servedReleases[0]!;
-  const data = dataOf(dependencies.settings, own, row.tool, change);
+  const data = dataOf(dependencies.settings, own, row, change);
   yield* storeChange(dependencies, tx, row, { ...change, data });
 }
 
@@ -109,14 +110,20 @@ export function* storeChange<Tx>(
 function dataOf<Tx>(
   settings: SellerSettings<Tx>,
   servedRelease: ServedRelease<Tx>,
-  name: string,
+  { tool: name, task_id: taskId }: Pick<SellerTaskRow, "tool" | "task_id">,
   change: Change<Tx>,
 ): JsonObject {
   const { release, validator } = servedRelease;
   const { status } = change;
   const tool = release.tools[name];
+  if (status === "failed" || status === "rejected") {
+    const { errors: _, ...said } = change.data;
+    const declined = { status, ...change.data };
+    if (status === "rejected" && tool !== undefined && isDeclined(servedRelease, tool, change.data, {}))
+      return declined;
+    return failurePayload(refusalErrors(change.data, taskId, release), release, said);
+  }
   if (tool === undefined) return change.data;
-  if (status === "failed" || status === "rejected") return change.data;
   const payload = { ...statusMember(servedRelease, name, status), ...change.data };
   if (!Object.hasOwn(tool.arms, status)) {
     throw new AdbindError("event_invalid", `${name} has no answer ${status}`, {
@@ -147,26 +154,26 @@ export const changeTask = <Tx>(
   );
 };
 
+const isDeclining = (refusal: SellerError | readonly SellerError[] | Declined): refusal is Declined =>
+  !Array.isArray(refusal) && (refusal as Partial<SellerError>).code === undefined;
+
 /** @param of whose task it must be, anybody's where it is left out, and which run of work asks */
 export function handleOf<Tx, T = AnyTool>(
   dependencies: TaskRepositoryDependencies<Tx>,
   taskId: string,
   of: Pick<Change<Tx>, "principal" | "worker">,
 ): TaskHandle<T, Tx> {
-  const { servedReleases } = dependencies;
   const change = (status: TaskStatus, data: unknown, more: ChangeOptions<Tx> = {}): Promise<void> =>
     changeTask(dependencies, taskId, { ...more, status, data: (data ?? {}) as JsonObject, ...of });
-  const failure = (errors: SellerError | readonly SellerError[]) =>
-    failurePayload(errorList(errors), servedReleases[0]!.release);
   const handle: TaskHandle<AnyTool, Tx> = {
     id: taskId,
     working: (progress?: unknown, more?: ChangeOptions<Tx>) => change("working", progress, more),
     inputRequired: (data?: unknown, more?: ChangeOptions<Tx>) => change("input-required", data, more),
     complete: (data: unknown, more?: ChangeOptions<Tx>) => change("completed", data, more),
     fail: (errors: SellerError | readonly SellerError[], more?: ChangeOptions<Tx>) =>
-      change("failed", failure(errors), more),
-    reject: (errors: SellerError | readonly SellerError[], more?: ChangeOptions<Tx>) =>
-      change("rejected", failure(errors), more),
+      change("failed", { errors: errorList(errors) }, more),
+    reject: (refusal: SellerError | readonly SellerError[] | Declined, more?: ChangeOptions<Tx>) =>
+      change("rejected", isDeclining(refusal) ? refusal : { errors: errorList(refusal) }, more),
     cancel: (more?: ChangeOptions<Tx>) => change("canceled", {}, more),
   };
   // What differs by tool is the types of the data, which the release's schemas judge in `dataOf`.

@@ -6,6 +6,7 @@ import {
   isTerminal,
   type JsonObject,
   type ProtocolError,
+  type Release,
   type TaskStatus,
 } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
@@ -49,21 +50,31 @@ const taskRow = (row: SellerTaskRow) => ({
   has_webhook: row.has_webhook === 1,
 });
 
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+/** Releases with a rule for results of tasks that have ended show those of failed and rejected ones; others have an error there. */
+const hasResult = ({ status, result }: SellerTaskRow, { results }: Release["facts"]): boolean =>
+  status === "completed" ||
+  (result !== null && status !== "canceled" && /task_result_resolution$/.test(results.terminal.from));
+
 /** A task's state as `get_task_status` shows it. */
-function taskStatus(row: SellerTaskRow, asked: JsonObject): JsonObject {
+function taskStatus(row: SellerTaskRow, asked: JsonObject, { facts }: Release): JsonObject {
   const result = parsed(row.result);
   const status = row.status as TaskStatus;
   const [error] = Array.isArray(result?.errors) ? (result.errors as ProtocolError[]) : [];
+  // Who does not ask for the result hears at least why the seller has declined.
+  const reason = status === "rejected" && error === undefined ? text(result?.reason) : undefined;
+  const message = row.message ?? reason;
   const progress = isTerminal(status) ? undefined : parsed(row.progress);
   return {
     ...taskRow(row),
     protocol: row.protocol,
-    ...(row.message !== null && { message: row.message }),
+    ...(message !== undefined && { message }),
     // Over MCP whoever answers a question says whose it is.
     ...(status === "input-required" && row.context_id === row.task_id && { context_id: row.context_id }),
     ...(progress !== undefined && Object.keys(progress).length > 0 && { progress }),
     ...(isTerminal(status) && status !== "completed" && error !== undefined && { error }),
-    ...(asked.include_result === true && status === "completed" && { result: result ?? {} }),
+    ...(asked.include_result === true && hasResult(row, facts) && { result: result ?? {} }),
     ...(asked.include_history === true && { history: historyOf(row, result) }),
   };
 }
@@ -104,7 +115,7 @@ export const getTaskStatus =
     if (row === undefined || row.principal !== ctx.principal || otherAccount(await ctx.accountNamed(), row.account)) {
       throw new ToolError("REFERENCE_NOT_FOUND", "There is no such task.", { field: "task_id" });
     }
-    return ctx.complete(taskStatus(row, request));
+    return ctx.complete(taskStatus(row, request, ctx.release));
   };
 
 const PAGE = { default: 50, max: 100 } as const;

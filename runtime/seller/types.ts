@@ -40,6 +40,14 @@ export interface SellerError<R extends Release = Release> extends ProtocolError 
   code: (keyof R["errors"] & string) | (string & {});
 }
 
+/** Why a seller that has understood what is wanted does not do it. */
+export interface Declined extends JsonObject {
+  /** For people, plain text. */
+  readonly reason: string;
+  /** What to ask for instead. */
+  readonly suggestions?: string[];
+}
+
 /** A task that outlives its call. Every change is durable, and its webhooks are stored in the same transaction. */
 export interface TaskHandle<T = AnyTool, Tx = unknown> {
   readonly id: string;
@@ -50,7 +58,11 @@ export interface TaskHandle<T = AnyTool, Tx = unknown> {
   ): Promise<void>;
   complete(data: Completed<T>, more?: ChangeOptions<Tx>): Promise<void>;
   fail(errors: SellerError | readonly SellerError[], more?: ChangeOptions<Tx>): Promise<void>;
-  reject(errors: SellerError | readonly SellerError[], more?: ChangeOptions<Tx>): Promise<void>;
+  /**
+   * @param refusal errors; or why the seller declines, where the release has that among the tool's answers, as of a search: elsewhere
+   * it is told as an error
+   */
+  reject(refusal: SellerError | readonly SellerError[] | Declined, more?: ChangeOptions<Tx>): Promise<void>;
   cancel(more?: ChangeOptions<Tx>): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 /** Bodies of task events: serialised once, compactly; every attempt sends the same bytes. */
-import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
+import { isJsonObject, isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { MAX_DEPTH_LEVELS, strictFault } from "../json.js";
 
@@ -108,7 +108,10 @@ export function a2aEvent(event: TaskEvent): JsonObject {
   const parts = partsOf(event);
   if (isTerminal(status)) {
     const artifacts = parts.length === 0 ? [] : [{ artifactId: `${taskId}-result`, parts }];
-    return { kind: "task", id: taskId, contextId, status: { state: status, timestamp }, artifacts, metadata };
+    // A seller that has declined has answered: its transport's task is done.
+    const declined = status === "rejected" && isJsonObject(event.result) && event.result.status === status;
+    const state = declined ? "completed" : status;
+    return { kind: "task", id: taskId, contextId, status: { state, timestamp }, artifacts, metadata };
   }
   const message = { kind: "message", messageId: key, role: "agent", taskId, contextId, parts };
   return {
