@@ -30,6 +30,67 @@ for (const version of versions) {
     await close();
   });
 
+  test(`${version}: a sum for the whole that is what it was leaves each package what it had`, async () => {
+    const { ask, close } = await behavingSeller(version, ["sales_non_guaranteed"]);
+    const budgets = [296.4, 150.95, 321.56];
+    const packages = budgets.map((budget) => ({ ...line, budget }));
+    const { media_buy_id } = await ask("create_media_buy", order({ packages }));
+    for (const [total, expected] of [
+      [768.91, budgets],
+      [1_537.82, [592.8, 301.9, 643.12]],
+      [768.92, undefined],
+    ] as const) {
+      await ask("update_media_buy", { ...key(), account, media_buy_id, ...money(total) });
+      const [buy] = (await ask("get_media_buys", { account, media_buy_ids: [media_buy_id] })).media_buys;
+      const now = buy.packages.map(({ budget }: Shown) => budget);
+      if (expected !== undefined) assert.equal(now, expected, `${total}`);
+      const cents = now.map((one: number) => Math.round(one * 100));
+      assert.is(
+        cents.reduce((sum: number, one: number) => sum + one, 0),
+        Math.round(total * 100),
+      );
+    }
+    await close();
+  });
+
+  test(`${version}: a budget is paid in coins of its currency, and a bid can be counted`, async () => {
+    const sold = (currency: string): Product => ({
+      ...{ product_id: currency, name: currency, description: "Sold.", delivery_type: "non_guaranteed" },
+      ...{ channels: ["display"], formats: ["display_300x250_image"] },
+      pricing_options: [{ pricing_option_id: "cpm", pricing_model: "cpm", currency, floor_price: 1 }],
+    });
+    const catalogue = listedCatalogue(["JPY", "USD", "KWD"].map(sold));
+    const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
+    const of = (currency: string, budget: number, bid_price = 3) =>
+      order({ packages: [{ product_id: currency, pricing_option_id: "cpm", budget, bid_price }] });
+    for (const [currency, budget] of [
+      ["JPY", 100.5],
+      ["JPY", 5e-324],
+      ["USD", 33.333333333],
+      ["USD", 100.005],
+      ["USD", 0.004],
+      ["KWD", 10.0005],
+    ] as const) {
+      const { code, field } = await refused("create_media_buy", of(currency, budget));
+      assert.equal([code, field], ["INVALID_REQUEST", "packages[0].budget"], `${budget} ${currency}`);
+    }
+    assert.is((await refused("create_media_buy", of("USD", 100, 1e308))).field, "packages[0].bid_price");
+    // The dust of a program's own sums is none of the buyer's money.
+    for (const [currency, budget, paid] of [
+      ["USD", 0.1 + 0.2, 0.3],
+      ["KWD", 10.003, 10.003],
+      ["USD", 123_456_789_012.35, 123_456_789_012.35],
+      ["JPY", 1, 1],
+    ] as const) {
+      const { media_buy_id, packages } = await ask("create_media_buy", of(currency, budget));
+      assert.is(packages[0].budget, paid);
+      const [{ package_id }] = packages;
+      const update = { ...key(), account, media_buy_id, packages: [{ package_id, budget: paid + 0.0004 }] };
+      assert.is((await refused("update_media_buy", update)).field, "packages[0].budget");
+    }
+    await close();
+  });
+
   test(`${version}: a package that has ended before it is ordered is not sold`, async () => {
     const { refused, close } = await behavingSeller(version, ["sales_non_guaranteed"]);
     const past = { start_time: "2020-01-01T00:00:00Z", end_time: "2020-02-01T00:00:00Z" };

@@ -81,7 +81,7 @@ export async function updatedPackage(
   const bid = bid_price !== undefined && isAuction(option) ? bid_price : wanted.bidding == null ? held : undefined;
   return {
     ...flown(rest, wanted),
-    ...(budget !== undefined && { budget: givenBudget(budget, field) }),
+    ...(budget !== undefined && { budget: givenBudget(budget, option.currency, field) }),
     ...(bid !== undefined && { bid_price: bid }),
     creative_assignments: assigned,
     terms: changedTerms(one.terms, {

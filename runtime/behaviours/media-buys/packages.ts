@@ -6,7 +6,7 @@ import type { NamedByBuyer } from "../buys/targets.js";
 import { formatId, formatsNamed, sameFormat } from "../formats/formats.js";
 import type { DeclaredOption } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { summed } from "../frame/currency.js";
+import { coinsIn, inCoins, summed } from "../frame/currency.js";
 import type { CreativeAssignment } from "../ports/ad-server.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
@@ -88,7 +88,7 @@ export async function newPackage(
 ): Promise<BuyPackage> {
   const found = await productOf(call, wanted.product_id, `${field}.product_id`);
   const option = pricingOption(call, found, wanted.pricing_option_id, field);
-  const budget = givenBudget(wanted.budget, field);
+  const budget = givenBudget(wanted.budget, option.currency, field);
   checkPrice(option, wanted, field);
   await checkFormats(call, found, wanted, field);
   await checkBound(call, wanted, { accountId: flight.accountId, field });
@@ -148,15 +148,31 @@ export function countedSum(budgets: readonly number[], field: string): number {
   throw new ToolError("INVALID_REQUEST", "together that is more than can be counted to the cent", { field });
 }
 
-/** Budgets are fixed here, package by package: none moves to another. @throws ToolError INVALID_REQUEST */
-export function givenBudget(budget: number | null | undefined, field: string): number {
+/** What the sums of programs leave behind a coin, and no buyer means. */
+const DUST = 1e-6;
+
+/**
+ * Budgets are fixed here, package by package: none moves to another. Nobody pays half a yen: what is between coins would be booked as one
+ * sum, and shown, invoiced and added up as others.
+ * @throws ToolError INVALID_REQUEST
+ */
+export function givenBudget(budget: number | null | undefined, currency: string, field: string): number {
   if (typeof budget !== "number")
     throw new ToolError("INVALID_REQUEST", "every package has a budget of its own here", { field: `${field}.budget` });
   if (budget > MOST)
     throw new ToolError("INVALID_REQUEST", "that is more than can be counted to the cent", {
       field: `${field}.budget`,
     });
-  return budget;
+  const paid = inCoins(budget, currency);
+  if (budget > 0 && (paid === 0 || Math.abs(budget - paid) > Math.max(DUST, budget * 4 * Number.EPSILON)))
+    throw new ToolError(
+      "INVALID_REQUEST",
+      `${budget} ${currency} cannot be paid: its smallest coin is ${1 / coinsIn(currency)}`,
+      {
+        field: `${field}.budget`,
+      },
+    );
+  return paid;
 }
 
 /** @throws ToolError BUDGET_TOO_LOW, INVALID_REQUEST for a bid below the floor */
@@ -169,11 +185,15 @@ export function checkPrice(
   if (typeof budget === "number" && (budget <= 0 || budget < least))
     throw new ToolError(
       "BUDGET_TOO_LOW",
-      `a package of this product costs at least ${Math.max(least, 1)} ${currency}`,
+      `a package of this product costs at least ${Math.max(least, 1 / coinsIn(currency))} ${currency}`,
       {
         field: `${field}.budget`,
       },
     );
+  if (bid_price !== undefined && bid_price > MOST)
+    throw new ToolError("INVALID_REQUEST", "that is more than can be counted to the cent", {
+      field: `${field}.bid_price`,
+    });
   if (isAuction(option) && bid_price !== undefined && bid_price < floor)
     throw new ToolError("INVALID_REQUEST", `bids start at ${floor} ${currency}`, { field: `${field}.bid_price` });
 }

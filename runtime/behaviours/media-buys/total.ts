@@ -13,6 +13,8 @@ interface Total {
 }
 
 const FIELD = "total_budget";
+/** Of a coin. */
+const DUST = 1e-6;
 
 function checkCurrency(call: BehaviourCall, currency: string, total: Total): void {
   if (total.currency !== undefined && total.currency !== currency)
@@ -41,13 +43,14 @@ async function shared(
   packages: readonly BuyPackage[],
   total: Total,
 ): Promise<BuyPackage[]> {
-  const amount = givenBudget(total.amount, FIELD);
+  const amount = givenBudget(total.amount, currency, FIELD);
   checkCurrency(call, currency, total);
   const live = packages.filter(isLivePackage);
   const before = summed(live.map(({ budget }) => budget));
   if (before <= 0) throw invalid(call, "no package has a budget that the sum could be shared by", FIELD);
   const coins = coinsIn(currency);
-  const shares = live.map(({ budget }) => Math.floor((budget / before) * amount * coins) / coins);
+  // A share that is a coin but for the dust of its own quotient is that coin: a sum that is what it was moves no money.
+  const shares = live.map(({ budget }) => Math.floor((budget / before) * amount * coins + DUST) / coins);
   const rest = summed([amount, ...shares.map((one) => -one)]);
   const spreadTo = new Map(
     live.map((one, index) => [one, summed([shares[index]!, index === live.length - 1 ? rest : 0])]),
