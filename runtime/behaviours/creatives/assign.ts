@@ -14,6 +14,8 @@ import {
 import { tellLater } from "../buys/news.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { creativeFor } from "../library/creatives.js";
+import { unsuitable } from "../library/suitable.js";
+import { findProduct } from "../products/products.js";
 
 export interface WantedAssignment {
   readonly creative_id: string;
@@ -109,14 +111,18 @@ async function assignOne(
   { accountId, rehearsed }: AssignmentsOf,
   open: Map<string, OpenBuy | undefined>,
 ): Promise<string | undefined> {
-  if (rehearsed?.has(creative_id) !== true && (await creativeFor(call, creative_id, accountId)) === undefined)
-    return `no creative ${creative_id}`;
+  const creative = await creativeFor(call, creative_id, accountId);
+  if (rehearsed?.has(creative_id) !== true && creative === undefined) return `no creative ${creative_id}`;
   const found = await openBuy(call, package_id, accountId, open);
   const place = found?.places.get(package_id);
   if (found === undefined || place === undefined) return `no package ${package_id}`;
   if (found.over !== undefined) return found.over;
   const named = found.packages[place]!;
   if (named.canceled === true) return "it is canceled";
+  const product = await findProduct(call, named.product_id);
+  const shown = creative && { ...creative.more, ...creative };
+  const against = product && shown && (await unsuitable(call, product, shown));
+  if (against !== undefined) return against.message;
   if (rehearsed !== undefined) return undefined;
   const { creative_assignments: before } = named;
   const there = before.find((one) => one.creative_id === creative_id);

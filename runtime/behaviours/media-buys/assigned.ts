@@ -1,9 +1,13 @@
 /** Creatives on a package: how they take turns, and where they run. */
 import { isJsonObject } from "../../contract/index.js";
-import type { ToolError } from "../../seller/tool-error.js";
+import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { invalid } from "../frame/invalid.js";
+import { creativeFor, readCreatives } from "../library/creatives.js";
+import { unsuitable } from "../library/suitable.js";
 import type { CreativeAssignment } from "../ports/ad-server.js";
+import type { Product } from "../ports/catalogue.js";
+import type { CreativeUpload } from "../ports/creatives.js";
 import type { Overlay, PlacementRef } from "../products/overlay.js";
 
 /** Members of an assignment that say how a creative runs. */
@@ -30,6 +34,49 @@ export const assignments = (
   ),
   ...(uploaded ?? []).map(({ creative_id }) => ({ creative_id })),
 ];
+
+/** The creatives that packages name, read at once: each is looked for hereafter. */
+export const readAssigned = (
+  call: BehaviourCall,
+  packages: readonly { readonly creative_assignments?: readonly CreativeAssignment[] }[],
+): Promise<void> =>
+  readCreatives(
+    call,
+    packages.flatMap(({ creative_assignments: all = [] }) => all.map(({ creative_id }) => creative_id)),
+  );
+
+interface SuitableOptions {
+  /** Whose the package is. */
+  readonly accountId: string;
+  readonly uploads: readonly CreativeUpload[] | undefined;
+  readonly before?: readonly CreativeAssignment[];
+  /** Where the package stands in the request. */
+  readonly field: string;
+}
+
+/**
+ * Creatives that are there have to be what the product runs; those that are not yet are looked at when they are assigned.
+ * @throws ToolError CREATIVE_REJECTED, or what the release has for it
+ */
+export async function checkSuitable(
+  call: BehaviourCall,
+  product: Product,
+  assigned: readonly CreativeAssignment[],
+  of: SuitableOptions,
+): Promise<void> {
+  const uploads = new Map((of.uploads ?? []).map((one, at) => [one.creative_id, { one, at }]));
+  for (const [index, { creative_id: id }] of assigned.entries()) {
+    const sent = uploads.get(id);
+    // What was taken before was looked at before.
+    if (sent === undefined && of.before?.some((one) => one.creative_id === id)) continue;
+    const found = sent === undefined ? await creativeFor(call, id, of.accountId) : undefined;
+    const shown = sent?.one ?? (found && { ...found.more, ...found });
+    const against = shown && (await unsuitable(call, product, shown));
+    if (against === undefined) continue;
+    const at = sent === undefined ? `creative_assignments[${index}]` : `creatives[${sent.at}]`;
+    throw new ToolError(against.code, against.message, { field: `${of.field}.${at}` });
+  }
+}
 
 const modeOf = ({ rotation_mode }: CreativeAssignment): string => rotation_mode ?? "weighted";
 

@@ -6,7 +6,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import { findConfigured } from "../products/configured.js";
 import type { Overlay } from "../products/overlay.js";
 import { isAuction, productOf } from "../products/products.js";
-import { assignments, checkAssigned } from "./assigned.js";
+import { assignments, checkAssigned, checkSuitable } from "./assigned.js";
 import { checkBound } from "./bound.js";
 import { checkDates } from "./dates.js";
 import { committedMetrics } from "./metrics.js";
@@ -75,6 +75,8 @@ export async function updatedPackage(
   // What was taken before was looked at before, unless its placements change.
   if (assigns || overlay !== undefined)
     checkAssigned(call, assigned, overlay ?? before, `${field}.creative_assignments`);
+  const of = { accountId: buy.account_id, uploads: creatives, before: one.creative_assignments, field };
+  if (assigns) await checkSuitable(call, product, assigned, of);
   if (creatives !== undefined) await storeCreatives(call, buy.account_id, creatives);
   const { bid_price: held, ...rest } = one;
   // A policy takes the place of a bid price that was given before it.

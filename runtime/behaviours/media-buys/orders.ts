@@ -15,6 +15,7 @@ import { findProduct, productOf } from "../products/products.js";
 import { endProposal } from "../products/proposal-ends.js";
 import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
+import { readAssigned } from "./assigned.js";
 import { checkBidding } from "./bidding.js";
 import { checkDailyCaps } from "./caps.js";
 import { checkDates, checkStart } from "./dates.js";
@@ -79,6 +80,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   const accepted = request.accepted ?? (await negotiated(call, request));
   const wanted = request.packages ?? accepted?.commercial_terms.purchases ?? (await proposedPackages(call, request));
   checkDailyCaps(call, { whole: request, packages: wanted });
+  await readAssigned(call, request.packages ?? []);
   const packages: BuyPackage[] = [];
   const ordered = { ...flight, accountId: account.account_id };
   for (const [index, one] of wanted.entries())

@@ -14,7 +14,7 @@ import { concreteCollections } from "../products/collections.js";
 import { findConfigured } from "../products/configured.js";
 import { checkOverlay, overlaySaid } from "../products/overlay.js";
 import { checkedPricing, checkUnexpired, isAuction, productOf, shownProduct } from "../products/products.js";
-import { assignments, checkAssigned } from "./assigned.js";
+import { assignments, checkAssigned, checkSuitable } from "./assigned.js";
 import { checkAvailable } from "./available.js";
 import { checkBound } from "./bound.js";
 import { checkDates, checkEnd, checkWithin } from "./dates.js";
@@ -99,6 +99,7 @@ export async function newPackage(
   checkTerms(call, wanted, found, field);
   const assigned = assignments(wanted.creative_assignments, wanted.creatives);
   checkAssigned(call, assigned, overlay, `${field}.creative_assignments`);
+  await checkSuitable(call, found, assigned, { accountId: flight.accountId, uploads: wanted.creatives, field });
   const start = wanted.start_time ?? flight.start;
   const end = wanted.end_time ?? flight.end;
   checkDates(start, end, field);

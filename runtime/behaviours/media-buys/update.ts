@@ -21,6 +21,7 @@ import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/
 import type { Negotiated } from "../products/terms.js";
 import { checkAllowed } from "./allowed.js";
 import { checkStillApproved } from "./approved.js";
+import { readAssigned } from "./assigned.js";
 import { checkGrowth } from "./available.js";
 import { checkBidding } from "./bidding.js";
 import { checkDailyCaps } from "./caps.js";
@@ -159,6 +160,7 @@ interface UpdatedBuy {
 async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Promise<UpdatedBuy> {
   const agreed = request.accepted === undefined ? buy : { ...buy, accepted: request.accepted };
   if (request.canceled === true) return canceledBuy(call, agreed, request.cancellation_reason);
+  await readAssigned(call, [...(request.packages ?? []), ...(request.new_packages ?? [])]);
   const done: UpdatedBuy["done"][number][] = [];
   const start = request.start_time === "asap" ? call.time : request.start_time;
   const end = request.end_time;

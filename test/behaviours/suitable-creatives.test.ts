@@ -1,0 +1,120 @@
+/** Creatives run in what takes them: what is no spot is refused where spots are sold, whichever way it comes. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { exampleProducts, listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
+import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
+
+const price = { pricing_option_id: "cpm", pricing_model: "cpm", currency: "USD", floor_price: 1 };
+const product = (product_id: string, formats: readonly string[]): Product => ({
+  ...{ product_id, name: product_id, description: "Sold.", delivery_type: "non_guaranteed", channels: ["ctv"] },
+  ...{ formats, pricing_options: [price] },
+});
+const catalogue = listedCatalogue([
+  ...exampleProducts,
+  product("spots", ["video_standard_15s"]),
+  product("tiles", ["display_300x250_image"]),
+  product("sound", ["audio_30s"]),
+  product("anything", []),
+]);
+
+const own = (id: string) => ({ agent_url: "https://seller.example/mcp", id });
+const image = (creative_id: string, width: number, height: number) => ({
+  ...{ creative_id, name: creative_id, format_id: own(`display_${width}x${height}`) },
+  assets: { image: { asset_type: "image", url: "https://x.example/i.png", width, height } },
+});
+const spot = (creative_id: string, seconds: number) => ({
+  ...{ creative_id, name: creative_id, format_id: own(`video_${seconds}s`) },
+  assets: {
+    video: {
+      ...{ asset_type: "video", url: "https://x.example/v.mp4", width: 1920, height: 1080 },
+      duration_ms: seconds * 1_000,
+    },
+  },
+});
+const tile = image("tile", 300, 250);
+const board = image("board", 728, 90);
+const short = spot("short", 15);
+const long = spot("long", 30);
+
+/** What takes what. */
+const expected = {
+  spots: ["short"],
+  tiles: ["tile"],
+  sound: [],
+  anything: ["tile", "board", "short", "long"],
+} as const;
+
+for (const version of versions) {
+  const packageOf = (product_id: string, more: object = {}) => ({
+    ...{ product_id, pricing_option_id: "cpm", budget: 1_000, bid_price: 3, ...more },
+  });
+  const order = (packages: readonly object[]) => ({
+    ...{ ...key(), account, brand, packages },
+    ...{ start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" },
+  });
+  const code = (size: boolean): string => {
+    if (/^3\.[01]\./.test(version)) return "CREATIVE_REJECTED";
+    return size && version === "3.2.4" ? "CREATIVE_SIZE_MISMATCH" : "CREATIVE_";
+  };
+
+  test(`${version}: a creative is assigned to packages whose product takes it, and to no others`, async () => {
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
+    const all = [tile, board, short, long];
+    for (const [id, taken] of Object.entries(expected)) {
+      const { media_buy_id, packages } = await seller.ask("create_media_buy", order([packageOf(id)]));
+      const { package_id } = packages[0];
+      const assignments = all.map(({ creative_id }) => ({ creative_id, package_id }));
+      for (const dry_run of [true, false]) {
+        const request = { ...key(), account, creatives: all, assignments, ...(dry_run && { dry_run }) };
+        const { creatives } = await seller.ask("sync_creatives", request);
+        type Line = { creative_id: string; assigned_to?: string[]; assignment_errors?: Record<string, string> };
+        const lines = creatives as Line[];
+        // In a rehearsal nothing is known yet of what is new.
+        if (dry_run && id === "spots") continue;
+        const to = lines.filter(({ assigned_to = [] }) => assigned_to.includes(package_id));
+        assert.equal(
+          to.map(({ creative_id }) => creative_id),
+          taken,
+          id,
+        );
+        const refused = lines.filter(({ assignment_errors: wrong = {} }) => package_id in wrong);
+        assert.is(refused.length, all.length - taken.length);
+      }
+      for (const { creative_id } of all) {
+        const named = { creative_assignments: [{ creative_id }] };
+        const update = { ...key(), account, media_buy_id, packages: [{ package_id, ...named }] };
+        const takes = (taken as readonly string[]).includes(creative_id);
+        if (takes) {
+          await seller.ask("update_media_buy", update);
+          await seller.ask("create_media_buy", order([packageOf(id, named)]));
+          continue;
+        }
+        const wrongSize = id === "tiles" && creative_id === "board";
+        for (const { code: told, field } of [
+          await seller.refused("update_media_buy", update),
+          await seller.refused("create_media_buy", order([packageOf(id, named)])),
+        ]) {
+          assert.ok(told.startsWith(code(wrongSize)), told);
+          assert.is(field, "packages[0].creative_assignments[0]");
+        }
+      }
+    }
+    await seller.close();
+  });
+
+  test(`${version}: an order brings its creatives, and one that its product does not take is refused whole`, async () => {
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
+    const brings = (id: string, ...creatives: object[]) => order([packageOf(id, { creatives })]);
+    const { code: told, field } = await seller.refused("create_media_buy", brings("spots", short, tile));
+    assert.ok(told.startsWith(code(false)), told);
+    assert.is(field, "packages[0].creatives[1]");
+    assert.equal((await seller.ask("list_creatives", { account })).creatives, []);
+    await seller.ask("create_media_buy", brings("spots", short));
+    // Who orders before he uploads is not asked what it will be.
+    const early = order([packageOf("spots", { creative_assignments: [{ creative_id: "later" }] })]);
+    await seller.ask("create_media_buy", early);
+    await seller.close();
+  });
+}
+
+test.run();
