@@ -5,7 +5,6 @@ import type {
   AnyTool,
   JsonObject,
   MaybePromise,
-  ProtocolError,
   Release,
   Reply,
   RequestOf,
@@ -24,6 +23,7 @@ import type { ArmData, ArmReply, Completed, IfArm } from "./arms.js";
 import type { AuditEntry } from "./audit-entry.js";
 import type { InvalidAnswer } from "./invalid-answer.js";
 import type { NamesAccount } from "./named-account.js";
+import type { Declined, SellerError } from "./refusal.js";
 
 export type { Effect, TxOf } from "../store/types.js";
 export type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
@@ -31,22 +31,10 @@ export type { ArmData, ArmReply, Completed } from "./arms.js";
 export type { AuditEntry } from "./audit-entry.js";
 export type { InvalidAnswer } from "./invalid-answer.js";
 export type { NamesAccount } from "./named-account.js";
+export type { Declined, SellerError } from "./refusal.js";
 
 /** Where a seller keeps calls and tasks: in one database, or in several, each principal's in one of them. */
 export type SellerStore = AnyStore | PrincipalStore<unknown>;
-
-/** An error as a handler states it: `recovery` and `suggestion` come from the release's table where they are left out. */
-export interface SellerError<R extends Release = Release> extends ProtocolError {
-  code: (keyof R["errors"] & string) | (string & {});
-}
-
-/** Why a seller that has understood what is wanted does not do it. */
-export interface Declined extends JsonObject {
-  /** For people, plain text. */
-  readonly reason: string;
-  /** What to ask for instead. */
-  readonly suggestions?: string[];
-}
 
 /** A task that outlives its call. Every change is durable, and its webhooks are stored in the same transaction. */
 export interface TaskHandle<T = AnyTool, Tx = unknown> {

@@ -197,7 +197,7 @@ export const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/seller/": [
-    "audit-entry arms invalid-answer named-account",
+    "audit-entry arms invalid-answer named-account refusal",
     "types",
     "*",
     "task-changes",

@@ -40,27 +40,73 @@ const keyOf = (collection: string, owner: string, id: string): string => JSON.st
 const parsed = <T>(body: string | undefined): T | undefined =>
   body === undefined ? undefined : (JSON.parse(body) as T);
 
-export function openDocuments(store: Pick<DocumentStore<never>, "get" | "find" | "list" | "collections">): Documents {
-  const held = new Map<string, Held>();
+type Reading = Pick<DocumentStore<never>, "get" | "find" | "list" | "collections">;
+
+/** What a call has read: each document once, and each list. */
+function readingOf(store: Reading, held: Map<string, Held>) {
   const reading = new Map<string, Promise<Held>>();
-  const hold = async (collection: string, owner: string, id: string): Promise<Held> => {
-    const key = keyOf(collection, owner, id);
-    const place = { collection, owner, id };
-    const read = async (): Promise<Held> => {
-      const found = await store.get(place);
-      // Written meanwhile by this call.
-      const own = held.get(key);
-      if (own !== undefined) return own;
-      const fresh: Held = { place, version: found?.version ?? 0, body: found?.body, changed: false };
-      held.set(key, fresh);
-      return fresh;
-    };
-    const known = held.get(key);
-    if (known !== undefined) return known;
-    const under = reading.get(key) ?? read().finally(() => reading.delete(key));
-    reading.set(key, under);
-    return under;
+  const listed = new Map<string, Promise<string[]>>();
+  const take = (collection: string, owner: string, found: readonly StoredDocument[]): void => {
+    for (const { id, version, body } of found) {
+      const key = keyOf(collection, owner, id);
+      if (!held.has(key)) held.set(key, { place: { collection, owner, id }, version, body, changed: false });
+    }
   };
+  const listAll = async (collection: string, owner: string): Promise<string[]> => {
+    const found = await store.list(collection, owner);
+    take(collection, owner, found);
+    return found.map(({ id }) => id);
+  };
+  const readOne = async (place: DocumentPlace, key: string): Promise<Held> => {
+    const found = await store.get(place);
+    // Written meanwhile by this call.
+    const own = held.get(key);
+    if (own !== undefined) return own;
+    const fresh: Held = { place, version: found?.version ?? 0, body: found?.body, changed: false };
+    held.set(key, fresh);
+    return fresh;
+  };
+  return {
+    async one(collection: string, owner: string, id: string): Promise<Held> {
+      const key = keyOf(collection, owner, id);
+      const known = held.get(key);
+      if (known !== undefined) return known;
+      const under = reading.get(key) ?? readOne({ collection, owner, id }, key).finally(() => reading.delete(key));
+      reading.set(key, under);
+      return under;
+    },
+    /** All that are there, or were when they were first read: what is listed for each of many items is asked for once. */
+    async all(collection: string, owner: string): Promise<Held[]> {
+      const at = JSON.stringify([collection, owner]);
+      const known = listed.get(at) ?? listAll(collection, owner);
+      listed.set(at, known);
+      const there = await known;
+      const added = [...held.values()]
+        .filter(({ place }) => place.collection === collection && place.owner === owner)
+        .map(({ place }) => place.id);
+      const ids = new Set([...there, ...added]);
+      return [...ids].flatMap((id) => held.get(keyOf(collection, owner, id)) ?? []);
+    },
+    async many(collection: string, owner: string, ids: readonly string[]): Promise<void> {
+      const wanted = [...new Set(ids)].filter((id) => !held.has(keyOf(collection, owner, id)));
+      if (wanted.length < 2) return;
+      take(collection, owner, await store.find(collection, owner, wanted));
+      for (const id of wanted) {
+        const key = keyOf(collection, owner, id);
+        const place = { collection, owner, id };
+        if (!held.has(key)) held.set(key, { place, version: 0, body: undefined, changed: false });
+      }
+    },
+    forget(collection: string, owner: string, id: string): void {
+      held.delete(keyOf(collection, owner, id));
+      listed.delete(JSON.stringify([collection, owner]));
+    },
+  };
+}
+
+export function openDocuments(store: Reading): Documents {
+  const held = new Map<string, Held>();
+  const reading = readingOf(store, held);
   const change = (place: DocumentPlace, body: object | undefined): void => {
     const key = keyOf(place.collection, place.owner, place.id);
     const text = body === undefined ? undefined : JSON.stringify(body);
@@ -68,58 +114,20 @@ export function openDocuments(store: Pick<DocumentStore<never>, "get" | "find" |
     if (known === undefined) held.set(key, { place, version: undefined, body: text, changed: true });
     else Object.assign(known, { body: text, changed: true });
   };
-  const take = (collection: string, owner: string, found: readonly StoredDocument[]): void => {
-    for (const { id, version, body } of found) {
-      const key = keyOf(collection, owner, id);
-      if (!held.has(key)) held.set(key, { place: { collection, owner, id }, version, body, changed: false });
-    }
-  };
-  /** What is listed again and again, for each of many items, is asked for once. */
-  const listed = new Map<string, Promise<string[]>>();
-  const listAll = async (collection: string, owner: string): Promise<string[]> => {
-    const found = await store.list(collection, owner);
-    take(collection, owner, found);
-    return found.map(({ id }) => id);
-  };
-  /** All that are there, or were when they were first read. */
-  const holdAll = async (collection: string, owner: string): Promise<Held[]> => {
-    const at = JSON.stringify([collection, owner]);
-    const known = listed.get(at) ?? listAll(collection, owner);
-    listed.set(at, known);
-    const there = await known;
-    const added = [...held.values()]
-      .filter(({ place }) => place.collection === collection && place.owner === owner)
-      .map(({ place }) => place.id);
-    const ids = new Set([...there, ...added]);
-    return [...ids].flatMap((id) => held.get(keyOf(collection, owner, id)) ?? []);
-  };
   return {
-    get: async (collection, owner, id) => parsed((await hold(collection, owner, id)).body),
-    async read(collection, owner, ids) {
-      const wanted = [...new Set(ids)].filter((id) => !held.has(keyOf(collection, owner, id)));
-      if (wanted.length < 2) return;
-      const found = await store.find(collection, owner, wanted);
-      take(collection, owner, found);
-      const none = { version: 0, body: undefined, changed: false };
-      for (const id of wanted) {
-        const key = keyOf(collection, owner, id);
-        if (!held.has(key)) held.set(key, { ...none, place: { collection, owner, id } });
-      }
-    },
+    get: async (collection, owner, id) => parsed((await reading.one(collection, owner, id)).body),
+    read: reading.many,
     list: async <T extends object>(collection: string, owner: string): Promise<T[]> =>
-      (await holdAll(collection, owner)).flatMap(({ body }) => parsed<T>(body) ?? []),
+      (await reading.all(collection, owner)).flatMap(({ body }) => parsed<T>(body) ?? []),
     ids: async (collection, owner) =>
-      (await holdAll(collection, owner)).flatMap(({ place, body }) => (body === undefined ? [] : [place.id])),
+      (await reading.all(collection, owner)).flatMap(({ place, body }) => (body === undefined ? [] : [place.id])),
     async removeAll(owner) {
-      for (const collection of await store.collections(owner)) await holdAll(collection, owner);
+      for (const collection of await store.collections(owner)) await reading.all(collection, owner);
       for (const { place } of [...held.values()]) if (place.owner === owner) change(place, undefined);
     },
     put: (collection, owner, id, body) => change({ collection, owner, id }, body),
     remove: (collection, owner, id) => change({ collection, owner, id }, undefined),
-    forget(collection, owner, id) {
-      held.delete(keyOf(collection, owner, id));
-      listed.delete(JSON.stringify([collection, owner]));
-    },
+    forget: reading.forget,
     changes: () =>
       [...held.values()]
         .filter(({ changed }) => changed)
