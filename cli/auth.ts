@@ -1,9 +1,10 @@
 /** `adbind auth`: what an agent wants to know its callers by. */
 import type { Command } from "commander";
+import { printable } from "../runtime/printable.js";
 import { type AgentOptions, agentHelp, connectAgent, withAgentOptions } from "./agent/connect.js";
 import { diagnose } from "./agent/diagnose.js";
 import { tableLines } from "./agent/table.js";
-import { printable, printJson } from "./output.js";
+import { printJson } from "./output.js";
 
 interface Options extends AgentOptions {
   json?: boolean;

@@ -3,11 +3,12 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { type Failure, isJsonObject, isTerminal, type JsonObject } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import { type AgentOptions, agentHelp, connectAgent, withAgentOptions } from "./agent/connect.js";
 import { dataLines, redacted } from "./agent/table.js";
 import { exitCodes, type Interrupted } from "./failure.js";
 import { interruption } from "./interrupt.js";
-import { printable, printJson } from "./output.js";
+import { printJson } from "./output.js";
 import { readUserFile } from "./user-file.js";
 
 interface Options extends AgentOptions {

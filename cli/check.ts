@@ -5,6 +5,7 @@ import type { TransportChoice } from "../runtime/buyer/index.js";
 import { type AgentCheckReport, checkAgent, checks } from "../runtime/conformance/index.js";
 import type { Release } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import { releaseForPeers } from "./check/release-value.js";
 import { closingLine } from "./closing-line.js";
 import { printJson } from "./output.js";
@@ -35,18 +36,20 @@ function specialismOf(release: Release, given: string): string {
 
 const mark = { passed: "ok", failed: "FAIL", skipped: "-" } as const;
 
-/** Control characters of an agent must not reach a terminal. */
-const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?").slice(0, 300);
+const MAX_CHARS = 300;
+
+/** An agent wrote it. */
+const told = (text: string): string => printable(text).slice(0, MAX_CHARS);
 
 function print(report: AgentCheckReport): void {
   for (const { tool, required, checks: results } of report.tools) {
     console.log(`${tool}${required ? "" : " (exercised)"}`);
     for (const { check, outcome, detail } of results) {
-      console.log(`  ${mark[outcome].padEnd(5)}${check.padEnd(15)} ${printable(detail ?? checks[check])}`);
+      console.log(`  ${mark[outcome].padEnd(5)}${check.padEnd(15)} ${told(detail ?? checks[check])}`);
     }
   }
-  if (report.missing.length > 0) console.log(`missing: ${report.missing.map(printable).join(", ")}`);
-  if (report.problem !== undefined) console.log(`nothing could be asked: ${printable(report.problem)}`);
+  if (report.missing.length > 0) console.log(`missing: ${report.missing.map(told).join(", ")}`);
+  if (report.problem !== undefined) console.log(`nothing could be asked: ${told(report.problem)}`);
   const { passed, failed, skipped } = report;
   console.log(`${report.specialisms.join(", ")} of ${report.release}`);
   console.log(closingLine({ passed, failed, skipped }, "checks"));

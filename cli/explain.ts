@@ -4,6 +4,7 @@ import { diffReleases } from "../generator/diff/diff.js";
 import { diffRules } from "../generator/diff/rules.js";
 import type { DiffSide } from "../generator/diff/side.js";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import { loadSide } from "./diff/load.js";
 import { explainedLines } from "./explain/lines.js";
 import { releasesAtHand, span } from "./explain/releases.js";
@@ -15,7 +16,7 @@ import {
   explainTool,
   type FindingExplained,
 } from "./explain/subjects.js";
-import { printable, printJson } from "./output.js";
+import { printJson } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./release/resolve.js";
 
 interface Options extends ReleaseOptions {

@@ -5,13 +5,14 @@ import { assertReplaceable, generatorName, readOwned, unchangedSince, withOwned 
 import { recover, writePlans } from "../generator/emit/disk-swap.js";
 import type { Site } from "../generator/explorer/site.js";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import { createComparer } from "./explorer/comparer.js";
 import { type LoadedReleases, loadReleases } from "./explorer/load.js";
 import { type ComparedReleases, comparing, planExplorer, siteDigest } from "./explorer/plan.js";
 import { serveExplorer } from "./explorer/serve.js";
 import { servedSite } from "./explorer/served-site.js";
 import { portNumber } from "./listening.js";
-import { plural, printable, printJson, shownPath, userPath } from "./output.js";
+import { plural, printJson, shownPath, userPath } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveReleases, withReleaseOptions } from "./release/resolve.js";
 
 interface Options extends ReleaseOptions {

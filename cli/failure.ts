@@ -1,5 +1,6 @@
 /** What a user, or a program that asked for JSON, is told of a failure, and the exit code that goes with it. */
 import { AdbindError, type ErrorCode } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import { printJson } from "./output.js";
 
 /**
@@ -148,7 +149,8 @@ function printStacks(error: unknown): void {
 /** Says on stderr what went wrong, and with `json` on stdout too; the exit code is set. */
 export function reportFailure(error: unknown, json: boolean): void {
   const failure = commandFailureOf(error);
-  console.error(lineOf(failure));
+  // A server, a registry or a file may have written part of it.
+  console.error(printable(lineOf(failure)));
   if (process.env.ADBIND_DEBUG) printStacks(error);
   if (json) printJson({ ok: false, error: failure });
   process.exitCode = exitCodeOf(error);

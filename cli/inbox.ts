@@ -1,8 +1,9 @@
 /** `adbind inbox`: what a receiver holds, and a way out for what it gave up. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import type { InboxEvent, InboxState, Store, StoreAccess } from "../runtime/store/index.js";
-import { plural, printable, printJson, wholeNumber } from "./output.js";
+import { plural, printJson, wholeNumber } from "./output.js";
 import { type StoreOption, storeOption, withStore } from "./store.js";
 
 const STATES: readonly InboxState[] = ["pending", "parked", "dead"];

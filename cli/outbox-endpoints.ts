@@ -1,6 +1,7 @@
 /** `adbind outbox endpoints`, `pause`, `resume`: where events go, and what is left alone. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import { principalPart } from "../runtime/sender/endpoint-names.js";
 import type { EndpointEntry, Outbox } from "../runtime/sender/operators.js";
 import {
@@ -17,7 +18,7 @@ import {
   withOutbox,
   yesOption,
 } from "./outbox-store.js";
-import { plural, printable, printJson } from "./output.js";
+import { plural, printJson } from "./output.js";
 import type { StoreOption } from "./store.js";
 
 const endpointLine = ({ endpoint, state, waiting, principal, url, restsUntil, error }: EndpointEntry): string =>

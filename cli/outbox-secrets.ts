@@ -2,12 +2,13 @@
 import { existsSync, readFileSync, realpathSync, renameSync } from "node:fs";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import { resealSecrets } from "../runtime/sender/reseal.js";
 import { countBodies } from "../runtime/sender/reseal-bodies.js";
 import { newSecretKey, parseSecretKeys, secretKeyId } from "../runtime/sender/secret-keys.js";
 import { withDraft } from "./draft-file.js";
 import { type KeysOption, keysOption, outboxCommand, withOutbox } from "./outbox-store.js";
-import { plural, printable, printJson, shownPath, userPath } from "./output.js";
+import { plural, printJson, shownPath, userPath } from "./output.js";
 import type { StoreOption } from "./store.js";
 
 const unusable = (file: string, what: string, remedy: string, cause: unknown): AdbindError =>

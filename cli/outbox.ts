@@ -1,6 +1,7 @@
 /** `adbind outbox`: what a sender holds, and a way out for what it gave up. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import type { OutboxEntry, OutboxEvent } from "../runtime/sender/operators.js";
 import { registerEndpoints } from "./outbox-endpoints.js";
 import { register as registerSecrets } from "./outbox-secrets.js";
@@ -26,7 +27,7 @@ import {
   withOutbox,
   yesOption,
 } from "./outbox-store.js";
-import { plural, printable, printJson } from "./output.js";
+import { plural, printJson } from "./output.js";
 import type { StoreOption } from "./store.js";
 
 const shown = <Entry extends OutboxEntry>({ due, createdAt, firstAt, ...entry }: Entry) => ({

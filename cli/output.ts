@@ -56,12 +56,6 @@ export function printFindings(
     for (const alike of foldFindings(wanted.filter((one) => one.level === level))) printAlike(label, alike, all);
 }
 
-/**
- * Control characters of whatever origin must not reach a terminal, nor what turns a line's order round or cannot be seen;
- * letters of every script do, with the two joiners that some of them are written with.
- */
-export const printable = (text: string): string => text.replace(/(?![\u200c\u200d])[\p{C}\p{Zl}\p{Zp}]/gu, "?");
-
 /** A number above 0 of the command line. @throws AdbindError `usage` */
 export function wholeNumber(text: string, what: string, remedy: string): number {
   const number = Number(text);

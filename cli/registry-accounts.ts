@@ -3,9 +3,10 @@ import { randomBytes } from "node:crypto";
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import { type Accounts, accountsOf, subscriptions, tiers } from "../runtime/registry/server/auth/accounts.js";
 import { registryAccess, type StoreAccess } from "../runtime/store/index.js";
-import { printable, printJson } from "./output.js";
+import { printJson } from "./output.js";
 import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 
 const withAccounts = (

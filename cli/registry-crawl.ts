@@ -1,6 +1,7 @@
 /** `adbind registry crawl`: fetches domains now, from this machine, and says what was found. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import {
   type Crawler,
   type CrawlerOptions,
@@ -11,7 +12,7 @@ import { createRegistryData } from "../runtime/registry/data.js";
 import { publisherDomain } from "../runtime/registry/model.js";
 import type { RegistryData } from "../runtime/registry/types.js";
 import type { AnyStore } from "../runtime/store/index.js";
-import { plural, printable } from "./output.js";
+import { plural } from "./output.js";
 import { type AddressOption, addressOf, addressOption } from "./registry-address.js";
 import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import {
   type Doctor,
   type ExaminedFile,
@@ -11,7 +12,7 @@ import {
 } from "../runtime/registry/crawl/index.js";
 import { publisherDomain } from "../runtime/registry/model.js";
 import { linesOfPointers } from "../runtime/registry/pointer-lines.js";
-import { plural, printable, printJson, shownPath, userPath, wholeNumber } from "./output.js";
+import { plural, printJson, shownPath, userPath, wholeNumber } from "./output.js";
 import { isWatched } from "./progress.js";
 
 /** Files that somebody has, in bytes: as large as one that is fetched. */

@@ -2,12 +2,13 @@
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { parseStrict } from "../runtime/json.js";
+import { printable } from "../runtime/printable.js";
 import { readAuthorizationFile } from "../runtime/registry/crawl/index.js";
 import { createRegistryData } from "../runtime/registry/data.js";
 import { hostedUrl, publisherDomain } from "../runtime/registry/model.js";
 import type { JsonValue, RegistryData } from "../runtime/registry/types.js";
 import type { StoreAccess } from "../runtime/store/index.js";
-import { plural, printable } from "./output.js";
+import { plural } from "./output.js";
 import { type AddressOption, addressOf, addressOption } from "./registry-address.js";
 import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 import { readUserFile } from "./user-file.js";

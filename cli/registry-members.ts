@@ -1,12 +1,13 @@
 /** `adbind registry members|agents`: who owns which domains, and which agents a search and an operator lookup show. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import { createRegistryData } from "../runtime/registry/data.js";
 import { agentTypes } from "../runtime/registry/model.js";
 import { tiers } from "../runtime/registry/server/auth/accounts.js";
 import type { AgentType, Member, MemberAgent, RegistryData, Visibility } from "../runtime/registry/types.js";
 import type { StoreAccess } from "../runtime/store/index.js";
-import { plural, printable, printJson } from "./output.js";
+import { plural, printJson } from "./output.js";
 import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 
 const withData = (

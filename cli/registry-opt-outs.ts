@@ -1,9 +1,10 @@
 /** `adbind registry opt-out`: domains whose owners want nothing fetched or told of them. */
 import type { Command } from "commander";
+import { printable } from "../runtime/printable.js";
 import { createRegistryData } from "../runtime/registry/data.js";
 import type { RegistryData } from "../runtime/registry/types.js";
 import type { StoreAccess } from "../runtime/store/index.js";
-import { plural, printable } from "./output.js";
+import { plural } from "./output.js";
 import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 
 const withData = (

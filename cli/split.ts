@@ -2,9 +2,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { openDatabase } from "../runtime/db/open.js";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 import type { StoreAccess } from "../runtime/store/index.js";
 import { type SplitChange, type SplitStatus, splitChange } from "../runtime/store/split/change.js";
-import { plural, printable, printJson } from "./output.js";
+import { plural, printJson } from "./output.js";
 import { placeOfNamed } from "./store.js";
 
 /** Senders give up on an answer after about ten seconds: their next try comes later than a fence may stand. */

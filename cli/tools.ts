@@ -2,9 +2,10 @@
 import type { Command } from "commander";
 import { agentUnreachable } from "../runtime/conformance/agent-unreachable.js";
 import type { AnyTool, Failure, Release } from "../runtime/contract/index.js";
+import { printable } from "../runtime/printable.js";
 import { type AgentOptions, agentHelp, connectAgent, withAgentOptions } from "./agent/connect.js";
 import { tableLines } from "./agent/table.js";
-import { plural, printable, printJson } from "./output.js";
+import { plural, printJson } from "./output.js";
 
 interface Options extends AgentOptions {
   json?: boolean;

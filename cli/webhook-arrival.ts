@@ -1,6 +1,7 @@
 /** What is said of a webhook that arrived: its headers, whether it verifies, whether it is one at all, its body. */
 import { isJsonObject, member } from "../runtime/extract/json-object.js";
 import { registeredEvents } from "../runtime/facts/index.js";
+import { printable } from "../runtime/printable.js";
 import { type EnvelopeResult, readEnvelope } from "../runtime/receiver/envelope.js";
 import {
   type KeySource,
@@ -10,7 +11,6 @@ import {
   verifyWebhook,
 } from "../runtime/signing/index.js";
 import type { EventKind } from "../runtime/store/types.js";
-import { printable } from "./output.js";
 
 /** A request as it came, header names as they were spelled. */
 export interface WebhookRequest {

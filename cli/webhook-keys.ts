@@ -3,6 +3,7 @@ import { loadRelease } from "../generator/load/load.js";
 import { releaseFacts } from "../generator/model/build.js";
 import { AdbindError } from "../runtime/errors.js";
 import { createGuardedFetch } from "../runtime/net/index.js";
+import { printable } from "../runtime/printable.js";
 import {
   agentKeys,
   askIdentity,
@@ -12,7 +13,7 @@ import {
 } from "../runtime/signing/discovery/index.js";
 import { type KeySource, staticKeys } from "../runtime/signing/index.js";
 import { publicKey, readKeyFile } from "./key-file.js";
-import { printable, shownPath, userPath } from "./output.js";
+import { shownPath, userPath } from "./output.js";
 import { resolveRelease } from "./release/resolve.js";
 
 export interface KeysGiven {

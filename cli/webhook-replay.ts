@@ -2,9 +2,10 @@
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { createGuardedFetch } from "../runtime/net/index.js";
+import { printable } from "../runtime/printable.js";
 import { type SignableRequest, signWebhook } from "../runtime/signing/index.js";
 import { readInput, signingKey } from "./key-file.js";
-import { printable, userPath } from "./output.js";
+import { userPath } from "./output.js";
 import { parseRequestFile } from "./request-file.js";
 import { sendOn } from "./webhook-kept.js";
 import { wordHelp, wordToSign } from "./webhook-word.js";

@@ -1,6 +1,6 @@
 /** What an agent said, for people: tables where there are rows, lines where there are members, and no secrets. */
 import { isJsonObject, type JsonObject } from "../../runtime/contract/index.js";
-import { printable } from "../output.js";
+import { printable } from "../../runtime/printable.js";
 
 /** Members whose values are for nobody's eyes. */
 const secret = /(^|_)(token|secret|credentials?|password|authorization|api_?key|private_key|signature)$/i;

@@ -1,6 +1,7 @@
 /** A comparison for a person: who breaks whom on one screen, then each change once. */
 import { type DiffFinding, type DiffReport, type Pairing, pairings } from "../../generator/diff/finding.js";
-import { plural, printable } from "../output.js";
+import { printable } from "../../runtime/printable.js";
+import { plural } from "../output.js";
 import { type Folded, fold, foldedPlace, pairingsOf } from "./fold.js";
 
 /** What a pairing means to who has to decide. */

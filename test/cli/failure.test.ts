@@ -5,8 +5,8 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { commandFailureOf, Interrupted, wordsOf } from "../../cli/failure.js";
-import { printable } from "../../cli/output.js";
 import { AdbindError } from "../../runtime/errors.js";
+import { printable } from "../../runtime/printable.js";
 import { fromSource } from "../runner/from-source.js";
 import { cut } from "../support/mutate-release.js";
 import { smallRelease, tempFolder, writeRelease } from "../support/release.js";
@@ -80,6 +80,30 @@ test("of what others wrote a terminal is shown letters of every script, and noth
   const names = ["Müller & Söhne", "東京の広告", "إعلان", "می‌خواهم", "🎯 49 €"];
   for (const name of names) assert.is(printable(name), name);
   assert.is(printable("a\u001b[31mb\u009bc\nd\u202ee\u2028f\u0007\u00ad"), "a?[31mb?c?d?e?f??");
+});
+
+test("of what others wrote nothing is shown that cannot be seen, but where a script needs it", () => {
+  const hides = [
+    "\u3164",
+    "\uffa0",
+    "\u115f",
+    "\u1160",
+    "\u034f",
+    "\u17b4",
+    "\u180e",
+    "\u2800",
+    "\u{1d159}",
+    "\ufe0f",
+    "\u{e0101}",
+    "\u200d",
+    "\u2060",
+  ];
+  for (const sign of hides)
+    assert.is(printable(`agent${sign}.example`), "agent?.example", sign.codePointAt(0)?.toString(16));
+  assert.is(printable("नि\u200d\u200d"), "नि\u200d?", "one joiner joins; a second one is hidden text");
+  assert.is(printable("❤️\ufe0f\ufe0f"), "❤️??", "a second selector is hidden text");
+  for (const name of ["👨‍👩‍👧", "❤️", "🏳️‍🌈", "1️⃣", "👩🏽‍💻", "क्‍ष", "葛\u{e0100}城", "ᠮᠣᠩᠭᠣᠯ\u180b"])
+    assert.is(printable(name), name);
 });
 
 test("a wrong command line is an object too, and exit 2", () => {

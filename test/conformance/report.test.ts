@@ -45,7 +45,7 @@ const steps: readonly StepResult[] = [
         check: "field_value",
         outcome: "failed",
         description: "The state is active",
-        pointer: "/status",
+        pointer: "/status\u202egro.rellim",
         expected: "active",
         actual: "</script><script>alert(1)</script>\u001b[31m",
         schema: "media-buy/x.json",
@@ -102,7 +102,7 @@ test("a failed step says what was asked, sent and answered, where it differs, an
     "orders/bad",
     "Reject with",
     "SERVICE_UNAVAILABLE",
-    "at /status",
+    "at /status?gro.rellim",
     "expected active",
     "schema media-buy/x.json",
   ])

@@ -15,6 +15,7 @@ const base = [
   "runtime/log",
   "runtime/peer",
   "runtime/pieces",
+  "runtime/printable",
   "runtime/timers",
   "runtime/unless-aborted",
   "runtime/trace-context",

@@ -1,17 +1,13 @@
 /** What every form of a report says of a step. */
+import { printable } from "../../printable.js";
 import type { ConformanceReport, GradedCheck, StepResult } from "../result.js";
 
 /** Characters of a value that a line shows. */
 const SHOWN_CHARS = 240;
 
-const control = /[^\x20-\x7e\u00a0-\uffff]/g;
-
-/** Text of an agent must not drive a terminal. */
-export const legible = (text: string): string => text.replace(control, "?");
-
 export function short(value: unknown, most = SHOWN_CHARS): string {
   const text = value === undefined ? "nothing" : typeof value === "string" ? value : JSON.stringify(value);
-  const plain = legible(text);
+  const plain = printable(text);
   return plain.length <= most ? plain : `${plain.slice(0, most)}...`;
 }
 

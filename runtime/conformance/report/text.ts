@@ -1,15 +1,7 @@
 /** A report for a terminal. */
+import { printable } from "../../printable.js";
 import { type ConformanceReport, countsLine, type StepResult, type StoryboardResult } from "../result.js";
-import {
-  brokenChecks,
-  legible,
-  repeatCommand,
-  sentenceOf,
-  short,
-  skipsByReason,
-  subjectOf,
-  troublesOf,
-} from "./parts.js";
+import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason, subjectOf, troublesOf } from "./parts.js";
 
 export interface TextOptions {
   /** Every step, those that passed and were skipped among them. */
@@ -19,7 +11,7 @@ export interface TextOptions {
 const marks = { passed: "ok", failed: "FAIL", skipped: "-", not_graded: "?", faulty: "(ok)" } as const;
 
 function failedStep(report: ConformanceReport, step: StepResult): string[] {
-  const lines = [`  FAIL ${step.storyboard}/${step.step} (${step.task}): ${legible(step.title)}`];
+  const lines = [`  FAIL ${step.storyboard}/${step.step} (${step.task}): ${step.title}`];
   lines.push(`       required: ${short(step.required, 400)}`);
   for (const trouble of troublesOf(step)) lines.push(`       ${short(trouble, 500)}`);
   for (const check of brokenChecks(step)) {
@@ -57,7 +49,7 @@ export function textReport(report: ConformanceReport, options: TextOptions = {})
   const { suite, release, agent } = report;
   const lines = [
     `${subjectOf(report)} over ${agent.transport}, by ${suite.version === undefined ? suite.place : `the suite of ${suite.version}`} and the schemas of ${release.word} ${release.version}`,
-    ...report.notices.map((notice) => `note: ${legible(notice)}`),
+    ...report.notices.map((notice) => `note: ${notice}`),
     "",
   ];
   for (const one of report.storyboards) lines.push(...storyboardLines(report, one, options));
@@ -70,5 +62,6 @@ export function textReport(report: ConformanceReport, options: TextOptions = {})
   if (advisories > 0) lines.push(`${advisories} checks that only advise do not hold`);
   for (const [kind, count] of Object.entries(report.unknownChecks)) lines.push(`not graded: ${kind}, ${count} times`);
   lines.push(countsLine(report.counts));
-  return lines.join("\n");
+  // Names that an agent has made up stand in pointers and reasons too.
+  return lines.map(printable).join("\n");
 }
