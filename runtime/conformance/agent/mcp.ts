@@ -6,7 +6,9 @@ import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.j
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { McpError, ResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import { parseObject } from "../../extract/mcp.js";
 import { timerMs } from "../../timers.js";
+import { deniesSession } from "../../transport/mcp/denied-session.js";
 import { unlessAborted } from "../../unless-aborted.js";
 import { withinBytes, withinLevels } from "./answer-limits.js";
 import { failedAnswer, faultWords } from "./failed-answer.js";
@@ -33,6 +35,25 @@ interface Seen {
 interface Exchange {
   readonly seen: Seen;
   readonly refuse: (why: Error) => void;
+  /** The agent has let its session go, and so has done nothing. */
+  ended: boolean;
+}
+
+const SESSION = "mcp-session-id";
+
+/** An answer whose refusal of a session was looked for; the protocol's own errors have data. */
+async function withEndOf(exchange: Exchange, response: Response): Promise<Response> {
+  const { status, headers } = response;
+  const text = await response.text();
+  const said = parseObject(text);
+  const { data } = isJsonObject(said?.error) ? said.error : {};
+  exchange.ended = deniesSession(status, said) && !isJsonObject(data);
+  return new Response(text, { status, headers });
+}
+
+interface Session {
+  readonly client: Client;
+  readonly transport: StreamableHTTPClientTransport;
 }
 
 /** @throws where the list has no end */
@@ -49,31 +70,43 @@ async function toolNames(list: (params?: { cursor: string }) => ReturnType<Clien
 }
 
 /** A run of hundreds of sessions would leave its agent with as many. What comes of it is nobody's fault. */
-async function leave(client: Client, transport: StreamableHTTPClientTransport): Promise<void> {
+async function leave({ client, transport }: Session): Promise<void> {
   await unlessAborted(transport.terminateSession(), AbortSignal.timeout(CLOSING_MS)).catch(() => undefined);
   await client.close();
 }
 
-/** Opens a session; its credential goes with every request of it. @throws when the agent cannot be reached */
-export async function openMcpSession(options: SessionOptions): Promise<AgentSession> {
-  const { url, timeoutMs, now } = options;
-  const exchange = new AsyncLocalStorage<Exchange>();
-  const fetch: typeof globalThis.fetch = async (input, init) => {
+/** The run's fetch with the credential, and what it says noted in the exchange that asks. */
+const fetchOf =
+  (options: SessionOptions, exchange: AsyncLocalStorage<Exchange>): typeof globalThis.fetch =>
+  async (input, init) => {
     const headers = new Headers(init?.headers);
     if (options.authorization !== undefined) headers.set("authorization", options.authorization);
     // A stream of the server's own messages is not read: none of them is an answer.
     if ((init?.method ?? "GET") === "GET") return new Response(null, { status: 405 });
     // A stream that tells on and on is closed: nobody waits for it any more.
-    const ends = AbortSignal.timeout(timerMs(timeoutMs + CLOSING_MS));
+    const ends = AbortSignal.timeout(timerMs(options.timeoutMs + CLOSING_MS));
     const signal = init?.signal ? AbortSignal.any([init.signal, ends]) : ends;
     const response = await options.fetch(input, { ...init, headers, signal });
-    const { seen, refuse } = exchange.getStore() ?? {};
+    const at = exchange.getStore();
     // What follows in the same exchange is a word that the call is given up.
-    if (seen !== undefined && seen.status === undefined)
-      Object.assign(seen, { status: response.status, headers: headersOf(response) });
-    return withinBytes(response, signal, refuse);
+    if (at !== undefined && at.seen.status === undefined)
+      Object.assign(at.seen, { status: response.status, headers: headersOf(response) });
+    const read = withinBytes(response, signal, at?.refuse);
+    const mayBeDenied = headers.has(SESSION) && (response.status === 404 || response.status === 400);
+    return at !== undefined && mayBeDenied ? withEndOf(at, read) : read;
   };
-  const asking = async <T>(job: (limits: RequestOptions) => Promise<T>, seen: Seen = { headers: {} }): Promise<T> => {
+
+interface Asking {
+  ask<T>(job: (client: Client, limits: RequestOptions) => Promise<T>, seen?: Seen): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** @throws when the agent cannot be reached */
+async function beginAsking(options: SessionOptions): Promise<Asking> {
+  const { url, timeoutMs } = options;
+  const exchange = new AsyncLocalStorage<Exchange>();
+  const fetch = fetchOf(options, exchange);
+  const once = async <T>(job: (limits: RequestOptions) => Promise<T>, at: Omit<Exchange, "refuse">): Promise<T> => {
     const stop = new AbortController();
     let refused: Error | undefined;
     const refuse = (why: Error): void => {
@@ -81,18 +114,50 @@ export async function openMcpSession(options: SessionOptions): Promise<AgentSess
       stop.abort(why);
     };
     try {
-      return await exchange.run({ seen, refuse }, () => job({ timeout: timeoutMs, signal: stop.signal }));
+      return await exchange.run(Object.assign(at, { refuse }), () => job({ timeout: timeoutMs, signal: stop.signal }));
     } catch (error) {
       throw refused ?? error;
     }
   };
-  const client = new Client({ name: "adbind-conformance", version: "0.1.0" }, { capabilities: {} });
-  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch });
-  await asking((limits) => client.connect(transport as Transport, limits));
+  const begin = async (): Promise<Session> => {
+    const client = new Client({ name: "adbind-conformance", version: "0.1.0" }, { capabilities: {} });
+    const transport = new StreamableHTTPClientTransport(new URL(url), { fetch });
+    const connect = (limits: RequestOptions): Promise<void> => client.connect(transport as Transport, limits);
+    await once(connect, { seen: { headers: {} }, ended: false });
+    return { client, transport };
+  };
+  let session = begin();
+  await session;
+  /** In a session anew, where the agent has let the one there was go: MCP has clients do so, and steps side by side share it. */
+  const ask: Asking["ask"] = async (job, seen = { headers: {} }) => {
+    const used = session;
+    const { client } = await used;
+    const at = { seen, ended: false };
+    try {
+      return await once((limits) => job(client, limits), at);
+    } catch (error) {
+      if (!at.ended) throw error;
+      if (session === used) session = begin();
+      const next = await session.catch(() => undefined);
+      if (next === undefined) {
+        session = used;
+        throw error;
+      }
+      delete seen.status;
+      return once((limits) => job(next.client, limits), { seen, ended: false });
+    }
+  };
+  return { ask, close: () => session.then(leave) };
+}
+
+/** Opens a session; its credential goes with every request of it. @throws when the agent cannot be reached */
+export async function openMcpSession(options: SessionOptions): Promise<AgentSession> {
+  const { url, now } = options;
+  const { ask, close } = await beginAsking(options);
   return {
     transport: "mcp",
     url,
-    tools: () => toolNames((params) => asking((limits) => client.listTools(params, limits))),
+    tools: () => toolNames((params) => ask((client, limits) => client.listTools(params, limits))),
     async call(task, args) {
       const request: SentRequest = { transport: "mcp", operation: task, url, payload: args };
       const seen: Seen = { headers: {} };
@@ -101,7 +166,7 @@ export async function openMcpSession(options: SessionOptions): Promise<AgentSess
       try {
         const params = { name: task, arguments: args };
         const asked = { method: "tools/call", params } as const;
-        const body = await asking((limits) => client.request(asked, ResultSchema, limits), seen);
+        const body = await ask((client, limits) => client.request(asked, ResultSchema, limits), seen);
         const failed = body.isError === true;
         return withinLevels({ request, ...payloadOfMcp(body), failed, ...seen, body, ...times() });
       } catch (error) {
@@ -109,7 +174,7 @@ export async function openMcpSession(options: SessionOptions): Promise<AgentSess
         return withinLevels(failedAnswer(request, { ...known, message: faultWords(error) }, seen, times()));
       }
     },
-    close: () => leave(client, transport),
+    close,
   };
 }
 

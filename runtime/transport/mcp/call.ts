@@ -7,6 +7,7 @@ import { unlessAborted } from "../../unless-aborted.js";
 import type { CallerDependencies, Connection, WireAnswer } from "../caller.js";
 import { shortText, WireFault, wireFaultIn } from "../fault.js";
 import { answersOnly } from "./answers-only.js";
+import { deniesSession } from "./denied-session.js";
 import { sdkWords } from "./sdk-words.js";
 
 /** Pages of `tools/list` read at most: an agent that never ends its list must not hold the caller. */
@@ -92,16 +93,12 @@ async function beginSession(
   return { client, transport };
 }
 
-/**
- * Whether an agent refuses a request for its session, and so has done nothing: MCP says 404, and many servers say 400, of no request
- * by its id. What the protocol's own error says is no word of sessions.
- */
+/** Whether an agent refuses a request for its session. What the protocol's own error says is no word of sessions. */
 function endsSession(error: unknown, { transport }: Session, word: string): boolean {
   const { status, body = "" } = wireFaultIn(error) ?? {};
-  if (transport.sessionId === undefined || (status !== 404 && status !== 400)) return false;
+  if (transport.sessionId === undefined) return false;
   const said = parseObject(body);
-  if (extractTransportError(said, word) !== null) return false;
-  return status === 404 || (said?.id ?? null) === null;
+  return deniesSession(status, said) && extractTransportError(said, word) === null;
 }
 
 /** Whoever lists tools is told what is wrong with the list, not the dump of it. */
