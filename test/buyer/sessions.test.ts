@@ -6,6 +6,7 @@ import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
 import type { Failure, JsonObject } from "../../runtime/contract/index.js";
+import { until } from "../support/until.js";
 import { capabilities, order, withScene } from "./fixtures.js";
 
 interface Message {
@@ -26,6 +27,8 @@ interface Agent {
   silent?: boolean;
   /** Whether it is too busy to begin one. */
   busy: boolean;
+  /** Openings whose caller hung up before the answer. */
+  abandoned: number;
   /** Before it begins one. */
   beginning?: () => Promise<unknown>;
 }
@@ -37,7 +40,7 @@ async function withAgent(
   { lost, tool }: { readonly lost: Refusal; readonly tool?: Refusal },
   work: (buyer: ReturnType<typeof createBuyer<typeof release>>, agent: Agent) => Promise<void>,
 ): Promise<void> {
-  const agent: Agent = { sessions: new Set(), orders: [], begun: 0, ended: [], busy: false };
+  const agent: Agent = { sessions: new Set(), orders: [], begun: 0, ended: [], busy: false, abandoned: 0 };
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const piece of request) text += piece;
@@ -50,6 +53,9 @@ async function withAgent(
     const reply = (result: JsonObject, headers = {}): void => say(200, { jsonrpc: "2.0", id, result }, headers);
     if (agent.busy && method === "initialize") return say(429, {});
     if (method === "initialize") {
+      response.on("close", () => {
+        if (!response.writableEnded) agent.abandoned += 1;
+      });
       await agent.beginning?.();
       const session = `session-${++agent.begun}`;
       agent.sessions.add(session);
@@ -202,6 +208,8 @@ test("an opening that nobody waits for any more is ended", () =>
     await reached.promise;
     hasty.abort();
     await Promise.all(calls);
+    // Its own time is longer than this waits: without an end it would hold the agent till then.
+    await until(() => agent.abandoned === 1, "the agent is hung up on", { limitMs: 10_000 });
     await buyer.close();
   }));
 
