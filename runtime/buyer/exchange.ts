@@ -18,7 +18,7 @@ import {
 import type { TransportError } from "../extract/index.js";
 import type { Connection, WireAnswer, WireCall } from "../transport/caller.js";
 import { openConnection } from "../transport/callers.js";
-import { shortText, WireFault, wireFaultIn } from "../transport/fault.js";
+import { RpcError, shortText, WireFault, wireFaultIn } from "../transport/fault.js";
 import { sdkWords } from "../transport/mcp/sdk-words.js";
 import { localError, type Miss, missOf, missOfRpc } from "./fault.js";
 import { type Opening, openFor } from "./opening.js";
@@ -136,7 +136,7 @@ function toMiss(error: unknown, word: string, release: Release): Miss {
   if (fault !== undefined) return missOf(fault, word, release);
   const { code, message, data } = error as { code?: unknown; message?: string; data?: unknown };
   if (typeof code === "number") {
-    return missOfRpc({ code, message: message ?? "", data }, word);
+    return missOfRpc({ code, message: message ?? "", data }, word, error instanceof RpcError && error.refused);
   }
   const said = message === undefined ? "No answer from the agent" : shortText(sdkWords(error));
   return { error: localError("SERVICE_UNAVAILABLE", said, "transient"), lost: true };

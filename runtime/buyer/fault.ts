@@ -13,6 +13,9 @@ const byStatus: Readonly<Record<number, readonly [code: string, recovery: Recove
   429: ["RATE_LIMITED", "transient"],
 };
 
+/** Somebody on the way did not wait: for the request, or, as gateways say it too, for an answer to one that had gone on. */
+const gaveUp: ReadonlySet<number> = new Set([408, 499]);
+
 /** JSON-RPC codes that the protocol and JSON-RPC itself reserve (docs/protocol/errors.md#json-rpc-codes). */
 const byRpcCode: Readonly<Record<number, readonly [code: string, recovery: Recovery]>> = {
   [-32029]: ["RATE_LIMITED", "transient"],
@@ -23,8 +26,11 @@ const byRpcCode: Readonly<Record<number, readonly [code: string, recovery: Recov
   [-32603]: ["SERVICE_UNAVAILABLE", "transient"],
 };
 
-/** JSON-RPC codes that tell nothing of what was done before: an internal error, a server's own, A2A's invalid agent response. */
-const unclear: ReadonlySet<number> = new Set([-32603, -32000, -32006]);
+/**
+ * JSON-RPC codes of what was refused before anything was done. Every other one may come after it, also of what stands between:
+ * an internal error, a server's own, the time that a gateway waits for an agent.
+ */
+const undone: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602, -32029, -32028, -32027]);
 
 export const localError = (
   code: string,
@@ -82,10 +88,11 @@ function unsignedMissOf(fault: WireFault, word: string): Miss {
   const after = fault.retryAfter === undefined ? {} : { retry_after: fault.retryAfter };
   if (stated !== null) return { error: { ...after, ...stated }, lost: false };
   const { status } = fault;
+  const unheard = status !== undefined && gaveUp.has(status);
   const known = status === undefined ? undefined : byStatus[status];
-  if (known !== undefined) return { error: localError(known[0], fault.message, known[1], after), lost: false };
+  if (known !== undefined) return { error: localError(known[0], fault.message, known[1], after), lost: unheard };
   if (status !== undefined && status < 500) {
-    return { error: localError("INVALID_REQUEST", fault.message, "correctable"), lost: false };
+    return { error: localError("INVALID_REQUEST", fault.message, "correctable"), lost: unheard };
   }
   // Addresses that may not be reached, names that do not exist: trying again changes nothing, and nothing was sent.
   const recovery = fault.retryable ? "transient" : "terminal";
@@ -95,10 +102,14 @@ function unsignedMissOf(fault: WireFault, word: string): Miss {
   };
 }
 
-/** A JSON-RPC error as an error of the protocol. */
-export function missOfRpc(error: { code: number; message: string; data?: unknown }, word: string): Miss {
+/** A JSON-RPC error as an error of the protocol. @param refused its transport says that nothing was done */
+export function missOfRpc(
+  error: { code: number; message: string; data?: unknown },
+  word: string,
+  refused: boolean,
+): Miss {
   const stated = extractTransportError({ error }, word);
   if (stated !== null) return { error: stated, lost: false };
   const [code, recovery] = byRpcCode[error.code] ?? ["SERVICE_UNAVAILABLE", "correctable"];
-  return { error: localError(code, shortText(error.message), recovery), lost: unclear.has(error.code) };
+  return { error: localError(code, shortText(error.message), recovery), lost: !refused && !undone.has(error.code) };
 }

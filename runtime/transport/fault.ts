@@ -54,6 +54,8 @@ export class RpcError extends Error {
     readonly code: number,
     message: string,
     readonly data: unknown,
+    /** By its transport's own codes nothing was done. */
+    readonly refused = false,
   ) {
     super(message);
   }

@@ -13,6 +13,9 @@ const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
 const unclear: Readonly<Record<string, readonly [says: Says, again: boolean]>> = {
   "an internal error": [rpc(-32603), true],
   "a server's own error": [rpc(-32000), false],
+  "an error of a code that no list has": [rpc(-32099), false],
+  "a gateway's own time that is over": [{ http: 408, body: "{}" }, true],
+  "a caller that a gateway has given up": [{ http: 499, body: "{}" }, false],
   "an answer that is cut off": [{ http: 200, body: '{"jsonrpc":"2.0","id":1,"res' }, true],
   "a page of a proxy's": [{ http: 200, headers: { "content-type": "text/html" }, body: "<p>fine" }, true],
   "an encoding that was declined": [{ http: 200, headers: { "content-encoding": "br" }, body: "?" }, true],
@@ -27,6 +30,12 @@ const unclear: Readonly<Record<string, readonly [says: Says, again: boolean]>> =
     { http: 200, body: '{"jsonrpc":"2.0","id":"ID","result":{"content":[],"kind":"x"}}' },
     false,
   ],
+};
+
+/** Title -> what says that nothing was done. -32001 is A2A's for a task that is not there, and MCP's SDKs' for the time that is over. */
+const refused: Readonly<Record<string, (kind: string) => Says>> = {
+  "parameters that are not taken": () => rpc(-32602),
+  "a task that is not there": (kind) => (kind === "mcp" ? rpc(-32601) : rpc(-32001)),
 };
 
 /** A receiver that notes what is expected of it. */
@@ -62,6 +71,23 @@ for (const kind of transports) {
     });
   }
 }
+
+for (const kind of transports)
+  for (const [title, says] of Object.entries(refused))
+    test(`${kind}: ${title} is a refusal, and its webhook is not expected any more`, () => {
+      const { webhooks, expected } = noting();
+      return withScene({ kind, answer: () => says(kind), buyer: { webhooks } }, async ({ buyer }) => {
+        const { answer, attempts } = await buyer.tools.create_media_buy(order);
+        assert.equal([answer.status, attempts, expected.size], ["failed", 1, 0]);
+      });
+    });
+
+test("mcp: the time that a gateway waited for the agent is no word of what became of the call", () => {
+  const { webhooks, expected } = noting();
+  return withScene({ answer: () => rpc(-32001), buyer: { webhooks } }, async ({ buyer }) => {
+    assert.equal([(await buyer.tools.create_media_buy(order)).answer.status, expected.size], ["failed", 1]);
+  });
+});
 
 for (const kind of transports)
   test(`${kind}: a redirection is not followed, and where it leads is told`, () =>

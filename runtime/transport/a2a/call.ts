@@ -99,12 +99,20 @@ function withPush(message: JsonObject, push: JsonObject | undefined): JsonObject
   return { ...message, params: { ...params, configuration } };
 }
 
+/** A2A's own codes, but for -32006, an agent's invalid response: no such task, or nothing that the agent does. */
+const refusals: ReadonlySet<number> = new Set([-32001, -32002, -32003, -32004, -32005, -32007, -32008, -32009]);
+
 function rpcError(raw: unknown): RpcError | undefined {
   const error = member(raw, "error");
   const code = member(error, "code");
   if (typeof code !== "number") return undefined;
   const message = member(error, "message");
-  return new RpcError(code, typeof message === "string" ? message : "JSON-RPC error", member(error, "data"));
+  return new RpcError(
+    code,
+    typeof message === "string" ? message : "JSON-RPC error",
+    member(error, "data"),
+    refusals.has(code),
+  );
 }
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
