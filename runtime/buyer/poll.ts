@@ -59,7 +59,11 @@ export function estimateIn(data: unknown): number | undefined {
 }
 
 /** Asks for a task. Never rejects but with the signal's reason. */
-export async function poll(dependencies: BuyerCallDependencies, of: PolledCall): Promise<Polled> {
+export const poll = (dependencies: BuyerCallDependencies, of: PolledCall): Promise<Polled> =>
+  pollIn(dependencies, of, false);
+
+/** @param moved its agent has let the call's own release go since, and is asked in the one it has now */
+async function pollIn(dependencies: BuyerCallDependencies, of: PolledCall, moved: boolean): Promise<Polled> {
   const native = await dependencies.exchange.task(of.tool, of.release, of.taskId, of.signal).catch(() => undefined);
   of.signal?.throwIfAborted();
   const own = native === undefined ? undefined : nativeTask(native);
@@ -70,6 +74,8 @@ export async function poll(dependencies: BuyerCallDependencies, of: PolledCall):
     const outcome = await ask(dependencies, of, name);
     const found = readTask(of, outcome);
     if (found !== undefined) return found;
+    const spoken = moved ? undefined : await spokenNow(dependencies, of, outcome);
+    if (spoken !== undefined) return pollIn(dependencies, { ...of, ...spoken }, true);
     // Of several refusals the one that says most: some agents have a tool under one of the names, and refuse all the same.
     const told = firstError(outcome);
     if (error === undefined || (isLacking(error) && told !== undefined)) error = told;
@@ -80,6 +86,19 @@ export async function poll(dependencies: BuyerCallDependencies, of: PolledCall):
     }
   }
   return own ?? { kind: "refused", error };
+}
+
+/** What the agent speaks since it refuses the release of the call; undefined where it refuses something else. */
+async function spokenNow(
+  { negotiation }: BuyerCallDependencies,
+  { release, signal }: PolledCall,
+  outcome: ExchangeResult,
+): Promise<Pick<PolledCall, "release" | "pinBy"> | undefined> {
+  if (firstError(outcome)?.code !== "VERSION_UNSUPPORTED") return undefined;
+  negotiation.revise(outcome.payload);
+  const now = await negotiation.get(signal);
+  if (!now.ok || now.pinned.release === release) return undefined;
+  return { release: now.pinned.release, pinBy: now.pinned.pinBy };
 }
 
 /** The release's own name first; the others are aliases that not every agent has. */

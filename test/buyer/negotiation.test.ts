@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { createBuyer } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import { type Says, startAgent } from "../support/agent.js";
-import { capabilities, release, release30, scene, withScene } from "./fixtures.js";
+import { capabilities, failing, order, release, release30, scene, withScene } from "./fixtures.js";
 
 test("a tool the agent lacks is answered as its release routes it, and by nothing else unasked", async () => {
   const fallback = (mode: string, tool?: string) => ({
@@ -119,6 +119,37 @@ test("an agent is called in a pre-release by what it declares in that, not by wh
   } finally {
     await buyer.close();
     await agent.close();
+  }
+});
+
+test("a task is asked for in the release that its agent has gone over to meanwhile", async () => {
+  for (const [told, details] of [
+    ["with the releases it has", { supported_versions: ["3.0"] }],
+    ["without a word of others", {}],
+  ] as const) {
+    let gone = false;
+    const refusal = failing({ code: "VERSION_UNSUPPORTED", message: "no", recovery: "correctable", details });
+    const unknown = failing({ code: "UNSUPPORTED_FEATURE", message: "no such tool", recovery: "correctable" });
+    const result = { status: "completed", media_buy_id: "mb-1", packages: [] };
+    const task = { task_id: "t-1", task_type: "create_media_buy", protocol: "media-buy", status: "completed", result };
+    await withScene(
+      {
+        declares: () => ({ payload: capabilities({}, { supported_versions: gone ? ["3.0"] : ["3.1"] }) }),
+        answer: ({ tool, args }) => {
+          if (tool === "create_media_buy") return { payload: { status: "submitted", task_id: "t-1" } };
+          if (args.proto_version === "3.1") return refusal;
+          return tool.startsWith("get_task") || tool.startsWith("tasks") ? { payload: task } : unknown;
+        },
+      },
+      async ({ buyer, clock }) => {
+        const called = await buyer.tools.create_media_buy(order);
+        gone = true;
+        // Who is not told which there are asks when the hour is over.
+        if (told === "without a word of others") clock.ms += 3_600_001;
+        const { status, data } = await called.waitForCompletion();
+        assert.equal([told, status, (data as JsonObject).media_buy_id], [told, "completed", "mb-1"]);
+      },
+    );
   }
 });
 
