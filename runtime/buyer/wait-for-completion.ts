@@ -151,8 +151,8 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
   const done = new AbortController();
   const late = setTimeout(() => done.abort(), timerMs(giveUpMs));
   const signal = of.signal === undefined ? done.signal : AbortSignal.any([of.signal, done.signal]);
-  const tells = (asked?: Polled): void => {
-    const told = toldBy(of, completions?.find({ ...of, sender }), stops);
+  const tells = (asked?: Polled, body = completions?.find({ ...of, sender })): void => {
+    const told = toldBy(of, body, stops);
     // An end as its handler was given it counts before what a poll said; a question does not.
     if (told === undefined || (last !== undefined && !isTerminal(told.status))) return;
     if (!isTerminal(told.status) && asked === undefined) ask();
@@ -168,6 +168,9 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
       .catch((error: unknown) => logger?.debug({ err: error }, ASKED));
   };
   const deafen = completions?.listen({ ...of, sender }, () => tells());
+  const before = completions?.find({ sender, taskId: null, operationId: of.operationId });
+  // A handler had it before anybody waited. Ids of tasks may differ, or be given anew; the operation is the call's alone.
+  if (before !== undefined) tells(undefined, before);
   const ended = await receiver
     .watchTask({
       ...{ sender, taskId: of.taskId, taskType: of.tool.name, operationId: of.operationId!, webhooks: true },
@@ -196,11 +199,17 @@ async function withWebhooks(dependencies: BuyerCallDependencies, of: WithTask): 
   // The end that counts is the one that the handler was given, whatever a poll said meanwhile.
   if (last !== undefined && (ended === null || ended.status === last.status)) return last;
   if (ended === null) return unknownEnd(of, `it had not ended after ${Math.round(giveUpMs / 1_000)} s`, { status });
-  // A webhook was first. Its data has gone to the receiver's handler: the state is read, as after a missed one.
-  const handled = { ...ended, handled: true } as const;
-  return (
-    (await readEnd(dependencies, of, ended.status)) ?? unknownEnd(of, "its webhook is gone, and no poll tells", handled)
-  );
+  return handledEnd(dependencies, of, ended.status);
+}
+
+/** A webhook was first. Its data has gone to the receiver's handler: the state is read, as after a missed one. */
+async function handledEnd(
+  dependencies: BuyerCallDependencies,
+  of: WithTask,
+  status: TaskStatus,
+): Promise<Answer<AnyArms>> {
+  const read = await readEnd(dependencies, of, status);
+  return read ?? unknownEnd(of, "its webhook is gone, and no poll tells", { status, handled: true });
 }
 
 /** @param status that the task has ended with */
