@@ -84,6 +84,8 @@ async function withAgent(
   try {
     await work(buyer, agent);
   } finally {
+    // What the agent holds back would hold the buyer's end, too.
+    server.closeAllConnections();
     await buyer.close();
     server.closeAllConnections();
     server.close();
