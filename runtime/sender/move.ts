@@ -1,4 +1,5 @@
 /** Moves an endpoint: what is registered there goes to another URL, and its events with it. */
+import { isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { NetFault, publicReason } from "../net/codes.js";
@@ -91,6 +92,8 @@ async function moveAll(parts: MoveParts, move: Move): Promise<Found[]> {
       found.push(...(await moveTasks(parts, move, { column, endpoint })));
     found.push(...(await moveChannels(parts, move, endpoint)));
   }
+  // No place of theirs is noted: they are few, and a move is rare.
+  found.push(...(await moveTasks(parts, move, { column: "reporting", endpoint: move.endpoint })));
   return found;
 }
 
@@ -236,16 +239,20 @@ function* moveTask(parts: MoveParts, tx: Query, row: TaskTargetRow, move: Move):
   const { principal, task_id: task } = row;
   const found: Found[] = [];
   let details = JSON.parse(row.details) as TaskDetails;
-  for (const via of ["push", "a2a"] as const) {
+  for (const via of ["push", "a2a", "reporting"] as const) {
     const stored = details[via] as StoredConfig | undefined;
     if (stored === undefined || endpointIn(principal, stored) !== move.endpoint) continue;
-    const operation = details.push?.operation_id;
-    const of = { ref: { task, via }, stored, principal, orderingKey: taskOrderingKey(via, task), operation };
+    // What an ended task has held for its buy is the buy's own by now.
+    if (via === "reporting" && isTerminal(row.status as TaskStatus)) continue;
+    const operation = details[via === "reporting" ? via : "push"]?.operation_id;
+    const orderingKey = taskOrderingKey(via === "a2a" ? via : "push", task);
+    const of = { ref: { task, via }, stored, principal, orderingKey, operation };
     const next = yield* movedConfig(parts, tx, of, move);
     found.push({ principal, came: next === undefined ? "sealed" : "moved", at: endpointIn(principal, next ?? stored) });
     if (next !== undefined) details = { ...details, [via]: next };
   }
   if (!move.dry && found.some(({ came }) => came === "moved")) {
+    yield* held(parts, tx, principal);
     yield* parts.tables.setTaskDetails(tx, task, JSON.stringify(details), taskEndpoints(principal, details));
   }
   return found;

@@ -38,7 +38,8 @@ export interface LatestTimes {
 }
 
 export interface TaskPlace {
-  readonly column: keyof TaskEndpoints;
+  /** `reporting`: every task that holds a config for reports of the buy it makes, wherever they go; that stands in its details only. */
+  readonly column: keyof TaskEndpoints | "reporting";
   readonly endpoint: string;
   /** Ids after this one. */
   readonly after: string;
@@ -82,12 +83,14 @@ const keyColumns = [
 const keyValues = ({ resource, kind, subscriber }: ChannelKey): string[] => [resource, kind, subscriber];
 
 export const upkeepTables = (lock: string): UpkeepTables => ({
-  tasksAt: (tx, { column, endpoint, after, limit }) =>
-    tx.rows<TaskTargetRow>(
-      `select task_id, principal, details, status from adbind_sent_tasks where ${column} = ? and task_id > ? ` +
+  tasksAt(tx, { column, endpoint, after, limit }) {
+    const [place, value] = column === "reporting" ? ["details like", '%"reporting":{%'] : [`${column} =`, endpoint];
+    return tx.rows<TaskTargetRow>(
+      `select task_id, principal, details, status from adbind_sent_tasks where ${place} ? and task_id > ? ` +
         `order by task_id limit ?${lock}`,
-      [endpoint, after, limit],
-    ),
+      [value, after, limit],
+    );
+  },
   channelsAt: (tx, { endpoint, after: { resource, kind, subscriber }, limit }) =>
     tx.rows<ChannelRow>(
       "select * from adbind_channels where endpoint = ? and (resource, kind, subscriber) > (?, ?, ?) " +

@@ -7,7 +7,7 @@ import { until } from "../support/until.js";
 import { listening as answering } from "./fixture.js";
 import { authentication, tell } from "./operations.case.js";
 import { account, changed, listening, proving, told } from "./registered-secrets.js";
-import { drained, HOOK, HOUR, reopened, type SenderCase, secret, suiteOf } from "./sender-suite.js";
+import { drained, HOOK, HOUR, push, reopened, type SenderCase, secret, start, suiteOf } from "./sender-suite.js";
 
 /** Where they go. */
 function placeCase(of: SenderCase): void {
@@ -65,6 +65,37 @@ function placeCase(of: SenderCase): void {
     sender.start();
     await until(() => drained(sender));
     assert.is(network.sent[0]!.url, HOOK);
+  });
+
+  test.run();
+}
+
+/** What is of no use yet. */
+function heldCase(of: SenderCase): void {
+  const test = suiteOf(of, "operations, moves of what is held");
+  test("what an open task holds for reports of its buy moves too, with its secrets, also where nothing else is there", async (context) => {
+    const { sender } = context;
+    const hmac = { schemes: ["HMAC-SHA256"], credentials: secret };
+    const reporting = {
+      url: "https://buyer.example/reports",
+      reporting_frequency: "daily",
+      authentication: hmac,
+    } as const;
+    assert.ok((await sender.tasks.register(start(), { push })).ok);
+    for (const taskId of ["task-1", "only-reports"])
+      assert.ok((await sender.tasks.hold(start({ taskId }), reporting)).ok);
+    assert.ok((await sender.tasks.hold(start({ taskId: "a-stranger", principal: "other" }), reporting)).ok);
+    const { principal } = start();
+    const endpoint = (await of.rows("select * from adbind_sender_secrets"))
+      .filter((row) => row.principal === principal)
+      .map((row) => String(row.endpoint))[0]!;
+    const to = "https://new.example/reports";
+    const moved = await sender.outbox.move(endpoint, to);
+    assert.equal([moved.registrations, moved.sealed], [2, 0]);
+    for (const taskId of ["task-1", "only-reports"])
+      assert.equal((await sender.tasks.held(taskId)).reporting, { ...reporting, url: to });
+    assert.equal((await sender.tasks.held("task-1")).push, push, "what is elsewhere stays");
+    assert.equal((await sender.tasks.held("a-stranger")).reporting, reporting);
   });
 
   test.run();
@@ -188,5 +219,5 @@ function brokenOffCase(of: SenderCase): void {
 }
 
 export function moveCase(of: SenderCase): void {
-  for (const cases of [placeCase, provedCase, brokenOffCase]) cases(of);
+  for (const cases of [placeCase, heldCase, provedCase, brokenOffCase]) cases(of);
 }

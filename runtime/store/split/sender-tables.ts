@@ -77,6 +77,8 @@ const placedTables = (
 ): Pick<SenderTables, "tasksAt" | "channelsAt"> => ({
   *tasksAt(q, at) {
     const rows = yield* tables.tasksAt(q, at);
+    // Of these most are elsewhere, and anybody's: who moves one holds its principal.
+    if (at.column === "reporting") return rows;
     yield* holdAll(
       q,
       rows.map(({ principal }) => principal),
