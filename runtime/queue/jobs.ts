@@ -217,20 +217,26 @@ export const toEndpointRecord = (row: EndpointRow): EndpointRecord => ({
 /** Condition on an endpoint of which something is noted that an operator can end. */
 export const NOTED = "(stopped_at is not null or failing_since is not null or paused_until > 0)";
 
-/** Parameters: topic; topic; topic, endpoint to begin after, limit; the same again; topic; limit. One text for every engine. */
+/**
+ * Parameters: topic, endpoint to begin after, limit; the same again; topic; topic, endpoint to begin after; limit. One text for every
+ * engine. What waits is read once for all of a page, which follow each other: a planner that knows one endpoint with much and not the
+ * others would look through all of that for each of them.
+ */
 export const ENDPOINTS_SQL = `
-  select n.endpoint, e.paused_until, e.failing_since, e.stopped_at, e.resumed_at,
-    (select count(*) from adbind_jobs j where j.topic = ? and j.state = 'ready' and j.endpoint = n.endpoint) as waiting,
-    (select min(id) from adbind_jobs j where j.topic = ? and j.state = 'ready' and j.endpoint = n.endpoint) as sample
+  with busy as (select distinct endpoint from adbind_jobs
+    where topic = ? and state = 'ready' and endpoint > ? order by endpoint limit ?)
+  select n.endpoint, e.paused_until, e.failing_since, e.stopped_at, e.resumed_at, coalesce(w.waiting, 0) as waiting, w.sample
   from (
-    select endpoint from (select distinct endpoint from adbind_jobs
-      where topic = ? and state = 'ready' and endpoint > ? order by endpoint limit ?) as busy
+    select endpoint from busy
     union
     select endpoint from (select endpoint from adbind_endpoints
       where topic = ? and endpoint > ? and (failing_since is not null or stopped_at is not null or paused_until > 0)
       order by endpoint limit ?) as known
   ) as n
   left join adbind_endpoints e on e.topic = ? and e.endpoint = n.endpoint
+  left join (select endpoint, count(*) as waiting, min(id) as sample from adbind_jobs
+    where topic = ? and state = 'ready' and endpoint > ? and endpoint <= (select max(endpoint) from busy)
+    group by endpoint) as w on w.endpoint = n.endpoint
   order by n.endpoint limit ?`;
 
 /** Parameters: topic, time, limit. One text for every engine. */

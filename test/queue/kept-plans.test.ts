@@ -1,9 +1,10 @@
-/** What PostgreSQL reads to remove what is kept of jobs, whatever its planner has seen of them. */
+/** What PostgreSQL reads for operators' looks at jobs, and to remove some, whatever its planner has seen of them. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type Coroutine, openPostgres, type PostgresDatabase, type Query } from "../../runtime/db/index.js";
 import { removeKept } from "../../runtime/queue/evicting.js";
-import { dropJob } from "../../runtime/queue/postgres/kept-jobs.js";
+import { BEHIND_DUE_MS } from "../../runtime/queue/jobs.js";
+import { dropJob, listEndpoints } from "../../runtime/queue/postgres/kept-jobs.js";
 import { sharedPostgres } from "../support/postgres.js";
 
 const postgres = await sharedPostgres();
@@ -64,6 +65,40 @@ test("to drop what has ended takes no look at what waits under its ordering key"
     assert.ok(yield* dropJob(q, first!.id, { topic: "test" }, 10));
   });
   assert.ok(reading < 100, `read ${reading} rows`);
+});
+
+const run = (text: string): Promise<number> => database.query((q) => q.run(text));
+
+test("a page of endpoints reads what waits once, and not again for each of them", async () => {
+  const waiting = (key: string, endpoint: string): string =>
+    `insert into adbind_jobs (topic, key, random, endpoint, state, due, created_at, body_at)
+      select 'test', ${key}, true, ${endpoint}, 'ready', 1, 1, 1 from generate_series(1, `;
+  await run(`${waiting("'m' || n", "'many'")}5000) n`);
+  // So it knows of one endpoint, and of nobody who came after.
+  await run("analyze adbind_jobs");
+  await run(`${waiting("'f' || n", "'few' || n")}50) n`);
+  let listed = 0;
+  const reading = await rowsRead(function* (q) {
+    listed = (yield* listEndpoints(q, "test", "", 50)).length;
+  });
+  assert.is(listed, 50);
+  assert.ok(reading < 11_000, `read ${reading} rows`);
+});
+
+test("dropping the first under an ordering key looks through none of what waits behind it", async () => {
+  await run(
+    `insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at)
+      select 'test', 'k' || n, true, 'e', 'task:1', 'ready', case n when 1 then 1 else ${BEHIND_DUE_MS} end, 1, 1
+      from generate_series(1, 3000) n`,
+  );
+  await run("analyze adbind_jobs");
+  const [first] = await database.query((q) => q.rows<{ id: number }>("select min(id) as id from adbind_jobs"));
+  const reading = await rowsRead(function* (q) {
+    assert.ok(yield* dropJob(q, first!.id, { topic: "test" }, 10));
+  });
+  assert.ok(reading < 100, `read ${reading} rows`);
+  const [next] = await database.query((q) => q.rows<{ id: number }>("select id from adbind_jobs where due = 10"));
+  assert.is(next?.id, first!.id + 1);
 });
 
 test.run();

@@ -194,6 +194,25 @@ export function* letNextGo(q: Query, topic: string, keys: readonly string[], now
   yield* q.rows(LET_NEXT_GO, [topic, [...new Set(keys)], topic, now]);
 }
 
+const LET_GO_AFTER = kept(`select adbind_let_next_go(?::text, array(
+    select k.ordering_key from (select ?::text as topic, ?::text as ordering_key) k left join lateral (
+      select h.id, h.due, h.topic, h.ordering_key from adbind_jobs h where h.topic = k.topic
+        and h.ordering_key = k.ordering_key and h.state = 'ready' and h.attempts = 0 order by h.id limit 1) j on true
+    where case when j.due = ${BEHIND_DUE_MS} and j.id < ?::bigint then not ${UNDER_WAY} else true end), ?::bigint)`);
+
+/**
+ * The same after one was taken away that did not wait for another. Where it was the first, nothing else was under way: the rest, of
+ * which there may be a hundred thousand, is then not looked through.
+ */
+export function* letGoAfter(
+  q: Query,
+  topic: string,
+  { id, key }: { readonly id: number; readonly key: string },
+  now: number,
+): Coroutine<void> {
+  yield* q.rows(LET_GO_AFTER, [topic, topic, key, id, now]);
+}
+
 const LET_OLDER_GO = kept(`select adbind_let_next_go(?::text, array(
     select j.ordering_key from adbind_jobs j where j.id = any(array(
       select (select h.id from adbind_jobs h where h.topic = ?::text and h.ordering_key = k.ordering_key and h.state = 'ready'

@@ -27,7 +27,7 @@ import {
   UNWELL_SQL,
 } from "../jobs.js";
 import { boundsOf, type OrderingKeys } from "../ordering-keys.js";
-import { BODY, BY_NOW, letNextGo, orderReplayed, UNLEASED } from "./jobs.js";
+import { BODY, BY_NOW, letGoAfter, letNextGo, orderReplayed, UNLEASED } from "./jobs.js";
 
 /** Has a statement wait a moment for a row that somebody holds: what is learnt of an endpoint is learnt again. */
 const IMPATIENT = "(select set_config('lock_timeout', '100', true)) impatient";
@@ -115,7 +115,7 @@ export const resumeEndpoint = (q: Query, topic: string, endpoint: string, now: n
 
 export function* listEndpoints(q: Query, topic: string, after: string, limit: number): Coroutine<EndpointRecord[]> {
   const page = [topic, after, limit];
-  return (yield* q.rows<EndpointRow>(ENDPOINTS_SQL, [topic, topic, ...page, ...page, topic, limit])).map(
+  return (yield* q.rows<EndpointRow>(ENDPOINTS_SQL, [...page, ...page, topic, topic, after, limit])).map(
     toEndpointRecord,
   );
 }
@@ -282,7 +282,7 @@ export function* dropJob(q: Query, id: number, meant: JobFilter, now: number): C
     select * from gone`,
     [id, ...values],
   );
-  if (row !== undefined && mayHoldOthers(row)) yield* letNextGo(q, meant.topic, [row.ordering_key!], now);
+  if (row !== undefined && mayHoldOthers(row)) yield* letGoAfter(q, meant.topic, { id, key: row.ordering_key! }, now);
   return row !== undefined;
 }
 

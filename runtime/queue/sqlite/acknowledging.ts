@@ -65,7 +65,7 @@ export function acknowledging(
       if (over.length > 0)
         letNextGo(
           over[0]!.topic,
-          over.map(({ orderingKey }) => orderingKey!),
+          over.map(({ orderingKey, id }) => ({ orderingKey: orderingKey!, id })),
           now,
         );
       return held;

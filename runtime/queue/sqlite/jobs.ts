@@ -41,9 +41,9 @@ function basics(db: Database): Basics {
   // One that was replayed may be older than what is under way, and goes after it.
   const behind = db.prepare<[string, string], Pick<JobRow, "id" | "endpoint">>(
     "select j.id, j.endpoint from json_each(?) k cross join adbind_jobs j on j.id = (select min(id) from adbind_jobs " +
-      `where topic = ? and ordering_key = k.value and ${READY} and attempts = 0) where j.due = ${BEHIND_DUE_MS} and not ` +
-      `exists (select 1 from adbind_jobs u where u.topic = j.topic and u.ordering_key = j.ordering_key and u.${READY} ` +
-      "and u.attempts = 0 and u.token is not null)",
+      `where topic = ? and ordering_key = k.key and ${READY} and attempts = 0) where j.due = ${BEHIND_DUE_MS} and ` +
+      `(j.id > k.value or not exists (select 1 from adbind_jobs u where u.topic = j.topic and u.ordering_key = j.ordering_key and u.${READY} ` +
+      "and u.attempts = 0 and u.token is not null))",
   );
   const free = db.prepare<[number, number]>("update adbind_jobs set due = ? where id = ?");
   const waiting = `topic = ? and ordering_key = ? and ${READY} and attempts = 0`;
@@ -56,8 +56,12 @@ function basics(db: Database): Basics {
   const touch = (topic: string, endpoint: string, readyAt: number): void => {
     touched.run(topic, endpoint, readyAt);
   };
-  const letNextGo: Basics["letNextGo"] = (topic, orderingKeys, now) => {
-    const freed = orderingKeys.length === 0 ? [] : behind.all(JSON.stringify(orderingKeys), topic);
+  const letNextGo: Basics["letNextGo"] = (topic, ended, now) => {
+    if (ended.length === 0) return;
+    const last = new Map<string, number>();
+    for (const { orderingKey, id = Number.MAX_SAFE_INTEGER } of ended)
+      last.set(orderingKey, Math.max(last.get(orderingKey) ?? 0, id));
+    const freed = behind.all(JSON.stringify(Object.fromEntries(last)), topic);
     for (const { id, endpoint } of freed) {
       free.run(now, id);
       touch(topic, endpoint, now);
@@ -68,7 +72,7 @@ function basics(db: Database): Basics {
     letNextGo,
     orderAnew(topic, orderingKey, now) {
       hold.run(topic, orderingKey, now, topic, orderingKey);
-      letNextGo(topic, [orderingKey], now);
+      letNextGo(topic, [{ orderingKey }], now);
     },
   };
 }
@@ -191,7 +195,7 @@ function operators(db: Database): Pick<EndpointCare, "stop" | "stopped" | "resum
     resume: (topic, endpoint, now) => resume.run(now, topic, endpoint).changes > 0,
     endpoints(topic, after, limit) {
       const page = [topic, after, limit];
-      return list.all(topic, topic, ...page, ...page, topic, limit).map(toEndpointRecord);
+      return list.all(...page, ...page, topic, topic, after, limit).map(toEndpointRecord);
     },
   };
 }
@@ -215,7 +219,7 @@ function ending(
     const first = rows.filter(({ attempts }) => attempts === 0);
     letNextGo(
       topic,
-      first.flatMap(({ ordering_key: key }) => key ?? []),
+      first.flatMap(({ ordering_key: orderingKey }) => (orderingKey === null ? [] : [{ orderingKey }])),
       now,
     );
     return rows.length;

@@ -65,7 +65,7 @@ export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
       const row = remove.get(id, ...values);
       if (row === undefined) return false;
       removeBody.run(id);
-      if (mayHoldOthers(row)) letNextGo(row.topic, [row.ordering_key!], now);
+      if (mayHoldOthers(row)) letNextGo(row.topic, [{ orderingKey: row.ordering_key!, id }], now);
       return true;
     },
     counts(topic) {

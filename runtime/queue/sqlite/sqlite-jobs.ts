@@ -63,12 +63,21 @@ export interface SqliteJobs {
   endpoints(topic: string, after: string, limit: number): EndpointRecord[];
   /** Brings jobs and endpoints that lie beyond `horizon` to `now`, and ends of leases to `leased`: the clock has been set back. */
   pull(topic: string, times: { readonly horizon: number; readonly now: number; readonly leased: number }): number;
-  /** Makes the next job under each ordering key due. */
-  letNextGo(topic: string, orderingKeys: readonly string[], now: number): void;
+  /** Makes the next job under each ordering key due, unless one is under way: it goes after that. */
+  letNextGo(topic: string, ended: readonly EndedInOrder[], now: number): void;
   /** Of those that were never attempted under an ordering key the first goes, unless one is under way: then it goes after that. */
   orderAnew(topic: string, orderingKey: string, now: number): void;
   /** Says when something of an endpoint may be due. */
   touch(topic: string, endpoint: string, readyAt: number): void;
+}
+
+/**
+ * A job that has ended under an ordering key, and did not wait for another. Where it was the first, nothing else is under way, and
+ * the rest, of which there may be a hundred thousand, is not looked through for it. Without an id nothing is known of who was.
+ */
+export interface EndedInOrder {
+  readonly orderingKey: string;
+  readonly id?: number;
 }
 
 export interface EndingRequest {
