@@ -1,8 +1,8 @@
 /** What is kept of jobs that ended is kept for a while, and in bounds: whoever has most of it makes room, never others. */
 import type { Coroutine, Query } from "../db/index.js";
 
-/** Endpoints looked at: those that have most, by their kept jobs. */
-const ENDPOINTS = 10_000;
+/** Endpoints counted in one statement. */
+const PAGE = 10_000;
 
 /**
  * `prune`: of what is kept what ended before a time. `evict`: where more than a number is kept, the oldest
@@ -61,23 +61,27 @@ export function levelled(counts: readonly number[], excess: number): number[] {
   return taken;
 }
 
-/** Which jobs go: of the owner that has most, of his endpoints of the one that has most. @returns how many of each, where any */
-export function evictionsOf(
+/** @param sums what each owner has. @returns how much of it goes, of those that lose some */
+export function sharesOf(sums: ReadonlyMap<string, number>, excess: number): ReadonlyMap<string, number> {
+  const taken = levelled([...sums.values()], excess);
+  return new Map([...sums.keys()].flatMap((owner, at) => (taken[at]! > 0 ? [[owner, taken[at]!] as const] : [])));
+}
+
+type OwnerOf = (endpoint: string) => string;
+
+/** Of the endpoints of each owner the one that has most makes room first. @returns how many of each, where any */
+export const evictionsOf = (
   kept: readonly KeptCount[],
-  excess: number,
-  ownerOf: (endpoint: string) => string,
-): KeptCount[] {
-  const owned = [...Map.groupBy(kept, ({ endpoint }) => ownerOf(endpoint)).values()];
-  const sums = owned.map((all) => all.reduce((sum, { count }) => sum + count, 0));
-  const shares = levelled(sums, excess);
-  return owned.flatMap((all, at) => {
+  shares: ReadonlyMap<string, number>,
+  ownerOf: OwnerOf,
+): KeptCount[] =>
+  [...Map.groupBy(kept, ({ endpoint }) => ownerOf(endpoint))].flatMap(([owner, all]) => {
     const taken = levelled(
       all.map(({ count }) => count),
-      shares[at]!,
+      shares.get(owner) ?? 0,
     );
     return all.flatMap(({ endpoint }, index) => (taken[index]! > 0 ? [{ endpoint, count: taken[index]! }] : []));
   });
-}
 
 const KEPT = "topic = ? and state <> 'ready'";
 
@@ -98,6 +102,50 @@ function* removeChosen(q: Query, chosen: readonly { readonly id: number }[]): Co
 /** By which columns an engine finds bodies. */
 type BodyKey = readonly ("at" | "job")[];
 
+const COUNTS = `select endpoint, count(*) as count from adbind_jobs where ${KEPT} and endpoint > ?
+  group by endpoint order by endpoint limit ?`;
+
+/** Kept jobs of every endpoint, in parts: there may be as many of them as jobs. @returns the only part, where there is no other */
+function* eachCount(
+  q: Query,
+  topic: string,
+  each: (part: readonly KeptCount[]) => void,
+): Coroutine<readonly KeptCount[] | undefined> {
+  for (let after = ""; ; ) {
+    const part = yield* q.rows<KeptCount>(COUNTS, [topic, after, PAGE]);
+    each(part);
+    if (part.length < PAGE) return after === "" ? part : undefined;
+    after = part.at(-1)!.endpoint;
+  }
+}
+
+/** Which jobs go: of the owner that has most, however many endpoints that is; of his endpoints of the one that has most. */
+function* evictions(q: Query, topic: string, excess: number, ownerOf: OwnerOf): Coroutine<KeptCount[]> {
+  const sums = new Map<string, number>();
+  const only = yield* eachCount(q, topic, (part) => {
+    for (const { endpoint, count } of part) {
+      const owner = ownerOf(endpoint);
+      sums.set(owner, (sums.get(owner) ?? 0) + count);
+    }
+  });
+  const shares = sharesOf(sums, excess);
+  const theirs = new Map<string, KeptCount[]>();
+  const gather = (part: readonly KeptCount[]): void => {
+    for (const one of part) {
+      const owner = ownerOf(one.endpoint);
+      const share = shares.get(owner);
+      if (share === undefined) continue;
+      const own = theirs.get(owner) ?? [];
+      theirs.set(owner, own);
+      // No more endpoints of an owner lose some than jobs of his go.
+      if (own.push(one) > share + PAGE) own.sort((x, y) => y.count - x.count).splice(share);
+    }
+  };
+  if (only === undefined) yield* eachCount(q, topic, gather);
+  else gather(only);
+  return evictionsOf([...theirs.values()].flat(), shares, ownerOf);
+}
+
 /** One text for every engine. @returns how many were removed */
 export function* removeKept(q: Query, topic: string, what: JobRemoval, key: BodyKey): Coroutine<number> {
   const removed = yield* removeRows(q, topic, what);
@@ -115,13 +163,8 @@ function* removeRows(q: Query, topic: string, what: JobRemoval): Coroutine<Remov
   const [all] = yield* q.rows<{ n: number }>(`select count(*) as n from adbind_jobs where ${KEPT}`, [topic]);
   const excess = Math.min(all!.n - what.keep, what.limit);
   if (excess <= 0) return [];
-  const kept = yield* q.rows<KeptCount>(
-    `select endpoint, count(*) as count from adbind_jobs where ${KEPT} group by endpoint
-      order by count(*) desc, endpoint limit ?`,
-    [topic, ENDPOINTS],
-  );
   const removed: RemovedRow[] = [];
-  for (const { endpoint, count } of evictionsOf(kept, excess, what.ownerOf))
+  for (const { endpoint, count } of yield* evictions(q, topic, excess, what.ownerOf))
     removed.push(...(yield* removeChosen(q, yield* q.rows<{ id: number }>(EVICT, [topic, endpoint, count]))));
   return removed;
 }

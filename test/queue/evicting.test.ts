@@ -1,7 +1,7 @@
 /** How what has to go is shared out. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { evictionsOf, levelled } from "../../runtime/queue/evicting.js";
+import { evictionsOf, levelled, sharesOf } from "../../runtime/queue/evicting.js";
 
 test("the largest are brought down to one level, and all of what has to go is taken", () => {
   assert.equal(levelled([10, 1, 4], 5), [5, 0, 0]);
@@ -35,8 +35,9 @@ test("any share leaves nobody with more than one above whoever lost something", 
 
 test("an owner of many endpoints counts as one, and his largest endpoint makes room first", () => {
   const kept = ["a.1", "a.2", "a.3", "b.1"].map((endpoint, at) => ({ endpoint, count: [4, 4, 6, 9][at]! }));
+  const shares = sharesOf(new Map(Object.entries({ a: 14, b: 9 })), 4);
   assert.equal(
-    evictionsOf(kept, 4, (endpoint) => endpoint[0]!),
+    evictionsOf(kept, shares, (endpoint) => endpoint[0]!),
     [
       { endpoint: "a.1", count: 1 },
       { endpoint: "a.2", count: 1 },
