@@ -40,10 +40,12 @@ import {
   attemptOptionsOf,
   callbackTimeoutOf,
   keyringOf,
+  maxWaitingOf,
   proofOf,
   rulesOf,
   type SenderPlace,
   sealsBodies,
+  windowsOf,
 } from "./settings.js";
 import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
@@ -90,8 +92,6 @@ const ACTIVITY_LIMIT = { default: 50, max: 200 } as const;
 const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
 /** How long an event waits for its first attempt while its endpoint fails, in milliseconds. */
 const LONGEST_LIFE_MS = 7 * 86_400_000;
-/** Events of an endpoint that wait, at most. */
-const MAX_WAITING = 1_000_000;
 const GIVEN_UP = "events were given up";
 /** How long a stop waits: for what is under way, and for connections to be closed; in milliseconds. */
 export const STOP_MS = { default: 30_000, closing: 2_000 } as const;
@@ -171,7 +171,7 @@ export async function assembleSender({ queue, tables, options, place, ...given }
     ...common,
     log: options.logger,
     reports: options.reports,
-    ...coalescenceOf(options),
+    coalescence: windowsOf(options),
   };
   const notified = { ...channelParts, proof: proofOf(attemptOptions, options.agentUrl) };
   const upkeep = upkeepOf(notified, options, retention, metrics);
@@ -224,11 +224,12 @@ const workerOf = (
 
 function upkeepOf(
   parts: NotificationDependencies,
-  { maxWaiting = MAX_WAITING, logger }: SenderOptions,
+  options: SenderOptions,
   retention: Retention,
   metrics: SenderMetrics,
 ): Periodic {
   const { queue, tables, now, keyring } = parts;
+  const { logger } = options;
   const onExpired = (endpoint: string, count: number, state: "expired" | "dead"): void => {
     metrics.ended(state, count);
     logger?.warn({ endpoint, count, state }, GIVEN_UP);
@@ -241,7 +242,7 @@ function upkeepOf(
   };
   const more = [
     setBackStep(parts),
-    waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired }),
+    waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaitingOf(options), onExpired }),
     keysStep(keyring),
     ...retentionSteps(parts, retention),
   ];
@@ -259,8 +260,6 @@ function upkeepOf(
     activityDays: retention.activityDays,
   });
 }
-
-const coalescenceOf = ({ coalescence }: SenderOptions) => (coalescence === undefined ? {} : { coalescence });
 
 async function listActivity(
   { queue, tables, now }: { readonly queue: Queue; readonly tables: SenderTables; readonly now: () => number },

@@ -67,6 +67,22 @@ export function callbackTimeoutOf({ callbackTimeoutMs = CALLBACK_MS.default }: S
   throw badOption("callbackTimeoutMs", `give 1 to ${CALLBACK_MS.max}`);
 }
 
+/** Events of an endpoint that wait, at most. */
+const MAX_WAITING = 1_000_000;
+
+/** How many events of an endpoint may wait. @throws AdbindError `sender_option_invalid`: with 0 each would end unsent */
+export function maxWaitingOf({ maxWaiting = MAX_WAITING }: SenderOptions): number {
+  if (Number.isSafeInteger(maxWaiting) && maxWaiting >= 1) return maxWaiting;
+  throw badOption("maxWaiting", "give an integer of at least 1");
+}
+
+/** Windows by event type, in milliseconds. @throws AdbindError `sender_option_invalid` */
+export function windowsOf({ coalescence = {} }: SenderOptions): Readonly<Record<string, number>> {
+  for (const [type, ms] of Object.entries(coalescence))
+    if (typeof ms !== "number" || !(ms >= 0)) throw badOption(`coalescence.${type}`, "give milliseconds, at least 0");
+  return coalescence;
+}
+
 export const rulesOf = (
   { refuse = {}, net = {}, release, logger, onDeprecated = warnOnce }: SenderOptions,
   keyring: Keyring,

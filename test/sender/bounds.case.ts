@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
-import { verify } from "./fixture.js";
+import { optionsFor, verify } from "./fixture.js";
 import { drained, HOOK, push, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
 export function boundCase(of: SenderCase): void {
@@ -50,6 +50,15 @@ export function boundCase(of: SenderCase): void {
       ...both("task-3000", false, 4),
     ]);
     for (const sent of network.sent) assert.ok((await verify(sent)).ok);
+  });
+
+  test("a number of events that may wait, or a window, that cannot be one opens no sender", async ({ clock, network }) => {
+    const opening = (options: object) => codeOf(() => of.open({ ...optionsFor(clock, network), ...options } as never));
+    // Such as `Number("")` and `Number(undefined)`: all that waits would expire unsent, each impairment fail its caller.
+    for (const maxWaiting of [0, -1, Number.NaN, 1.5, ""])
+      assert.is(await opening({ maxWaiting }), "sender_option_invalid", `maxWaiting ${maxWaiting}`);
+    for (const impairment of [-1, Number.NaN, "500"])
+      assert.is(await opening({ coalescence: { impairment } }), "sender_option_invalid", `a window of ${impairment}`);
   });
 
   test.run();
