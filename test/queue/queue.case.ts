@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { BEHIND_DUE_MS } from "../../runtime/queue/jobs.js";
 import { asideCase, givingUpCase, leaseCase, lettingGoCase, movingCase, waitingCase } from "./queue-ends.case.js";
 import { expiringCase, keptJobsCase, orderedReplayCase, replayedCase } from "./queue-kept.case.js";
+import { roomCase } from "./queue-room.case.js";
 import { end, keys, take } from "./queue-steps.js";
 import { job, NOW, put, type QueueCase, queueSuite, record, recorded } from "./queue-suite.js";
 
@@ -286,6 +287,7 @@ export function queueCase(of: QueueCase): void {
     givingUpCase,
     waitingCase,
     keptJobsCase,
+    roomCase,
     movingCase,
     expiringCase,
     replayedCase,

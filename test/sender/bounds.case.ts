@@ -52,7 +52,10 @@ export function boundCase(of: SenderCase): void {
     for (const sent of network.sent) assert.ok((await verify(sent)).ok);
   });
 
-  test("a number of events that may wait, or a window, that cannot be one opens no sender", async ({ clock, network }) => {
+  test("a number of events that may wait, or a window, that cannot be one opens no sender", async ({
+    clock,
+    network,
+  }) => {
     const opening = (options: object) => codeOf(() => of.open({ ...optionsFor(clock, network), ...options } as never));
     // Such as `Number("")` and `Number(undefined)`: all that waits would expire unsent, each impairment fail its caller.
     for (const maxWaiting of [0, -1, Number.NaN, 1.5, ""])
