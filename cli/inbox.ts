@@ -76,6 +76,9 @@ async function isSuperseded(store: Store, event: InboxEvent): Promise<boolean> {
   return state !== undefined && state.instant > event.instant;
 }
 
+/** As receivers on it go by it: what is replayed is due at once, whatever the clock of this machine. */
+const nowOf = ({ now = Date.now }: Store): number => now();
+
 async function replay(ids: string[], { force, ...option }: StoreOption & { force?: boolean }): Promise<void> {
   const numbers = ids.map(idOf);
   await withInbox(option, "change", async (store) => {
@@ -89,7 +92,7 @@ async function replay(ids: string[], { force, ...option }: StoreOption & { force
             : force !== true && (await isSuperseded(store, event))
               ? "its task has moved on since; --force handles it all the same"
               : undefined;
-      if (reason === undefined && (await store.inbox.replay(id, Date.now()))) console.log(`${id}: pending again`);
+      if (reason === undefined && (await store.inbox.replay(id, nowOf(store)))) console.log(`${id}: pending again`);
       else {
         console.error(`${id}: not replayed, ${reason ?? "it has just gone"}`);
         process.exitCode = 1;
@@ -102,7 +105,7 @@ async function drop(ids: string[], option: StoreOption): Promise<void> {
   const numbers = ids.map(idOf);
   await withInbox(option, "change", async (store) => {
     for (const id of numbers) {
-      if (await store.inbox.drop(id, Date.now())) console.log(`${id}: dropped`);
+      if (await store.inbox.drop(id, nowOf(store))) console.log(`${id}: dropped`);
       else {
         console.error(`${id}: there is no such event`);
         process.exitCode = 1;

@@ -46,6 +46,23 @@ export async function databaseTime(database: Pick<Database, "dialect" | "query">
 }
 
 /**
+ * The clock of those who work on a database that was just opened for them.
+ * @returns undefined where each machine has its own
+ * @throws as `databaseTime`; it is closed then
+ */
+export async function clockOfOpened(
+  database: Pick<Database, "dialect" | "query" | "shared" | "close">,
+): Promise<(() => number) | undefined> {
+  if (!database.shared) return undefined;
+  try {
+    return await databaseTime(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/**
  * The clock that all who work on a database go by.
  * @param given one to go by instead
  * @returns unix milliseconds: by the server's clock where machines share the database, else by the system's

@@ -74,7 +74,7 @@ const byStandard =
  */
 export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
   const { word } = config.defaultRelease.release;
-  const now = (): number => Math.floor(config.now() / 1000);
+  const now = (): number => Math.floor(config.verifiedAt() / 1000);
   const replay = config.store.replay();
   const noteKeyid = keyidMemory(() => config.metrics.newKeyid());
   const keysOf = senderKeys(config);

@@ -18,7 +18,7 @@ interface SenderKeys {
  */
 export function senderKeys<Tx>(config: ReceiverConfig<Tx>) {
   const made = new WeakMap<SenderConfig, Map<string, KeySource>>();
-  const now = (): number => Math.floor(config.now() / 1000);
+  const now = (): number => Math.floor(config.verifiedAt() / 1000);
 
   const keysOf = (agentUrl: string, held: SenderConfig, release: Release): SenderKeys => {
     const keyUses = release.facts.signing.webhookKeyUses.value;

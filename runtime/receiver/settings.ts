@@ -29,6 +29,8 @@ export interface ReceiverConfig<Tx>
       "senders" | "logger" | "meter" | "tracer" | "announcedWindow" | "validator" | "senderCap"
     >
   > {
+  /** The machine's clock: who verifies a signature goes by no database. Unix milliseconds. */
+  readonly verifiedAt: () => number;
   readonly validatorOf: (release: Release) => Promise<AnyValidator>;
   readonly releases: ReadonlyMap<string, BoundRelease<Tx>>;
   readonly defaultRelease: BoundRelease<Tx>;
@@ -106,7 +108,8 @@ export function resolveSettings<Tx>(
     ...numbers,
     rememberedOf: rememberedKeys(settings),
     maxBodyBytesOf: settings.maxBodyBytesOf ?? (() => undefined),
-    now: settings.now ?? Date.now,
+    now: settings.now ?? settings.store.now ?? Date.now,
+    verifiedAt: settings.now ?? Date.now,
     random: settings.random ?? Math.random,
     validatorOf,
     ...releasesOf(bound),

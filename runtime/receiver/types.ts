@@ -220,7 +220,10 @@ export interface ReceiverSettings<Tx> {
    * given back to the store. Default 1,000.
    */
   readonly pollMs?: number;
-  /** Unix milliseconds; the system clock by default. */
+  /**
+   * Unix milliseconds; by default the clock of the store, where machines share one, and the system's for signatures and all other
+   * stores.
+   */
   readonly now?: () => number;
   /** In [0, 1); spreads retries. */
   readonly random?: () => number;

@@ -1,4 +1,5 @@
 /** What a receiver remembers, on each engine. To add one: a folder here, and a row. */
+import { clockOfOpened } from "../db/database-time.js";
 import { type AnyDatabase, openDatabase } from "../db/open.js";
 import type { DatabaseOptions } from "../db/types.js";
 import type { KeyspaceGuard } from "./guard.js";
@@ -23,13 +24,14 @@ export type AnyStore = OfEngine & Pick<ReceiverStore<TxOf<OfEngine>>, "inbox">;
 /**
  * A store on a database that is open already; closing it closes that.
  * @param keyspaces asked in each transaction that writes, where the database is one of several
+ * @param now the clock of the database's server, as `openStore` asks for it; unix milliseconds
  */
-export function storeOn(database: AnyDatabase, keyspaces?: KeyspaceGuard): AnyStore {
+export function storeOn(database: AnyDatabase, keyspaces?: KeyspaceGuard, now?: () => number): AnyStore {
   switch (database.engine) {
     case "sqlite":
       return sqliteStore(database, keyspaces);
     case "postgres":
-      return postgresStore(database, keyspaces);
+      return postgresStore(database, { keyspaces, now });
   }
 }
 
@@ -39,8 +41,10 @@ export function storeOn(database: AnyDatabase, keyspaces?: KeyspaceGuard): AnySt
  * @throws AdbindError `store_option_invalid` for another URL, `database_unreachable` with the cause, `store_schema` for a
  * database this version cannot use
  */
-export const openStore = async (url: string, options?: DatabaseOptions): Promise<AnyStore> =>
-  storeOn(await openDatabase(url, options));
+export const openStore = async (url: string, options?: DatabaseOptions): Promise<AnyStore> => {
+  const database = await openDatabase(url, options);
+  return storeOn(database, undefined, await clockOfOpened(database));
+};
 
 /** How a database counts what its keyspaces have. */
 export function keyspaceCountsOf(engine: AnyDatabase["engine"]): KeyspaceCounts {

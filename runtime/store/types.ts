@@ -288,6 +288,11 @@ export interface ReceiverStore<Tx = unknown> {
    * @param limit most rows removed per kind of state
    */
   sweep(now: number, limit?: number): Promise<SweepResult>;
+  /**
+   * What time it is, in unix milliseconds, for all whose store it is: by the database's server, where machines share one. None
+   * where each goes by its own machine's clock.
+   */
+  readonly now?: () => number;
   /** Of a store in several databases: whether each answered when it was last asked. */
   readonly databases?: () => readonly { readonly name: string; readonly reachable: boolean }[];
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 /** The shared store: many instances on one PostgreSQL. */
 import type pg from "pg";
+import { clockOfOpened } from "../../db/database-time.js";
 import { openPostgres, type PostgresDatabase, type PostgresOptions, type PostgresTx } from "../../db/postgres/open.js";
 import { sweepEach } from "../expiry.js";
 import type { KeyspaceGuard } from "../guard.js";
@@ -25,14 +26,21 @@ export interface PostgresStore extends Store<PostgresTx> {
  * Opens a PostgreSQL store and brings its schema to this version; instances that start together take turns.
  * @throws AdbindError `database_unreachable` that says why, `store_schema` when the database is not usable
  */
-export const openPostgresStore = async (options: PostgresOptions): Promise<PostgresStore> =>
-  postgresStore(await openPostgres(options));
+export const openPostgresStore = async (options: PostgresOptions): Promise<PostgresStore> => {
+  const database = await openPostgres(options);
+  return postgresStore(database, { now: await clockOfOpened(database) });
+};
 
-/**
- * A store on a database that is open already; closing it closes that.
- * @param keyspaces asked in each transaction that writes, where the database is one of several
- */
-export function postgresStore(db: PostgresDatabase, keyspaces?: KeyspaceGuard): PostgresStore {
+/** What a store on a database is made with. */
+export interface PostgresStoreOptions {
+  /** Asked in each transaction that writes, where the database is one of several. */
+  readonly keyspaces?: KeyspaceGuard | undefined;
+  /** The clock of all that share it; each goes by its machine's where there is none. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** A store on a database that is open already; closing it closes that. */
+export function postgresStore(db: PostgresDatabase, { keyspaces, now }: PostgresStoreOptions = {}): PostgresStore {
   const senders = postgresSenders(db);
   const time = postgresExpiryTime(db);
   const guard = guarded(db, keyspaces);
@@ -64,7 +72,8 @@ export function postgresStore(db: PostgresDatabase, keyspaces?: KeyspaceGuard): 
     claims: (url) => withSender(url, 0, (sender) => liveClaims(db, sender)),
     replay: (options = {}) => nonces.replay(options),
     expiring,
-    sweep: (now, limit) => sweepEach(expiring, now, limit),
+    sweep: (at, limit) => sweepEach(expiring, at, limit),
+    ...(now && { now }),
     close: () => db.close(),
   };
 }

@@ -1,6 +1,7 @@
 /** A receiver's store in several databases: each sender's keyspace is in one of them. */
 
 import type { ReplayStore } from "../../contract/replay-store.js";
+import { databaseTime } from "../../db/database-time.js";
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
 import { throwFaults } from "../expiry.js";
@@ -56,6 +57,7 @@ export async function shardedBySender<D extends AnyDatabase>(
     store: storeOn(database, receiverGuard(asking)) as unknown as ReceiverStore<Tx>,
   });
   const router = await openRouter({ kind: "sender", databases, make, options });
+  const now = options.now === undefined ? await sharedClock(router) : undefined;
   const expiring = [...router.members.keys()].flatMap((name) => expiringOf(router, name));
   return {
     inbox: splitInbox(router, options.takeMs),
@@ -67,12 +69,25 @@ export async function shardedBySender<D extends AnyDatabase>(
     },
     replay: (given) => replay(router, given),
     expiring,
-    sweep: (now, limit) => sweep(router, now, limit),
+    sweep: (at, limit) => sweep(router, at, limit),
+    ...(now && { now }),
     databases: () => [...router.members.values()].map(({ health }) => health),
     databaseOf: (sender) => router.at(sender, async (_, database) => database as Database<Tx>),
     set: router.set,
     close: router.close,
   };
+}
+
+/** One clock for all of them: that of the first database, by name, that answers and has one. */
+async function sharedClock<Tx>({ members }: ReceiverRouter<Tx>): Promise<(() => number) | undefined> {
+  for (const name of [...members.keys()].toSorted()) {
+    try {
+      return await members.get(name)!.use(async (_, one) => (one.shared ? databaseTime(one) : undefined));
+    } catch (error) {
+      if (!isAway(error)) throw error;
+    }
+  }
+  return undefined;
 }
 
 /** One for each database, for what each remembers of its counts. */
