@@ -9,8 +9,9 @@ import { a2aState, unwrapA2a } from "../extract/a2a.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { detectFormat, extractWebhook, type WebhookExtraction, type WebhookFormat } from "../extract/webhook.js";
 import { registeredEvents } from "../facts/index.js";
+import { toInstant } from "../moment.js";
 import type { EventKind, InboxEvent } from "../store/types.js";
-import { type EventTime, timeAt, timeOf, toInstant } from "./instant.js";
+import { type EventTime, timeAt, timeOf } from "./instant.js";
 
 /** What the receiver needs of a body, whatever its kind and shape. */
 export interface Envelope {

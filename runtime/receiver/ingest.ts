@@ -3,6 +3,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import canonicalize from "canonicalize";
 import { member } from "../extract/json-object.js";
 import { keysBindPayloads } from "../facts/index.js";
+import { instantMs } from "../moment.js";
 import type {
   AcceptOutcome,
   Arrival,
@@ -13,7 +14,6 @@ import type {
   RouteBinding,
 } from "../store/types.js";
 import type { Envelope, EventContent } from "./envelope.js";
-import { instantMs } from "./instant.js";
 import { eventOf, kindNotes } from "./kinds.js";
 import type { RememberedKeys } from "./remembered.js";
 import { resultValidator } from "./result-validator.js";

@@ -1,40 +1,5 @@
 /** Event times as text that sorts: what `Date` would round away decides which of two events is newer. */
-
-const dateTime = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
-
-/** Digits kept of a second's fraction. */
-const FRACTION_DIGITS = 9;
-
-const daysInMonth = (year: number, month: number): number =>
-  month === 2
-    ? year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-      ? 29
-      : 28
-    : [4, 6, 9, 11].includes(month)
-      ? 30
-      : 31;
-
-/**
- * A date-time (RFC 3339) as `YYYY-MM-DDTHH:MM:SS.fffffffff` in UTC. Two of them compare as text, whatever offsets and
- * precisions they were written in. Undefined for anything else, a time without an offset included.
- */
-export function toInstant(value: unknown): string | undefined {
-  const match = typeof value === "string" ? dateTime.exec(value) : null;
-  if (match === null) return undefined;
-  const [, year, month, day, hour, minute, second, fraction = "", sign, offsetHour, offsetMinute] = match as string[];
-  if (+month! < 1 || +month! > 12 || +day! < 1 || +day! > daysInMonth(+year!, +month!)) return undefined;
-  if (+hour! > 23 || +minute! > 59 || +second! > 60) return undefined;
-  // A leap second sorts as the last moment of the second before it.
-  const leap = second === "60";
-  const text = `${year}-${month}-${day}T${hour}:${minute}:${leap ? "59" : second}`;
-  const digits = leap ? "9".repeat(FRACTION_DIGITS) : fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, "0");
-  if (sign === undefined) return `${text}.${digits}`;
-  if (+offsetHour! > 23 || +offsetMinute! > 59) return undefined;
-  const offsetMs = (+offsetHour! * 60 + +offsetMinute!) * 60_000 * (sign === "-" ? -1 : 1);
-  const utc = new Date(Date.parse(`${text}Z`) - offsetMs).toISOString();
-  // Before year 0 and after 9999 the text has another form, which would not sort.
-  return utc.length === 24 ? `${utc.slice(0, 19)}.${digits}` : undefined;
-}
+import { toInstant } from "../moment.js";
 
 /**
  * The latest instant that is certainly not ahead, and from when on there is a later one. Most events are from before it, and
@@ -76,9 +41,6 @@ export function timeAt(said: string | undefined, now: number): EventTime {
     ? { instant: said, by: "sender" }
     : { instant: instantOf(now), by: "arrival", early: true };
 }
-
-/** An instant as unix milliseconds. */
-export const instantMs = (instant: string): number => Date.parse(`${instant.slice(0, 23)}Z`);
 
 /** An instant as a date-time of RFC 3339. */
 export const instantText = (instant: string): string => `${instant}Z`;

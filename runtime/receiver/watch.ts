@@ -2,11 +2,12 @@
 import { isTaskStatus, isTerminal, type TaskStatus } from "../contract/index.js";
 import { isStorableId } from "../contract/storable-id.js";
 import { AdbindError } from "../errors.js";
+import { toInstant } from "../moment.js";
 import type { AcceptOutcome, RouteBinding, TaskState } from "../store/types.js";
 import { timerMs } from "../timers.js";
 import { payloadOf } from "./envelope.js";
 import type { Ingest } from "./ingest.js";
-import { timeAt, toInstant } from "./instant.js";
+import { timeAt } from "./instant.js";
 import type { ReceiverConfig } from "./settings.js";
 
 /** Pause between polls while webhooks are configured (docs/protocol/tasks.md#timing). */

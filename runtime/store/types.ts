@@ -1,7 +1,4 @@
-/**
- * What a store keeps and answers, whatever is underneath. Times are unix milliseconds unless a name says otherwise;
- * `now` is always the caller's clock, so that expiry can be tested and every instance may judge by its own.
- */
+/** What a store keeps and answers, whatever is underneath. Times are unix milliseconds unless a name says otherwise. */
 import type { MaybePromise, TransportName } from "../contract/index.js";
 import type { ReplayStore } from "../contract/replay-store.js";
 import type { Expiring } from "../db/expiring.js";
@@ -288,10 +285,7 @@ export interface ReceiverStore<Tx = unknown> {
    * @param limit most rows removed per kind of state
    */
   sweep(now: number, limit?: number): Promise<SweepResult>;
-  /**
-   * What time it is, in unix milliseconds, for all whose store it is: by the database's server, where machines share one. None
-   * where each goes by its own machine's clock.
-   */
+  /** What to give for `now` where machines share the store: the time of the database's server. Each goes by its own without. */
   readonly now?: () => number;
   /** Of a store in several databases: whether each answered when it was last asked. */
   readonly databases?: () => readonly { readonly name: string; readonly reachable: boolean }[];

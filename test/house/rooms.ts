@@ -13,6 +13,7 @@ const base = [
   "runtime/url",
   "runtime/listener",
   "runtime/log",
+  "runtime/moment",
   "runtime/peer",
   "runtime/pieces",
   "runtime/printable",

@@ -164,11 +164,11 @@ test("what an operator has handled again is due at once, whatever the clock of t
 for (const [name, open] of [
   ["openStore", () => openStore(url)],
   [
-    "a split",
+    "shardedBySender",
     () => shardedBySender([{ name: "a", database: () => openDatabase(url) as never }]) as Promise<ReceiverStore>,
   ],
 ] as const)
-  test(`a store of ${name} has the server's clock, too`, async () => {
+  test(`a store that ${name} opens has the server's clock, too`, async () => {
     const { store } = await openOff(-HOUR, open);
     assert.ok(Math.abs(store.now!() - system()) < HOUR / 4);
   });

@@ -3,8 +3,9 @@ import path from "node:path";
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { instantMs, toInstant } from "../../runtime/moment.js";
 import { readEnvelope } from "../../runtime/receiver/envelope.js";
-import { instantMs, timeOf, toInstant } from "../../runtime/receiver/instant.js";
+import { timeOf } from "../../runtime/receiver/instant.js";
 import type { EventKind } from "../../runtime/store/types.js";
 import { envelope, START_MS } from "../support/receiver.js";
 

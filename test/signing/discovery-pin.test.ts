@@ -137,6 +137,27 @@ pin("a pin vouches for a key, not for an agent its brand file does not list", as
   }
 });
 
+pin("a date of another form than ISO 8601 is past, and one without a zone is the same in every zone", async () => {
+  const zone = process.env.TZ;
+  try {
+    for (const TZ of ["America/New_York", "Asia/Kathmandu"]) {
+      process.env.TZ = TZ;
+      const site = web({
+        [PIN]: pins(
+          { kid: "a", kty: "OKP", revoked_at: "revoked 2099" },
+          { kid: "b", kty: "OKP", revoked_at: "2099-01-01T00:00:00" },
+        ),
+      });
+      const [a, b] = [await pinned(site).resolve("a"), await pinned(site).resolve("b")];
+      assert.ok(a.ok && b.ok);
+      assert.equal([a.key.revokedAt, b.key.revokedAt], [0, Date.UTC(2099, 0, 1) / 1_000], TZ);
+    }
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  }
+});
+
 pin("revoked_at travels with the key; a date that cannot be read is past", async () => {
   const at = "2026-04-18T14:00:00Z";
   const site = web({

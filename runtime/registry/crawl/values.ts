@@ -1,4 +1,5 @@
 /** Reads values out of files that anyone may write: what cannot be used is left out and noted. */
+import { momentMs } from "../../moment.js";
 import { registrableDomain } from "../../net/index.js";
 import { publisherDomain, sameSite, siteOf } from "../model.js";
 
@@ -30,8 +31,7 @@ export function textsOf(value: unknown, max: number, limit: number): string[] | 
 
 /** An ISO 8601 date or time as unix milliseconds; undefined where it cannot be read. */
 export function instantOf(value: unknown): number | undefined {
-  if (typeof value !== "string" || !/^\d{4}-\d\d-\d\d(?:T|$)/.test(value)) return undefined;
-  const at = Date.parse(value);
+  const at = typeof value === "string" ? momentMs(value) : Number.NaN;
   return Number.isNaN(at) ? undefined : at;
 }
 

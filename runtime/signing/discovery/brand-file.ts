@@ -1,5 +1,7 @@
 /** A brand file, as far as the keys of agents go: fetched, held to its caps, followed to where it points. */
+
 import { isJsonObject } from "../../contract/json-object.js";
+import { momentMs } from "../../moment.js";
 import type { Load, LoadFailure } from "./document.js";
 import { failure, fetchBytes, type JsonRecord, objectIn, ttlOf } from "./fetch-json.js";
 import type { Discovery } from "./options.js";
@@ -49,7 +51,7 @@ function readAgents(document: JsonRecord): AgentEntry[] {
 }
 
 const instant = (value: unknown, absent: number): number =>
-  value === undefined || value === null ? absent : Date.parse(String(value)) / 1_000;
+  value === undefined || value === null ? absent : momentMs(String(value)) / 1_000;
 
 const readOperators = ({ house, authorized_operators: given }: JsonRecord): OperatorEntry[] =>
   !isJsonObject(house) || !Array.isArray(given)

@@ -3,6 +3,7 @@
 import type { MaybePromise } from "../../contract/index.js";
 import { wireNames } from "../../contract/index.js";
 import { isJsonObject } from "../../contract/json-object.js";
+import { momentMs } from "../../moment.js";
 import { wellKnownRedirects } from "../../net/index.js";
 import { canonicalAgentUrl } from "../../url.js";
 import { declaredResolution, verificationKey } from "../keys.js";
@@ -74,7 +75,7 @@ const hasMaterial = (jwk: Jwk): boolean => typeof jwk.x === "string" || typeof j
 /** A date that cannot be read counts as past: the publisher meant to revoke something. */
 const revokedAtOf = (value: unknown): number | undefined => {
   if (value === undefined || value === null) return undefined;
-  const at = typeof value === "string" ? Date.parse(value) / 1000 : Number.NaN;
+  const at = typeof value === "string" ? momentMs(value) / 1000 : Number.NaN;
   return Number.isNaN(at) ? 0 : at;
 };
 

@@ -12,6 +12,7 @@ import type { MaybePromise } from "../../contract/index.js";
 import { wireNames } from "../../contract/index.js";
 import { isJsonObject } from "../../contract/json-object.js";
 import { parseStrict } from "../../json.js";
+import { momentMs } from "../../moment.js";
 import { declaredResolution } from "../keys.js";
 import type { KeySource, RevocationAnswer, RevocationSource } from "../types.js";
 import { type Load, type LoadFailure, type RemoteDocument, remoteDocument } from "./document.js";
@@ -57,7 +58,7 @@ interface RevocationList {
   readonly nextUpdate: number;
 }
 
-const instant = (value: unknown): number => (typeof value === "string" ? Date.parse(value) / 1000 : Number.NaN);
+const instant = (value: unknown): number => (typeof value === "string" ? momentMs(value) / 1000 : Number.NaN);
 
 const malformed = (detail: string): LoadFailure => failure("unreachable", `revocation list: ${detail}`);
 
