@@ -248,7 +248,10 @@ async function openSender(
     agentUrl: settings.agentUrl,
     net: { allowHttp: development, allowLoopback: development },
     mode,
-    ...reportSource(settings, served, { releases: [release, ...releases], mode, now, sender: () => sender }),
+    ...reportSource(settings, served, {
+      ...{ releases: [release, ...releases], mode, now: now ?? store.now },
+      sender: () => sender,
+    }),
     ...(now !== undefined && { now }),
     ...(logger !== undefined && { logger }),
   })) as Sender;

@@ -152,14 +152,14 @@ function* fieldPairs(raw: readonly string[]): Iterable<readonly [string, string]
   for (let at = 0; at < raw.length; at += 2) yield [raw[at]!, raw[at + 1]!];
 }
 
-function signatureVerifier<Tx>({ requestSigning, store, baseUrl, releases, now }: SellerSettings<Tx>) {
+function signatureVerifier<Tx>({ requestSigning, store, baseUrl, releases, verifiedAt }: SellerSettings<Tx>) {
   if (requestSigning === undefined) return async (): Promise<Signature> => ({ signer: undefined, warned: false });
   const { keys, replay = store.replay(), revocation, strict: _strict, ...capability } = requestSigning;
   const options = {
     keys,
     replay,
     ...(revocation !== undefined && { revocation }),
-    now: () => Math.floor(now() / 1_000),
+    now: () => Math.floor(verifiedAt() / 1_000),
     word: releases[0]!.word,
     capability: { supported: true, ...capability },
     rules: endpointSigning(releases),

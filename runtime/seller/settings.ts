@@ -62,6 +62,8 @@ export interface SellerSettings<Tx> {
   readonly mode: "development" | "production";
   readonly onInvalidAnswer: ((report: InvalidAnswer) => void) | undefined;
   readonly now: () => number;
+  /** The machine's clock: who verifies a signature goes by no database. Unix milliseconds. */
+  readonly verifiedAt: () => number;
   readonly uuid: () => string;
   readonly logger: Logger | undefined;
   readonly metrics: SellerMetrics;
@@ -146,7 +148,8 @@ export function checkedSellerSettings<Tx>(options: object): SellerSettings<Tx> {
     trustProxy: given.trustProxy ?? false,
     mode,
     onInvalidAnswer: given.onInvalidAnswer,
-    now: given.now ?? Date.now,
+    now: given.now ?? given.store?.now ?? Date.now,
+    verifiedAt: given.now ?? Date.now,
     uuid: given.uuid ?? randomUUID,
     logger: given.logger,
     metrics: sellerMetrics(given.meter),

@@ -286,7 +286,7 @@ export interface SellerOptions<
   readonly mode?: "development" | "production";
   /** Told of each answer that breaks the release's schema, in either mode. */
   readonly onInvalidAnswer?: (report: InvalidAnswer) => void;
-  /** Unix milliseconds; the system clock by default. */
+  /** Unix milliseconds; the store's clock by default, where machines share one, else the system's. Signatures go by the latter. */
   readonly now?: () => number;
   /** Makes task ids: UUID v4 by default. */
   readonly uuid?: () => string;

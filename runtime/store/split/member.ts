@@ -1,4 +1,5 @@
 /** One database of a set, as an instance uses it: opened when it can be, and told of when it cannot. */
+import { databaseTime } from "../../db/database-time.js";
 import { type AnyDatabase, isPassingFault } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
@@ -95,4 +96,16 @@ export function splitMember<P, D extends Database>(
       await reached?.database.close();
     },
   };
+}
+
+/** One clock for a whole set, in unix milliseconds: that of the first database, by name, that answers and has one. */
+export async function sharedClock<P>(members: ReadonlyMap<string, SetMember<P>>): Promise<(() => number) | undefined> {
+  for (const name of [...members.keys()].toSorted()) {
+    try {
+      return await members.get(name)!.use(async (_, one) => (one.shared ? databaseTime(one) : undefined));
+    } catch (error) {
+      if (!isAway(error)) throw error;
+    }
+  }
+  return undefined;
 }

@@ -5,7 +5,7 @@ import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
 import type { ReplayOptions } from "../types.js";
 import { type Asking, holdKeyspace, holdKeyspaces } from "./elsewhere.js";
-import type { DatabaseHealth, SplitDatabase } from "./member.js";
+import { type DatabaseHealth, type SplitDatabase, sharedClock } from "./member.js";
 import type { SplitSet } from "./placement.js";
 import { principalReplay } from "./principal-nonces.js";
 import type { PrincipalPart, PrincipalRouter } from "./principal-part.js";
@@ -26,6 +26,8 @@ export interface PrincipalStore<Tx = unknown> {
   replay(options?: ReplayOptions): ReplayStore;
   /** Whether each database answered when it was last asked. */
   readonly databases: () => readonly DatabaseHealth[];
+  /** What time it is for all instances, by the server of one of the databases; each goes by its own machine's clock without. */
+  readonly now?: () => number;
   /** The set as this instance knows it. */
   set(): SplitSet;
   close(): Promise<void>;
@@ -49,6 +51,7 @@ export async function shardedByPrincipal<D extends AnyDatabase>(
     holdAll: (q, principals) => holdKeyspaces(q, asking, principals),
   });
   const principals = await openRouter<PrincipalPart, D>({ kind: "principal", databases, make, options });
+  const now = options.now === undefined ? await sharedClock(principals.members) : undefined;
   return {
     principals,
     databaseOf: (principal) =>
@@ -61,6 +64,7 @@ export async function shardedByPrincipal<D extends AnyDatabase>(
     replay: (given) => principalReplay(principals, given),
     databases: () => [...principals.members.values()].map(({ health }) => health),
     set: principals.set,
+    ...(now && { now }),
     close: principals.close,
   };
 }

@@ -1,7 +1,6 @@
 /** A receiver's store in several databases: each sender's keyspace is in one of them. */
 
 import type { ReplayStore } from "../../contract/replay-store.js";
-import { databaseTime } from "../../db/database-time.js";
 import type { AnyDatabase } from "../../db/open.js";
 import type { Database } from "../../db/types.js";
 import { throwFaults } from "../expiry.js";
@@ -11,7 +10,7 @@ import { storeOn } from "../stores.js";
 import type { Expiring, ReceiverStore, ReplayOptions, SweepResult } from "../types.js";
 import type { Asking } from "./elsewhere.js";
 import { splitInbox } from "./inbox.js";
-import { type DatabaseHealth, isAway, type SplitDatabase } from "./member.js";
+import { type DatabaseHealth, isAway, type SplitDatabase, sharedClock } from "./member.js";
 import type { SplitSet } from "./placement.js";
 import { receiverGuard } from "./receiver-guard.js";
 import type { ReceiverPart, ReceiverRouter } from "./receiver-part.js";
@@ -57,7 +56,7 @@ export async function shardedBySender<D extends AnyDatabase>(
     store: storeOn(database, receiverGuard(asking)) as unknown as ReceiverStore<Tx>,
   });
   const router = await openRouter({ kind: "sender", databases, make, options });
-  const now = options.now === undefined ? await sharedClock(router) : undefined;
+  const now = options.now === undefined ? await sharedClock(router.members) : undefined;
   const expiring = [...router.members.keys()].flatMap((name) => expiringOf(router, name));
   return {
     inbox: splitInbox(router, options.takeMs),
@@ -76,18 +75,6 @@ export async function shardedBySender<D extends AnyDatabase>(
     set: router.set,
     close: router.close,
   };
-}
-
-/** One clock for all of them: that of the first database, by name, that answers and has one. */
-async function sharedClock<Tx>({ members }: ReceiverRouter<Tx>): Promise<(() => number) | undefined> {
-  for (const name of [...members.keys()].toSorted()) {
-    try {
-      return await members.get(name)!.use(async (_, one) => (one.shared ? databaseTime(one) : undefined));
-    } catch (error) {
-      if (!isAway(error)) throw error;
-    }
-  }
-  return undefined;
 }
 
 /** One for each database, for what each remembers of its counts. */
