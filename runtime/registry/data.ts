@@ -79,7 +79,7 @@ function urlOf(text: string): string {
 export function createRegistryData(store: AnyStore, options: RegistryDataOptions = {}): RegistryData {
   const dependencies = {
     db: store.database,
-    now: options.now ?? Date.now,
+    now: options.now ?? store.now ?? Date.now,
     publicUrl: options.publicUrl ?? "http://localhost",
   };
   const search = searchOf(dependencies.db, options);

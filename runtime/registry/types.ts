@@ -75,7 +75,7 @@ export interface HostedFile {
 export interface RegistryDataOptions {
   /** Origin of this registry, e.g. `https://registry.example`: hosted files' URLs begin with it. Default `http://localhost`. */
   readonly publicUrl?: string;
-  /** Unix milliseconds; the system clock by default. */
+  /** Unix milliseconds; the store's clock by default, where machines share one, else the system's. */
   readonly now?: () => number;
   /** Agents that no member registered are found by a search too. Default false (docs/protocol/registry.md#score). */
   readonly searchDiscovered?: boolean;

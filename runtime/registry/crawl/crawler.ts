@@ -104,7 +104,7 @@ const operating = (store: Database, now: () => number): Pick<Crawler, "accept" |
 export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const limits = checkedCrawlLimits(options);
   const publicUrl = checkedPublicUrl(options.publicUrl);
-  const { data, now = Date.now, random = Math.random, logger: log } = options;
+  const { data, now = options.store.now ?? Date.now, random = Math.random, logger: log } = options;
   const metrics = crawlMetrics(options.meter);
   const store = options.store.database;
   const { fetch, lookup, close } = fetchingOf(options, publicUrl);

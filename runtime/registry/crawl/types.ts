@@ -64,7 +64,7 @@ export interface CrawlerOptions extends Partial<CrawlLimits> {
   readonly logger?: Logger;
   /** Default the application's own. */
   readonly meter?: Meter;
-  /** Unix milliseconds. */
+  /** Unix milliseconds; the store's clock by default, where machines share one, else the system's. */
   readonly now?: () => number;
   /** From 0 up to 1, for jitter. */
   readonly random?: () => number;

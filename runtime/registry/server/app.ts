@@ -122,11 +122,22 @@ function searchOptions(
   return { searchParts: { ...parts, onAnswer } };
 }
 
+/** What its instances share goes by one clock: by several, of a count that one began another would begin anew. */
+const clockOfRegistry = ({ now, store }: Pick<RegistryOptions, "now" | "store">): (() => number) =>
+  now ?? store.now ?? Date.now;
+
 /** Asks agents as long as publishers' files are fetched here, and by the same rules. */
 function proberOf(options: RegistryOptions, publicUrl: string, log: Logger): Prober | undefined {
-  const { store, crawling = "on", probing = true, crawl = {}, now = Date.now } = options;
+  const { store, crawling = "on", probing = true, crawl = {} } = options;
   if (crawling !== "on" || !probing) return undefined;
-  return createProber({ store: store.database, fetch: crawl.fetch, lookup: crawl.lookup, publicUrl, log, now });
+  return createProber({
+    store: store.database,
+    fetch: crawl.fetch,
+    lookup: crawl.lookup,
+    publicUrl,
+    log,
+    now: clockOfRegistry(options),
+  });
 }
 
 async function openDependencies(
@@ -135,7 +146,8 @@ async function openDependencies(
   limits: Limits,
   state: State,
 ): Promise<[RegistryServerDependencies, OpenedIdentity]> {
-  const { store, now = Date.now, crawling = "on", searchDiscovered = false, pageSearch = true } = options;
+  const { store, crawling = "on", searchDiscovered = false, pageSearch = true } = options;
+  const now = clockOfRegistry(options);
   const opened = await openIdentity(options, log);
   const { access, baseUrl, issuer, authorizationServers } = opened;
   const telemetry = createTelemetry();
@@ -186,14 +198,14 @@ function startUpkeep(dependencies: RegistryServerDependencies, { search }: Regis
  * @throws AdbindError `registry_option_invalid` when an option cannot be used
  */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
-  const { now = Date.now, crawling = "on" } = options;
+  const { crawling = "on" } = options;
   const log = options.logger ?? pino({ name: "adbind-registry", level: "warn" });
   const limits = checkedLimits(options.limits);
   const { drainMs } = checkedNumbers(options);
   const app = newApp(options, log);
   const state: State = { stopping: false, warm: true };
   const [dependencies, { identity }] = await openDependencies(options, log, limits, state);
-  const { access, count, crawler, data, telemetry, streams } = dependencies;
+  const { access, count, crawler, data, telemetry, streams, now } = dependencies;
   const prober = proberOf(options, dependencies.baseUrl, log);
 
   observeRequests(app, telemetry, options.tracer ?? trace.getTracer("adbind.registry"));

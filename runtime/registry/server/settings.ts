@@ -55,7 +55,7 @@ export interface RegistryOptions {
   readonly tracer?: Tracer;
   /** Reaches issuers; default the platform's. */
   readonly fetch?: typeof fetch;
-  /** Clock in unix milliseconds. */
+  /** Unix milliseconds; by default the store's clock, where machines share one, and the system's for tokens and all other stores. */
   readonly now?: () => number;
 }
 
