@@ -7,6 +7,8 @@ import type { Database } from "./types.js";
 
 /** Between two looks at the server's clock, in milliseconds. */
 const LOOK_MS = 10_000;
+/** What a clock is adjusted by at once, in milliseconds: beyond it the machine was suspended, or its clock was set. */
+const SUSPENDED_MS = 1_000;
 /** What clocks differ by all the time, in milliseconds: time does not go back for that. */
 const SLACK_MS = 100;
 
@@ -30,6 +32,9 @@ export async function databaseTime(database: Pick<Database, "dialect" | "query">
   };
   let { offset } = await look();
   let next = performance.now() + LOOK_MS;
+  // The process's own time stands still while its machine is suspended, and the system's clock does not.
+  const apart = (): number => Date.now() - performance.now();
+  let before = apart();
   const lookAgain = async (): Promise<void> => {
     const found = await look();
     // The server may have said it at any time until the answer came: of a pool that was busy for seconds that is no news.
@@ -37,8 +42,8 @@ export async function databaseTime(database: Pick<Database, "dialect" | "query">
   };
   return () => {
     const own = performance.now();
-    if (own >= next) {
-      next = own + LOOK_MS;
+    if (own >= next || Math.abs(apart() - before) > SUSPENDED_MS) {
+      [next, before] = [own + LOOK_MS, apart()];
       lookAgain().catch(() => undefined);
     }
     return Math.round(own + offset);

@@ -92,6 +92,31 @@ test("the server's time goes on while the server is away, and is asked for again
   }
 });
 
+test("the server's time is asked for at once when the machine was suspended", async () => {
+  let asked = 0;
+  let off = 0;
+  const query = async (work: Parameters<PostgresDatabase["query"]>[0]): Promise<unknown> => {
+    asked += 1;
+    return ((await database.query(work)) as { at: number }[]).map(({ at }) => ({ at: at + off }));
+  };
+  const now = await databaseTime({ dialect: database.dialect, query: query as PostgresDatabase["query"] });
+  try {
+    const before = now();
+    assert.is(asked, 1);
+    // An hour in which the process's own time stood still.
+    off = HOUR;
+    Date.now = () => system() + HOUR;
+    now();
+    assert.is(asked, 2);
+    now();
+    assert.is(asked, 2, "and once is enough");
+    await until(() => now() - before > HOUR / 2);
+  } finally {
+    Date.now = system;
+    sender = await openOff(0);
+  }
+});
+
 test("an answer that is long in coming moves no clock", async () => {
   let slow = false;
   let looks = 0;
