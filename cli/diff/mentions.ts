@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { Project, SyntaxKind } from "ts-morph";
-import { identOf, pascalCase } from "../../generator/emit/names.js";
+import { namesOfTool } from "../../generator/emit/names.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { userPath } from "../output.js";
 
@@ -89,14 +89,17 @@ export function mentionsIn(given: string): Mentions {
     files,
     of,
     ofTool(tool) {
-      const pascal = pascalCase(tool);
+      // The second is what it is called where another tool of its release has the first.
+      const [own, beside] = [namesOfTool(tool), namesOfTool(tool, 1)];
+      const { pascal } = own;
+      const called = [own, beside].flatMap((names) => [names.ident, `handle${names.pascal}`]);
       const kin = types.filter(
         (name) =>
           new RegExp(`^${pascal}(Request|Response|Arms|Async|Handlers)?`).exec(name)?.[0].length === name.length ||
           name.startsWith(`${pascal}Async`) ||
           name.startsWith(`${pascal}Response`),
       );
-      return [...new Set([tool, identOf(tool), `handle${pascal}`, ...kin])].flatMap(of);
+      return [...new Set([tool, ...called, `${beside.pascal}Arms`, ...kin])].flatMap(of);
     },
   };
 }

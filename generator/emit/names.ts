@@ -52,11 +52,68 @@ const camelCase = (text: string): string => {
   return pascal.charAt(0).toLowerCase() + pascal.slice(1);
 };
 
-/** Name of the constant a tool is exported as. */
-export const identOf = (tool: string): string => {
+/** Names the release module exports itself. */
+const moduleExports = [
+  "EntryPoints",
+  "ErrorCode",
+  "SellerFor",
+  "SpecialismId",
+  "checkSpecialism",
+  "defaultUnknownRecovery",
+  "errorCodes",
+  "events",
+  "facts",
+  "recoveryOf",
+  "release",
+  "schemas",
+  "specialisms",
+  "tools",
+];
+
+/** Name of the constant a tool is exported as, where no other tool is in its way. */
+const identOf = (tool: string): string => {
   const ident = camelCase(tool);
-  return reserved.has(ident) ? `${ident}Tool` : ident;
+  return reserved.has(ident) || moduleExports.includes(ident) ? `${ident}Tool` : ident;
 };
+
+/** What a tool is called in code: its constant is `ident`, and what it exports beside that is named after `pascal`. */
+export interface ToolNames {
+  readonly ident: string;
+  readonly pascal: string;
+}
+
+/** What a tool may be called: its own name, and from the first other one on that with `Tool`, `Tool2`, `Tool3` behind it. */
+export function namesOfTool(tool: string, others = 0): ToolNames {
+  const label = others === 0 ? tool : `${tool}_tool${others === 1 ? "" : `_${others}`}`;
+  return { ident: identOf(label), pascal: pascalCase(label) };
+}
+
+/** Every name a tool exports. */
+const exportsOf = ({ ident, pascal }: ToolNames): string[] => [ident, `handle${pascal}`, `${pascal}Arms`];
+
+/**
+ * What each tool of a release is called. Names that differ on the wire may be one in code (`get_a1` and `get_a_1`, or
+ * `order`, whose handler is called as `handle_order` is): the shorter keeps it, and of those as long the first.
+ */
+export function nameTools(tools: readonly string[]): ReadonlyMap<string, ToolNames> {
+  const named = new Map<string, ToolNames>();
+  const taken = new Set<string>();
+  const claim = (tool: string, others: number): boolean => {
+    const names = namesOfTool(tool, others);
+    const own = exportsOf(names);
+    if (own.some((name) => taken.has(name))) return false;
+    for (const name of own) taken.add(name);
+    named.set(tool, names);
+    return true;
+  };
+  const order = [...tools].sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+  // Nobody loses the name that is his to one who makes do with another.
+  for (const tool of order.filter((one) => !claim(one, 0))) {
+    let others = 1;
+    while (!claim(tool, others)) others += 1;
+  }
+  return named;
+}
 
 /** `<path>` or `<path>#<pointer>`, taken apart. */
 export const splitPlace = (ref: string): { path: string; pointer: string } => {
@@ -76,71 +133,46 @@ export const unitName = (name: string): string =>
     ? name
     : `${name.slice(0, MAX_UNIT_BYTES - UNIT_DIGITS - 1)}-${createHash("sha256").update(name).digest("hex").slice(0, UNIT_DIGITS)}`;
 
-/** File of a tool, without extension. No tool's name gives two hyphens, so that none is called as the index is told apart. */
+/** Devices of Windows, which cannot open a file of that name whatever its extension; in lower case. */
+const devices = /^(?:aux|con|nul|prn|(?:com|lpt)\d)$/;
+
+/** No file of a folder of code may be called so: the folder's own module is, or a device. In lower case. */
+const isNoUnit = (name: string): boolean => name === "index" || devices.test(name);
+
+/** File of a tool, without extension. No tool's name gives two hyphens, so that none is called as these are told apart. */
 export const toolUnit = (tool: string): string =>
-  unitName(tool === "index" ? "index--tool" : tool.replaceAll("_", "-"));
+  unitName(isNoUnit(tool) ? `${tool}--tool` : tool.replaceAll("_", "-"));
 
-/** Every name a tool exports, so that collisions show before anything is written. */
-const exportsOf = (tool: string): string[] => {
-  const pascal = pascalCase(tool);
-  return [identOf(tool), `handle${pascal}`, `${pascal}Arms`];
-};
-
-/** Names the release module exports itself. */
-const moduleExports = [
-  "EntryPoints",
-  "ErrorCode",
-  "SellerFor",
-  "SpecialismId",
-  "checkSpecialism",
-  "defaultUnknownRecovery",
-  "errorCodes",
-  "events",
-  "facts",
-  "recoveryOf",
-  "release",
-  "schemas",
-  "specialisms",
-  "tools",
-];
+/**
+ * File of the schemas below a folder of the release, without extension. Folders that differ in case only have one, since
+ * to many disks their files would be one.
+ */
+export function partUnit(folder: string): string {
+  const name = folder.replace(/[^A-Za-z0-9-]/g, "-").toLowerCase();
+  return isNoUnit(name) ? `${name}-folder` : unitName(name);
+}
 
 /** Names that no type of the release may have: the release module exports all of them side by side. */
 export const takenNames = (tools: readonly string[]): ReadonlySet<string> =>
-  new Set([...moduleExports, ...importedTypes, ...tools.flatMap(exportsOf)]);
+  new Set([...moduleExports, ...importedTypes, ...[...nameTools(tools).values()].flatMap(exportsOf)]);
 
 /** A fault of names, as the check that asks for them reports it. */
 type NameFault = Pick<Finding, "file" | "pointer" | "message" | "remedy">;
 
-const fault = (tool: string, message: string, remedy: string): NameFault => ({
-  file: "manifest.json",
-  pointer: pointer("tools", tool),
-  message,
-  remedy,
-});
-
-/** Tools whose names cannot stand beside each other in code, or that no object can have as a plain key. */
-export function checkNames(tools: readonly string[]): NameFault[] {
-  const taken = new Map<string, string>(moduleExports.map((name) => [name, "the release module"]));
-  const faults: NameFault[] = [];
-  for (const tool of tools) {
-    if (tool in Object.prototype) {
-      faults.push(fault(tool, `every object has a ${JSON.stringify(tool)} already`, "Rename the tool."));
-      continue;
-    }
-    for (const name of exportsOf(tool)) {
-      const other = taken.get(name);
-      if (other === undefined) taken.set(name, `tool ${tool}`);
-      else if (other !== `tool ${tool}`) {
-        faults.push(fault(tool, `tool ${tool} and ${other} would both be exported as ${name}`, "Rename one of them."));
-      }
-    }
-  }
-  return faults;
-}
+/** Tools whose names no object can have as a plain key. */
+export const checkNames = (tools: readonly string[]): NameFault[] =>
+  tools
+    .filter((tool) => tool in Object.prototype)
+    .map((tool) => ({
+      file: "manifest.json",
+      pointer: pointer("tools", tool),
+      message: `every object has a ${JSON.stringify(tool)} already`,
+      remedy: "Rename the tool.",
+    }));
 
 const stemOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1).replace(/\.json$/, "");
 
-const kebab = (text: string): string => words(text).join("-").toLowerCase();
+const kebab = (text: string): string => words(text).join("-");
 
 /**
  * A type name and a file name for each schema path: the file's own name, with its folders before it where two files of
@@ -162,12 +194,12 @@ export function nameDocuments(
       short.get(shortKey(path)) === 1 &&
       !globalTypes.has(pascalCase(stem)) &&
       !lowerTaken.has(shortKey(path)) &&
-      stem.toLowerCase() !== "index" &&
+      !isNoUnit(stem.toLowerCase()) &&
       /^[A-Za-z]/.test(stem);
     let label = free ? stem : path.replace(/\.json$/, "");
     // What no name can begin with, and what the folder's own module or another export is called.
     const unusable =
-      !/^[A-Za-z]/.test(label) || label.toLowerCase() === "index" || lowerTaken.has(pascalCase(label).toLowerCase());
+      !/^[A-Za-z]/.test(label) || isNoUnit(label.toLowerCase()) || lowerTaken.has(pascalCase(label).toLowerCase());
     if (unusable) label = `schema-${label}`;
     // Paths that differ in punctuation or case only.
     const base = label;

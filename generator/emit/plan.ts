@@ -2,7 +2,7 @@
 import { parse } from "@babel/parser";
 import type { Model } from "../model/model.js";
 import { type ImportExtension, importSuffix } from "./import-extension.js";
-import { takenNames, toolUnit } from "./names.js";
+import { nameTools, takenNames, toolUnit } from "./names.js";
 import type { Plan } from "./plan-files.js";
 import { createRender, type Render } from "./render.js";
 import { type CompiledTypes, compileTypes } from "./types/compile.js";
@@ -56,12 +56,13 @@ function planTools(
   render: Render,
 ): void {
   const digests = new Map(model.documents.map(({ path, digest }) => [path, digest]));
+  const names = nameTools(model.tools.map(({ name }) => name));
   for (const tool of model.tools) {
     add(
       `tools/${toolUnit(tool.name)}.ts`,
       render(
         "tool",
-        toolView(tool, types, (path) => digests.get(path)!),
+        toolView(tool, names.get(tool.name)!, types, (path) => digests.get(path)!),
       ),
     );
   }

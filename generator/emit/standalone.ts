@@ -4,7 +4,7 @@
  */
 import type { SchemaRef } from "../../runtime/contract/index.js";
 import type { DocumentModel, Model, ToolModel } from "../model/model.js";
-import { toolUnit } from "./names.js";
+import { nameTools, toolUnit } from "./names.js";
 import type { Plan } from "./plan-files.js";
 import type { Render } from "./render.js";
 import { bodyText, type NodeNames, refOfUri } from "./schema-node.js";
@@ -95,8 +95,10 @@ export function planValidators(model: Model, types: CompiledTypes, render: Rende
     plan.set(`validators/schemas/${unit}.ts`, render("validator-schema", file));
   }
   const placeOf = (ref: SchemaRef): TypePlace => places.get(ref)!;
+  const names = nameTools(model.tools.map(({ name }) => name));
   for (const tool of model.tools) {
-    plan.set(`validators/${toolUnit(tool.name)}.ts`, render("validator-tool", validatorToolView(tool, placeOf)));
+    const view = validatorToolView(tool, names.get(tool.name)!, placeOf);
+    plan.set(`validators/${toolUnit(tool.name)}.ts`, render("validator-tool", view));
   }
   plan.set("validators/index.ts", render("validators", validatorsView(model, places)));
   return plan;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
 import { firstSentence } from "../model/sentence.js";
 import { jsonLiteral, keyText, sourceText } from "./layout.js";
-import { identOf, pascalCase, toolUnit, unitName } from "./names.js";
+import { nameTools, partUnit, type ToolNames, toolUnit } from "./names.js";
 import { contractModule, standaloneModule, standaloneSymbols, symbols } from "./symbols.js";
 import type { CompiledTypes, TypePlace, TypeUnit } from "./types/compile.js";
 
@@ -66,7 +66,12 @@ const withoutShapes = ({ arms, ...tool }: ToolModel): object => ({
   arms: arms.map(({ shape: _, ...arm }) => arm),
 });
 
-export function toolView(tool: ToolModel, types: CompiledTypes, digestOf: (path: string) => string): object {
+export function toolView(
+  tool: ToolModel,
+  { ident, pascal }: ToolNames,
+  types: CompiledTypes,
+  digestOf: (path: string) => string,
+): object {
   const request = types.placeOf(tool.request);
   const data = tool.arms.map(({ status }) => types.armOf(tool, status));
   const arms = tool.arms.map(({ status, carries }, index) => ({
@@ -86,8 +91,8 @@ export function toolView(tool: ToolModel, types: CompiledTypes, digestOf: (path:
     contract: [symbols.answer, symbols.failure, symbols.handlers, symbols.tool].map((name) => `type ${name}`),
     imports: groupImports([request, ...data.filter((place) => place !== undefined)]),
     name: tool.name,
-    ident: identOf(tool.name),
-    pascal: pascalCase(tool.name),
+    ident,
+    pascal,
     literal: literal(tool.name),
     request: request.name,
     docs: toolDocs(tool),
@@ -111,9 +116,10 @@ export function toolView(tool: ToolModel, types: CompiledTypes, digestOf: (path:
 const manifestBanner = (made: unknown): Banner => bannerOf(["manifest.json"], made);
 
 export const toolsView = ({ tools }: Model): object => {
+  const names = nameTools(tools.map(({ name }) => name));
   const rows = tools.map((tool) => ({
     name: keyText(tool.name),
-    ident: identOf(tool.name),
+    ident: names.get(tool.name)!.ident,
     unit: toolUnit(tool.name),
   }));
   return { ...manifestBanner(rows), tools: rows };
@@ -221,8 +227,7 @@ export const indexView = (model: Model): object => ({
 
 /** Part of the schemas a document is in: its first folder. */
 export function partOf({ path }: { path: string }): string {
-  const folder = path.includes("/") ? path.slice(0, path.indexOf("/")).replace(/[^A-Za-z0-9-]/g, "-") : "root";
-  return folder === "index" ? "index-folder" : unitName(folder);
+  return partUnit(path.includes("/") ? path.slice(0, path.indexOf("/")) : "root");
 }
 
 /** A file of compiled schemas; what they were made from is what they say. */
@@ -238,7 +243,7 @@ export const validatorSchemaView = (file: {
   imports: groupImports(file.imports),
 });
 
-export function validatorToolView(tool: ToolModel, placeOf: (ref: string) => TypePlace): object {
+export function validatorToolView(tool: ToolModel, { ident }: ToolNames, placeOf: (ref: string) => TypePlace): object {
   const request = placeOf(tool.request);
   const places = tool.arms.map(({ schema }) => (schema === undefined ? undefined : placeOf(schema)));
   return {
@@ -246,7 +251,7 @@ export function validatorToolView(tool: ToolModel, placeOf: (ref: string) => Typ
     standaloneModule,
     nodesType: standaloneSymbols.toolNodes,
     name: tool.name,
-    ident: identOf(tool.name),
+    ident,
     unit: toolUnit(tool.name),
     request: request.name,
     imports: groupImports([request, ...places.filter((place) => place !== undefined)]),

@@ -111,7 +111,7 @@ export const lintChecks: readonly Check[] = [
   {
     id: "names",
     level: "error",
-    rule: "tool names give distinct names in code",
+    rule: "a tool has a name that an object can have as a plain key",
     run: ({ manifest, checkNames }) => checkNames(Object.keys(manifest.tools)),
   },
   {

@@ -13,7 +13,7 @@ import {
   SyntaxKind,
 } from "ts-morph";
 import { generatorName, hashOf } from "../emit/disk.js";
-import { pascalCase } from "../emit/names.js";
+import { nameTools } from "../emit/names.js";
 import type { Model } from "../model/model.js";
 import { type InstalledFrom, installFrom } from "./installed-from.js";
 import type { ProjectPlan } from "./library-plan.js";
@@ -143,7 +143,8 @@ function insertLines(source: SourceFile, literal: Literal, lines: readonly strin
 
 /** `handleCreateMediaBuy(answer, {...})` must have an arm for each status: those a release adds throw until written. */
 export function addArms(source: SourceFile, model: Model): string[] {
-  const tools = new Map(model.tools.map((tool) => [`handle${pascalCase(tool.name)}`, tool]));
+  const names = nameTools(model.tools.map(({ name }) => name));
+  const tools = new Map(model.tools.map((tool) => [`handle${names.get(tool.name)!.pascal}`, tool]));
   const byHand: string[] = [];
   // Text is inserted from the end on, so that what is before keeps its place.
   const calls = source.getDescendantsOfKind(SyntaxKind.CallExpression).reverse();

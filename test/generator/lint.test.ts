@@ -170,16 +170,6 @@ const broken: BrokenRule[] = [
   [
     "names",
     (files) => {
-      files[manifest].tools.list_order_s = { ...files[manifest].tools.list_orders, specialisms: undefined };
-      files[manifest].tools.list_orderS = undefined;
-      files[manifest].tools.handle_list_orders = { ...files[manifest].tools.list_orders, specialisms: undefined };
-    },
-    manifest,
-    "/tools/list_orders",
-  ],
-  [
-    "names",
-    (files) => {
       files[manifest].tools.constructor = files[manifest].tools.end_session;
     },
     manifest,

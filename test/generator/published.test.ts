@@ -13,6 +13,7 @@ import { createValidator } from "../../runtime/validate/index.js";
 import { compilerSays } from "../scaffold/project.js";
 import { cellsOf } from "../support/cells.js";
 import { corpus, peerRelease, publishedReleases } from "../support/corpus.js";
+import { notEveryDisks } from "../support/disk-names.js";
 import { judgeCommand } from "../support/judges.js";
 import { mutations, spread } from "../support/mutations.js";
 import { userProject } from "../support/project.js";
@@ -39,6 +40,11 @@ test("published releases generate in one run", () => {
     [],
   );
   assert.ok(result.releases.every(({ outcome, tools }) => outcome === "written" && tools > 50));
+});
+
+test("what they give stands on every disk: no two files differ in case only, and none is called as a device", () => {
+  if (result === undefined) return;
+  assert.equal(notEveryDisks(readdirSync(out, { recursive: true, encoding: "utf8" })), []);
 });
 
 test("a release in another form gives the same bytes", async () => {
