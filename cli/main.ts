@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 /** argv -> functions. A command's module is imported when it is called, so that `generate` never loads a database. */
-import { enableCompileCache } from "node:module";
+import nodeModule from "node:module";
 import { Command, CommanderError } from "commander";
 import { generatorName } from "../generator/emit/disk.js";
 import { commands } from "./commands.js";
 import { exitCodes, reportFailure } from "./failure.js";
 import { printJson } from "./output.js";
 
-// The type compiler alone is 10 MB of JavaScript; from the second run on, Node reads it compiled.
-enableCompileCache();
+// The type compiler alone is 10 MB of JavaScript; from the second run on, Node reads it compiled. Deno has
+// the module without this.
+nodeModule.enableCompileCache?.();
 
 const HELP = `
 Exit codes: 0 done and nothing wrong; 1 it failed, or found what it was asked to look for; 2 the command line is wrong.

@@ -140,6 +140,12 @@ test("every entry loads in plain Node", () => {
   assert.is(status, 0, stderr);
 });
 
+test("every entry is what code in CommonJS requires, too", () => {
+  const program = [...entries.keys()].map((entry) => `require("${entry}");`).join("\n");
+  const { status, stderr } = run("node", ["--input-type=commonjs", "--eval", program]);
+  assert.equal([status, stderr], [0, ""]);
+});
+
 test("what is thrown by adbind-cli is an error of adbind", () => {
   const program = `import { AdbindError } from "adbind/internal/runtime/errors.js";
 import { generate } from "adbind-cli";

@@ -30,6 +30,7 @@ const FILES: readonly string[] = [
   "test/interop/edge.test.ts",
   "test/interop/outbox-python.test.ts",
   "test/interop/outbox.test.ts",
+  "test/interop/runtimes.test.ts",
   "test/interop/seller.test.ts",
   "test/matrix/matrix.test.ts",
   "test/registry/serve-sole.test.ts",
