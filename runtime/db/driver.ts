@@ -10,7 +10,8 @@ export interface Driver<T> {
   readonly loaded: T | undefined;
 }
 
-const require = createRequire(import.meta.url);
+/** In a bundle of CommonJS `import.meta` is empty; there the file has its other name. */
+const require = createRequire(import.meta.url ?? __filename);
 
 /**
  * A driver by its package, which is CommonJS: whoever imports the same package has the same classes.
