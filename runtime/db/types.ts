@@ -91,6 +91,8 @@ export interface Query {
   analyze(tables: readonly string[]): Coroutine<void>;
   /** Waits for its turn under a name, and holds it to the end of the transaction. */
   lock(name: string): Coroutine<void>;
+  /** The same beside others who share the name: who takes it for itself waits for all of them. */
+  share(name: string): Coroutine<void>;
   /** Tells whoever listens on a channel, of any instance, when the transaction has committed. @param payload under 8,000 bytes */
   notify(channel: string, payload: string): Coroutine<void>;
 }

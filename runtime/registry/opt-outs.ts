@@ -6,7 +6,7 @@ import { claimantsAbout, removeClaimsAbout } from "../store/registry-claims.js";
 import { lockDomain } from "../store/registry-crawl.js";
 import { publishersByDomain } from "../store/registry-lookups.js";
 import { activeUnder, addOptOut, optOuts, publishersUnder, removeOptOut } from "../store/registry-opt-outs.js";
-import { lockPublishers, updatePublishers } from "../store/registry-publishers.js";
+import { awaitNewPublishers, lockPublishers, updatePublishers } from "../store/registry-publishers.js";
 import { fileProblem } from "./file-problems.js";
 import type { OptOutData } from "./listed-types.js";
 import { byCodePoint, iso } from "./model.js";
@@ -78,6 +78,8 @@ export const optOutData = ({
     // A crawl that is just being kept has not seen the wish: it is waited for, and what it keeps ends with the rest.
     for (const active of await db.query((q) => activeUnder(q, domain)))
       await db.write((q) => lockDomain(q, active, now()));
+    // So are those who make publishers: of one that nobody knew a claim may be about to be kept.
+    await db.write(awaitNewPublishers);
     const domains = await db.query((q) => publishersUnder(q, domain));
     for (let at = 0; at < domains.length; at += ENDED_AT_ONCE) {
       const some = domains.slice(at, at + ENDED_AT_ONCE);

@@ -161,6 +161,15 @@ function identifierRows(row: PropertyRow): Value[][] {
   return [...found.values()];
 }
 
+/** Under this name those who make publishers are waited for by who must know of all there are. */
+const MAKING = "registry publishers";
+
+/**
+ * Waits for whoever makes publishers that nobody else can see yet: those who begin to afterwards see what was committed before this.
+ * In a transaction of its own, which holds nothing that they may wait for.
+ */
+export const awaitNewPublishers = (q: Query): Coroutine<void> => q.lock(MAKING);
+
 /**
  * The publishers of these domains, made where missing, and locked until the transaction ends.
  * @param domains distinct and sorted, so that two transactions never wait for each other crosswise
@@ -172,6 +181,7 @@ export function* lockPublishers(q: Query, domains: readonly string[]): Coroutine
   if (rows.length < domains.length) {
     const known = new Set(rows.map((row) => row.domain));
     const fresh = domains.filter((domain) => !known.has(domain)).map((domain) => [domain]);
+    yield* q.share(MAKING);
     yield* q.insert("adbind_registry_publishers", [["domain", "text"]], fresh, "on conflict do nothing");
     rows = yield* q.rows<PublisherRow>(find, [list]);
   }

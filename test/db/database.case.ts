@@ -171,6 +171,28 @@ const cases: Readonly<Record<string, (on: Case) => Promise<void>>> = {
     await other.close();
   },
 
+  "a name that is shared is had by many, and waited for by who takes it for itself": async ({ database, open }) => {
+    const other = await open();
+    const order: string[] = [];
+    const shared = (of: Database, name: string) =>
+      of.write(function* (q): Coroutine<void> {
+        yield* q.share("the name");
+        yield* q.rows("select id from things");
+        order.push(name);
+      });
+    const alone = other.write(function* (q): Coroutine<void> {
+      yield* q.lock("the name");
+      order.push("in");
+      yield* q.rows("select id from things");
+      yield* q.rows("select id from things");
+      order.push("out");
+    });
+    await Promise.all([shared(database, "a"), alone, shared(database, "b")]);
+    assert.is(order.indexOf("out"), order.indexOf("in") + 1);
+    assert.is(order.length, 4);
+    await other.close();
+  },
+
   "who listens hears of what is committed": async ({ database, given }) => {
     const heard: (string | undefined)[] = [];
     let wake = (): void => undefined;

@@ -1,10 +1,13 @@
 /** Owners who opt out while what others say of them is being written, on real PostgreSQL: there, writers wait for each other. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import type { Coroutine } from "../../runtime/db/coroutine.js";
 import { wait } from "../../runtime/db/index.js";
+import type { Query } from "../../runtime/db/types.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
 import { openPostgresStore } from "../../runtime/store/index.js";
+import { ensureAgents, lockAgents } from "../../runtime/store/registry-agents.js";
 import { lockPublishers } from "../../runtime/store/registry-publishers.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
@@ -16,6 +19,7 @@ test.after(() => postgres.stop());
 /** Comes before the other one among those that are locked. */
 const FIRST = "a-site.example";
 const NEWS = "news.example";
+const CLAIMING = "https://claims.example/mcp";
 const both = [FIRST, NEWS];
 
 const others = (domains: readonly string[]) =>
@@ -26,10 +30,14 @@ const sayers: Readonly<Record<string, (data: RegistryData, domains: readonly str
   file: (data, domains) => data.applyCrawl(crawl("stranger.example", { others: others(domains) })),
   agent: (data, domains) =>
     data.putClaims(
-      "https://claims.example/mcp",
+      CLAIMING,
       domains.map((publisherDomain) => ({ publisherDomain, authorizedFor: "All" })),
     ),
 };
+
+const connections = "select 1 as one from pg_stat_activity where datname = current_database() and";
+const waits = `${connections} wait_event_type = 'Lock'`;
+const inTransaction = `${connections} state = 'idle in transaction'`;
 
 for (const [name, say] of Object.entries(sayers))
   test(`of a domain that opts out while what others say of it (${name}) waits to be written, nothing is told`, async () => {
@@ -44,8 +52,6 @@ for (const [name, say] of Object.entries(sayers))
       yield* wait(held);
     });
     const written = say(data, both);
-    const waits =
-      "select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await until(async () => (await database.query((q) => q.rows(waits))).length > 0);
     await data.optOut(NEWS);
     unlock();
@@ -57,6 +63,42 @@ for (const [name, say] of Object.entries(sayers))
     await data.optIn(NEWS);
     await say(data, both);
     assert.equal([await told(FIRST), await told(NEWS)], [1, 1]);
+    await store.close();
+  });
+
+/** Holds what each waits for once it has asked who wants nothing told. */
+const holds: Readonly<Record<string, (q: Query) => Coroutine<unknown>>> = {
+  file: (q) => ensureAgents(q, [SELLER]),
+  agent: function* (q) {
+    yield* lockAgents(q, [...(yield* ensureAgents(q, [CLAIMING])).values()]);
+  },
+};
+
+for (const [name, say] of Object.entries(sayers))
+  test(`of a domain that nobody knew before (${name} names it) nothing is told once its owner opts out`, async () => {
+    const store = await openPostgresStore({ url: await postgres.database(), connections: 6 });
+    const { database } = store;
+    const data = createRegistryData(store, { now: () => NOW });
+    if (name === "agent") await say(data, []);
+    const { promise: held, resolve: unlock } = Promise.withResolvers<void>();
+    const holding = database.write(function* (q) {
+      yield* holds[name]!(q);
+      yield* wait(held);
+    });
+    const waiting = async () => (await database.query((q) => q.rows(waits))).length;
+    await until(async () => (await database.query((q) => q.rows(inTransaction))).length > 0);
+    const written = say(data, both);
+    await until(async () => (await waiting()) > 0);
+    let over = false;
+    const out = data.optOut(NEWS).then(() => (over = true));
+    await until(async () => over || (await waiting()) > 1);
+    unlock();
+    await Promise.all([holding, written, out]);
+    const told = await Promise.all(both.map(async (domain) => (await data.lookupPublisher(domain)).authorized_agents));
+    assert.equal(
+      told.map(({ length }) => length),
+      [1, 0],
+    );
     await store.close();
   });
 

@@ -81,6 +81,10 @@ export class PostgresQuery implements Query {
     yield* wait(this.ask("select pg_advisory_xact_lock($1, hashtext($2))", [LOCK_SPACE, name]));
   }
 
+  *share(name: string): Coroutine<void> {
+    yield* wait(this.ask("select pg_advisory_xact_lock_shared($1, hashtext($2))", [LOCK_SPACE, name]));
+  }
+
   *notify(channel: string, payload: string): Coroutine<void> {
     yield* wait(this.ask("select pg_notify($1, $2)", [channel, payload]));
   }

@@ -92,6 +92,8 @@ export class SqliteQuery implements Statements {
   // One transaction writes at a time.
   *lock(): Coroutine<void> {}
 
+  *share(): Coroutine<void> {}
+
   // biome-ignore lint/correctness/useYield: as above
   *notify(channel: string, payload: string): Coroutine<void> {
     this.notifications.tell(channel, payload);
