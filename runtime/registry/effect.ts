@@ -27,7 +27,6 @@ function* recomputeSome(q: Query, now: number): Coroutine<number> {
   // As every writer of publishers does, and in the same order: what another instance has recomputed meanwhile is not due any more.
   yield* lockPublishersById(q, due);
   const edges = yield* edgesChanging(q, due, now);
-  const publishers = [...new Set(edges.map(({ publisher }) => publisher))];
   const parsed = edges.map((edge) => ({ ...edge, entries: JSON.parse(edge.entries) as StoredEntry[] }));
   // Thousands of entries may end one after the other that select none.
   const selecting = parsed.filter(({ entries }) => entries.some(({ covers }) => covers !== null && covers.length > 0));
@@ -43,8 +42,11 @@ function* recomputeSome(q: Query, now: number): Coroutine<number> {
     return { publisher, source, agent, claimant, ...state };
   });
   for (const row of rows) yield* putEffect(q, row);
-  const agents = new Set(rows.filter(({ source }) => source !== "agent_claim").map(({ agent }) => agent));
-  if (rows.length > 0) yield* finish(q, { agents: [...agents], counts: [], publishers }, now);
+  // Nothing of a publisher changes by what somebody else claims.
+  const own = rows.filter(({ source }) => source !== "agent_claim");
+  const agents = [...new Set(own.map(({ agent }) => agent))];
+  const publishers = [...new Set(own.map(({ publisher }) => publisher))];
+  if (rows.length > 0) yield* finish(q, { agents, counts: [], publishers }, now);
   return due.length;
 }
 

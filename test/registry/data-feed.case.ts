@@ -121,6 +121,22 @@ function endings(test: Case): void {
     );
   });
 
+  test("a claim whose time is over changes nothing of its publisher", async ({ data, clock }) => {
+    const claim = entry(OTHER, { effectiveUntil: clock.at + DAY_MS });
+    await data.applyCrawl(crawl("news.example", { agents: [entry(SELLER)] }));
+    await data.applyCrawl(
+      crawl("liar.example", {
+        others: ["news.example", "nobody.example"].map((publisherDomain) => ({ publisherDomain, agent: claim })),
+      }),
+    );
+    const copy = await new Copy().follow(data);
+    const { length } = copy.told;
+    clock.at += 2 * DAY_MS;
+    assert.is(await data.recomputeEffect(), 2);
+    await copy.follow(data);
+    assert.equal(copy.told.slice(length), []);
+  });
+
   test("time begins and ends authorizations in the feed too, and stale files end", async ({ data, clock }) => {
     const until = entry(SELLER, { effectiveFrom: clock.at + DAY_MS, effectiveUntil: clock.at + 2 * DAY_MS });
     await data.applyCrawl(crawl("news.example", { properties: two, agents: [until, entry(OTHER)] }));
