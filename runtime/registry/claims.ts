@@ -6,6 +6,7 @@ import { tick } from "../store/registry-clock.js";
 import { optedOutAmong } from "../store/registry-opt-outs.js";
 import { addCounts } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
+import { removeUnnamed } from "../store/registry-unnamed.js";
 import { byCodePoint } from "./model.js";
 import { projectEdges } from "./project.js";
 import type { AgentClaim } from "./types.js";
@@ -34,6 +35,8 @@ export function* putClaims(q: Query, url: string, claims: Claims, now: number): 
     ).map(({ agentUrl: _, ...edge }) => ({ ...edge, agent, publisher: rows.get(domain)!.id })),
   );
   yield* addEdges(q, edges);
+  const before = [...removed.map(({ publisher }) => publisher), ...[...rows.values()].map(({ id }) => id)];
+  yield* removeUnnamed(q, before, new Set(edges.map(({ publisher }) => publisher)));
   yield* tick(q);
   yield* addCounts(q, [{ kind: "authorizations", name: "agent_claim", by: edges.length - removed.length }]);
 }

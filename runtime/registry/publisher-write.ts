@@ -19,6 +19,7 @@ import {
   removeSets,
   updatePublishers,
 } from "../store/registry-publishers.js";
+import { removeUnnamed } from "../store/registry-unnamed.js";
 import { contributionOf } from "./contribution.js";
 import { keyedProperties, type SetProperty } from "./matching.js";
 import { byCodePoint } from "./model.js";
@@ -84,12 +85,15 @@ interface Cleared {
   readonly agents: Set<number>;
   /** What publishers' own files declared. */
   readonly own: RemovedSet["properties"];
+  /** Publishers of which something was claimed. */
+  readonly claimed: readonly number[];
 }
 
 /** Removes what replaced sets said before; counts it. */
 function* clear(q: Query, replaced: readonly Replaced[], tally: Tally): Coroutine<Cleared> {
   const agents = new Set<number>();
   let own: RemovedSet["properties"] = [];
+  let claimed: number[] = [];
   const bySource = new Map<PropertySource, number[]>();
   for (const { row, sets } of replaced) {
     const before = JSON.parse(row.digests ?? "{}") as Record<string, string>;
@@ -107,8 +111,9 @@ function* clear(q: Query, replaced: readonly Replaced[], tally: Tally): Coroutin
   if (claimants.length > 0) {
     const claims = yield* removeClaims(q, claimants);
     tally.add("authorizations", "agent_claim", -claims.length);
+    claimed = claims.map(({ publisher }) => publisher);
   }
-  return { agents, own };
+  return { agents, own, claimed };
 }
 
 interface Projection {
@@ -193,8 +198,8 @@ export function* writePublishers(q: Query, all: readonly PreparedChange[]): Coro
   const changes = given.map((change) => (outdated.has(change.domain) ? withoutFetched(change) : change));
   const replaced = changes.map((change) => replacedSets(change, rows.get(change.domain)!));
   const tally = new Tally();
-  const { agents, own } = yield* clear(q, replaced, tally);
-  const before = Map.groupBy(own, ({ publisher }) => publisher);
+  const { agents, own, claimed } = yield* clear(q, replaced, tally);
+  const declared = Map.groupBy(own, ({ publisher }) => publisher);
   const { properties, edges } = project(replaced, rows);
 
   const urls = [...new Set(edges.map(({ agentUrl }) => agentUrl))].sort(byCodePoint);
@@ -209,10 +214,12 @@ export function* writePublishers(q: Query, all: readonly PreparedChange[]): Coro
   const kept = yield* keptProperties(q, partial);
   const after = replaced.map((one) =>
     one.sets.length > 0
-      ? changedRow(one, kept.get(one.row.id) ?? [], before.get(one.row.id) ?? [])
+      ? changedRow(one, kept.get(one.row.id) ?? [], declared.get(one.row.id) ?? [])
       : { ...one.row, ...one.change.facts(one.row), digests: JSON.stringify(one.digests) },
   );
   yield* updatePublishers(q, after);
+  const named = new Set([...edgeRows.map(({ publisher }) => publisher), ...idsOf(replaced)]);
+  yield* removeUnnamed(q, [...claimed, ...[...rows.values()].map(({ id }) => id)], named);
   after.forEach((row, index) => {
     const before = replaced[index]!.row;
     tally.add("publishers", "discovered", Number(row.valid === 1) - Number(before.valid === 1));

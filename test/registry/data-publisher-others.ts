@@ -97,6 +97,33 @@ export function claims(test: Case): void {
     assert.equal((await data.lookupPublisher("child.example")).authorized_agents, []);
   });
 
+  test("a publisher of which nothing is known but that others named it goes with the last who names it", async ({
+    data,
+  }) => {
+    const said = (...domains: string[]) =>
+      crawl("liar.example", { others: domains.map((publisherDomain) => ({ publisherDomain, agent: entry(SELLER) })) });
+    const claims = (...domains: string[]) =>
+      domains.map((publisherDomain) => ({ publisherDomain, authorizedFor: null }));
+    const all = ["crawled.example", "one.example", "two.example"];
+    const known = async () => {
+      const states = await Promise.all(all.map((domain) => data.crawlState(domain)));
+      return all.filter((_, at) => states[at] !== undefined);
+    };
+    await data.applyCrawl(crawl("crawled.example", { agents: [entry(SELLER)] }));
+    await data.applyCrawl(said(...all));
+    await data.putClaims(OTHER, claims("crawled.example", "two.example"));
+    assert.equal(await known(), all);
+    await data.applyCrawl(said());
+    assert.equal(await known(), ["crawled.example", "two.example"]);
+    await data.putClaims(OTHER, claims("one.example"));
+    assert.equal(await known(), ["crawled.example", "one.example"]);
+    await data.putClaims(OTHER, []);
+    assert.equal(await known(), ["crawled.example"]);
+    // Named again it is there again.
+    await data.applyCrawl(said("two.example"));
+    assert.is((await data.lookupPublisher("two.example")).authorized_agents.length, 1);
+  });
+
   test("of what others say of a publisher twenty are told as reasons, and what is long in one is left out", async ({
     data,
   }) => {

@@ -23,6 +23,7 @@ import {
   setPlace,
   takeTurn,
 } from "../../store/registry-crawl.js";
+import { onlyNamedAfter, removeUnnamed } from "../../store/registry-unnamed.js";
 import type { Expiring } from "../../store/types.js";
 import type { RegistryData } from "../types.js";
 import type { Requests } from "./requests.js";
@@ -133,6 +134,8 @@ const upkeepSteps = (dependencies: ScheduleDependencies, place: number): readonl
       run: () =>
         store.write(function* (q) {
           const next = yield* adoptPublishers(q, place, { intervalMs: limits.recrawlMs, limit: ADOPT_ROWS });
+          // What a claim named and is named no more goes with the claim, but where somebody else had hold of it.
+          yield* removeUnnamed(q, yield* onlyNamedAfter(q, place, ADOPT_ROWS));
           yield* setPlace(q, "upkeep", next);
         }),
     },

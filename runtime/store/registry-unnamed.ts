@@ -1,0 +1,42 @@
+/** Publishers that are there because somebody named them, and go when nobody does any more. */
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
+
+/** Nothing is known of a publisher but that somebody named it. */
+const ONLY_NAMED =
+  "crawled_at is null and valid is null and outcome is null and digests is null and brand_outcome is null and problems is null";
+/** And who names it does so in one of these; their rows have its number. */
+const NAMING = ["adbind_registry_authorizations", "adbind_registry_properties", "adbind_registry_feed"];
+
+/**
+ * Removes those of some publishers that others named, and that nobody names any more: anybody may name any number. Nobody is waited
+ * for, since claims are removed in no order of publishers: one that somebody else is writing stays.
+ * @param named need not be looked at: somebody names them
+ */
+export function* removeUnnamed(
+  q: Query,
+  ids: Iterable<number>,
+  named: ReadonlySet<number> = new Set(),
+): Coroutine<void> {
+  const maybe = [...new Set(ids)].filter((id) => !named.has(id));
+  if (maybe.length === 0) return;
+  const free = yield* q.rows<{ id: number }>(
+    `select id from adbind_registry_publishers where ${q.dialect.among("id", "bigint")} and ${ONLY_NAMED}${q.dialect.forUpdateFree}`,
+    [q.dialect.list(maybe)],
+  );
+  if (free.length === 0) return;
+  // Looked at behind the locks: whoever had one meanwhile may have named it.
+  const unnamed = NAMING.map((table) => `not exists (select 1 from ${table} n where n.publisher = p.id)`).join(" and ");
+  yield* q.run(
+    `delete from adbind_registry_publishers where id in (select p.id from adbind_registry_publishers p where ${q.dialect.among("p.id", "bigint")} ` +
+      `and ${unnamed})`,
+    [q.dialect.list(free.map(({ id }) => id))],
+  );
+}
+
+/** Those of some publishers, by their numbers, of which nothing is known but that they were named. */
+export function* onlyNamedAfter(q: Query, after: number, limit: number): Coroutine<number[]> {
+  const page = "select * from adbind_registry_publishers where id > ? order by id limit ?";
+  const rows = yield* q.rows<{ id: number }>(`select id from (${page}) as page where ${ONLY_NAMED}`, [after, limit]);
+  return rows.map(({ id }) => id);
+}

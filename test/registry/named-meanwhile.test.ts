@@ -1,0 +1,46 @@
+/** Publishers that nobody names any more, while somebody is about to name them again, on real PostgreSQL: there, writers wait for each other. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { wait } from "../../runtime/db/index.js";
+import { createRegistryData } from "../../runtime/registry/data.js";
+import { openPostgresStore } from "../../runtime/store/index.js";
+import { lockPublishers } from "../../runtime/store/registry-publishers.js";
+import { sharedPostgres } from "../support/postgres.js";
+import { until } from "../support/until.js";
+import { crawl, entry, NOW, SELLER } from "./data-fixture.js";
+
+const postgres = await sharedPostgres();
+test.after(() => postgres.stop());
+
+const NEWS = "news.example";
+
+test("a publisher that somebody else is about to name stays, and who names it no more waits for nobody", async () => {
+  const store = await openPostgresStore({ url: await postgres.database(), connections: 5 });
+  const { database } = store;
+  const data = createRegistryData(store, { now: () => NOW });
+  const say = (domain: string, named: readonly string[]) =>
+    data.applyCrawl(
+      crawl(domain, { others: named.map((publisherDomain) => ({ publisherDomain, agent: entry(SELLER) })) }),
+    );
+  await say("liar.example", [NEWS]);
+  const { promise: held, resolve: unlock } = Promise.withResolvers<void>();
+  const holding = database.write(function* (q) {
+    yield* lockPublishers(q, [NEWS]);
+    yield* wait(held);
+  });
+  const waits = "select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const named = say("stranger.example", [NEWS]);
+  await until(async () => (await database.query((q) => q.rows(waits))).length > 0);
+  await say("liar.example", []);
+  unlock();
+  await Promise.all([holding, named]);
+  assert.is((await data.lookupPublisher(NEWS)).authorized_agents.length, 1);
+  // And the other way round: what is gone is made anew.
+  await Promise.all([say("stranger.example", []), say("liar.example", [NEWS])]);
+  assert.is((await data.lookupPublisher(NEWS)).authorized_agents.length, 1);
+  await say("liar.example", []);
+  assert.is(await data.crawlState(NEWS), undefined);
+  await store.close();
+});
+
+test.run();
