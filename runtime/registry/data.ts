@@ -110,7 +110,7 @@ interface DataDependencies {
 
 const lookups = ({ db, now, publicUrl }: DataDependencies) => {
   const offers = new Offers();
-  const expanded = (request: ExpandRequest) => db.query((q) => expand(q, request, { offers, now: now() }));
+  const expanded = (request: ExpandRequest) => expand(db, request, { offers, now: now() });
   return {
     lookupPublisher: async (text) => {
       const domain = domainOf(text);
@@ -140,7 +140,7 @@ const lookups = ({ db, now, publicUrl }: DataDependencies) => {
       db.read((q) => lookupProperty(q, { type, value, agentUrl: agent && urlOf(agent) }, now())),
     expand: async (request) => JSON.parse((await expanded(request)).toString()) as ExpandResult,
     expandBytes: expanded,
-    validateProduct: (request) => db.query((q) => validateProduct(q, request, { offers, now: now() })),
+    validateProduct: (request) => validateProduct(db, request, { offers, now: now() }),
     stats: () => db.read(stats),
     revision: () => db.query((q) => revision(q)),
   } satisfies Partial<RegistryData>;

@@ -1,11 +1,11 @@
 /** Products in terms of properties: what selectors stand for, and how far an agent may sell it. */
-import type { Coroutine } from "../db/coroutine.js";
-import type { Statements } from "../db/types.js";
+import type { Database } from "../db/types.js";
 import { type JsonBytes, JsonList, jsonBytes } from "./json-bytes.js";
 import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
 import type { Offer, Offered, Serialized } from "./offered.js";
 import { type Offers, tooMuch } from "./offers.js";
 import { covers, effectiveEdges } from "./publisher.js";
+import { eachOf, inTurns, type Steps } from "./steps.js";
 import type { AuthorizationSource, ExpandRequest, ExpandResult, ProductAuthorization, Selector } from "./types.js";
 
 type SelectionType = "all" | "by_id" | "by_tag";
@@ -117,23 +117,23 @@ interface ExpandDependencies {
  * @param make gets what the selectors ask there
  * @throws AdbindError `registry_data_invalid` when a request would keep the registry from answering others
  */
-function* agentViews<T>(
-  q: Statements,
+async function agentViews<T>(
+  db: Database,
   { agentUrl, asked }: { readonly agentUrl: string; readonly asked: readonly PublisherSelector[] },
   dependencies: ExpandDependencies,
-  make: (view: AgentView, asked: readonly Filters[]) => T,
-): Coroutine<Map<string, T>> {
+  make: (view: AgentView, asked: readonly Filters[]) => Steps<T>,
+): Promise<Map<string, T>> {
   const byDomain = Map.groupBy(asked, ({ domain }) => domain);
   if (byDomain.size > PUBLISHERS_LIMIT) throw tooMuch();
   const made: [domain: string, T][] = [];
   let left = MATCHING_LIMIT;
   // What is no URL is nobody's.
   const wanted = { agentUrl: agentUrlOf(agentUrl) ?? "", domains: [...byDomain.keys()] };
-  yield* dependencies.offers.of(q, wanted, ({ domain, valid, offered, edges }) => {
+  await dependencies.offers.of(db, wanted, function* ({ domain, valid, offered, edges }) {
     const asked = byDomain.get(domain)!.map(({ filters }) => filters);
     left -= offered.offers.length * asked.length;
     if (left < 0) throw tooMuch();
-    made.push([domain, make(agentViewAt(offered, effectiveEdges(edges, valid, dependencies.now)), asked)]);
+    made.push([domain, yield* make(agentViewAt(offered, effectiveEdges(edges, valid, dependencies.now)), asked)]);
   });
   return new Map(made.sort(([a], [b]) => byCodePoint(a, b)));
 }
@@ -152,16 +152,18 @@ function agentViewAt(offered: Offered, edges: ReturnType<typeof effectiveEdges>)
  * An expansion, already as JSON: it may have thousands of properties.
  * @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once
  */
-export function* expand(
-  q: Statements,
+export async function expand(
+  db: Database,
   request: ExpandRequest,
   dependencies: ExpandDependencies,
-): Coroutine<JsonBytes<ExpandResult>> {
+): Promise<JsonBytes<ExpandResult>> {
   const { agent_url } = request;
   const question = { agentUrl: agent_url, asked: publisherSelectors(request) };
-  const views = yield* agentViews(q, question, dependencies, ({ offered, sells }, asked) => {
-    const picks = offered.offers.map((one) => sells(one) && asked.some((filters) => passes(filters, one)));
-    return offered.serialized(picks);
+  const views = await agentViews(db, question, dependencies, function* ({ offered, sells }, asked) {
+    const picks: boolean[] = [];
+    const pick = (one: Offer): void => void picks.push(sells(one) && asked.some((filters) => passes(filters, one)));
+    yield* eachOf(offered.offers, pick, asked.length);
+    return yield* offered.serialized(picks);
   });
   const serialized = [...views.values()];
   const sum = (of: (one: Serialized) => number): number => serialized.reduce((all, one) => all + of(one), 0);
@@ -181,33 +183,40 @@ type Verdict = ProductAuthorization["selectors"][number];
  * What every selector comes to at each publisher.
  * @throws AdbindError `registry_data_invalid` when they name too much
  */
-function verdicts(asked: readonly PublisherSelector[], views: ReadonlyMap<string, OfferedView>): Verdict[] {
+function* verdicts(asked: readonly PublisherSelector[], views: ReadonlyMap<string, OfferedView>): Steps<Verdict[]> {
   const lengths = new Map<Filters, number>();
   let left = VERDICT_CHARACTERS;
   const take = (characters: number): void => {
     left -= characters;
     if (left < 0) throw tooMuch();
   };
-  return asked.map(({ filters, domain }) => {
+  const made: Verdict[] = [];
+  for (const { filters, domain } of asked) {
     const named = lengths.get(filters) ?? lengthOf(filters.ids ?? []);
     lengths.set(filters, named);
     // Before they are gone through: there may be as many as the request has room for, at as many publishers.
     take(named + domain.length + ITEM_CHARACTERS);
-    const found = verdict(filters, domain, views.get(domain) ?? nothing);
+    const found = yield* verdict(filters, domain, views.get(domain) ?? nothing);
     if (filters.ids === undefined) take(lengthOf(found.unauthorized_items));
-    return found;
-  });
+    made.push(found);
+    yield;
+  }
+  return made;
 }
 
 /** @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once */
-export function* validateProduct(
-  q: Statements,
+export async function validateProduct(
+  db: Database,
   request: ExpandRequest,
   dependencies: ExpandDependencies,
-): Coroutine<ProductAuthorization> {
+): Promise<ProductAuthorization> {
   const asked = publisherSelectors(request);
-  const views = yield* agentViews(q, { agentUrl: request.agent_url, asked }, dependencies, (one) => one);
-  const selectors = verdicts(asked, views);
+  const question = { agentUrl: request.agent_url, asked };
+  // biome-ignore lint/correctness/useYield: nothing is made of one yet
+  const views = await agentViews(db, question, dependencies, function* (one) {
+    return one;
+  });
+  const selectors = await inTurns(verdicts(asked, views));
   const requested = selectors.reduce((sum, one) => sum + one.requested_count, 0);
   const authorized = selectors.reduce((sum, one) => sum + one.authorized_count, 0);
   return {
@@ -222,7 +231,7 @@ export function* validateProduct(
 }
 
 /** How one publisher answers a selector. Items are property ids; of properties without one, their names. */
-function verdict(filters: Filters, domain: string, { offered, sells, wide, source }: OfferedView): Verdict {
+function* verdict(filters: Filters, domain: string, { offered, sells, wide, source }: OfferedView): Steps<Verdict> {
   const properties = offered.offers;
   const items = new Map<string, boolean>();
   const note = (item: string, fine: boolean): void => {
@@ -230,9 +239,13 @@ function verdict(filters: Filters, domain: string, { offered, sells, wide, sourc
   };
   if (filters.ids !== undefined) {
     for (const id of filters.ids) note(id, false);
-    for (const one of properties) if (passes(filters, one) && sells(one)) note(one.id!, true);
+    yield* eachOf(properties, (one) => {
+      if (passes(filters, one) && sells(one)) note(one.id!, true);
+    });
   } else {
-    for (const one of properties) if (passes(filters, one)) note(one.id ?? one.name, sells(one));
+    yield* eachOf(properties, (one) => {
+      if (passes(filters, one)) note(one.id ?? one.name, sells(one));
+    });
     // A publisher that lists no property can still be sold as a whole.
     if (filters.selection === "all" && properties.length === 0) note(domain, wide);
   }

@@ -4,6 +4,7 @@ import type { PropertySource } from "../store/registry-publishers.js";
 import { JsonItems } from "./json-items.js";
 import { byCodePoint } from "./model.js";
 import { effective, identifiersOfRow } from "./project.js";
+import { mapped, type Steps, sorted } from "./steps.js";
 
 /** A property by what selectors ask of it. */
 export class Offer {
@@ -42,7 +43,7 @@ export interface Offered {
   /** By the order of answers. */
   readonly offers: readonly Offer[];
   /** @param picks which of the offers are told */
-  serialized(picks: readonly boolean[]): Serialized;
+  serialized(picks: readonly boolean[]): Steps<Serialized>;
 }
 
 /** What an answer says of a property, and of its identifiers, each once, as JSON. */
@@ -67,20 +68,29 @@ const byAnswer = (a: OfferedRow, b: OfferedRow): number =>
   byCodePoint(a.source, b.source) ||
   byCodePoint(a.key, b.key);
 
+/** What is said of each of some offers. */
+type OfferItems = readonly [property: string, identifiers: readonly string[]][];
+
 /** Offers for one answer: what is not picked is never written. */
 export class FreshOffers implements Offered {
   readonly offers: readonly Offer[];
   readonly #rows: readonly OfferedRow[];
   readonly #domain: string;
 
+  private constructor(domain: string, rows: readonly OfferedRow[], offers: readonly Offer[]) {
+    this.#domain = domain;
+    this.#rows = rows;
+    this.offers = offers;
+  }
+
   /**
    * @param properties rows of all sources
    * @param valid whether the publisher's own file is
    */
-  constructor(domain: string, properties: readonly OfferedRow[], valid: boolean) {
-    this.#rows = effective(properties, valid, identified).sort(byAnswer);
-    this.#domain = domain;
-    this.offers = this.#rows.map((row) => new Offer(row));
+  static *of(domain: string, properties: readonly OfferedRow[], valid: boolean): Steps<FreshOffers> {
+    const rows = yield* sorted(effective(properties, valid, identified), byAnswer);
+    const offers = yield* mapped(rows, (row) => new Offer(row));
+    return new FreshOffers(domain, rows, offers);
   }
 
   /** Told apart by the publisher's own names, no two share an identifier's item. */
@@ -89,26 +99,37 @@ export class FreshOffers implements Offered {
   }
 
   /** What is said of those that are picked, one by one. */
-  items(picks?: readonly boolean[]): [property: string, identifiers: readonly string[]][] {
+  *items(picks?: readonly boolean[]): Steps<OfferItems> {
     const rows = picks === undefined ? this.#rows : this.#rows.filter((_, at) => picks[at]);
-    return rows.map((row) => itemsOf(row, this.#domain));
+    return yield* mapped(rows, (row) => itemsOf(row, this.#domain));
   }
 
-  serialized(picks: readonly boolean[]): Serialized {
-    const items = this.items(picks);
+  *serialized(picks: readonly boolean[]): Steps<Serialized> {
+    const items = yield* this.items(picks);
     const all = items.flatMap(([, identifiers]) => identifiers);
+    yield;
     const identifiers = this.distinct ? all : [...new Set(all)];
+    yield;
     return {
-      // One text each: it costs as much to write as one of its items.
-      properties: joined(items.map(([property]) => property)),
-      identifiers: joined(identifiers),
+      properties: yield* joined(items.map(([property]) => property)),
+      identifiers: yield* joined(identifiers),
       propertyCount: items.length,
       identifierCount: identifiers.length,
     };
   }
 }
 
-const joined = (items: readonly string[]): string[] => (items.length === 0 ? [] : [items.join(",")]);
+/** Items of one text: it costs as much to write as one of them. */
+const JOINED_ITEMS = 2_000;
+
+function* joined(items: readonly string[]): Steps<string[]> {
+  const texts: string[] = [];
+  for (let at = 0; at < items.length; at += JOINED_ITEMS) {
+    texts.push(items.slice(at, at + JOINED_ITEMS).join(","));
+    yield;
+  }
+  return texts;
+}
 
 /** Offers for many answers: each item is written once. */
 export class KeptOffers implements Offered {
@@ -120,8 +141,7 @@ export class KeptOffers implements Offered {
   /** Identifiers one by one, where offers share some. */
   readonly #shared: readonly (readonly string[])[] | undefined;
 
-  constructor(fresh: FreshOffers) {
-    const items = fresh.items();
+  private constructor(fresh: FreshOffers, items: OfferItems) {
     const identifiers = items.map(([, each]) => each);
     this.offers = fresh.offers;
     this.#properties = new JsonItems(items.map(([property]) => property));
@@ -130,12 +150,22 @@ export class KeptOffers implements Offered {
     this.#shared = fresh.distinct ? undefined : identifiers;
   }
 
+  /** @returns undefined where they take more characters than can be kept */
+  static *of(fresh: FreshOffers, limit: number): Steps<KeptOffers | undefined> {
+    const items = yield* fresh.items();
+    const length = items.reduce(
+      (sum, [property, each]) => each.reduce((all, one) => all + one.length, sum + property.length),
+      0,
+    );
+    return length > limit ? undefined : new KeptOffers(fresh, items);
+  }
+
   /** What it takes to keep them. */
   get characters(): number {
     return this.#properties.text.length + this.#identifiers.text.length;
   }
 
-  serialized(picks: readonly boolean[]): Serialized {
+  *serialized(picks: readonly boolean[]): Steps<Serialized> {
     const properties = this.#properties.picked(picks);
     const propertyCount = picks.filter((pick) => pick).length;
     if (this.#shared !== undefined) {

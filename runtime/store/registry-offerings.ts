@@ -16,10 +16,12 @@ export interface OfferingsQuery {
   readonly known: ReadonlyMap<string, string>;
   /** After so many properties no more are read. */
   readonly limit: number;
+  /** Of a publisher with more properties than this none are. */
+  readonly largest: number;
 }
 
 /** A publisher, its properties and the edges of one agent there. */
-export interface OfferingRow extends Pick<PublisherRow, "id" | "domain" | "valid"> {
+export interface OfferingRow extends Pick<PublisherRow, "id" | "domain" | "valid" | "property_count"> {
   /** Properties of the publishers up to this one. */
   readonly read: number;
   /** All that the properties follow from; the same for the same properties. */
@@ -35,10 +37,13 @@ export type OfferedRow = Pick<PropertyRow, "source" | "key" | "slug" | "type" | 
 
 const OFFERED_PARTS = 7;
 
+/** All that a publisher's properties follow from. */
+const STATE = "p.id || ' ' || coalesce(p.valid, 0) || ' ' || coalesce(p.digests, '')";
+
 /** Publishers of domains, in no order, as they are at one time. */
 export function offerings(
   q: Statements,
-  { agentUrl, known, limit }: OfferingsQuery,
+  { agentUrl, known, limit, largest }: OfferingsQuery,
   take: (row: OfferingRow) => void,
 ): Coroutine<void> {
   const packed = (parts: readonly string[]): string => `string_agg(${parts.join(` || '${PART}' || `)}, '${ITEM}')`;
@@ -51,15 +56,14 @@ export function offerings(
   const properties =
     `(select count(*) || '${ITEM}' || ${packed(["o.source", "o.key", slug, "o.type", "o.name", "o.identifiers", "o.tags"])} ` +
     "from adbind_registry_properties o where o.publisher = f.id and o.source <> 'brand_json')";
-  const state = "p.id || ' ' || coalesce(p.valid, 0) || ' ' || coalesce(p.digests, '')";
   const found =
-    `(select p.id, p.domain, p.valid, p.property_count, ${state} as state, asked.value as known, ` +
+    `(select p.id, p.domain, p.valid, p.property_count, ${STATE} as state, asked.value as known, ` +
     `cast(sum(p.property_count) over (rows unbounded preceding) as bigint) as read from ${q.dialect.members} asked ` +
     "join adbind_registry_publishers p on p.domain = asked.key)";
   const text =
-    `select f.id, f.domain, f.valid, f.read, f.state, ${edges} as edges, ` +
-    `case when f.read <= ? and f.state <> f.known then ${properties} end as properties from ${found} f`;
-  return q.each(text, [agentUrl, limit, JSON.stringify(Object.fromEntries(known))], take);
+    `select f.id, f.domain, f.valid, f.property_count, f.read, f.state, ${edges} as edges, ` +
+    `case when f.read <= ? and f.property_count <= ? and f.state <> f.known then ${properties} end as properties from ${found} f`;
+  return q.each(text, [agentUrl, limit, largest, JSON.stringify(Object.fromEntries(known))], take);
 }
 
 const unpacked = (packed: string | null): string[][] =>
@@ -89,10 +93,21 @@ export function unpackedProperties({ properties }: Pick<OfferingRow, "properties
   }));
 }
 
-/** The same as rows. */
-export const offeredProperties = (q: Query, publisher: number): Coroutine<OfferedRow[]> =>
+/** Some of a publisher's properties as rows: those after one of them. */
+export const offeredAfter = (
+  q: Query,
+  publisher: number,
+  { source, key }: Pick<OfferedRow, "source" | "key"> | { readonly source: ""; readonly key: "" },
+  limit: number,
+): Coroutine<OfferedRow[]> =>
   q.rows(
     "select source, key, slug, type, name, identifiers, tags from adbind_registry_properties " +
-      "where publisher = ? and source <> 'brand_json'",
-    [publisher],
+      "where publisher = ? and source <> 'brand_json' and (source, key) > (?, ?) order by source, key limit ?",
+    [publisher, source, key, limit],
   );
+
+/** What a publisher's properties follow from now. @see OfferingRow.state */
+export function* offeringState(q: Query, publisher: number): Coroutine<string | undefined> {
+  const text = `select ${STATE} as state from adbind_registry_publishers p where p.id = ?`;
+  return (yield* q.rows<{ state: string }>(text, [publisher]))[0]?.state;
+}

@@ -53,6 +53,49 @@ export function longVerdicts(test: Case): void {
   });
 }
 
+/** A publisher that is read in several pages. */
+export function inTurns(test: Case): void {
+  const count = 12_000;
+  const news = (version: string) =>
+    crawl("news.example", {
+      agents: [entry(SELLER)],
+      properties: Array.from({ length: count }, (_, at) =>
+        property(`p${(at * 7_919) % count}`, { name: `${version} ${(at * 31) % count}`, tags: [version] }),
+      ),
+    });
+  const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "news.example" }] };
+
+  test("an expansion of a large publisher leaves turns to others, and is in order", async ({ data }) => {
+    await data.applyCrawl(news("one"));
+    for (const ask of [data.expand, data.validateProduct]) {
+      let [turns, over] = [0, false];
+      const count = (): void => {
+        turns += 1;
+        if (!over) setImmediate(count);
+      };
+      setImmediate(count);
+      await ask(request);
+      over = true;
+      assert.ok(turns > 6, `${turns} turns`);
+    }
+    const names = (await data.expand(request)).properties.map((one) => one.property_name);
+    assert.is(names.length, count);
+    assert.equal(names, [...names].sort());
+  });
+
+  test("of a large publisher that changes while it is read one state is told", async ({ data }) => {
+    await data.applyCrawl(news("one"));
+    const asked = data.expand(request);
+    await data.applyCrawl(news("two"));
+    const found = await Promise.all([asked, data.expand(request)]);
+    for (const { properties } of found) {
+      assert.is(properties.length, count);
+      assert.is(new Set(properties.map(({ tags }) => String(tags))).size, 1);
+    }
+    assert.equal(found[1]!.properties[0]!.tags, ["two"]);
+  });
+}
+
 /** As many publishers as a request has room for. */
 export function manyPublishers(test: Case): void {
   test("ten thousand publishers are looked for at once, and no more", async ({ data }) => {

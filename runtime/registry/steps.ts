@@ -1,0 +1,79 @@
+/** Work in pieces: a file may have a hundred thousand properties, and who asks for them is not the only one who waits. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** Work that yields wherever others may have a turn. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** Items of some work from one yield to the next. */
+const PIECE_ITEMS = 500;
+/** Work from one turn of others to the next, in milliseconds. */
+const WORKED_MS = 10;
+
+/** Runs work to its end, and lets others have a turn after every few milliseconds of it. */
+export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  let since = performance.now();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() - since < WORKED_MS) continue;
+    await nextTurn();
+    since = performance.now();
+  }
+}
+
+/** Runs work that is short to its end. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** @param weight how much is done with an item: so many times the usual */
+export function* eachOf<Item>(items: readonly Item[], work: (item: Item, at: number) => void, weight = 1): Steps<void> {
+  const piece = Math.max(1, Math.floor(PIECE_ITEMS / Math.max(1, weight)));
+  for (let at = 0; at < items.length; at++) {
+    if (at > 0 && at % piece === 0) yield;
+    work(items[at]!, at);
+  }
+}
+
+export function* mapped<Item, Made>(items: readonly Item[], make: (item: Item, at: number) => Made): Steps<Made[]> {
+  const made: Made[] = [];
+  yield* eachOf(items, (item, at) => void made.push(make(item, at)));
+  return made;
+}
+
+/** The items in their order; the same ones stay in theirs. */
+export function* sorted<Item>(items: readonly Item[], compare: (a: Item, b: Item) => number): Steps<Item[]> {
+  let runs: Item[][] = [];
+  for (let at = 0; at < items.length; at += PIECE_ITEMS) {
+    runs.push(items.slice(at, at + PIECE_ITEMS).sort(compare));
+    yield;
+  }
+  while (runs.length > 1) {
+    const next: Item[][] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      const [one, other] = [runs[at]!, runs[at + 1]];
+      next.push(other === undefined ? one : yield* merged(one, other, compare));
+    }
+    runs = next;
+  }
+  return runs[0] ?? [];
+}
+
+function* merged<Item>(
+  one: readonly Item[],
+  other: readonly Item[],
+  compare: (a: Item, b: Item) => number,
+): Steps<Item[]> {
+  const both: Item[] = [];
+  let [a, b] = [0, 0];
+  while (a < one.length && b < other.length) {
+    both.push(compare(other[b]!, one[a]!) < 0 ? other[b++]! : one[a++]!);
+    if (both.length % PIECE_ITEMS === 0) yield;
+  }
+  while (a < one.length) both.push(one[a++]!);
+  while (b < other.length) both.push(other[b++]!);
+  return both;
+}
