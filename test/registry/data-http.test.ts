@@ -55,6 +55,39 @@ test("a domain of a list is looked up once, however often and in whatever way it
   await close();
 });
 
+test("of many publishers that say much each is told in short, and others have their turns meanwhile", async () => {
+  const { registry, close } = await setupRegistry();
+  const identifiers = (at: number) =>
+    Array.from({ length: 100 }, (_, of) => ({ type: "domain", value: `s${of}.p${at}.${"long".repeat(20)}.example` }));
+  const properties = Array.from({ length: 200 }, (_, at) => ({ ...property(`p${at}`), identifiers: identifiers(at) }));
+  const agents = Array.from({ length: 900 }, (_, at) =>
+    entry(`https://agent-${at}.example/mcp`, { authorizedFor: "much ".repeat(90) }),
+  );
+  const domains = Array.from({ length: 10 }, (_, at) => `large-${at}.example`);
+  for (const domain of domains) await registry.data.applyCrawl(crawl(domain, { properties, agents }));
+  let [turns, over] = [0, false];
+  const count = (): void => {
+    turns += 1;
+    if (!over) setImmediate(count);
+  };
+  setImmediate(count);
+  const url = "/api/properties/resolve/bulk";
+  const answer = await registry.app.inject({ method: "POST", url, payload: { domains } });
+  over = true;
+  assert.is(answer.statusCode, 200);
+  assert.ok(turns >= domains.length / 4, `${turns} turns`);
+  assert.ok(answer.body.length < domains.length * 330_000, `${answer.body.length} characters`);
+  const { results } = answer.json<{
+    results: Record<string, { properties: []; authorized_agents: []; properties_total: number; agents_total: number }>;
+  }>();
+  for (const domain of domains) {
+    const found = results[domain]!;
+    assert.equal([found.properties_total, found.agents_total], [200, 900]);
+    assert.ok(found.properties.length > 5 && found.authorized_agents.length > 100);
+  }
+  await close();
+});
+
 test("strangers who name a publisher's app in their files take no agent's authorization from it", async () => {
   const { registry, close } = await setupRegistry();
   const app = { ...property("app"), identifiers: [{ type: "ios_bundle", value: "com.popular" }] };
