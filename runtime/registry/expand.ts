@@ -5,7 +5,7 @@ import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
 import type { Offer, Offered, Serialized } from "./offered.js";
 import { type Offers, tooMuch } from "./offers.js";
 import { covers, effectiveEdges } from "./publisher.js";
-import { eachOf, inTurns, type Steps } from "./steps.js";
+import { inPieces, inTurns, type Steps } from "./steps.js";
 import type { AuthorizationSource, ExpandRequest, ExpandResult, ProductAuthorization, Selector } from "./types.js";
 
 type SelectionType = "all" | "by_id" | "by_tag";
@@ -162,7 +162,7 @@ export async function expand(
   const views = await agentViews(db, question, dependencies, function* ({ offered, sells }, asked) {
     const picks: boolean[] = [];
     const pick = (one: Offer): void => void picks.push(sells(one) && asked.some((filters) => passes(filters, one)));
-    yield* eachOf(offered.offers, pick, asked.length);
+    yield* inPieces(offered.offers, pick, asked.length);
     return yield* offered.serialized(picks);
   });
   const serialized = [...views.values()];
@@ -239,11 +239,11 @@ function* verdict(filters: Filters, domain: string, { offered, sells, wide, sour
   };
   if (filters.ids !== undefined) {
     for (const id of filters.ids) note(id, false);
-    yield* eachOf(properties, (one) => {
+    yield* inPieces(properties, (one) => {
       if (passes(filters, one) && sells(one)) note(one.id!, true);
     });
   } else {
-    yield* eachOf(properties, (one) => {
+    yield* inPieces(properties, (one) => {
       if (passes(filters, one)) note(one.id ?? one.name, sells(one));
     });
     // A publisher that lists no property can still be sold as a whole.

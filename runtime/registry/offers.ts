@@ -17,7 +17,7 @@ import {
 } from "../store/registry-offerings.js";
 import type { EdgeRow } from "../store/registry-publishers.js";
 import { FreshOffers, KeptOffers, type Offered } from "./offered.js";
-import { atOnce, inTurns, type Steps } from "./steps.js";
+import { inTurns, type Steps, untilDone } from "./steps.js";
 
 /** Most characters of answers kept: fifty thousand usual properties, and some 50 MB with what hangs on them. */
 const KEPT_LIMIT_CHARACTERS = 20_000_000;
@@ -124,7 +124,7 @@ export class Offers {
         }
         room -= row.property_count;
         if (room < 0) later.push(work);
-        else atOnce(work());
+        else untilDone(work());
       }),
     );
     for (const work of later) await inTurns(work());

@@ -22,7 +22,7 @@ export async function inTurns<T>(steps: Steps<T>): Promise<T> {
 }
 
 /** Runs work that is short to its end. */
-export function atOnce<T>(steps: Steps<T>): T {
+export function untilDone<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -30,7 +30,11 @@ export function atOnce<T>(steps: Steps<T>): T {
 }
 
 /** @param weight how much is done with an item: so many times the usual */
-export function* eachOf<Item>(items: readonly Item[], work: (item: Item, at: number) => void, weight = 1): Steps<void> {
+export function* inPieces<Item>(
+  items: readonly Item[],
+  work: (item: Item, at: number) => void,
+  weight = 1,
+): Steps<void> {
   const piece = Math.max(1, Math.floor(PIECE_ITEMS / Math.max(1, weight)));
   for (let at = 0; at < items.length; at++) {
     if (at > 0 && at % piece === 0) yield;
@@ -40,7 +44,7 @@ export function* eachOf<Item>(items: readonly Item[], work: (item: Item, at: num
 
 export function* mapped<Item, Made>(items: readonly Item[], make: (item: Item, at: number) => Made): Steps<Made[]> {
   const made: Made[] = [];
-  yield* eachOf(items, (item, at) => void made.push(make(item, at)));
+  yield* inPieces(items, (item, at) => void made.push(make(item, at)));
   return made;
 }
 

@@ -54,7 +54,7 @@ export function longVerdicts(test: Case): void {
 }
 
 /** A publisher that is read in several pages. */
-export function inTurns(test: Case): void {
+export function largeInTurns(test: Case): void {
   const count = 12_000;
   const news = (version: string) =>
     crawl("news.example", {

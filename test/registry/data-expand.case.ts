@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
 import { lockPublishers } from "../../runtime/store/registry-publishers.js";
-import { busyExpansions, hugePublisher, inTurns, longVerdicts, manyPublishers } from "./data-expand-large.case.js";
+import { busyExpansions, hugePublisher, largeInTurns, longVerdicts, manyPublishers } from "./data-expand-large.case.js";
 import { crawl, type Engine, entry, failed, NOW, OTHER, property, SELLER } from "./data-fixture.js";
 
 type Case = Test<{ data: RegistryData }>;
@@ -255,7 +255,7 @@ export function dataExpandCase(engine: Engine): void {
     hugePublisher,
     longVerdicts,
     manyPublishers,
-    inTurns,
+    largeInTurns,
     products,
     texts,
     readers,

@@ -96,7 +96,10 @@ export function claims(test: Case): void {
     await data.applyCrawl(crawl("manager.example", { agents: [entry(SELLER)], others: [] }));
     assert.equal((await data.lookupPublisher("child.example")).authorized_agents, []);
   });
+}
 
+/** Publishers that are there because others name them. */
+export function namedOnly(test: Case): void {
   test("a publisher of which nothing is known but that others named it goes with the last who names it", async ({
     data,
   }) => {
@@ -123,7 +126,10 @@ export function claims(test: Case): void {
     await data.applyCrawl(said("two.example"));
     assert.is((await data.lookupPublisher("two.example")).authorized_agents.length, 1);
   });
+}
 
+/** Much that others say. */
+export function manyClaims(test: Case): void {
   test("of what others say of a publisher twenty are told as reasons, and what is long in one is left out", async ({
     data,
   }) => {
