@@ -1,6 +1,6 @@
 /** The feed of changes on both databases: a reader's copy is what lookups say, however it was read. */
 import * as assert from "uvu/assert";
-import { readCursor } from "../../runtime/registry/feed/cursor.js";
+import { cursorText, readCursor } from "../../runtime/registry/feed/cursor.js";
 import type { FeedEvent, RegistryData, SnapshotRow } from "../../runtime/registry/types.js";
 import { crawl, type Engine, entry, failed, OTHER, property, SELLER } from "./data-fixture.js";
 import { DAY_MS, dataSuite } from "./data-suite.js";
@@ -120,7 +120,9 @@ function endings(test: Case): void {
       [[SELLER, "adagents_json", null]],
     );
   });
+}
 
+function claimed(test: Case): void {
   test("a claim whose time is over changes nothing of its publisher", async ({ data, clock }) => {
     const claim = entry(OTHER, { effectiveUntil: clock.at + DAY_MS });
     await data.applyCrawl(crawl("news.example", { agents: [entry(SELLER)] }));
@@ -136,7 +138,9 @@ function endings(test: Case): void {
     await copy.follow(data);
     assert.equal(copy.told.slice(length), []);
   });
+}
 
+function dated(test: Case): void {
   test("time begins and ends authorizations in the feed too, and stale files end", async ({ data, clock }) => {
     const until = entry(SELLER, { effectiveFrom: clock.at + DAY_MS, effectiveUntil: clock.at + 2 * DAY_MS });
     await data.applyCrawl(crawl("news.example", { properties: two, agents: [until, entry(OTHER)] }));
@@ -180,6 +184,19 @@ function cursors(test: Case): void {
     const late = await new Copy().follow(data, 1);
     assert.equal(late.shown, [[`a.example ${SELLER}`, ["publisher_properties"]]]);
     assert.equal(await data.feed({ cursor: "0".repeat(36), limit: 1 }), { ok: false, reason: "cursor_invalid" });
+  });
+
+  test("a reader of what this database has not come to yet is told to begin again", async ({ data }) => {
+    await data.applyCrawl(crawl("a.example", { properties: two, agents: [entry(SELLER)] }));
+    const { seq, cursor } = await data.feedEnd();
+    const at = (place: number, since: number) => cursorText({ seq: place, since, kind: 0, number: 1 });
+    const answers = async (text: string) => {
+      const page = await data.feed({ cursor: text, limit: 10 });
+      return page.ok || page.reason;
+    };
+    assert.equal(await Promise.all([cursor, at(seq, seq), at(seq, 0)].map(answers)), [true, true, true]);
+    const ahead = [at(seq + 1, 0), at(seq, seq + 1), at(2 ** 36 - 1, 0)];
+    assert.equal(await Promise.all(ahead.map(answers)), Array(3).fill("cursor_expired"));
   });
 
   test("ids sort as events do, and each leads on from itself", async ({ data }) => {
@@ -253,7 +270,7 @@ function parts(test: Case): void {
 
 export function dataFeedCase(engine: Engine): void {
   const test = dataSuite(engine);
-  for (const some of [copies, endings, cursors, parts]) some(test);
+  for (const some of [copies, endings, claimed, dated, cursors, parts]) some(test);
   test.after(() => engine.stop());
   test.run();
 }

@@ -101,8 +101,23 @@ function* changesFrom(
   return { changes: all, more: more || all.length === rows };
 }
 
-/** Whether what was forgotten may be missing to a reader. */
-const expired = (cursor: Cursor, { pruned }: StoredFeedEnd): boolean => Math.max(cursor.seq, cursor.since) < pruned;
+/** Where the feed is. */
+interface Moment {
+  readonly now: number;
+  /** All up to it can be told. */
+  readonly mark: number;
+  /** Newest change there is. */
+  readonly last: number;
+}
+
+/**
+ * Whether something may be missing to a reader: what was forgotten, or, to one that has read further than this database has come, as
+ * after a backup is put back, all that has taken the numbers of what it read.
+ */
+function misses(cursor: Cursor, { pruned }: StoredFeedEnd, { last }: Moment): boolean {
+  const read = Math.max(cursor.seq, cursor.since);
+  return read < pruned || read > last;
+}
 
 /** What a page may still take in. */
 class PageInProgress {
@@ -159,19 +174,16 @@ function* fill(
 /** A page of changes; the reader goes on with its cursor, and has all when `has_more` is false. */
 export async function feedPage(db: Database, request: FeedRequest, now: number): Promise<Page<FeedPage>> {
   // Asked before the page's state of the database is taken, so that all up to it is there.
-  const { seq: mark } = await db.query((q) => clock(q));
-  return db.read((q) => pageUntil(q, request, { now, mark }));
+  const { seq: mark, last } = await db.query((q) => clock(q));
+  return db.read((q) => pageUntil(q, request, { now, mark, last }));
 }
 
-function* pageUntil(
-  q: Query,
-  request: FeedRequest,
-  { now, mark }: { readonly now: number; readonly mark: number },
-): Coroutine<Page<FeedPage>> {
+function* pageUntil(q: Query, request: FeedRequest, moment: Moment): Coroutine<Page<FeedPage>> {
+  const { now, mark } = moment;
   const given = request.cursor ? readCursor(request.cursor) : undefined;
   if (given === undefined && request.cursor) return { ok: false, reason: "cursor_invalid" };
   const end = yield* feedEndAt(q, mark);
-  if (given !== undefined && expired(given, end)) return { ok: false, reason: "cursor_expired" };
+  if (given !== undefined && misses(given, end, moment)) return { ok: false, reason: "cursor_expired" };
   const page = new PageInProgress(given ?? beginning, request);
   const more = yield* fill(q, page, { now, mark });
   const { events, reached } = page;
