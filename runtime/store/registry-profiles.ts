@@ -188,7 +188,9 @@ export interface CountChange {
 /** Adds to counts. Where transactions do not take turns each writes rows of its own, which are added up now and then. */
 export function* addCounts(q: Query, changes: readonly CountChange[]): Coroutine<void> {
   const shard = q.dialect.turns ? 0 : 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1));
-  const rows = changes
+  // One statement changes a row once: what is counted twice is added up before.
+  const rows = [...Map.groupBy(changes, ({ kind, name }) => `${kind} ${name}`).values()]
+    .map((same) => ({ ...same[0]!, by: same.reduce((sum, { by }) => sum + by, 0) }))
     .filter(({ by }) => by !== 0)
     .map(({ kind, name, by }) => [kind, name, shard, by] as const)
     .sort((a, b) => (a[0] + a[1] < b[0] + b[1] ? -1 : 1));

@@ -128,6 +128,23 @@ export function namedOnly(test: Case): void {
   });
 }
 
+/** Owners who want nothing told. */
+export function leavers(test: Case): void {
+  test("an owner who opts out may have named others, and have been named by them", async ({ data }) => {
+    const naming = (domain: string, publisherDomain: string) =>
+      crawl(domain, { agents: [entry(SELLER)], others: [{ publisherDomain, agent: entry(OTHER) }] });
+    await data.applyCrawl(naming("news.example", "friend.example"));
+    await data.applyCrawl(naming("friend.example", "news.example"));
+    assert.equal(await data.optOut("news.example"), ["news.example"]);
+    const said = await Promise.all(["news.example", "friend.example"].map((domain) => data.lookupPublisher(domain)));
+    assert.equal(
+      said.map(({ authorized_agents }) => authorized_agents.map(({ source }) => source)),
+      [[], ["adagents_json"]],
+    );
+    assert.equal((await data.stats()).authorizations_by_source, { adagents_json: 1 });
+  });
+}
+
 /** Much that others say. */
 export function manyClaims(test: Case): void {
   test("of what others say of a publisher twenty are told as reasons, and what is long in one is left out", async ({

@@ -1,7 +1,7 @@
 /** What a registry answers of a publisher after its crawls; one body for both databases. */
 import * as assert from "uvu/assert";
 import { crawl, type Engine, entry, failed, NOW, OTHER, property, SELLER } from "./data-fixture.js";
-import { brandFiles, claims, manyClaims, namedOnly } from "./data-publisher-others.js";
+import { brandFiles, claims, leavers, manyClaims, namedOnly } from "./data-publisher-others.js";
 import { DAY_MS, dataSuite } from "./data-suite.js";
 
 type Case = ReturnType<typeof dataSuite>;
@@ -215,7 +215,18 @@ function replacements(test: Case): void {
 
 export function dataPublisherCase(engine: Engine): void {
   const test = dataSuite(engine);
-  for (const some of [unseen, coverage, counts, failures, replacements, brandFiles, claims, namedOnly, manyClaims])
+  for (const some of [
+    unseen,
+    coverage,
+    counts,
+    failures,
+    replacements,
+    brandFiles,
+    claims,
+    namedOnly,
+    leavers,
+    manyClaims,
+  ])
     some(test);
   test.after(() => engine.stop());
   test.run();
