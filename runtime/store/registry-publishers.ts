@@ -176,13 +176,22 @@ export const awaitNewPublishers = (q: Query): Coroutine<void> => q.lock(MAKING);
  */
 export function* lockPublishers(q: Query, domains: readonly string[]): Coroutine<Map<string, PublisherRow>> {
   const list = q.dialect.list(domains);
-  const find = `select * from adbind_registry_publishers where ${q.dialect.among("domain", "text")} order by domain${q.dialect.forUpdate}`;
-  let rows = yield* q.rows<PublisherRow>(find, [list]);
-  if (rows.length < domains.length) {
-    const known = new Set(rows.map((row) => row.domain));
-    const fresh = domains.filter((domain) => !known.has(domain)).map((domain) => [domain]);
+  const where = `where ${q.dialect.among("domain", "text")}`;
+  const find = `select * from adbind_registry_publishers ${where} order by domain${q.dialect.forUpdate}`;
+  const makeMissing = function* (known: readonly Pick<PublisherRow, "domain">[]): Coroutine<void> {
+    if (known.length === domains.length) return;
+    const there = new Set(known.map(({ domain }) => domain));
+    const fresh = domains.filter((domain) => !there.has(domain)).map((domain) => [domain]);
     yield* q.share(MAKING);
     yield* q.insert("adbind_registry_publishers", [["domain", "text"]], fresh, "on conflict do nothing");
+  };
+  // Made before any is locked: somebody else may be making one of them, who waits for one that would be held already.
+  if (domains.length > 1)
+    yield* makeMissing(yield* q.rows<PublisherRow>(`select domain from adbind_registry_publishers ${where}`, [list]));
+  let rows = yield* q.rows<PublisherRow>(find, [list]);
+  // One that nobody named any more may have been removed meanwhile.
+  while (rows.length < domains.length) {
+    yield* makeMissing(rows);
     rows = yield* q.rows<PublisherRow>(find, [list]);
   }
   return new Map(rows.map((row) => [row.domain, row]));

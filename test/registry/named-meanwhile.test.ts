@@ -43,4 +43,27 @@ test("a publisher that somebody else is about to name stays, and who names it no
   await store.close();
 });
 
+test("who makes a publisher and waits for another is not waited for by who holds that one", async () => {
+  const store = await openPostgresStore({ url: await postgres.database(), connections: 5 });
+  const { database } = store;
+  const lock = (domains: readonly string[]) => database.write((q) => lockPublishers(q, domains));
+  await lock([NEWS]);
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+  let made = false;
+  const making = database.write(function* (q) {
+    yield* lockPublishers(q, ["a-site.example"]);
+    made = true;
+    yield* wait(held);
+    yield* lockPublishers(q, [NEWS]);
+  });
+  await until(() => made);
+  const both = lock(["a-site.example", NEWS]);
+  const waits = "select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await until(async () => (await database.query((q) => q.rows(waits))).length > 0);
+  goOn();
+  await making;
+  assert.is((await both).size, 2);
+  await store.close();
+});
+
 test.run();

@@ -53,10 +53,11 @@ for (const [name, say] of Object.entries(sayers))
     });
     const written = say(data, both);
     await until(async () => (await database.query((q) => q.rows(waits))).length > 0);
-    await data.optOut(NEWS);
+    let over = false;
+    const out = data.optOut(NEWS).then(() => (over = true));
+    await until(async () => over || (await database.query((q) => q.rows(waits))).length > 1);
     unlock();
-    await holding;
-    await written;
+    await Promise.all([holding, written, out]);
     assert.equal([await told(FIRST), await told(NEWS)], [1, 0]);
     assert.is((await data.stats()).authorizations_by_source.agent_claim, 1);
     // As it says again when the owner has thought better of it.
