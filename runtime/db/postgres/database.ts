@@ -15,7 +15,7 @@ import { isNameFault, nameOf, numberedText } from "./kept.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
-import { OwnPlace } from "./place.js";
+import { OwnPlace, PLACE, type SessionPlace } from "./place.js";
 import { dialect, PostgresQuery } from "./query.js";
 import { refuseHidden, refuseLacking } from "./rights.js";
 import { schema as ours } from "./schema/index.js";
@@ -105,7 +105,20 @@ async function bringUp(
 
 function listenerOn(connections: Connections, { url, listenUrl }: PostgresOptions): PostgresListener {
   const direct = listenUrl ?? (connections.pooled ? undefined : url);
-  return new PostgresListener(direct === undefined ? undefined : connections.configOf(direct));
+  const finds = listenUrl === undefined ? undefined : (client: pg.Client) => findsOurs(connections, client);
+  return new PostgresListener(direct === undefined ? undefined : connections.configOf(direct), undefined, finds);
+}
+
+const SESSION = `select current_user::text as role, ${PLACE}`;
+
+/**
+ * Does a session find the tables that those of the pool find, as the same role? A second URL may have another search_path, or lead to
+ * another database: what is leased there is another store's, and would be sent as ours.
+ */
+async function findsOurs(connections: Connections, client: pg.Client): Promise<boolean> {
+  const asked = (one: pg.ClientBase) => ask<SessionPlace & { readonly role: string }>(one, SESSION);
+  const [theirs, own] = await Promise.all([asked(client), connections.use(asked)]);
+  return theirs.rows[0]!.place === own.rows[0]!.place && theirs.rows[0]!.role === own.rows[0]!.role;
 }
 
 function copiedByItself(where: string): never {
@@ -122,7 +135,7 @@ function databaseOn(connections: Connections, place: OwnPlace, options: Postgres
   const alone = statementsOn(connections);
   const listener = listenerOn(connections, options);
   const woken = new PostgresQuery((text, values) =>
-    connections.use((client) => ask(client, text, values), listener.client),
+    connections.use((client) => ask(client, text, values), listener.asked),
   );
   const transaction = <T>(work: (tx: pg.ClientBase) => Promise<T>, lockTimeoutMs?: number): Promise<T> =>
     connections.transaction(work, { lockTimeoutMs });

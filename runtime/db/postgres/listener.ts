@@ -16,16 +16,19 @@ type Listener = (payload?: string) => void;
 export class PostgresListener {
   readonly #listeners = new Map<string, Set<Listener>>();
   #client: pg.Client | undefined;
+  #asked: pg.Client | undefined;
   #opening = false;
   #closed = false;
 
   /**
    * @param config of a connection that is not pooled by transaction; undefined where there is none to be had
    * @param checkMs how often the connection is asked, and how long it may take to answer
+   * @param finds whether statements on a connection find what they are about; they do by default
    */
   constructor(
     readonly config: PostgresClientConfig | undefined,
     readonly checkMs = CHECK_MS,
+    readonly finds: (client: pg.Client) => Promise<boolean> = () => Promise.resolve(true),
   ) {}
 
   on(channel: string, listener: Listener): () => void {
@@ -40,6 +43,11 @@ export class PostgresListener {
   /** The connection: undefined while nothing that is notified would be heard of. */
   get client(): pg.Client | undefined {
     return this.#client;
+  }
+
+  /** The connection, where statements may be asked on it. */
+  get asked(): pg.Client | undefined {
+    return this.#asked;
   }
 
   async close(): Promise<void> {
@@ -64,6 +72,8 @@ export class PostgresListener {
       this.#client = client;
       for (const channel of this.#listeners.keys()) await this.#listen(client, channel);
       this.#check(client);
+      // Nobody waits for that: it hears by now.
+      this.#look(client).catch(() => undefined);
     } catch {
       this.#broken();
       client.end().catch(() => undefined);
@@ -74,8 +84,13 @@ export class PostgresListener {
     if (this.#closed) client.end().catch(() => undefined);
   }
 
+  async #look(client: pg.Client): Promise<void> {
+    if ((await this.finds(client)) && this.#client === client) this.#asked = client;
+  }
+
   #broken(): void {
     this.#client = undefined;
+    this.#asked = undefined;
     if (!this.#closed) setTimeout(() => this.#open().catch(() => undefined), RELISTEN_MS).unref();
   }
 
